@@ -1,0 +1,58 @@
+import type { At, Receipt, Revert } from '../chains/port.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import type { Intent } from '../domain/intent.ts'
+import type { BridgeName, ChainName, Transfer } from '../domain/transfer.ts'
+
+/** The answer to "is this a message that we deliver?". `rejected` is for good, `declined` is policy, `wait` heals by itself. */
+export type Verdict =
+  | { readonly kind: 'valid'; readonly warnings: readonly string[] }
+  | { readonly kind: 'rejected' | 'declined' | 'wait'; readonly code: ErrorCode; readonly reason: string }
+
+/** What a revert of the delivering call means. */
+export type RevertMeaning =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'wait' | 'permanent' | 'unknown'; readonly code: ErrorCode; readonly reason: string }
+
+/** Who delivered, as found on the target chain. */
+export interface FoundDelivery {
+  readonly by: string
+  readonly txHash: string
+  readonly blockHeight: number
+  readonly blockHash: string
+}
+
+/** A bridge as it stands on one target chain: reads, the delivering call, and what its reverts mean. */
+export interface Endpoint {
+  readonly chain: ChainName
+  /**
+   * Signatures, quorum, index and expiry of the guardian set (of the target's core contract), before an id is taken. Cheap: the set is cached.
+   * Not valid: `rejected`. Set unknown: `wait`.
+   */
+  verify(message: Uint8Array): Promise<Verdict>
+  /** Everything else that makes a message deliverable: payload kind, emitter, target, asset, fee. Includes `verify`. */
+  validate(transfer: Transfer): Promise<Verdict>
+  /** Does the target chain's state, latest or finalized, show the effect? One read, batched. */
+  delivered(transfer: Transfer, at: At): Promise<boolean>
+  /** Who delivered, from the chain's logs; undefined if the node does not tell (pruned, still unsynced). */
+  findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
+  /** The call that delivers. Chosen by reads (wrapped native token or not) that never change for a token, so cached. */
+  intent(transfer: Transfer): Promise<Intent>
+  explainRevert(revert: Revert): RevertMeaning
+  /** True if this receipt of ours shows the effect of this transfer (its event). */
+  hasEffect(receipt: Receipt, transfer: Transfer): boolean
+}
+
+/** One protocol. Decoding is pure; what needs a chain is an Endpoint. */
+export interface Bridge {
+  readonly name: BridgeName
+  /**
+   * The transfer that signed bytes describe. Nothing is checked but the form: call `endpoint(targetChain).verify` before its id is taken.
+   * Throws RelayerError: VAA_*, PAYLOAD_KIND, PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED.
+   */
+  decode(message: Uint8Array): Transfer
+  /** Throws TARGET_CHAIN_UNSUPPORTED for a chain that this process does not serve. */
+  endpoint(chain: ChainName): Endpoint
+}
+
+/** All bridges of a process, by name. */
+export type Bridges = ReadonlyMap<BridgeName, Bridge>

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+
+const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
+  .transform((value) => value.toLowerCase())
+const decimal = z.string().regex(/^[0-9]{1,78}$/, 'must be a decimal number in quotes')
+const milliseconds = z.number().int().min(0)
+const name = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be lower case letters, digits and dashes')
+const url = z.url({ protocol: /^https?$/ })
+
+/** Where a lane's key is. `environment` is for development: keys in environment variables leak easily. */
+export const signerSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('keystore').describe('An encrypted Ethereum keystore file (version 3).'),
+    file: z.string().min(1),
+    passwordFile: z.string().min(1).optional().describe('A file whose first line is the password.'),
+    passwordVariable: z.string().min(1).optional().describe('The environment variable that holds the password.'),
+  }),
+  z.strictObject({
+    kind: z.literal('environment').describe('A private key in an environment variable: development only.'),
+    variable: z.string().min(1),
+  }),
+])
+
+export const laneSchema = z.strictObject({
+  address: address.describe('The address of the key. Every worker of the chain knows it; only lane workers need the signer.'),
+  signer: signerSchema.optional().describe('Where the key is; absent on workers that do not serve this lane.'),
+  window: z.number().int().min(1).max(128).default(16).describe('Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.'),
+})
+
+export const finalitySchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('tag') }).describe('The node tags the finalized block.'),
+  z.strictObject({ kind: z.literal('depth'), blocks: z.number().int().min(1).max(10_000) }).describe('Final that many blocks below the head.'),
+  z.strictObject({ kind: z.literal('instant') }).describe('A block is final at once.'),
+])
+
+export const chainSchema = z.strictObject({
+  family: z.literal('evm'),
+  networkId: z.number().int().positive().describe('EIP-155 chain id; checked against every node.'),
+  wormholeChainId: z.number().int().min(1).max(65_535),
+  nodes: z.array(z.strictObject({ url: url.describe('JSON-RPC over HTTP. Keys in it never appear in logs.') })).min(1),
+  finality: finalitySchema.default({ kind: 'tag' }),
+  blockTimeMs: milliseconds.min(50).describe('Expected time between blocks; also how often the head is asked for (at least every 4 s).'),
+  contracts: z.strictObject({ core: address, tokenBridge: address }),
+  gasFactor: z.number().min(1).max(5).default(1.2).describe('The gas limit is the estimate times this.'),
+  bumpAfterBlocks: z.number().int().min(1).default(3).describe('A transaction at the lowest nonce that is not mined after this many blocks is replaced with a higher fee.'),
+  lanes: z.array(laneSchema).default([]),
+})
+
+const originToken = z.string().regex(/^[0-9]+\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
+
+export const wormholeTokenBridgeSchema = z.strictObject({
+  spy: z.strictObject({ address: z.string().min(3).describe('host:port of the guardian spy (gRPC).') }).optional(),
+  guardianApis: z.array(url).default([]).describe('Guardian REST APIs that signed VAAs are fetched from.'),
+  minimumFees: z
+    .record(name, z.record(originToken, decimal))
+    .default({})
+    .describe("Target chain → origin token → least fee, in the token's units as the VAA carries them (at most 8 decimals). Absent: 0, with a warning."),
+  assets: z.array(originToken).optional().describe('Origin tokens that are delivered; absent: all.'),
+})
+
+export const configSchema = z.strictObject({
+  temporal: z
+    .strictObject({ address: z.string().default('127.0.0.1:7233'), namespace: z.string().default('default') })
+    .prefault({}),
+  chains: z.record(name, chainSchema),
+  bridges: z.strictObject({ 'wormhole-token-bridge': wormholeTokenBridgeSchema.optional() }),
+  api: z
+    .strictObject({
+      host: z.string().default('127.0.0.1').describe('The address that the API listens on. It has no authentication yet: keep it on loopback.'),
+      port: z.number().int().min(0).max(65_535).default(8099),
+      requestsPerMinute: z.number().int().min(1).default(6000),
+    })
+    .prefault({}),
+})
+
+/** The config after defaults. */
+export type Config = z.output<typeof configSchema>
+export type ChainConfig = z.output<typeof chainSchema>
+export type LaneSettings = z.output<typeof laneSchema>
+export type SignerConfig = z.output<typeof signerSchema>
+export type WormholeTokenBridgeConfig = z.output<typeof wormholeTokenBridgeSchema>

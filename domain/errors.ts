@@ -1,0 +1,103 @@
+/**
+ * Every refusal and failure of Portage has a code from this catalogue. The code decides whether a retry can help, and the remedy tells
+ * the reader what to do. A wrong `retriable: true` costs an endless retry; a wrong `false` parks a transfer that would have healed.
+ */
+export const errorCatalogue = {
+  // Messages that are not what they claim to be: rejected for good.
+  MESSAGE_ENCODING: entry(false, 'The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),
+  VAA_TRUNCATED: entry(false, 'The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
+  VAA_VERSION: entry(false, 'The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),
+  VAA_SIGNATURE_ORDER: entry(false, 'Guardian indices are not strictly ascending.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_GUARDIAN_INDEX: entry(false, 'A guardian index is outside the guardian set.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_SIGNATURE_INVALID: entry(false, 'A signature does not recover to its guardian.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_NO_QUORUM: entry(false, 'Fewer guardians signed than a quorum needs.', 'Fetch a VAA with at least floor(2n/3)+1 signatures.'),
+  GUARDIAN_SET_EXPIRED: entry(false, 'The guardian set that signed this VAA has expired.', 'Ask for a copy signed by the current guardian set and send that.'),
+  GUARDIAN_SET_UNKNOWN: entry(true, 'The target core contract does not know this guardian set yet.', 'Wait for the guardian set upgrade on the target chain.'),
+  PAYLOAD_KIND: entry(false, 'The payload is not a token bridge transfer.', 'Portage delivers payload 1 (transfer) of the token bridge.'),
+  PAYLOAD_LENGTH: entry(false, 'The payload has the wrong length for its kind.', 'A payload 1 has exactly 133 bytes; fetch the VAA again.'),
+  EMITTER_UNKNOWN: entry(false, 'The emitter is not the registered token bridge of its chain.', 'Check that the VAA comes from the token bridge of its chain.'),
+  // Valid messages that policy says no to: declined, decidable again.
+  PAYLOAD_WITH_CALL: entry(false, 'A payload 3 transfer can only be redeemed by its recipient contract.', 'Configure the call that delivers it for that recipient contract.'),
+  TARGET_CHAIN_UNSUPPORTED: entry(false, 'No chain with this Wormhole id is configured.', 'Add the chain to the config, or ignore this transfer.'),
+  ASSET_UNSUPPORTED: entry(false, 'The origin token is not in the allow-list.', 'Add the token to the allow-list of the bridge.'),
+  FEE_TOO_LOW: entry(false, 'The fee is below the configured minimum.', 'Lower the minimum fee for this target chain and token, or redeem by hand.'),
+  LANE_NONE: entry(true, 'No lane of the target chain accepts work.', 'Resume or activate a lane, or add a key for this chain.'),
+  // Waits: nothing is wrong with the transfer, the world is not ready.
+  BRIDGE_PAUSED: entry(true, 'The bridge contract is paused.', 'Wait until its owner resumes it.'),
+  WRAPPER_MISSING: entry(true, 'The token has no wrapper on the target chain yet.', 'Attest the token on the target chain (createWrapped).'),
+  // Reverts.
+  DELIVERY_REVERTED: entry(true, 'The delivering call reverted.', 'Look at the reason; portage transfer retry tries again.'),
+  DELIVERY_IMPOSSIBLE: entry(false, 'The delivering call can never succeed.', 'Look at the reason; nothing was sent and no gas was paid.'),
+  // Lanes.
+  LANE_PAUSED: entry(true, 'The lane is paused.', 'portage lane resume'),
+  LANE_WITHDRAWN: entry(false, 'This intent was withdrawn from the lane.', 'The transfer has moved to another lane; nothing to do.'),
+  LANE_CONFLICT: entry(false, 'The ledger holds another call for this intent.', 'Report this with the transfer id: it must not happen.'),
+  LANE_UNSYNCED: entry(true, 'The lane has not yet read its account from the chain.', 'Wait for the next block; check the nodes of the chain if it lasts.'),
+  LANE_CHAIN_REPLACED: entry(false, 'The chain denies a block that this lane has seen: it was replaced.', 'portage lane reset --chain-replaced'),
+  LANE_UNREACHABLE: entry(true, 'The lane workflow did not answer.', 'Check that a worker serves the queue lanes.'),
+  // Nodes and services.
+  NODE_UNAVAILABLE: entry(true, 'No node of the chain answered.', 'Check the nodes in the config; portage doctor tests each of them.'),
+  NODE_REFUSED: entry(true, 'The node refused the request.', 'Read the message of the node.'),
+  CHAIN_ID_MISMATCH: entry(false, 'A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.'),
+  TRANSACTION_REFUSED: entry(true, 'The node refused the transaction.', 'Read the message of the node.'),
+  SIGNER_UNAVAILABLE: entry(false, 'The key of this lane could not be opened.', 'Check the keystore file, its password, or the environment variable.'),
+  SPY_UNAVAILABLE: entry(true, 'The guardian spy cannot be reached.', 'Check bridges.wormhole-token-bridge.spy.address.'),
+  VAA_NOT_FOUND: entry(true, 'No guardian API has a signed VAA for this sequence.', 'Wait for finality on the source chain, then ask again.'),
+  TEMPORAL_UNAVAILABLE: entry(true, 'The Temporal server cannot be reached.', 'Check temporal.address in the config and that the server runs.'),
+  // Input and operation.
+  CONFIG_INVALID: entry(false, 'The config has problems.', 'Correct the fields that are named.'),
+  INPUT_INVALID: entry(false, 'The request has a problem.', 'Correct the fields that are named.'),
+  TRANSFER_NOT_FOUND: entry(false, 'No transfer has this id.', 'portage transfer list shows the known ids.'),
+  LANE_NOT_FOUND: entry(false, 'No lane has this id.', 'portage lane list shows the known lanes.'),
+  SETUP_INCOMPLETE: entry(false, 'A part that Portage needs is missing.', 'npm run setup'),
+  INTERNAL: entry(true, 'Something unexpected happened.', 'Read the cause; report it if it repeats.'),
+} as const satisfies Record<string, CatalogueEntry>
+
+/** One row of the catalogue: whether trying again can help, what it means, what the reader can do. */
+export interface CatalogueEntry {
+  readonly retriable: boolean
+  readonly title: string
+  readonly remedy: string
+}
+
+export type ErrorCode = keyof typeof errorCatalogue
+
+/** What an error is about: transfer, chain, lane, field… Values are shown to people; never put a secret here. */
+export type Facts = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** The one error type of Portage. `message` is the whole text: what happened, about what, and what to do. */
+export class RelayerError extends Error {
+  readonly code: ErrorCode
+  readonly retriable: boolean
+  readonly facts: Facts
+  readonly remedy: string
+
+  constructor(code: ErrorCode, options: { detail?: string; facts?: Facts; cause?: unknown } = {}) {
+    const { title, remedy, retriable } = errorCatalogue[code]
+    super(describe(title, remedy, options.detail, options.facts), { cause: options.cause })
+    this.name = 'RelayerError'
+    this.code = code
+    this.retriable = retriable
+    this.facts = options.facts ?? {}
+    this.remedy = remedy
+  }
+}
+
+/** Any thrown value as a RelayerError: itself, or INTERNAL with the text of the cause. */
+export function toRelayerError(error: unknown): RelayerError {
+  if (error instanceof RelayerError) return error
+  const detail = error instanceof Error ? error.message : String(error)
+  return new RelayerError('INTERNAL', { detail, cause: error })
+}
+
+function describe(title: string, remedy: string, detail?: string, facts: Facts = {}): string {
+  const about = Object.entries(facts)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')
+  return [title, detail, about && `(${about})`, `→ ${remedy}`].filter(Boolean).join(' ')
+}
+
+function entry(retriable: boolean, title: string, remedy: string): CatalogueEntry {
+  return { retriable, title, remedy }
+}

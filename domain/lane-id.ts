@@ -1,0 +1,16 @@
+/** A lane: one key on one network, `evm-1337:0x…` (family, network id, lower-case address). Two config names for one network are one lane. */
+export type LaneId = string
+
+export function laneId(family: string, networkId: string | number, address: string): LaneId {
+  return `${family}-${networkId}:${address.toLowerCase()}`
+}
+
+/** The address part of a lane id, lower case. */
+export function laneAddress(lane: LaneId): string {
+  return lane.slice(lane.indexOf(':') + 1)
+}
+
+/** `family-networkId` of a lane id. */
+export function laneNetwork(lane: LaneId): string {
+  return lane.slice(0, lane.indexOf(':'))
+}

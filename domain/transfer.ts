@@ -1,0 +1,69 @@
+/** The name of a bridge protocol, as in the config: `wormhole-token-bridge`. */
+export type BridgeName = string
+/** A chain by its name in the config: `ethereum`. The names are the same across a fleet. */
+export type ChainName = string
+
+/**
+ * One message to deliver, as plain JSON: it is the input of a `transfer` workflow. Whoever makes one has checked the message's
+ * signatures, since its id is taken by starting the workflow (DESIGN §2.7).
+ */
+export interface Transfer {
+  readonly bridge: BridgeName
+  readonly sourceChain: ChainName
+  readonly targetChain: ChainName
+  /** 64 lower-case hex digits without 0x. */
+  readonly emitter: string
+  /** u64 as a decimal string. */
+  readonly sequence: string
+  /** keccak256(keccak256(body)) for a VAA: 64 lower-case hex digits with 0x. */
+  readonly digest: string
+  /** The signed message, base64. */
+  readonly message: string
+}
+
+export const transferStates = [
+  'admitting',
+  'waiting',
+  'broadcasting',
+  'pending',
+  'included',
+  'parked',
+  'delivered',
+  'rejected',
+  'declined',
+  'cancelled',
+] as const
+
+/** Where a transfer is on its way. The last four are outcomes. */
+export type TransferState = (typeof transferStates)[number]
+
+/** Which states may follow a state. The lifecycle document is generated from this table. */
+export const transitions: Record<TransferState, readonly TransferState[]> = {
+  admitting: ['waiting', 'broadcasting', 'included', 'parked', 'delivered', 'rejected', 'declined', 'cancelled'],
+  waiting: ['admitting', 'parked', 'delivered', 'cancelled'],
+  broadcasting: ['admitting', 'pending', 'included', 'waiting', 'parked', 'delivered', 'cancelled'],
+  pending: ['broadcasting', 'included', 'delivered', 'cancelled'],
+  included: ['admitting', 'broadcasting', 'parked', 'delivered', 'cancelled'],
+  parked: ['admitting', 'delivered', 'cancelled'],
+  delivered: [],
+  rejected: [],
+  declined: [],
+  cancelled: [],
+}
+
+export function isOutcome(state: TransferState): boolean {
+  return transitions[state].length === 0
+}
+
+/** Who delivered, and where: the target chain's word. */
+export interface Delivery {
+  /** Sender of the delivering transaction, lower-case 0x address; absent if the chain tells only that it happened. */
+  readonly by?: string
+  /** True when the sender is one of our lanes. */
+  readonly ours: boolean
+  readonly txHash?: string
+  readonly blockHeight?: number
+  readonly blockHash?: string
+  /** Gas paid in wei of the target chain, decimal; only for our own deliveries. */
+  readonly gasPaid?: string
+}

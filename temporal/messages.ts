@@ -1,0 +1,75 @@
+import type { ApplyRequest, ApplyResponse, LaneConfig, LaneState } from '../domain/lane.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import type { LaneId } from '../domain/lane-id.ts'
+import type { Delivery, Transfer, TransferState } from '../domain/transfer.ts'
+import type { Landed } from './steps.ts'
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
+
+/** Input of the workflow `transfer`. */
+export interface TransferInput {
+  transfer: Transfer
+  /** What a transfer carries from run to run when it continues as new. */
+  progress?: TransferProgress
+}
+
+/** One line of a transfer's timeline. */
+export interface TimelineEntry {
+  /** ms since the epoch, workflow time. */
+  at: number
+  state: TransferState
+  note: string
+}
+
+export interface TransferProgress {
+  state: TransferState
+  round: number
+  /** Rounds that ended without the effect. */
+  failures: number
+  lane?: LaneId
+  landed?: Landed
+  code?: ErrorCode
+  reason?: string
+  timeline: TimelineEntry[]
+}
+
+/** Answer of the query `status`, and (closed) the result of the workflow. */
+export interface TransferStatus {
+  id: string
+  transfer: Omit<Transfer, 'message'>
+  state: TransferState
+  lane?: LaneId
+  nonce?: number
+  txHash?: string
+  delivery?: Delivery
+  code?: ErrorCode
+  reason?: string
+  rounds: number
+  timeline: TimelineEntry[]
+}
+
+export const retrySignal = defineSignal('retry')
+/** An operator ends the transfer. A nonce in flight gets the lane's no-op; if the call wins, the transfer is delivered. */
+export const cancelSignal = defineSignal<[{ operator: string; reason: string }]>('cancel')
+export const expediteSignal = defineSignal('expedite')
+/** A better-signed copy (base64) of the same message; its digest is checked by `validate`. */
+export const adoptSignal = defineSignal<[{ message: string }]>('adopt')
+/** From the lane: the nonce of this intent is no longer in a block. */
+export const rolledBackSignal = defineSignal<[{ intentId: string; nonce: number }]>('rolledBack')
+export const statusQuery = defineQuery<TransferStatus>('status')
+
+/** Input of the workflow `lane`. */
+export interface LaneInput {
+  config: LaneConfig
+  /** Carried through continue-as-new. */
+  state?: LaneState
+  /** Continue as new after this many updates. */
+  updatesPerRun?: number
+}
+
+/** The one update: observation and requests in, grants, refusals and orders out. Idempotent by request id. */
+export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
+export const pauseSignal = defineSignal<[{ reason: string }]>('pause')
+export const resumeSignal = defineSignal('resume')
+export const setWindowSignal = defineSignal<[{ window: number }]>('setWindow')
+export const resyncSignal = defineSignal('resync')
+export const laneStatusQuery = defineQuery<LaneState>('status')

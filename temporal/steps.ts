@@ -1,0 +1,135 @@
+import type { ErrorCode } from '../domain/errors.ts'
+import type { LaneId } from '../domain/lane-id.ts'
+import type { Delivery, Transfer } from '../domain/transfer.ts'
+
+/** `validate`, `checkDelivered` and `prepare` in this order; each stops the way of a transfer or lets it pass. */
+export interface KeylessSteps {
+  /** The three at once, as one local activity. */
+  admit(input: AdmitInput): Promise<Admission>
+  validate(input: { transfer: Transfer }): Promise<Passed | Stopped>
+  checkDelivered(input: { transfer: Transfer }): Promise<Passed | Stopped>
+  prepare(input: AdmitInput): Promise<Ready | Stopped>
+  /** Does the target chain's finalized state show the effect? Waits up to `waitMs` for the block to become final. */
+  confirm(input: ConfirmInput): Promise<Confirmation>
+  /** Asks the ledger to let an intent go. */
+  withdraw(input: WithdrawInput): Promise<Withdrawal>
+}
+
+/** What needs the key; on the lane's queue. */
+export interface LaneSteps {
+  broadcast(input: BroadcastInput): Promise<BroadcastResult>
+  /** Raises the fee of an intent's transaction now. */
+  expedite(input: { lane: LaneId; intentId: string }): Promise<void>
+}
+
+export interface AdmitInput {
+  transfer: Transfer
+  /** Lanes to avoid: those that this transfer just left. */
+  avoid?: LaneId[]
+}
+
+export interface Passed {
+  kind: 'passed'
+  warnings?: string[]
+}
+
+/** The step ends or delays the transfer. */
+export type Stopped =
+  | { kind: 'rejected' | 'declined'; code: ErrorCode; reason: string }
+  /** Delivered and final. */
+  | { kind: 'delivered'; delivery: Delivery }
+  /** The effect is there, by someone, but not final: look again after `finalInMs`. */
+  | { kind: 'unsettled'; finalInMs: number }
+  /** Not now: a gate is closed. Holds no nonce. */
+  | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number }
+  /** The simulation reverts for a reason that no wait heals; costs nothing. */
+  | { kind: 'impossible'; code: ErrorCode; reason: string }
+
+/** Can be broadcast through this lane. */
+export interface Ready {
+  kind: 'ready'
+  lane: LaneId
+  /** keccak256 of (to, value, data): what the ledger holds the intent to. */
+  callHash: string
+  /** Gas units, decimal. */
+  gasLimit: string
+  /** First attempt's fees, wei. */
+  maxFee: string
+  tip: string
+  warnings?: string[]
+}
+
+export type Admission = Ready | Stopped
+
+export interface BroadcastInput {
+  /** Workflow id of the owner. */
+  owner: string
+  /** `${owner}/${round}`: a new round is a new intent, made only when the last one's nonce was used up without effect. */
+  intentId: string
+  lane: LaneId
+  transfer: Transfer
+  callHash: string
+  gasLimit: string
+  maxFee: string
+  tip: string
+  /** 1 (first) … 5; default 3. */
+  priority?: number
+}
+
+/** One transaction of ours in a block. */
+export interface Landed {
+  nonce: number
+  txHash: string
+  blockHeight: number
+  blockHash: string
+  /** Wei, decimal. */
+  gasPaid: string
+  attempts: number
+}
+
+export type BroadcastResult =
+  /** In a final block, with the effect. */
+  | { kind: 'delivered'; landed: Landed; timing: StepTiming }
+  /** In a block, with the effect, that is not final yet. */
+  | { kind: 'included'; landed: Landed; finalInMs: number; timing: StepTiming }
+  /** Sent, not in a block: call again later, the same intent. */
+  | { kind: 'pending'; nonce: number; attempts: number; reason: string }
+  /** No nonce was given: the lane is paused, full, out of funds… */
+  | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs: number }
+  /** In a final block and reverted (or without the effect). The nonce is used up. */
+  | { kind: 'reverted'; landed: Landed; reason: string }
+  /** The nonce was used by a no-op of the lane or by a foreign transaction; final. */
+  | { kind: 'spent'; nonce: number; by: 'noop' | 'foreign' }
+  /** The lane does not hold the intent any more. */
+  | { kind: 'withdrawn' }
+  /** Another has delivered while this was on its way and no nonce was taken: look again at step 2. */
+  | { kind: 'seen' }
+
+/** Milliseconds from the first ask to the grant, from there to the send, and to the block. */
+export interface StepTiming {
+  grantMs: number
+  sentMs: number
+  includedMs: number
+}
+
+export interface ConfirmInput {
+  transfer: Transfer
+  /** Our transaction that was included, if the effect is ours. */
+  landed?: Landed
+  waitMs: number
+}
+
+export type Confirmation =
+  | { kind: 'delivered'; delivery: Delivery }
+  | { kind: 'unsettled'; finalInMs: number }
+  /** Rolled back, or never there: go on at step 2. */
+  | { kind: 'gone' }
+
+export interface WithdrawInput {
+  lane: LaneId
+  intentId: string
+  /** `cancel`: if a nonce is held, the lane fills it with a no-op. `abandon`: the nonce becomes the lane's orphan. `leave`: only if free. */
+  how: 'leave' | 'cancel' | 'abandon'
+}
+
+export type Withdrawal = { kind: 'free' } | { kind: 'held'; nonce: number }
