@@ -1,0 +1,58 @@
+import { computeAddress, HDNodeWallet, hexlify, Mnemonic, randomBytes } from 'ethers'
+
+/** The well-known test mnemonic of anvil and hardhat. DEVNET: everyone has its keys; never fund them on a real network. */
+export const devnetMnemonic = 'test test test test test test test test test test test junk'
+
+/** The first devnet guardian of Wormhole's own development network. DEVNET key, public. */
+const devnetGuardian0 = '0xcfb12303a19cde580bb4dd771639b0d26bc68353645571a8cff516ab2ee113a0'
+
+/** A DEVNET account: its key is public knowledge. */
+export interface DevnetAccount {
+  /** 0x address, lower case. */
+  readonly address: string
+  /** 0x hex, 32 bytes. */
+  readonly privateKey: string
+}
+
+/** The places of anvil's accounts (path m/44'/60'/0'/0/i): one job each, so that no two of them share a nonce. */
+export const accountIndex = {
+  /** Deploys; one per chain, so that the two chains' contracts have different addresses. */
+  deployer: 0,
+  /** Sends the users' transfers; one per chain. */
+  user: 2,
+  /** Someone else, who may redeem too; one per chain. */
+  outsider: 4,
+  /** The first lane; lanes of the second chain follow those of the first. */
+  lane: 10,
+} as const
+
+const root = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(devnetMnemonic), 'm')
+const cache = new Map<string, DevnetAccount>()
+
+/** anvil's account at this index. */
+export function devnetAccount(index: number): DevnetAccount {
+  return derive(`m/44'/60'/0'/0/${index}`)
+}
+
+/** The keys of the guardian set: Wormhole's own for guardian 0, derived ones (path m/44'/60'/1'/0/i) after it. */
+export function devnetGuardians(count: number): DevnetAccount[] {
+  const [first, ...others] = Array.from({ length: count }, (_, index) => index)
+  return first === undefined ? [] : [account(devnetGuardian0), ...others.map((index) => derive(`m/44'/60'/1'/0/${index}`))]
+}
+
+/** A fresh address that nobody has used: the recipient of one transfer. Nobody has its key. */
+export function freshAddress(): string {
+  return hexlify(randomBytes(20))
+}
+
+function derive(path: string): DevnetAccount {
+  const known = cache.get(path)
+  if (known) return known
+  const made = account(root.derivePath(path).privateKey)
+  cache.set(path, made)
+  return made
+}
+
+function account(privateKey: string): DevnetAccount {
+  return { address: computeAddress(privateKey).toLowerCase(), privateKey }
+}

@@ -1,0 +1,114 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+
+/** A server process of the devnet. It never outlives this process, however this process ends. */
+export interface Child {
+  readonly pid: number
+  /** Undefined while it runs; then how it ended. */
+  readonly ended: string | undefined
+  /** Resolves when it has ended; never rejects. */
+  readonly exited: Promise<void>
+  /** SIGTERM, then SIGKILL after `graceMs` (default 5,000). Resolves when it has ended. */
+  stop(graceMs?: number): Promise<void>
+  /** Sends a signal (SIGKILL, SIGSTOP, SIGCONT…) and nothing else; await `exited` where it ends the process. */
+  kill(signal: NodeJS.Signals): void
+  /** The last lines that it wrote, for error texts. */
+  tail(): string
+}
+
+export interface ChildOptions {
+  /** Everything that it writes is appended to this file. */
+  readonly logFile?: string
+}
+
+const tailLength = 4_000
+const running = new Set<ChildProcess>()
+let exitHook = false
+
+/**
+ * Starts a process in a group of its own (Ctrl-C in the terminal is ours to handle, so that it stops in order).
+ * Throws if the command cannot be started.
+ */
+export async function startChild(command: string, args: readonly string[], options: ChildOptions = {}): Promise<Child> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve)
+    child.once('error', reject)
+  })
+  const pid = child.pid as number
+  const guard = startGuard(pid)
+  killAllOnExit(child)
+  let ended: string | undefined
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', (code, signal) => {
+      ended = signal ? `ended by ${signal}` : `ended with code ${code}`
+      running.delete(child)
+      guard.kill('SIGKILL')
+      resolve()
+    })
+  })
+  const tail = keepTail(child, options.logFile)
+  unreference(child)
+  return {
+    pid,
+    get ended() {
+      return ended
+    },
+    exited,
+    tail,
+    kill: (signal) => void child.kill(signal),
+    stop: (graceMs = 5_000) => stop(child, exited, graceMs),
+  }
+}
+
+/** The parent's event loop may end while children run: they are killed then, and a script that forgot to stop them does not hang. */
+function unreference(child: ChildProcess): void {
+  child.unref()
+  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as { unref?: () => void } | null)?.unref?.()
+}
+
+async function stop(child: ChildProcess, exited: Promise<void>, graceMs: number): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.ref()
+  child.kill('SIGTERM')
+  child.kill('SIGCONT')
+  const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
+  await exited
+  clearTimeout(timer)
+}
+
+/**
+ * A shell that waits for the end of its standard input, which comes when this process ends, even by kill -9; then it ends the child.
+ * Node offers no other way to bind a child's life to its parent's.
+ */
+function startGuard(pid: number): ChildProcess {
+  const script = 'read -r _; kill -TERM "$0" 2>/dev/null && sleep 2 && kill -KILL "$0" 2>/dev/null'
+  const guard = spawn('/bin/sh', ['-c', script, String(pid)], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  guard.on('error', () => {})
+  guard.stdin?.on('error', () => {})
+  unreference(guard)
+  return guard
+}
+
+function killAllOnExit(child: ChildProcess): void {
+  running.add(child)
+  if (exitHook) return
+  exitHook = true
+  process.on('exit', () => {
+    for (const one of running) one.kill('SIGKILL')
+  })
+}
+
+function keepTail(child: ChildProcess, logFile: string | undefined): () => string {
+  let text = ''
+  const file = logFile === undefined ? undefined : createWriteStream(logFile, { flags: 'a' })
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8')
+    stream?.on('data', (chunk: string) => {
+      text = (text + chunk).slice(-tailLength)
+      file?.write(chunk)
+    })
+  }
+  child.once('close', () => file?.end())
+  return () => text.trim()
+}

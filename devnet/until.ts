@@ -1,0 +1,35 @@
+/** Options of `until`. `timeoutMs` bounds the whole wait; `everyMs` is the pause between two looks. */
+export interface UntilOptions {
+  readonly timeoutMs: number
+  readonly everyMs?: number
+  /** What is awaited, for the error: "anvil to answer". */
+  readonly what: string
+  /** A reason to give up early (the awaited process has ended). */
+  readonly giveUp?: () => string | undefined
+}
+
+/**
+ * Waits until `look` gives something other than undefined or false. What `look` throws counts as "not yet" and is named if time runs out.
+ * Throws Error (plain: the caller knows which code it means).
+ */
+export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, options: UntilOptions): Promise<T> {
+  const deadline = Date.now() + options.timeoutMs
+  let last: unknown
+  for (;;) {
+    try {
+      const seen = await look()
+      if (seen !== undefined && seen !== false) return seen
+    } catch (error) {
+      last = error
+    }
+    const reason = options.giveUp?.()
+    if (reason !== undefined) throw new Error(`Gave up waiting for ${options.what}: ${reason}`, { cause: last })
+    if (Date.now() > deadline) throw new Error(describe(options, last), { cause: last })
+    await new Promise((resolve) => setTimeout(resolve, options.everyMs ?? 25))
+  }
+}
+
+function describe({ what, timeoutMs }: UntilOptions, last: unknown): string {
+  const detail = last instanceof Error ? `; last error: ${last.message}` : ''
+  return `Waited ${timeoutMs} ms for ${what}${detail}`
+}
