@@ -1,0 +1,17 @@
+import type { Reporter, SerializedError, TestModule } from 'vitest/node'
+
+/** Ends every test run with the plain line `N passed, N failed`: people and `.ci/run` read the same one. */
+export default class ClosingLine implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {
+    const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0, pending: 0 }
+    for (const module of modules) {
+      const tests = [...module.children.allTests()]
+      for (const test of tests) counts[test.result().state] += 1
+      // A file that did not load, or a hook that threw, fails no test of its own.
+      if (module.state() === 'failed' && !tests.some((test) => test.result().state === 'failed')) counts.failed += 1
+    }
+    const skipped = counts.skipped > 0 ? `${counts.skipped} skipped\n` : ''
+    // After the default reporter's summary, which is printed in the same turn.
+    process.on('exit', () => process.stdout.write(`\n${skipped}${counts.passed} passed, ${counts.failed} failed\n`))
+  }
+}

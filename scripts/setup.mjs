@@ -1,0 +1,112 @@
+#!/usr/bin/env node
+// Makes a fresh clone ready: packages, then the Temporal CLI. Plain JavaScript with node builtins only, because it runs before anything is
+// installed. Everything is printed to stderr, so that commands with --json keep stdout for themselves.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const minimumNode = [20, 3]
+const root = fileURLToPath(new URL('..', import.meta.url))
+const stampFile = `${root}node_modules/.portage-setup`
+
+const help = `Usage: npm run setup [-- --force]
+
+Makes this clone ready to run. Done again it takes a second when nothing changed.
+
+  1. checks that Node is ${minimumNode.join('.')} or newer
+  2. installs the npm packages, when package.json or package-lock.json changed
+  3. finds the Temporal CLI: TEMPORAL_CLI, then PATH, then an earlier download, else downloads it, else builds it with Go
+
+Options:
+  --force   install the packages even if nothing changed
+  --help    this text
+
+Every command that needs the set-up (npm run demo, npm run devnet, npm test, npm run bench, npm run verify) does it first.
+`
+
+/** Prints what is missing, why it is needed and what to do, and ends with exit code 1. */
+function stop(what, why, todo) {
+  console.error(`\nset-up: ${what}\n  why it is needed: ${why}\n  what to do: ${todo}\n`)
+  process.exit(1)
+}
+
+/** Runs a command with its output on our stderr. `shell` only on Windows, where npm and tsx are .cmd files. */
+function run(command, args, env = process.env) {
+  return spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], env, shell: process.platform === 'win32' })
+}
+
+/** Compares what decides the installed packages: both package files, and the Node and platform that native packages were chosen for. */
+function wantedStamp() {
+  const hash = createHash('sha256')
+  for (const file of ['package.json', 'package-lock.json']) {
+    const text = readFileSync(root + file, 'utf8')
+    hash.update(file === 'package.json' ? dependenciesOf(text) : text)
+  }
+  return hash.update(`${process.platform} ${process.arch} ${process.versions.modules}`).digest('hex')
+}
+
+/** The part of package.json that npm install looks at: a new script is no reason to install again. */
+function dependenciesOf(text) {
+  const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(text)
+  return JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides])
+}
+
+function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > minimumNode[0] || (major === minimumNode[0] && minor >= minimumNode[1])) return
+  stop(
+    `Node ${process.versions.node} is too old: ${minimumNode.join('.')} or newer is needed.`,
+    'the Temporal SDK and the tools use functions that older versions lack.',
+    'install a current Node (https://nodejs.org/en/download), then run this command again.',
+  )
+}
+
+function installPackages(force) {
+  const stamp = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : ''
+  if (!force && stamp === wantedStamp()) return console.error('set-up: packages are up to date')
+  const started = Date.now()
+  console.error('set-up: installing packages with npm install (about a minute the first time)')
+  // Not npm ci: it refuses the lock file where a registry lacks an optional package of another platform.
+  const { status, error } = run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=warn'])
+  if (error) stop('npm could not be started.', 'it installs the packages.', `install npm (it comes with Node) and put it in PATH. (${error.message})`)
+  if (status !== 0) {
+    stop(
+      `npm install ended with exit code ${status}.`,
+      'the packages are what Portage runs on.',
+      'read the lines of npm above. Offline or behind a proxy: npm config get registry, npm ping.',
+    )
+  }
+  checkAnvil()
+  writeFileSync(stampFile, wantedStamp())
+  console.error(`set-up: packages installed in ${((Date.now() - started) / 1000).toFixed(0)} s`)
+}
+
+function checkAnvil() {
+  const { status } = spawnSync(`${root}node_modules/.bin/anvil`, ['--version'], { stdio: 'ignore', shell: process.platform === 'win32' })
+  if (status === 0) return
+  stop(
+    `anvil does not run on ${process.platform} ${process.arch}.`,
+    'the devnet, the demo and the tests run their chains on it.',
+    'npm install @foundry-rs/anvil --include=optional; if there is no build for this platform, use Linux, macOS or WSL 2.',
+  )
+}
+
+function findTemporal() {
+  const { status } = run(process.execPath, ['--import', 'tsx', `${root}devnet/temporal-cli.ts`])
+  if (status === 0) return
+  stop(
+    'the Temporal CLI is missing.',
+    'it is the Temporal server of the devnet, the demo and the tests.',
+    'install it (https://docs.temporal.io/cli#install) and put it in PATH, or set TEMPORAL_CLI to its path, or install Go 1.24 or newer and run this again.',
+  )
+}
+
+const args = process.argv.slice(2)
+if (args.includes('--help')) {
+  console.log(help)
+} else {
+  checkNode()
+  installPackages(args.includes('--force'))
+  findTemporal()
+}

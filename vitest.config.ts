@@ -1,0 +1,43 @@
+import { defineConfig } from 'vitest/config'
+
+/** Suites that start servers, chains or worker processes: one file at a time, so that two devnets never compete for the machine. */
+const integration = ['test/{contract,devnet,e2e,faults,replay}/**/*.test.ts', 'test/**/*.integration.test.ts']
+
+const common = {
+  pool: 'forks' as const,
+  // No retries: a test that passes at the second try has found something.
+  retry: 0,
+  expect: { requireAssertions: true },
+}
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './scripts/closing-line.ts'],
+    allowOnly: process.env.CI === undefined,
+    projects: [
+      {
+        test: {
+          ...common,
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: integration,
+          maxWorkers: 2,
+          testTimeout: 20_000,
+          hookTimeout: 30_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'integration',
+          include: integration,
+          maxWorkers: 1,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+})
