@@ -54,7 +54,11 @@ export async function startChild(command: string, args: readonly string[], optio
     get ended() {
       return ended
     },
-    exited,
+    // Whoever asks waits for it, so the event loop must.
+    get exited() {
+      child.ref()
+      return exited
+    },
     tail,
     kill: (signal) => void child.kill(signal),
     stop: (graceMs = 5_000) => stop(child, exited, graceMs),
