@@ -13,13 +13,13 @@ const url = z.url({ protocol: /^https?$/ })
 export const signerSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('keystore').describe('An encrypted Ethereum keystore file (version 3).'),
-    file: z.string().min(1),
-    passwordFile: z.string().min(1).optional().describe('A file whose first line is the password.'),
+    file: z.string().min(1).describe('Path of the file; relative to the config file.'),
+    passwordFile: z.string().min(1).optional().describe('A file whose first line is the password; relative to the config file.'),
     passwordVariable: z.string().min(1).optional().describe('The environment variable that holds the password.'),
   }),
   z.strictObject({
     kind: z.literal('environment').describe('A private key in an environment variable: development only.'),
-    variable: z.string().min(1),
+    variable: z.string().min(1).describe('The name of the environment variable.'),
   }),
 ])
 
@@ -36,22 +36,37 @@ export const finalitySchema = z.discriminatedUnion('kind', [
 ])
 
 export const chainSchema = z.strictObject({
-  family: z.literal('evm'),
+  family: z.literal('evm').describe('How the chain is spoken to.'),
   networkId: z.number().int().positive().describe('EIP-155 chain id; checked against every node.'),
-  wormholeChainId: z.number().int().min(1).max(65_535),
-  nodes: z.array(z.strictObject({ url: url.describe('JSON-RPC over HTTP. Keys in it never appear in logs.') })).min(1),
-  finality: finalitySchema.default({ kind: 'tag' }),
+  wormholeChainId: z.number().int().min(1).max(65_535).describe("Wormhole's number of the chain (2 is Ethereum)."),
+  nodes: z
+    .array(z.strictObject({ url: url.describe('JSON-RPC over HTTP. Keys in it never appear in logs.') }))
+    .min(1)
+    .describe('The nodes of the chain, at least one.'),
+  finality: finalitySchema.default({ kind: 'tag' }).describe('When a block can no longer go away.'),
   blockTimeMs: milliseconds.min(50).describe('Expected time between blocks; also how often the head is asked for (at least every 4 s).'),
-  contracts: z.strictObject({ core: address, tokenBridge: address }),
+  contracts: z
+    .strictObject({
+      core: address.describe('The Wormhole core contract: guardian sets and published messages.'),
+      tokenBridge: address.describe('The Wormhole token bridge contract.'),
+    })
+    .describe('The Wormhole contracts of this chain.'),
   gasFactor: z.number().min(1).max(5).default(1.2).describe('The gas limit is the estimate times this.'),
   bumpAfterBlocks: z.number().int().min(1).default(3).describe('A transaction at the lowest nonce that is not mined after this many blocks is replaced with a higher fee.'),
-  lanes: z.array(laneSchema).default([]),
+  lanes: z.array(laneSchema).default([]).describe('The keys that deliver on this chain. Without one, transfers to it wait.'),
 })
 
-const originToken = z.string().regex(/^[0-9]+\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
+/** An asset by where it is native; after parsing always `<wormhole chain id>/<64 lower-case hex digits>`, so that keys can be compared. */
+const originToken = z
+  .string()
+  .regex(/^[0-9]+\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
+  .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
 export const wormholeTokenBridgeSchema = z.strictObject({
-  spy: z.strictObject({ address: z.string().min(3).describe('host:port of the guardian spy (gRPC).') }).optional(),
+  spy: z
+    .strictObject({ address: z.string().min(3).describe('host:port of the guardian spy (gRPC).') })
+    .optional()
+    .describe('The guardian spy that the intake listens to; absent: transfers come by API and CLI only.'),
   guardianApis: z.array(url).default([]).describe('Guardian REST APIs that signed VAAs are fetched from.'),
   minimumFees: z
     .record(name, z.record(originToken, decimal))
@@ -62,17 +77,24 @@ export const wormholeTokenBridgeSchema = z.strictObject({
 
 export const configSchema = z.strictObject({
   temporal: z
-    .strictObject({ address: z.string().default('127.0.0.1:7233'), namespace: z.string().default('default') })
-    .prefault({}),
-  chains: z.record(name, chainSchema),
-  bridges: z.strictObject({ 'wormhole-token-bridge': wormholeTokenBridgeSchema.optional() }),
+    .strictObject({
+      address: z.string().default('127.0.0.1:7233').describe('host:port of the Temporal frontend.'),
+      namespace: z.string().default('default').describe('The Temporal namespace that holds the workflows.'),
+    })
+    .prefault({})
+    .describe('The Temporal server.'),
+  chains: z.record(name, chainSchema).describe('The networks that are read and written, by a name of your choice; the same across a fleet.'),
+  bridges: z
+    .strictObject({ 'wormhole-token-bridge': wormholeTokenBridgeSchema.optional().describe("Wormhole's token bridge.") })
+    .describe('The protocols whose transfers are delivered.'),
   api: z
     .strictObject({
       host: z.string().default('127.0.0.1').describe('The address that the API listens on. It has no authentication yet: keep it on loopback.'),
-      port: z.number().int().min(0).max(65_535).default(8099),
-      requestsPerMinute: z.number().int().min(1).default(6000),
+      port: z.number().int().min(0).max(65_535).default(8099).describe('0 takes any free port.'),
+      requestsPerMinute: z.number().int().min(1).default(6000).describe('Most requests of one address in a minute.'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('The REST API.'),
 })
 
 /** The config after defaults. */

@@ -1,0 +1,30 @@
+import type { Problem } from './problems.ts'
+import { pathText } from './problems.ts'
+
+const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{[^}]*\}?/g
+
+/**
+ * Replaces `${NAME}` in every text of a tree by the environment variable of that name. Variables that are absent or empty, and references
+ * that are malformed, are problems of the field's path. The replaced value is never quoted in a problem.
+ */
+export function interpolate(tree: unknown, env: NodeJS.ProcessEnv): { readonly tree: unknown; readonly problems: Problem[] } {
+  const problems: Problem[] = []
+  const walk = (node: unknown, path: readonly PropertyKey[]): unknown => {
+    if (typeof node === 'string') return replace(node, path)
+    if (Array.isArray(node)) return node.map((item, index) => walk(item, [...path, index]))
+    if (typeof node !== 'object' || node === null) return node
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value, [...path, key])]))
+  }
+  const replace = (text: string, path: readonly PropertyKey[]): string =>
+    text.replace(reference, (whole, name: string | undefined) => {
+      const value = name === undefined ? undefined : env[name]
+      if (value) return value
+      problems.push(
+        name === undefined
+          ? { path: pathText(path), problem: `holds ${whole}, which is no variable`, remedy: 'Write ${NAME}.' }
+          : { path: pathText(path), problem: `needs the environment variable ${name}, which is not set`, remedy: `Set ${name} before starting.` },
+      )
+      return whole
+    })
+  return { tree: walk(tree, []), problems }
+}

@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { parseDocument } from 'yaml'
+import { RelayerError } from '../domain/errors.ts'
+import { crossCheck } from './cross-checks.ts'
+import { interpolate } from './interpolate.ts'
+import type { Problem } from './problems.ts'
+import { toProblems } from './problems.ts'
+import type { Config, SignerConfig } from './schema.ts'
+import { configSchema } from './schema.ts'
+
+/**
+ * The config of a YAML file, with defaults and with `${VAR}` replaced from the environment. Paths of keystores and password files become
+ * absolute, relative to the file's folder. Throws CONFIG_INVALID that lists every problem with its field and what to do.
+ */
+export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<Config> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read'
+    const problem = { path: '', problem: `the file ${reason}`, remedy: 'Name it with --config, or start from config/portage.example.yaml.' }
+    throw invalid(path, [problem], cause)
+  }
+  return resolvePaths(parseConfig(text, env, path), dirname(resolve(path)))
+}
+
+/** The config of a YAML text. `source` names it in errors. Throws CONFIG_INVALID. */
+export function parseConfig(text: string, env: NodeJS.ProcessEnv, source: string): Config {
+  // Without YAML's hexadecimal numbers an address needs no quotes: as a number it would lose its digits.
+  const document = parseDocument(text, {
+    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),
+  })
+  if (document.errors.length > 0) throw invalid(source, document.errors.map(toYamlProblem))
+  const raw: unknown = document.toJS()
+  if (raw === null || raw === undefined) {
+    throw invalid(source, [{ path: '', problem: 'the file is empty', remedy: 'Start from config/portage.example.yaml.' }])
+  }
+  const { tree, problems: missing } = interpolate(raw, env)
+  const parsed = configSchema.safeParse(tree)
+  const known = new Set(missing.map((problem) => problem.path))
+  const found = parsed.success ? [] : toProblems(parsed.error.issues, tree).filter((problem) => !known.has(problem.path))
+  const problems = [...missing, ...found, ...crossCheck(tree)]
+  if (!parsed.success || problems.length > 0) throw invalid(source, problems)
+  return parsed.data
+}
+
+function invalid(source: string, problems: readonly Problem[], cause?: unknown): RelayerError {
+  const lines = problems.map(({ path, problem, remedy }) => `\n  - ${path ? `${path} ` : ''}${problem}. ${remedy}`)
+  return new RelayerError('CONFIG_INVALID', { detail: `${source}:${lines.join('')}\n`, facts: { problems: problems.length }, cause })
+}
+
+function toYamlProblem(error: { message: string; linePos?: readonly { line: number; col: number }[] | undefined }): Problem {
+  // The rest of yaml's message quotes the line, which may hold a secret.
+  const what = error.message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
+  const [at] = error.linePos ?? []
+  return { path: at ? `line ${at.line}, column ${at.col}:` : '', problem: what.replace(/\.$/, ''), remedy: 'Correct the YAML.' }
+}
+
+function resolvePaths(config: Config, folder: string): Config {
+  const signer = (value: SignerConfig): SignerConfig =>
+    value.kind === 'keystore'
+      ? { ...value, file: resolve(folder, value.file), ...(value.passwordFile ? { passwordFile: resolve(folder, value.passwordFile) } : {}) }
+      : value
+  const chains = Object.entries(config.chains).map(([name, chain]) => [
+    name,
+    { ...chain, lanes: chain.lanes.map((lane) => (lane.signer ? { ...lane, signer: signer(lane.signer) } : lane)) },
+  ])
+  return { ...config, chains: Object.fromEntries(chains) as Config['chains'] }
+}

@@ -1,0 +1,107 @@
+import type { z } from 'zod'
+import { fieldAt, readField } from './fields.ts'
+import { configSchema } from './schema.ts'
+
+/** One thing that is wrong with a config: where, what, and what to do. No value of the config is quoted: it may be a secret. */
+export interface Problem {
+  /** `chains.ethereum.nodes[0].url`; empty for the file itself. */
+  readonly path: string
+  readonly problem: string
+  readonly remedy: string
+}
+
+export function pathText(path: readonly PropertyKey[]): string {
+  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`)).join('')
+}
+
+/** What zod found, in our words. */
+export function toProblems(issues: readonly z.core.$ZodIssue[], raw: unknown): Problem[] {
+  return issues.flatMap((issue) => toProblem(issue, raw))
+}
+
+function toProblem(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
+  const path = pathText(issue.path)
+  const field = fieldAt(configSchema, issue.path)
+  const meaning = field?.description ? ` ${field.description}` : ''
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => {
+        const known = knownKeys(issue.path, raw)
+        const close = known.find((name) => distance(name.toLowerCase(), key.toLowerCase()) <= 2)
+        return {
+          path: pathText([...issue.path, key]),
+          problem: 'is not a field of the config',
+          remedy: close ? `Did you mean ${close}?` : `Remove it; known here: ${known.join(', ')}.`,
+        }
+      })
+    case 'invalid_type':
+      if (valueAt(raw, issue.path) === undefined) return [{ path, problem: 'is missing', remedy: `Add it.${meaning}` }]
+      return [{ path, problem: `must be ${article(issue.expected)}, not ${kindOf(valueAt(raw, issue.path))}`, remedy: typeRemedy(issue.expected, meaning) }]
+    case 'invalid_key':
+      return [{ path, problem: `has a name that ${issue.issues[0]?.message ?? 'is not allowed'}`, remedy: 'Rename it.' }]
+    case 'invalid_value':
+      return [{ path, problem: 'has an unknown value', remedy: `Use ${issue.values.map(String).join(' or ')}.` }]
+    case 'invalid_union': {
+      const options = (issue as { options?: readonly unknown[] }).options ?? []
+      return [{ path, problem: valueAt(raw, issue.path) === undefined ? 'is missing' : 'has an unknown value', remedy: `Use ${options.map(String).join(' or ')}.` }]
+    }
+    case 'too_small':
+    case 'too_big': {
+      const bound = issue.code === 'too_small' ? `at least ${issue.minimum}` : `at most ${issue.maximum}`
+      const one = (issue.code === 'too_small' ? issue.minimum : issue.maximum) === 1
+      const unit = issue.origin === 'string' ? ` character${one ? '' : 's'}` : issue.origin === 'array' ? ` entr${one ? 'y' : 'ies'}` : ''
+      return [{ path, problem: `must ${unit ? 'have' : 'be'} ${bound}${unit}`, remedy: `Change it.${meaning}` }]
+    }
+    case 'invalid_format':
+      if (issue.format === 'url') return [{ path, problem: 'must be an http or https URL', remedy: `Correct the URL.${meaning}` }]
+      return [{ path, problem: issue.message, remedy: `Correct it.${meaning}` }]
+    default:
+      return [{ path, problem: issue.message, remedy: `Correct it.${meaning}` }]
+  }
+}
+
+function typeRemedy(expected: string, meaning: string): string {
+  if (expected === 'string') return `Put the value in quotes.${meaning}`
+  return `${expected === 'number' || expected === 'int' ? 'Write it as a number, without quotes.' : 'Correct it.'}${meaning}`
+}
+
+function knownKeys(path: readonly PropertyKey[], raw: unknown): string[] {
+  const field = fieldAt(configSchema, path)
+  const def = field && (field.schema as z.core.$ZodTypes)._zod.def
+  if (def?.type === 'object') return Object.keys(def.shape)
+  if (def?.type !== 'union') return []
+  // A union of objects is told apart by `kind`.
+  const kind = (valueAt(raw, path) as { kind?: unknown } | undefined)?.kind
+  for (const option of def.options) {
+    const shape = ((readField(option).schema as z.core.$ZodTypes)._zod.def as { shape?: Record<string, z.core.$ZodType> }).shape ?? {}
+    const literal = shape['kind'] && (readField(shape['kind']).schema as z.core.$ZodTypes)._zod.def
+    if (literal?.type === 'literal' && literal.values.includes(kind as string)) return Object.keys(shape)
+  }
+  return []
+}
+
+/** The value at a path of a tree of unknown shape. */
+export function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((node, part) => (typeof node === 'object' && node !== null ? (node as Record<PropertyKey, unknown>)[part] : undefined), tree)
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'empty'
+  return article(Array.isArray(value) ? 'array' : typeof value)
+}
+
+function article(noun: string): string {
+  const plain = noun === 'array' ? 'list' : noun === 'object' || noun === 'record' ? 'map of fields' : noun === 'int' ? 'whole number' : noun
+  return `a ${plain === 'string' ? 'text' : plain}`
+}
+
+/** Levenshtein distance; names are short. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
+    row = next
+  }
+  return row[b.length]!
+}

@@ -1,0 +1,16 @@
+import { errorCatalogue } from '../domain/errors.ts'
+import { markdownTable } from './markdown.ts'
+
+/** docs/errors.md: every code, whether a retry can help, what it means and what to do. */
+export function describeErrors(): string {
+  const rows = Object.entries(errorCatalogue).map(([code, { retriable, title, remedy }]) => [`\`${code}\``, title, retriable ? 'yes' : 'no', remedy])
+  return [
+    '# Error codes',
+    '',
+    'Every refusal and failure of Portage carries one of these codes, in API answers, logs, workflow results and Temporal failures (as their type).',
+    '"Retried" says whether trying again can help without anybody changing anything.',
+    '',
+    markdownTable(['code', 'meaning', 'retried', 'what to do'], rows),
+    '',
+  ].join('\n')
+}

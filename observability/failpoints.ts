@@ -1,0 +1,33 @@
+/**
+ * Named places where a crash test kills or stops this process, as an operating system would: no handlers, no clean-up. Off unless the
+ * variable PORTAGE_FAILPOINTS names one: `after-grant=kill@3` kills on the third time, `after-send=stop` stops (SIGSTOP) on the first.
+ */
+export type Failpoint =
+  | 'after-grant'
+  | 'after-sign'
+  | 'after-send'
+  | 'after-bump-recorded'
+  | 'lane-continue-as-new'
+  | 'activity-done-unreported'
+
+const armed = parse(process.env['PORTAGE_FAILPOINTS'])
+const hits = new Map<string, number>()
+
+/** Does nothing unless this failpoint is armed. */
+export function failpoint(name: Failpoint): void {
+  const plan = armed.get(name)
+  if (!plan) return
+  const hit = (hits.get(name) ?? 0) + 1
+  hits.set(name, hit)
+  if (hit === plan.at) process.kill(process.pid, plan.signal)
+}
+
+function parse(text: string | undefined): Map<string, { signal: 'SIGKILL' | 'SIGSTOP'; at: number }> {
+  const plans = new Map<string, { signal: 'SIGKILL' | 'SIGSTOP'; at: number }>()
+  for (const part of (text ?? '').split(',').filter(Boolean)) {
+    const [name = '', action = ''] = part.split('=')
+    const [verb = '', at = '1'] = action.split('@')
+    plans.set(name.trim(), { signal: verb === 'stop' ? 'SIGSTOP' : 'SIGKILL', at: Number(at) })
+  }
+  return plans
+}

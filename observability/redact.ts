@@ -1,0 +1,89 @@
+/**
+ * What must never be read in a log, an error or a history: key material, passwords, and the secrets that RPC URLs carry in their user
+ * info, path or query. Everything that leaves the process as text goes through here.
+ */
+
+const hidden = '[redacted]'
+
+/** A URL up to the next white space, quote, backslash or angle bracket; what is trimmed at its end is in `trailing`. */
+const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi
+const trailing = /[).,;:\]}]+$/
+
+/** `name = value` in free text, where the name says that the value is a secret. */
+const assignmentPattern =
+  /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token|authorization)(["']?\s*[:=]\s*["']?)(?:bearer\s+)?[^\s"',;)}]+/gi
+
+const bearerPattern = /\bbearer\s+[\w.~+/=-]+/gi
+
+/** Names whose value is a secret whatever it looks like; those of files and variables tell only where the secret is. */
+const secretName = /pass(word|phrase)|secret|mnemonic|private|credential|authorization|api[-_]?key|bearer|cookie/i
+const whereaboutsName = /(file|variable|path)$/i
+/** Names whose value is a secret if it looks like a private key. A digest or transaction hash looks the same, so the name decides. */
+const keyName = /key|seed|signer/i
+const keyLike = /^(0x)?[0-9a-f]{64}$/i
+
+/** Only scheme, host and port of a URL: `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. Not a URL: `[url]`. */
+export function redactUrl(url: string): string {
+  try {
+    const { protocol, host } = new URL(url)
+    return `${protocol}//${host}`
+  } catch {
+    return '[url]'
+  }
+}
+
+/** A text in which every http(s) and ws(s) URL is reduced to its origin, and named secrets and bearer tokens are gone. */
+export function redactText(text: string): string {
+  return text
+    .replace(urlPattern, (url) => {
+      const end = trailing.exec(url)?.[0] ?? ''
+      return redactUrl(url.slice(0, url.length - end.length)) + end
+    })
+    .replace(assignmentPattern, `$1$2${hidden}`)
+    .replace(bearerPattern, `bearer ${hidden}`)
+}
+
+/** Log fields without secrets, as plain JSON: bigint becomes a decimal string, errors become objects with code, message and cause. */
+export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redactValue(name, value, 0)]))
+}
+
+function redactValue(name: string, value: unknown, depth: number): unknown {
+  if (value === undefined || value === null) return value
+  if (isSecret(name, value)) return hidden
+  if (typeof value === 'string') return redactText(value)
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value !== 'object') return typeof value === 'function' || typeof value === 'symbol' ? `[${typeof value}]` : value
+  // Deeper structures are bytes of foreign libraries (whole requests, sockets); four levels hold everything of ours.
+  if (depth >= 4) return '[deep]'
+  if (value instanceof Error) return describeError(value, depth)
+  if (value instanceof Date) return value.toISOString()
+  if (value instanceof URL) return redactUrl(value.href)
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
+  if (Array.isArray(value)) return value.map((item) => redactValue(name, item, depth + 1))
+  if (value instanceof Map) return redactObject(Object.fromEntries(value) as Record<string, unknown>, depth)
+  if (value instanceof Set) return redactValue(name, [...value], depth)
+  return redactObject(value as Record<string, unknown>, depth)
+}
+
+function redactObject(object: Record<string, unknown>, depth: number): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, redactValue(name, value, depth + 1)]))
+}
+
+function describeError(error: Error, depth: number): Record<string, unknown> {
+  const { code, facts, cause } = error as { code?: unknown; facts?: unknown; cause?: unknown }
+  return {
+    name: error.name,
+    ...(code === undefined ? {} : { code: redactValue('code', code, depth + 1) }),
+    message: redactText(error.message),
+    ...(facts === undefined ? {} : { facts: redactValue('facts', facts, depth + 1) }),
+    ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
+    ...(cause === undefined ? {} : { cause: redactValue('cause', cause, depth + 1) }),
+  }
+}
+
+function isSecret(name: string, value: unknown): boolean {
+  if (whereaboutsName.test(name)) return false
+  if (secretName.test(name)) return typeof value !== 'boolean'
+  return keyName.test(name) && typeof value === 'string' && keyLike.test(value)
+}
