@@ -1,0 +1,123 @@
+/**
+ * Who may import whom: the walls of the house. A room is a folder, or a file with rules of its own; `<family>` stands for one folder name and
+ * means the same name again in the row. A file belongs to the longest path that matches it. The outer rooms (`all`) may import everything,
+ * and only they are allowed to import each other: no inner row names them. docs/ARCHITECTURE.md shows this table, and a test compares the two.
+ */
+export interface Room {
+  readonly path: string
+  /** Paths that it may import besides its own. */
+  readonly imports: readonly string[] | 'all'
+  /** npm packages and `node:` builtins that it may import; a trailing `*` matches any rest. */
+  readonly packages: readonly string[] | 'all'
+  /** Packages of which only some names may be imported. */
+  readonly names?: Readonly<Record<string, RegExp>>
+}
+
+const ports = ['chains/port.ts', 'bridges/port.ts']
+const evmLibrary = 'ethers'
+const vaaLibrary = '@wormhole-foundation/*'
+
+export const rooms: readonly Room[] = [
+  { path: 'domain', imports: [], packages: [] },
+  {
+    path: 'temporal',
+    imports: ['domain'],
+    packages: ['@temporalio/common', '@temporalio/workflow'],
+    names: { '@temporalio/workflow': /^define/ },
+  },
+  { path: 'workflows', imports: ['domain', 'temporal'], packages: ['@temporalio/workflow', '@temporalio/common'] },
+  { path: 'chains/port.ts', imports: ['domain'], packages: [] },
+  { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts'], packages: [] },
+  { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', 'node:*'] },
+  { path: 'observability', imports: ['domain'], packages: ['pino', 'node:*'] },
+  { path: 'chains/<family>', imports: ['domain', 'chains/port.ts', 'observability'], packages: [evmLibrary, 'node:*'] },
+  { path: 'bridges/<protocol>', imports: ['domain', ...ports], packages: [evmLibrary, vaaLibrary] },
+  {
+    path: 'bridges/<protocol>/<family>.ts',
+    imports: ['domain', ...ports, 'bridges/<protocol>', 'chains/<family>/index.ts'],
+    packages: [evmLibrary, vaaLibrary],
+  },
+  {
+    path: 'intake',
+    imports: ['domain', 'temporal', ...ports, 'observability'],
+    packages: ['@temporalio/client', '@temporalio/common', '@grpc/*', 'node:*'],
+  },
+  {
+    path: 'lanes',
+    imports: ['domain', 'temporal', 'chains/port.ts', 'observability'],
+    packages: ['@temporalio/client', '@temporalio/common', 'node:*'],
+  },
+  {
+    path: 'activities',
+    imports: ['domain', 'temporal', ...ports, 'lanes', 'intake', 'observability'],
+    packages: ['@temporalio/activity', '@temporalio/common', 'node:*'],
+  },
+  { path: 'chains/registry.ts', imports: ['domain', 'config', 'observability', 'chains'], packages: [] },
+  { path: 'bridges/registry.ts', imports: ['domain', 'config', 'observability', 'chains', 'bridges'], packages: [] },
+  ...['workers', 'api', 'cli', 'bin', 'devnet', 'bench', 'scripts', 'test'].map(
+    (path): Room => ({ path, imports: 'all', packages: 'all' }),
+  ),
+]
+
+/** One import statement: what it asks for, and the names it takes from there. */
+export interface ImportStatement {
+  readonly line: number
+  readonly specifier: string
+  readonly names: readonly string[]
+}
+
+/** One broken rule, as text that names the file, the import and the rule. */
+export function checkImport(file: string, statement: ImportStatement): string | undefined {
+  const found = roomOf(file)
+  if (!found) return `${file}: no room has this path. Put the file into a room, or add a row to scripts/rooms.ts.`
+  const { room, bound } = found
+  const problem = (rule: string) => `${file}:${statement.line} imports ${statement.specifier}: ${rule}`
+  if (statement.specifier.startsWith('.')) {
+    if (room.imports === 'all') return undefined
+    const target = resolvePath(file, statement.specifier)
+    if ([room.path, ...room.imports].some((path) => isUnder(bind(path, bound), target))) return undefined
+    return problem(`${room.path} may import only ${listed(room.imports)} (scripts/rooms.ts)`)
+  }
+  if (room.packages === 'all') return undefined
+  const allowed = room.packages.find((pattern) => matches(pattern, statement.specifier))
+  if (allowed === undefined) return problem(`${room.path} may import only ${listed(room.packages)} from outside (scripts/rooms.ts)`)
+  const names = room.names?.[allowed]
+  const refused = names && statement.names.find((name) => !names.test(name))
+  return refused === undefined ? undefined : problem(`of this package ${room.path} may import only names like ${String(names)}, not ${refused}`)
+}
+
+function roomOf(file: string): { room: Room; bound: Record<string, string> } | undefined {
+  if (!file.includes('/')) return { room: { path: '.', imports: 'all', packages: 'all' }, bound: {} }
+  const candidates = rooms.flatMap((room) => {
+    const match = new RegExp(`^${patternOf(room.path)}(?:/|$)`).exec(file)
+    return match ? [{ room, bound: { ...match.groups } }] : []
+  })
+  // A path without placeholders is more exact than one with them: chains/port.ts before chains/<family>.
+  const exactness = (path: string) => path.split('/').length * 2 - (path.includes('<') ? 1 : 0)
+  return candidates.sort((a, b) => exactness(b.room.path) - exactness(a.room.path))[0]
+}
+
+function patternOf(path: string): string {
+  return path.replaceAll('.', '\\.').replaceAll(/<(\w+)>/g, '(?<$1>[^/]+)')
+}
+
+function bind(path: string, bound: Record<string, string>): string {
+  return path.replaceAll(/<(\w+)>/g, (_, name: string) => bound[name] ?? '')
+}
+
+function isUnder(path: string, target: string): boolean {
+  return target === path || target.startsWith(`${path}/`)
+}
+
+function resolvePath(file: string, specifier: string): string {
+  return new URL(specifier, `file:///${file}`).pathname.slice(1)
+}
+
+function matches(pattern: string, specifier: string): boolean {
+  if (pattern.endsWith('*')) return specifier.startsWith(pattern.slice(0, -1))
+  return specifier === pattern || specifier.startsWith(`${pattern}/`)
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 0 ? 'itself' : `itself, ${names.join(', ')}`
+}
