@@ -1,0 +1,34 @@
+import { isOutcome, transferStates, transitions, type TransferState } from '../domain/transfer.ts'
+
+/** What each state means. A state without a line does not compile. */
+const meanings: Record<TransferState, string> = {
+  admitting: 'The message is checked, the target chain is asked whether it has arrived, the call is simulated, a lane is chosen.',
+  waiting: 'Not now: a gate is closed (bridge paused, wrapper missing, no lane free …). Holds no nonce; tries again by itself.',
+  broadcasting: 'The lane gives a nonce, signs, sends and follows the transaction.',
+  pending: 'Sent, not in a block. The lane goes on driving it; the transfer holds a nonce and no worker slot.',
+  included: 'The effect is in a block that is not final yet: by our transaction or by someone else’s.',
+  parked: 'Out of automatic tries. Still watched; waits for an operator (`portage transfer retry`, `cancel`).',
+  delivered: 'The target chain’s finalized state shows the effect, and the result says who delivered.',
+  rejected: 'Not a valid message, for good.',
+  declined: 'Valid, but our policy says no (fee, asset, chain): it can be submitted again when the policy changes.',
+  cancelled: 'Ended by a named operator, once nothing of it could be mined any more.',
+}
+
+/** The state diagram and the tables of the states, from `transitions` in domain/transfer.ts. */
+export function describeLifecycle(): string {
+  return [diagram(), table()].join('\n\n')
+}
+
+function diagram(): string {
+  const arrows = transferStates.flatMap((from) => transitions[from].map((to) => `  ${from} --> ${to}`))
+  const ends = transferStates.filter(isOutcome).map((state) => `  ${state} --> [*]`)
+  return ['```mermaid', 'stateDiagram-v2', '  [*] --> admitting', ...arrows, ...ends, '```'].join('\n')
+}
+
+function table(): string {
+  const rows = transferStates.map((state) => {
+    const next = isOutcome(state) ? 'the end' : transitions[state].map((to) => `\`${to}\``).join(', ')
+    return `| \`${state}\` | ${meanings[state]} | ${next} |`
+  })
+  return ['| state | meaning | may become |', '| --- | --- | --- |', ...rows].join('\n')
+}
