@@ -27,6 +27,8 @@ export interface WormholeChain extends ChainPlan {
   readonly wrappedWeth: string
   /** The wrapper, on this chain, of the other chain's ERC20. */
   readonly wrappedToken: string
+  /** The token bridge's first sequence after the deployment: the ones below are attestations and the seed, done with. */
+  readonly firstSequence: bigint
 }
 
 export interface DeployOptions {
@@ -37,6 +39,8 @@ export interface DeployOptions {
 
 /** What the user of each chain owns of the other chain's coin and token after the deployment, in wei. */
 const seed = 100_000n * 10n ** 18n
+/** Two attestations and two seed transfers. */
+const messagesPerDeployment = 4n
 const coreAbi = artifact('Implementation').abi
 const bridgeAbi = artifact('BridgeImplementation').abi
 const tokenAbi = artifact('TokenImplementation').abi
@@ -119,7 +123,7 @@ async function receive(site: Site, other: Site, messages: readonly Message[], { 
   const approvals = await Script.of(plan.anvil, plan.user)
   for (const token of [site.token, wrappedWeth, wrappedToken]) approvals.call(token, tokenAbi, 'approve', [tokenBridge, MaxUint256])
   await approvals.mine()
-  return { ...plan, core: site.core, tokenBridge, weth: site.weth, token: site.token, wrappedWeth, wrappedToken }
+  return { ...plan, core: site.core, tokenBridge, weth: site.weth, token: site.token, wrappedWeth, wrappedToken, firstSequence: messagesPerDeployment }
 }
 
 /** The messages that a transaction published through the core contract. */
