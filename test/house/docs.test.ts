@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { errorCatalogue } from '../../domain/errors.ts'
+import { transferStates } from '../../domain/transfer.ts'
+import { metricDefinitions } from '../../observability/metrics.ts'
+import { between, generatedDocs, staleDocs } from '../../scripts/docs.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const text = (path: string) => readFileSync(join(root, path), 'utf8')
+/** First cell of every table row, if it is code. */
+const keysOf = (document: string) => [...document.matchAll(/^\| `([^`]+)` \|/gm)].map(([, key]) => key)
+
+describe('generated docs', () => {
+  test('are up to date (else: npm run docs)', () => {
+    expect(staleDocs(root)).toEqual([])
+    expect(generatedDocs(root).size).toBe(4)
+  })
+
+  test('a mark that is missing is an error', () => {
+    expect(() => between('no marks here', 'part')).toThrow(/needs the marks/)
+  })
+
+  test('every error code is documented, and no documented code is gone', () => {
+    expect(keysOf(text('docs/errors.md')).sort()).toEqual(Object.keys(errorCatalogue).sort())
+  })
+
+  test('every metric is documented, and no documented metric is gone', () => {
+    const names = Object.values(metricDefinitions).map(({ name }) => name)
+    expect(keysOf(text('docs/metrics.md')).sort()).toEqual(names.sort())
+  })
+
+  test('every state is in the lifecycle, with its transitions drawn', () => {
+    const document = text('docs/LIFECYCLE.md')
+    expect(keysOf(document)).toEqual(expect.arrayContaining([...transferStates]))
+    expect(document).toContain('admitting --> broadcasting')
+  })
+
+  test('every class of node error has a row with its reaction', () => {
+    const port = text('chains/port.ts')
+    const union = /type SendErrorClass =([^/]*?)\n\n/.exec(port)?.[1] ?? ''
+    const classes = [...union.matchAll(/'([a-z-]+)'/g)].map(([, name]) => name)
+    expect(classes.length).toBeGreaterThan(10)
+    const section = text('docs/ARCHITECTURE.md').split('## What nodes say')[1]?.split('\n## ')[0] ?? ''
+    expect(keysOf(section).sort()).toEqual(classes.sort())
+  })
+})

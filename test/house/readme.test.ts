@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const documents = ['README.md', 'AGENTS.md', 'docs/ARCHITECTURE.md', 'docs/LIFECYCLE.md']
+const text = (path: string) => readFileSync(join(root, path), 'utf8')
+const scripts: Record<string, string> = JSON.parse(text('package.json')).scripts
+
+/** Lines of `sh` blocks and texts in backticks: everything that a reader may type. */
+function commandsOf(document: string): string[] {
+  const blocks = [...document.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, body = '']) => body.split('\n'))
+  const inline = [...document.replaceAll(/```[\s\S]*?```/g, '').matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code)
+  return [...blocks, ...inline].map((line) => line.replace(/\s+#.*$/, '').trim()).filter((line) => line !== '')
+}
+
+const portageCommands = [
+  ...new Set(documents.flatMap((path) => commandsOf(text(path))).filter((line) => /^portage [a-z]/.test(line))),
+]
+
+describe.each(documents)('%s', (path) => {
+  test('names only npm scripts that exist', () => {
+    const used = commandsOf(text(path)).flatMap((line) => /^npm (?:run (?:--silent )?([\w:]+)|(test)\b)/.exec(line)?.slice(1).find(Boolean) ?? [])
+    expect(used.length).toBeGreaterThan(0)
+    for (const script of used) expect(scripts, `npm run ${script}`).toHaveProperty([script])
+  })
+
+  test('links only to what exists', () => {
+    const links = [...text(path).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => link).filter((link) => !/^https?:/.test(link))
+    expect(links.length).toBeGreaterThan(0)
+    expect(links.filter((link) => !existsSync(join(root, dirname(path), link)))).toEqual([])
+  })
+
+  test('names only files that exist', () => {
+    const files = commandsOf(text(path)).filter((code) => /^[a-z.]+\/[\w/.-]*\w\.(ts|mjs|md|yaml|json)$/.test(code))
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([])
+  })
+})
+
+describe('the commands of the CLI', () => {
+  test('are shown', () => {
+    expect(portageCommands.length).toBeGreaterThan(10)
+  })
+
+  test.each(portageCommands)('%s', async (line) => {
+    const words = line.split(/\s+/).slice(1)
+    const subcommands = words.slice(0, words.findIndex((word) => !/^[a-z]+$/.test(word)) >>> 0)
+    const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'bin/portage.js'), ...subcommands, '--help'])
+    expect(stdout).toContain(`portage ${subcommands.join(' ')}`)
+    for (const option of words.filter((word) => word.startsWith('--'))) expect(stdout).toContain(option)
+    if (words.some((word) => word.startsWith('<'))) expect(stdout).toMatch(/Usage: .*[<[]/)
+  })
+})
+
+test('npm test and npm run demo do the set-up themselves', () => {
+  for (const script of ['test', 'demo', 'devnet', 'bench']) expect(scripts[script]).toMatch(/^node scripts\/setup\.mjs && /)
+  expect(scripts.verify).toBe('bash .ci/run')
+})

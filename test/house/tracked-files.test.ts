@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const self = 'test/house/tracked-files.test.ts'
+
+/** Files that git tracks or would track, without this one (it has to name what it looks for). */
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => file !== '' && file !== self && statSync(join(root, file), { throwIfNoEntry: false })?.isFile())
+
+const patterns: readonly (readonly [what: string, pattern: RegExp])[] = [
+  ['a path of one machine', /(?<![\w.:/-])\/(?:work|root|home|Users|tmp|private|mnt)\/[\w.-]/],
+  ['a Windows path', /\b[A-Z]:\\\\?(?:Users|work)\b/],
+  ['a registry address in the lock file', /"resolved": "https?:/],
+  ['a merge that was not finished', /^(?:<{7}|>{7}) /m],
+  ['work left undone', /\b(?:TODO|FIXME|XXX)\b/],
+]
+
+describe('tracked files', () => {
+  test('are there', () => {
+    expect(files).toContain('domain/errors.ts')
+  })
+
+  test.each(patterns)('have nowhere %s', (_, pattern) => {
+    expect(files.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
+  })
+
+  test('what the patterns look for is found', () => {
+    const [path, windows, registry, merge, undone] = patterns.map(([, pattern]) => pattern)
+    expect(path?.test("open('/work/main/x')")).toBe(true)
+    expect(path?.test('import x from "../work/main"')).toBe(false)
+    expect(path?.test('https://example.org/home/x')).toBe(false)
+    expect(windows?.test('C:\\Users\\x')).toBe(true)
+    expect(registry?.test('"resolved": "https://registry.example/x.tgz"')).toBe(true)
+    expect(merge?.test('a\n<<<<<<< HEAD\n')).toBe(true)
+    expect(undone?.test('// TODO later')).toBe(true)
+  })
+})
