@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { RelayerError } from '../../domain/errors.ts'
+import { type FinalityPolicy, finalizedHeight } from '../../domain/finality.ts'
+import type { HeadEvent, Heads } from '../port.ts'
+import { findPath, readBlockAt } from './head-path.ts'
+import { type EvmBlock, KeptBlocks, readBlock } from './kept-blocks.ts'
+import { RpcError } from './node.ts'
+import type { Nodes } from './nodes.ts'
+
+/** A lower head that denies our block is a fork after so many polls in a row; one that merely lags behind, after more. */
+const pollsToDenial = 3
+const pollsToRetreat = 10
+/** How many observations of the finality lag are remembered. */
+const lagsKept = 128
+
+export interface HeadsOptions {
+  readonly chain: string
+  readonly nodes: Nodes
+  readonly finality: FinalityPolicy
+  readonly blockTimeMs: number
+  readonly connectTimeoutMs?: number
+}
+
+/** The tracker with what the rest of the adapter shares. */
+export interface EvmHeads extends Heads {
+  readonly kept: KeptBlocks
+  /** Called after every poll, changed or not: the one clock of those who must try again. */
+  onPoll(listener: () => void): void
+  /** True once after each time that continuity broke: blocks were skipped or rolled back below the kept ones. */
+  readonly breaks: number
+  /** Blocks between the head and the finalized height, the most seen lately. */
+  readonly finalityLag: number
+  /** When the latest head was first seen, ms since the epoch. */
+  readonly latestSeenAt: number
+}
+
+/** One poll loop at half the block time; see `Heads` in the port. */
+export function createHeads(options: HeadsOptions): EvmHeads {
+  const { nodes, finality } = options
+  const intervalMs = Math.min(4_000, Math.max(100, options.blockTimeMs / 2))
+  const kept = new KeptBlocks()
+  const listeners = new Set<(event: HeadEvent) => void>()
+  const pollListeners = new Set<() => void>()
+  const lags: number[] = []
+  let current: HeadEvent | undefined
+  let stopping = new AbortController()
+  let running = false
+  let lowerPolls = 0
+  let breaks = 0
+  let latestSeenAt = 0
+
+  async function poll(): Promise<void> {
+    const [latest, tagged] = await Promise.all([
+      nodes.request('eth_getBlockByNumber', ['latest', false]).then(readBlock),
+      finality.kind === 'tag' ? readFinalized() : undefined,
+    ])
+    if (stopping.signal.aborted) return
+    await follow(latest, tagged)
+  }
+
+  async function readFinalized(): Promise<number | undefined> {
+    try {
+      const block = await nodes.request('eth_getBlockByNumber', ['finalized', false])
+      return block === null ? undefined : readBlock(block).height
+    } catch (error) {
+      // Young chains answer "finalized block not found" until the first epoch is final.
+      if (error instanceof RpcError) return undefined
+      throw error
+    }
+  }
+
+  async function follow(target: EvmBlock, tagged: number | undefined): Promise<void> {
+    const head = kept.latest
+    if (head && target.height < head.height && !(await isRetreat(target, head))) return
+    lowerPolls = 0
+    if (head?.hash === target.hash) return publish([], [], tagged)
+    const path = await findPath(nodes, kept, target)
+    if (!path || stopping.signal.aborted) return
+    const rolledBack = path.ancestor === undefined ? (path.forked ? kept.rollBackTo(-1) : []) : kept.rollBackTo(path.ancestor)
+    kept.append(path.blocks)
+    if (path.ancestor === undefined && head) breaks++
+    latestSeenAt = Date.now()
+    publish(path.blocks, rolledBack, tagged)
+  }
+
+  /**
+   * A head below ours: a node that lags, or a chain that really went back (evm_revert, a node that lost its last blocks)? It has gone back when
+   * that lasts for some polls and no node vouches for our head any more.
+   */
+  async function isRetreat(target: EvmBlock, head: EvmBlock): Promise<boolean> {
+    lowerPolls++
+    const denied = kept.at(target.height)?.hash !== target.hash
+    if (lowerPolls < (denied ? pollsToDenial : pollsToRetreat)) return false
+    const answers = await nodes.requestAll('eth_getBlockByNumber', [`0x${head.height.toString(16)}`, false])
+    return !answers.some((answer) => answer.ok && answer.result !== null && readBlockAt(answer.result)?.hash === head.hash)
+  }
+
+  function publish(applied: readonly EvmBlock[], rolledBack: readonly EvmBlock[], tagged: number | undefined): void {
+    const latest = kept.latest
+    if (!latest) return
+    const computed = finalizedHeight(finality, latest.height, tagged)
+    const before = current?.finalized ?? 0
+    const lowestGone = rolledBack.at(-1)?.height ?? Infinity
+    // Finality only grows, unless the chain below it was replaced.
+    const finalized = Math.min(latest.height, lowestGone <= before ? computed : Math.max(before, computed))
+    if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before) return
+    lags.push(latest.height - finalized)
+    if (lags.length > lagsKept) lags.shift()
+    kept.prune(finalized)
+    const event: HeadEvent = { applied, rolledBack: rolledBack.map(({ height, hash }) => ({ height, hash })), latest, finalized }
+    current = event
+    for (const listener of [...listeners]) isolate(() => listener(event))
+  }
+
+  async function loop(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const started = Date.now()
+      // A failed poll changes nothing: the next one, perhaps of another node, tells what happened meanwhile.
+      await poll().catch(() => undefined)
+      if (signal.aborted) return
+      for (const listener of pollListeners) isolate(listener)
+      await sleep(Math.max(10, intervalMs - (Date.now() - started)), undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  return {
+    kept,
+    get current() {
+      return current
+    },
+    get breaks() {
+      return breaks
+    },
+    get finalityLag() {
+      return Math.max(0, ...lags)
+    },
+    get latestSeenAt() {
+      return latestSeenAt
+    },
+    async start() {
+      if (running) return
+      running = true
+      stopping = new AbortController()
+      const deadline = Date.now() + (options.connectTimeoutMs ?? 15_000)
+      for (;;) {
+        const failure = await poll().then(
+          () => undefined,
+          (error: unknown) => error,
+        )
+        if (stopping.signal.aborted) return
+        if (current) break
+        if (Date.now() >= deadline) {
+          running = false
+          throw failure instanceof RelayerError ? failure : new RelayerError('NODE_UNAVAILABLE', { facts: { chain: options.chain }, cause: failure })
+        }
+        await sleep(Math.min(intervalMs, 500), undefined, { signal: stopping.signal }).catch(() => undefined)
+      }
+      void loop(stopping.signal)
+    },
+    stop() {
+      running = false
+      stopping.abort()
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    onPoll(listener) {
+      pollListeners.add(listener)
+    },
+  }
+}
+
+/** A listener's throw is its own problem; it surfaces as a warning of the process, not in the loop. */
+function isolate(listener: () => void): void {
+  try {
+    listener()
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error))
+  }
+}

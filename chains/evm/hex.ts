@@ -1,0 +1,45 @@
+import { RelayerError } from '../../domain/errors.ts'
+
+/** A hex quantity of a node as a number. Throws NODE_REFUSED if it is none, or past 2^53. */
+export function toNumber(value: unknown, what: string): number {
+  const number = Number(quantity(value, what))
+  if (!Number.isSafeInteger(number)) throw unexpected(what)
+  return number
+}
+
+/** A hex quantity of a node as a decimal string. Throws NODE_REFUSED. */
+export function toDecimal(value: unknown, what: string): string {
+  return String(quantity(value, what))
+}
+
+/** Hex bytes of a node, lower case. Throws NODE_REFUSED. */
+export function toBytes(value: unknown, what: string): string {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]*$/i.test(value)) throw unexpected(what)
+  return value.toLowerCase()
+}
+
+/** An object of a node. Throws NODE_REFUSED. */
+export function toRecord(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unexpected(what)
+  return value as Record<string, unknown>
+}
+
+/** A list of a node. Throws NODE_REFUSED. */
+export function toList(value: unknown, what: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw unexpected(what)
+  return value
+}
+
+/** A decimal string, bigint or number as a hex quantity without leading zeros, as JSON-RPC wants it. */
+export function toQuantity(value: string | bigint | number): string {
+  return `0x${BigInt(value).toString(16)}`
+}
+
+function quantity(value: unknown, what: string): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw unexpected(what)
+  return BigInt(value)
+}
+
+function unexpected(what: string): RelayerError {
+  return new RelayerError('NODE_REFUSED', { detail: `The node's answer has no valid ${what}.` })
+}

@@ -1,0 +1,126 @@
+import { RelayerError } from '../../domain/errors.ts'
+import type { FinalityPolicy } from '../../domain/finality.ts'
+import type { At, Chain } from '../port.ts'
+import { createAccounts } from './accounts.ts'
+import { createFees } from './fees.ts'
+import { createHeads } from './heads.ts'
+import { toBytes, toNumber, toRecord } from './hex.ts'
+import { createInclusions } from './inclusions.ts'
+import { type FoundLog, type LogFilter, readLogs } from './logs.ts'
+import { createNodes } from './nodes.ts'
+import { createReceipts } from './receipts.ts'
+import { sendRaw } from './send.ts'
+import { simulate } from './simulate.ts'
+
+export { classifySendError } from './error-classes.ts'
+export type { FoundLog, LogFilter } from './logs.ts'
+export { RpcError } from './node.ts'
+export { createSigner, type SignerSpec } from './signers/index.ts'
+export { decodeReason, revertOf } from './simulate.ts'
+export { buildTransaction } from './transactions.ts'
+
+export interface EvmChainOptions {
+  /** The chain's name in the config. */
+  readonly name: string
+  /** EIP-155 chain id. */
+  readonly networkId: number | string
+  /** JSON-RPC over HTTP, in order of preference. */
+  readonly nodes: readonly { readonly url: string }[]
+  readonly finality: FinalityPolicy
+  readonly blockTimeMs: number
+  /** The gas limit is the estimate times this. */
+  readonly gasFactor: number
+  /** Longest wait for one answer of a node, ms; 10 s if absent. */
+  readonly timeoutMs?: number
+}
+
+/** The port, and the reads that a bridge needs on this family. All calls of a tick leave in one HTTP request. */
+export interface EvmChain extends Chain {
+  /** `eth_call`: the returned bytes. Throws NODE_REFUSED (`revertOf(error)` tells the revert), NODE_UNAVAILABLE. */
+  call(to: string, data: string, at: At): Promise<string>
+  /** Logs of a range of blocks, both ends included, in order. Throws NODE_REFUSED, NODE_UNAVAILABLE. */
+  logs(filter: LogFilter): Promise<readonly FoundLog[]>
+  /** Sender of a mined transaction, lower case; undefined if the node knows none in a block. */
+  transactionSender(hash: string): Promise<string | undefined>
+}
+
+/** One EVM network. Nothing is asked before `connect`. */
+export function createEvmChain(options: EvmChainOptions): EvmChain {
+  const { name, finality, blockTimeMs } = options
+  const networkId = String(options.networkId)
+  const nodes = createNodes({ chain: name, networkId, urls: options.nodes.map(({ url }) => url), ...(options.timeoutMs && { timeoutMs: options.timeoutMs }) })
+  const heads = createHeads({ chain: name, nodes, finality, blockTimeMs })
+  const receipts = createReceipts(nodes)
+  const accounts = createAccounts(name, nodes, heads, finality)
+  const inclusions = createInclusions(heads, receipts)
+  const fees = createFees(name, nodes, heads)
+  let connecting: Promise<void> | undefined
+
+  async function connect(): Promise<void> {
+    await nodes.verify()
+    await heads.start()
+  }
+
+  return {
+    name,
+    family: 'evm',
+    networkId,
+    finality,
+    blockTimeMs,
+    heads,
+    calls: nodes.calls,
+    async connect() {
+      connecting ??= connect()
+      try {
+        await connecting
+      } catch (error) {
+        connecting = undefined
+        throw error
+      }
+    },
+    close() {
+      heads.stop()
+      nodes.close()
+    },
+    account: accounts.read,
+    async pendingNonce(address) {
+      const answers = await nodes.requestAll('eth_getTransactionCount', [address, 'pending'])
+      const counts = answers.flatMap((answer) => (answer.ok ? [toNumber(answer.result, 'transaction count')] : []))
+      if (counts.length > 0) return Math.max(...counts)
+      const detail = answers.map((answer) => (answer.ok ? '' : answer.error.message)).join('; ')
+      throw new RelayerError('NODE_UNAVAILABLE', { detail, facts: { chain: name } })
+    },
+    async hasCode(address) {
+      return toBytes(await nodes.request('eth_getCode', [address, 'latest']), 'code') !== '0x'
+    },
+    quote: fees.quote,
+    simulate: (call, from) => simulate(nodes, call, from, options.gasFactor, heads.kept.latest?.gasLimit),
+    send: (raw) => sendRaw(nodes, raw),
+    watch: inclusions.watch,
+    msToFinality(height) {
+      const event = heads.current
+      const latest = event?.latest.height ?? height
+      if (finality.kind === 'instant' || (event && height <= event.finalized)) return 0
+      const lag = finality.kind === 'depth' ? finality.blocks : heads.finalityLag
+      const elapsed = event ? Date.now() - heads.latestSeenAt : 0
+      const remaining = Math.max(0, height + lag - latest) * blockTimeMs - elapsed
+      // Not final yet, so never 0: at the earliest with the next poll.
+      return Math.max(remaining, Math.ceil(blockTimeMs / 2))
+    },
+    async receipt(hash) {
+      const receipt = await receipts.one(hash)
+      return receipt && heads.kept.isCanonical(receipt.block) !== false ? receipt : undefined
+    },
+    async call(to, data, at) {
+      const tag = at === 'latest' ? 'latest' : accounts.finalizedTag()
+      return toBytes(await nodes.request('eth_call', [{ to, data }, tag]), 'returned bytes')
+    },
+    logs: (filter) => readLogs(nodes, filter),
+    async transactionSender(hash) {
+      const value = await nodes.request('eth_getTransactionByHash', [hash])
+      if (value === null) return undefined
+      const transaction = toRecord(value, 'transaction')
+      return transaction['blockHash'] == null ? undefined : toBytes(transaction['from'], 'sender')
+    },
+  }
+}

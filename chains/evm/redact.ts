@@ -1,0 +1,25 @@
+/** Replaces every secret part of a node URL (credentials, path, query values) in a text. Hosts stay readable. */
+export function createRedactor(url: URL): (text: string) => string {
+  const parts = [
+    url.href,
+    decode(url.password),
+    url.password,
+    decode(url.username),
+    url.username,
+    url.pathname + url.search,
+    url.pathname,
+    ...url.pathname.split('/').filter((segment) => segment.length >= 8),
+    ...url.searchParams.values(),
+  ]
+  // Short parts (`/`, `v3`) are words, not secrets: hiding them would spoil every text.
+  const secrets = [...new Set(parts)].filter((part) => part.length >= 4).sort((a, b) => b.length - a.length)
+  return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text)
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

@@ -1,0 +1,21 @@
+import { RelayerError } from '../../../domain/errors.ts'
+import type { Signer } from '../../port.ts'
+import { createEnvironmentSigner, type EnvironmentSpec } from './environment.ts'
+import { createKeystoreSigner, type KeystoreSpec } from './keystore.ts'
+
+/** Where a key is, as the config says it. */
+export type SignerSpec = KeystoreSpec | EnvironmentSpec
+
+/**
+ * Opens the key of a lane.
+ * @param address the lane's address where it is known: another key's signer is refused
+ * Throws SIGNER_UNAVAILABLE.
+ */
+export async function createSigner(spec: SignerSpec, address?: string): Promise<Signer> {
+  const signer = spec.kind === 'keystore' ? await createKeystoreSigner(spec) : createEnvironmentSigner(spec)
+  if (address !== undefined && signer.address !== address.toLowerCase()) {
+    const facts = { expected: address.toLowerCase(), actual: signer.address }
+    throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'The key belongs to another address than the lane.', facts })
+  }
+  return signer
+}
