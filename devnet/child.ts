@@ -19,6 +19,8 @@ export interface Child {
 export interface ChildOptions {
   /** Everything that it writes is appended to this file. */
   readonly logFile?: string
+  /** Default: this process's. */
+  readonly env?: NodeJS.ProcessEnv
 }
 
 const tailLength = 4_000
@@ -30,7 +32,7 @@ let exitHook = false
  * Throws if the command cannot be started.
  */
 export async function startChild(command: string, args: readonly string[], options: ChildOptions = {}): Promise<Child> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env: options.env ?? process.env })
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
     child.once('error', reject)

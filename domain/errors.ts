@@ -44,9 +44,11 @@ export const errorCatalogue = {
   SPY_UNAVAILABLE: entry(true, 'The guardian spy cannot be reached.', 'Check bridges.wormhole-token-bridge.spy.address.'),
   VAA_NOT_FOUND: entry(true, 'No guardian API has a signed VAA for this sequence.', 'Wait for finality on the source chain, then ask again.'),
   TEMPORAL_UNAVAILABLE: entry(true, 'The Temporal server cannot be reached.', 'Check temporal.address in the config and that the server runs.'),
+  API_UNAVAILABLE: entry(true, 'The REST API of Portage cannot be reached.', 'Start it (portage run --role api), or name its URL with --api.'),
   // Input and operation.
   CONFIG_INVALID: entry(false, 'The config has problems.', 'Correct the fields that are named.'),
   INPUT_INVALID: entry(false, 'The request has a problem.', 'Correct the fields that are named.'),
+  RATE_LIMITED: entry(true, 'Too many requests from this address.', 'Wait as long as the Retry-After header says.'),
   TRANSFER_NOT_FOUND: entry(false, 'No transfer has this id.', 'portage transfer list shows the known ids.'),
   LANE_NOT_FOUND: entry(false, 'No lane has this id.', 'portage lane list shows the known lanes.'),
   SETUP_INCOMPLETE: entry(false, 'A part that Portage needs is missing.', 'npm run setup'),

@@ -22,6 +22,10 @@ export function failpoint(name: Failpoint): void {
   if (hit === plan.at) process.kill(process.pid, plan.signal)
 }
 
+export function failpointArmed(name: Failpoint): boolean {
+  return armed.has(name)
+}
+
 function parse(text: string | undefined): Map<string, { signal: 'SIGKILL' | 'SIGSTOP'; at: number }> {
   const plans = new Map<string, { signal: 'SIGKILL' | 'SIGSTOP'; at: number }>()
   for (const part of (text ?? '').split(',').filter(Boolean)) {

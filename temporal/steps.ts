@@ -49,7 +49,7 @@ export type Stopped =
 export interface Ready {
   kind: 'ready'
   lane: LaneId
-  /** keccak256 of (to, value, data): what the ledger holds the intent to. */
+  /** Hash of (to, value, data): what the ledger holds the intent to. */
   callHash: string
   /** Gas units, decimal. */
   gasLimit: string
@@ -72,6 +72,8 @@ export interface BroadcastInput {
   gasLimit: string
   maxFee: string
   tip: string
+  /** This intent was broadcast before: it may hold a nonce already. */
+  again: boolean
   /** 1 (first) … 5; default 3. */
   priority?: number
 }

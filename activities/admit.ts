@@ -1,0 +1,23 @@
+import type { AdmitInput, Admission } from '../temporal/steps.ts'
+import { settled } from './check-delivered.ts'
+import type { StepDeps } from './deps.ts'
+import { endpointOf } from './deps.ts'
+import { chooseLane, judge, noLane, rehearse } from './prepare.ts'
+import { createValidate } from './validate.ts'
+
+/** Steps 1-3 at once, as one local activity: their chain reads leave together, in one batch. */
+export function createAdmit(deps: StepDeps) {
+  const validate = createValidate(deps)
+  return async function admit(input: AdmitInput): Promise<Admission> {
+    const { transfer } = input
+    const validated = await validate({ transfer })
+    if (validated.kind !== 'passed') return validated
+    const lane = await chooseLane(deps, input)
+    const there = endpointOf(deps, transfer).delivered(transfer, 'latest')
+    if (!lane) return (await there) ? settled(deps, transfer) : noLane(input)
+    const [delivered, rehearsal] = await Promise.all([there, rehearse(deps, input, lane)])
+    if (delivered) return settled(deps, transfer)
+    const admission = await judge(deps, input, lane, rehearsal)
+    return admission.kind === 'ready' && validated.warnings ? { ...admission, warnings: validated.warnings } : admission
+  }
+}

@@ -1,0 +1,155 @@
+import type { Bridges } from '../bridges/port.ts'
+import { RelayerError } from '../domain/errors.ts'
+import type { LaneId } from '../domain/lane-id.ts'
+import type { Acquired, LaneAgent } from '../lanes/agent.ts'
+import { callHash } from '../lanes/call-hash.ts'
+import type { Flight, FlightState } from '../lanes/flight.ts'
+import { failpoint } from '../observability/failpoints.ts'
+import type { BroadcastInput, BroadcastResult, Landed, StepTiming } from '../temporal/steps.ts'
+import { endpointOf } from './deps.ts'
+import { Context } from '@temporalio/activity'
+
+/** Longest stay in the waiting room, then longest following, ms: then the slot goes to another, and the workflow waits for free. */
+const waitForSlotMs = 60_000
+const followMs = 30_000
+/** A healthy transfer is through before its first heartbeat, which would cost a state transition. */
+const firstHeartbeatMs = 4_000
+const heartbeatMs = 3_000
+/** A refusal that only time mends: look again after this, ms. */
+const retryMs = 5_000
+
+export interface BroadcastDeps {
+  readonly bridges: Bridges
+  readonly agents: ReadonlyMap<LaneId, LaneAgent>
+  /** Of the lane's chain. */
+  readonly msToFinality: (height: number) => number
+}
+
+/**
+ * Step 4, on the lane's queue: gets the nonce from the ledger, signs, sends, follows into a block and, where finality is near, to finality.
+ * Killed at any point, its next try is given the same nonce and makes the same bytes.
+ */
+export function createBroadcast(deps: BroadcastDeps) {
+  return async function broadcast(input: BroadcastInput): Promise<BroadcastResult> {
+    const context = Context.current()
+    const phases = beat(context)
+    try {
+      const result = await run(deps, input, phases, context)
+      failpoint('activity-done-unreported')
+      return result
+    } finally {
+      phases.end()
+    }
+  }
+}
+
+async function run(deps: BroadcastDeps, input: BroadcastInput, phases: Phases, context: Context): Promise<BroadcastResult> {
+  const agent = deps.agents.get(input.lane)
+  if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
+  const started = Date.now()
+  const acquired = await acquire(deps, agent, input, context)
+  if (context.cancellationSignal.aborted) await context.cancelled
+  if (acquired === 'seen') return { kind: 'seen' }
+  if (acquired.kind === 'refused') return refused(acquired)
+
+  const { flight } = acquired
+  const granted = Date.now()
+  phases.enter(`nonce ${flight.nonce}`)
+  try {
+    await flight.launch()
+  } catch (error) {
+    await agent.giveBack(flight)
+    throw error
+  }
+  const sent = Date.now()
+  for (;;) {
+    phases.enter(`following nonce ${flight.nonce}, ${flight.attempts} attempts`)
+    await flight.until((state) => state.kind !== 'flying', sent + followMs - Date.now(), context.cancellationSignal)
+    if (context.cancellationSignal.aborted) await context.cancelled
+    const timing = { grantMs: granted - started, sentMs: sent - granted, includedMs: Date.now() - sent }
+    const result = await outcome(flight, input, deps, timing, sent + followMs)
+    if (result) return result
+  }
+}
+
+/** What the flight's state means for the transfer; undefined: it fell out of its block while we looked, follow on. */
+async function outcome(
+  flight: Flight,
+  { transfer }: BroadcastInput,
+  deps: BroadcastDeps,
+  timing: StepTiming,
+  until: number,
+): Promise<BroadcastResult | undefined> {
+  const { state } = flight
+  if (state.kind === 'flying') return { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: state.note }
+  if (state.kind === 'spent') return { kind: 'spent', nonce: flight.nonce, by: state.by }
+  const finalInMs = state.final ? 0 : deps.msToFinality(state.receipt.block.height)
+  if (!state.final && Date.now() + finalInMs <= until) await flight.until(fate, until - Date.now())
+  const now = flight.state
+  if (now.kind === 'flying') return Date.now() < until ? undefined : { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: now.note }
+  if (now.kind === 'spent') return { kind: 'spent', nonce: flight.nonce, by: now.by }
+  const landed = landing(flight, now)
+  const works = !now.noop && endpointOf(deps, transfer).hasEffect(now.receipt, transfer)
+  if (!now.final) return { kind: 'included', landed, finalInMs: deps.msToFinality(now.receipt.block.height), timing }
+  return works ? { kind: 'delivered', landed, timing } : { kind: 'reverted', landed, reason: `transaction ${landed.txHash} reverted` }
+}
+
+/** Final, or back in flight. */
+function fate(state: FlightState): boolean {
+  return state.kind !== 'included' || state.final
+}
+
+function landing(flight: Flight, { receipt }: Extract<FlightState, { kind: 'included' }>): Landed {
+  const gasPaid = String(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice))
+  const { height: blockHeight, hash: blockHash } = receipt.block
+  return { nonce: flight.nonce, txHash: receipt.hash, blockHeight, blockHash, gasPaid, attempts: flight.attempts }
+}
+
+/** A try that may have had a nonce asks for that first; if there is none and the effect is there, no nonce is wasted on it. */
+async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: BroadcastInput, context: Context): Promise<Acquired | 'seen'> {
+  const { transfer, owner: workflowId, intentId, gasLimit, maxFee, tip } = input
+  const endpoint = endpointOf(deps, transfer)
+  const intent = await endpoint.intent(transfer)
+  if (callHash(intent) !== input.callHash) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowId, lane: input.lane } })
+  const want = {
+    owner: { workflowId, intentId, callHash: input.callHash, ...(intent.value !== '0' && { value: intent.value }) },
+    intent,
+    first: { kind: 'call' as const, gasLimit, maxFee, tip },
+    priority: input.priority ?? 3,
+    source: `${transfer.sourceChain}/${transfer.emitter}`,
+  }
+  const options = { timeoutMs: waitForSlotMs, signal: context.cancellationSignal }
+  if (input.again || context.info.attempt > 1) {
+    const held = await agent.acquire(want, { ...options, again: true })
+    if (held.kind === 'flight' || held.why !== 'none') return held
+    if (await endpoint.delivered(transfer, 'latest')) return 'seen'
+  }
+  return agent.acquire(want, { ...options, again: false })
+}
+
+function refused({ why, detail }: Extract<Acquired, { kind: 'refused' }>): BroadcastResult {
+  if (why === 'withdrawn') return { kind: 'withdrawn' }
+  if (why === 'conflict') throw new RelayerError('LANE_CONFLICT', { detail })
+  const code = why === 'unsynced' ? 'LANE_UNSYNCED' : 'LANE_PAUSED'
+  return { kind: 'no-slot', code, reason: `${why}: ${detail}`, retryInMs: retryMs }
+}
+
+interface Phases {
+  enter(phase: string): void
+  end(): void
+}
+
+/** Heartbeats tell the phase in the Web UI and find a dead worker. */
+function beat(context: Context): Phases {
+  const phases: { at: string; phase: string }[] = []
+  let timer = setTimeout(function tick() {
+    context.heartbeat(phases)
+    timer = setTimeout(tick, heartbeatMs)
+  }, firstHeartbeatMs)
+  return {
+    enter: (phase) => {
+      if (phases.at(-1)?.phase !== phase) phases.push({ at: new Date().toISOString(), phase })
+    },
+    end: () => clearTimeout(timer),
+  }
+}

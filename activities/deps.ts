@@ -1,0 +1,33 @@
+import type { Bridges, Endpoint } from '../bridges/port.ts'
+import type { Chain } from '../chains/port.ts'
+import { RelayerError } from '../domain/errors.ts'
+import type { ChainName, Transfer } from '../domain/transfer.ts'
+import type { LaneDirectory } from '../lanes/directory.ts'
+
+/** What the keyless steps of a worker work with. */
+export interface StepDeps {
+  readonly bridges: Bridges
+  readonly chains: ReadonlyMap<ChainName, Chain>
+  readonly lanes: ReadonlyMap<ChainName, LaneDirectory>
+}
+
+/** A transfer's bridge as it stands on its target chain. Throws TARGET_CHAIN_UNSUPPORTED. */
+export function endpointOf(deps: Pick<StepDeps, 'bridges'>, transfer: Transfer): Endpoint {
+  const bridge = deps.bridges.get(transfer.bridge)
+  if (!bridge) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { bridge: transfer.bridge, chain: transfer.targetChain } })
+  return bridge.endpoint(transfer.targetChain)
+}
+
+/** Throws TARGET_CHAIN_UNSUPPORTED. */
+export function chainOf(deps: Pick<StepDeps, 'chains'>, transfer: Transfer): Chain {
+  const chain = deps.chains.get(transfer.targetChain)
+  if (!chain) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: transfer.targetChain } })
+  return chain
+}
+
+/** Throws TARGET_CHAIN_UNSUPPORTED. */
+export function lanesOf(deps: Pick<StepDeps, 'lanes'>, transfer: Transfer): LaneDirectory {
+  const lanes = deps.lanes.get(transfer.targetChain)
+  if (!lanes) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: transfer.targetChain } })
+  return lanes
+}

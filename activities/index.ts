@@ -1,0 +1,30 @@
+import type { KeylessSteps, LaneSteps } from '../temporal/steps.ts'
+import { createAdmit } from './admit.ts'
+import type { BroadcastDeps } from './broadcast.ts'
+import { createBroadcast } from './broadcast.ts'
+import { createCheckDelivered } from './check-delivered.ts'
+import { createConfirm } from './confirm.ts'
+import type { StepDeps } from './deps.ts'
+import { createExpedite } from './expedite.ts'
+import { createPrepare } from './prepare.ts'
+import { guarded } from './to-failure.ts'
+import { createValidate } from './validate.ts'
+import { createWithdraw } from './withdraw.ts'
+import type { Client } from '@temporalio/client'
+
+/** The steps that need no key, for the queue of a chain. */
+export function createKeylessSteps(deps: StepDeps & { client: Client }): KeylessSteps {
+  return {
+    admit: guarded(createAdmit(deps)),
+    validate: guarded(createValidate(deps)),
+    checkDelivered: guarded(createCheckDelivered(deps)),
+    prepare: guarded(createPrepare(deps)),
+    confirm: guarded(createConfirm(deps)),
+    withdraw: guarded(createWithdraw(deps)),
+  }
+}
+
+/** The steps that need the key, for the queue of a lane. */
+export function createLaneSteps(deps: BroadcastDeps): LaneSteps {
+  return { broadcast: guarded(createBroadcast(deps)), expedite: guarded(createExpedite(deps)) }
+}

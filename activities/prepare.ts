@@ -1,0 +1,65 @@
+import type { Simulation } from '../chains/port.ts'
+import type { FeeQuote } from '../domain/fees.ts'
+import type { Intent } from '../domain/intent.ts'
+import { laneAddress } from '../domain/lane-id.ts'
+import type { LaneId } from '../domain/lane-id.ts'
+import { rendezvous } from '../domain/rendezvous.ts'
+import { callHash } from '../lanes/call-hash.ts'
+import { transferId } from '../temporal/names.ts'
+import type { AdmitInput, Ready, Stopped } from '../temporal/steps.ts'
+import { settled } from './check-delivered.ts'
+import type { StepDeps } from './deps.ts'
+import { chainOf, endpointOf, lanesOf } from './deps.ts'
+
+/** Between two tries of a call that reverts, and of a chain without an open lane, ms. The workflow doubles it each time. */
+const waitMs = 15_000
+
+/** Step 3: chooses the lane, simulates the call from its address, quotes the fee. A revert here costs nothing. */
+export function createPrepare(deps: StepDeps) {
+  return async function prepare(input: AdmitInput): Promise<Ready | Stopped> {
+    const lane = await chooseLane(deps, input)
+    if (!lane) return noLane(input)
+    const rehearsal = await rehearse(deps, input, lane)
+    return judge(deps, input, lane, rehearsal)
+  }
+}
+
+export interface Rehearsal {
+  readonly intent: Intent
+  readonly simulation: Simulation
+  readonly quote: FeeQuote
+}
+
+/** The lane that the transfer's id falls to among those that take work; those just left come last. */
+export async function chooseLane(deps: StepDeps, { transfer, avoid = [] }: AdmitInput): Promise<LaneId | undefined> {
+  const open = await lanesOf(deps, transfer).open()
+  const fresh = open.filter((lane) => !avoid.includes(lane))
+  return rendezvous(transferId(transfer), fresh)
+}
+
+export function noLane({ transfer }: AdmitInput): Stopped {
+  return { kind: 'waiting', code: 'LANE_NONE', reason: `no other lane of ${transfer.targetChain} takes work now`, retryInMs: waitMs }
+}
+
+export async function rehearse(deps: StepDeps, { transfer }: AdmitInput, lane: LaneId): Promise<Rehearsal> {
+  const chain = chainOf(deps, transfer)
+  const intent = await endpointOf(deps, transfer).intent(transfer)
+  const [simulation, quote] = await Promise.all([chain.simulate(intent, laneAddress(lane)), chain.quote()])
+  return { intent, simulation, quote }
+}
+
+export async function judge(deps: StepDeps, { transfer }: AdmitInput, lane: LaneId, rehearsal: Rehearsal): Promise<Ready | Stopped> {
+  const { intent, simulation, quote } = rehearsal
+  if (simulation.ok) {
+    return { kind: 'ready', lane, callHash: callHash(intent), gasLimit: simulation.gas, maxFee: quote.maxFee, tip: quote.tip }
+  }
+  const meaning = endpointOf(deps, transfer).explainRevert(simulation.revert)
+  switch (meaning.kind) {
+    case 'delivered':
+      return settled(deps, transfer)
+    case 'permanent':
+      return { kind: 'impossible', code: meaning.code, reason: meaning.reason }
+    default:
+      return { kind: 'waiting', code: meaning.code, reason: meaning.reason, retryInMs: waitMs }
+  }
+}

@@ -1,0 +1,24 @@
+import { toRelayerError } from '../domain/errors.ts'
+import { redactText } from '../observability/redact.ts'
+import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
+
+/**
+ * The only place where an error becomes a Temporal failure: type = code, so that the Web UI and `temporal workflow list` can be searched
+ * for it, and texts without secrets. What Temporal threw itself (cancellation) passes.
+ */
+export function toFailure(error: unknown): TemporalFailure {
+  if (error instanceof TemporalFailure) return error
+  const { code, message, retriable, facts } = toRelayerError(error)
+  return ApplicationFailure.create({ type: code, message: redactText(message), nonRetryable: !retriable, details: [facts] })
+}
+
+/** The same activity, throwing Temporal failures. */
+export function guarded<A extends unknown[], R>(step: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
+  return async (...args) => {
+    try {
+      return await step(...args)
+    } catch (error) {
+      throw toFailure(error)
+    }
+  }
+}

@@ -1,0 +1,4 @@
+/** Waits double from `firstMs` to `mostMs`. `tries` counts from 0. */
+export function backoffMs(tries: number, firstMs: number, mostMs: number): number {
+  return Math.min(mostMs, firstMs * 2 ** Math.min(tries, 30))
+}

@@ -1,0 +1,90 @@
+import { RelayerError } from './errors.ts'
+
+/** One guardian's signature over the digest. */
+export interface GuardianSignature {
+  /** Place in the guardian set, 0-based. */
+  readonly guardianIndex: number
+  /** r (32 bytes), s (32 bytes), v (1 byte, 0 or 1 in an honest VAA). */
+  readonly signature: Uint8Array
+}
+
+/** A version 1 VAA as its bytes say. Nothing is checked but the form: signatures need a guardian set and a hash. */
+export interface Vaa {
+  readonly guardianSetIndex: number
+  /** Strictly ascending by guardian. */
+  readonly signatures: readonly GuardianSignature[]
+  /** Seconds since the epoch: the time of the block that published the message. */
+  readonly timestamp: number
+  /** The publisher's own number; no account nonce. */
+  readonly vaaNonce: number
+  /** Wormhole chain id. */
+  readonly emitterChain: number
+  /** 64 lower-case hex digits without 0x. */
+  readonly emitter: string
+  /** u64 as a decimal string. */
+  readonly sequence: string
+  readonly consistencyLevel: number
+  /** What is signed: everything after the signatures. */
+  readonly body: Uint8Array
+  /** The end of the body. */
+  readonly payload: Uint8Array
+}
+
+/** version u8, guardian set u32, number of signatures u8. */
+const headerBytes = 6
+/** guardian u8, r, s, v. */
+const signatureBytes = 66
+/** timestamp u32, nonce u32, chain u16, emitter, sequence u64, consistency u8; the payload follows. */
+const bodyHeadBytes = 51
+
+/**
+ * Reads a VAA, big-endian (Wormhole whitepaper 0001; Messages.sol, parseVM). The result shares memory with `bytes`.
+ * Throws VAA_TRUNCATED, VAA_VERSION, VAA_SIGNATURE_ORDER (not ascending, or a guardian twice).
+ */
+export function parseVaa(bytes: Uint8Array): Vaa {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const version = bytes[0]
+  if (version !== undefined && version !== 1) throw new RelayerError('VAA_VERSION', { facts: { version } })
+  demand(bytes, headerBytes)
+  const signatureCount = view.getUint8(5)
+  const start = headerBytes + signatureCount * signatureBytes
+  demand(bytes, start + bodyHeadBytes)
+  const body = bytes.subarray(start)
+  return {
+    guardianSetIndex: view.getUint32(1),
+    signatures: readSignatures(bytes, signatureCount),
+    timestamp: view.getUint32(start),
+    vaaNonce: view.getUint32(start + 4),
+    emitterChain: view.getUint16(start + 8),
+    emitter: toHex(body.subarray(10, 42)),
+    sequence: String(view.getBigUint64(start + 42)),
+    consistencyLevel: view.getUint8(start + 50),
+    body,
+    payload: body.subarray(bodyHeadBytes),
+  }
+}
+
+/** floor(2n/3) + 1 of n guardians (Messages.sol, quorum). */
+export function quorum(guardians: number): number {
+  return Math.floor((guardians * 2) / 3) + 1
+}
+
+/** Lower-case hex without 0x. */
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function readSignatures(bytes: Uint8Array, count: number): GuardianSignature[] {
+  let last = -1
+  return Array.from({ length: count }, (_, position) => {
+    const at = headerBytes + position * signatureBytes
+    const guardianIndex = bytes[at] ?? 0
+    if (guardianIndex <= last) throw new RelayerError('VAA_SIGNATURE_ORDER', { facts: { position, guardian: guardianIndex, before: last } })
+    last = guardianIndex
+    return { guardianIndex, signature: bytes.subarray(at + 1, at + signatureBytes) }
+  })
+}
+
+function demand(bytes: Uint8Array, needed: number): void {
+  if (bytes.length < needed) throw new RelayerError('VAA_TRUNCATED', { facts: { bytes: bytes.length, needed } })
+}

@@ -1,0 +1,126 @@
+import { RelayerError } from '../domain/errors.ts'
+import type { ApplyRequest, ApplyResponse, FillOrder, LaneAnswer, LaneConfig, LaneRequest, LaneView, Observation } from '../domain/lane.ts'
+import type { Logger } from '../observability/logger.ts'
+import { applyUpdate } from '../temporal/messages.ts'
+import type { LaneInput } from '../temporal/messages.ts'
+import { lanesQueue, laneWorkflowId } from '../temporal/names.ts'
+import type { Client } from '@temporalio/client'
+import { WithStartWorkflowOperation } from '@temporalio/client'
+import { randomBytes } from 'node:crypto'
+
+/** A request without its id: the ledger client gives it one. */
+export type Ask = LaneRequest extends infer R ? (R extends LaneRequest ? Omit<R, 'id'> : never) : never
+
+/** Longest wait between two tries to reach the ledger, ms. */
+const longestRetryMs = 5_000
+/** Requests per update: keeps its payload well below the server's limits. */
+const requestsPerUpdate = 64
+
+interface Pending {
+  readonly request: LaneRequest
+  resolve(answer: LaneAnswer): void
+}
+
+/**
+ * A process's line to the ledger of one lane. Whatever is asked while an update is on its way goes together in the next one, so a process
+ * has at most one update in flight, however many transfers ask. Unreachable ledgers are asked again, the same request ids, until closed.
+ */
+export class Ledger {
+  readonly #options: { client: Client; config: LaneConfig; logger: Logger; updatesPerRun?: number }
+  readonly #process = randomBytes(4).toString('hex')
+  #count = 0
+  #queue: Pending[] = []
+  #observation: Observation | undefined
+  #busy = false
+  #closed = false
+  #view: LaneView | undefined
+  onOrders: (orders: readonly FillOrder[]) => void = () => {}
+  onView: (view: LaneView) => void = () => {}
+
+  constructor(options: { client: Client; config: LaneConfig; logger: Logger; updatesPerRun?: number }) {
+    this.#options = options
+  }
+
+  /** The ledger as its last answer told it. */
+  get view(): LaneView | undefined {
+    return this.#view
+  }
+
+  /** Throws LANE_UNREACHABLE only after `close`. */
+  ask(ask: Ask): Promise<LaneAnswer> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(this.#unreachable())
+      const request = { ...ask, id: `${this.#process}${++this.#count}` } as LaneRequest
+      this.#queue.push({ request, resolve })
+      this.#wake()
+    })
+  }
+
+  /** Goes with the next update; a newer observation replaces one that has not left. */
+  observe(observation: Observation): void {
+    this.#observation = observation
+    this.#wake()
+  }
+
+  close(): void {
+    this.#closed = true
+  }
+
+  #wake(): void {
+    if (this.#busy || this.#closed) return
+    this.#busy = true
+    // What is asked in the same turn of the event loop goes along.
+    setImmediate(() => void this.#run())
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed && (this.#queue.length > 0 || this.#observation)) {
+      const sent = this.#queue.splice(0, requestsPerUpdate)
+      const observe = this.#observation
+      this.#observation = undefined
+      const response = await this.#apply({ requests: sent.map(({ request }) => request), ...(observe && { observe }) })
+      if (!response) break
+      this.#view = response.view
+      sent.forEach(({ resolve }, index) => resolve(response.answers[index] ?? { kind: 'done' }))
+      if (response.orders.length > 0) this.onOrders(response.orders)
+      this.onView(response.view)
+    }
+    this.#busy = false
+  }
+
+  /** The same update id at every try: within a run the server itself answers a repeated one only once. */
+  async #apply(request: ApplyRequest): Promise<ApplyResponse | undefined> {
+    const updateId = `${this.#process}-${++this.#count}`
+    for (let tries = 0; !this.#closed; tries++) {
+      try {
+        return await this.#update(request, updateId)
+      } catch (error) {
+        // Closing, continuing as new, restarting, out of reach: all are the same to us, and all pass.
+        this.#options.logger.warn('the ledger did not answer; asking again', {
+          lane: this.#options.config.lane,
+          tries,
+          reason: error instanceof Error ? error.message : String(error),
+        })
+        await new Promise((resolve) => setTimeout(resolve, Math.min(longestRetryMs, 50 * 2 ** Math.min(tries, 10))))
+      }
+    }
+    return undefined
+  }
+
+  #update(request: ApplyRequest, updateId: string): Promise<ApplyResponse> {
+    const { client, config, updatesPerRun } = this.#options
+    const input: LaneInput = { config, ...(updatesPerRun && { updatesPerRun }) }
+    const startWorkflowOperation = new WithStartWorkflowOperation('lane', {
+      workflowId: laneWorkflowId(config.lane),
+      taskQueue: lanesQueue,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [input],
+      staticSummary: `nonce ledger of ${config.lane}`,
+    })
+    return client.workflow.executeUpdateWithStart(applyUpdate, { args: [request], updateId, startWorkflowOperation })
+  }
+
+  #unreachable(): RelayerError {
+    return new RelayerError('LANE_UNREACHABLE', { detail: 'this process is stopping', facts: { lane: this.#options.config.lane } })
+  }
+}

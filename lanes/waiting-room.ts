@@ -1,0 +1,66 @@
+/** Who waits for a nonce. */
+export interface Waiting {
+  /** 1 (first) … 5. */
+  readonly priority: number
+  /** Fairness key: waiters of one class take turns by source. */
+  readonly source: string
+  /** ms; waiting makes a low class rise. */
+  readonly since: number
+}
+
+/** After this long a waiter counts as one class higher, ms, so that a steady stream of high classes starves nobody. */
+const ageingMs = 10_000
+
+/**
+ * Those who wait for a slot of a lane, in memory: the durable queue behind it is the task queue. Takes the best class first (class less
+ * age), within it the source that was served longest ago, within that the oldest.
+ */
+export class WaitingRoom<T extends Waiting> {
+  readonly #waiters = new Set<T>()
+  readonly #lastServed = new Map<string, number>()
+  #turn = 0
+
+  get size(): number {
+    return this.#waiters.size
+  }
+
+  enter(waiter: T): void {
+    this.#waiters.add(waiter)
+  }
+
+  leave(waiter: T): void {
+    this.#waiters.delete(waiter)
+  }
+
+  /** Removes and returns the up to `count` who are next. */
+  take(count: number, now: number): T[] {
+    const taken: T[] = []
+    while (taken.length < count) {
+      const next = this.#next(now)
+      if (!next) break
+      this.#waiters.delete(next)
+      this.#lastServed.set(next.source, ++this.#turn)
+      taken.push(next)
+    }
+    if (this.#waiters.size === 0) this.#lastServed.clear()
+    return taken
+  }
+
+  #next(now: number): T | undefined {
+    let best: T | undefined
+    for (const waiter of this.#waiters) if (!best || this.#before(waiter, best, now)) best = waiter
+    return best
+  }
+
+  #before(a: T, b: T, now: number): boolean {
+    const byClass = rank(a, now) - rank(b, now)
+    if (byClass !== 0) return byClass < 0
+    const byTurn = (this.#lastServed.get(a.source) ?? 0) - (this.#lastServed.get(b.source) ?? 0)
+    if (byTurn !== 0) return byTurn < 0
+    return a.since < b.since
+  }
+}
+
+function rank(waiter: Waiting, now: number): number {
+  return waiter.priority - Math.floor((now - waiter.since) / ageingMs)
+}

@@ -1,0 +1,38 @@
+import { createKeylessSteps } from '../activities/index.ts'
+import type { Config } from '../config/schema.ts'
+import type { ChainName } from '../domain/transfer.ts'
+import type { Logger } from '../observability/logger.ts'
+import { chainQueue } from '../temporal/names.ts'
+import { workflowBundle } from './bundle.ts'
+import type { World } from './deps.ts'
+import { laneDirectories } from './deps.ts'
+import type { Temporal } from './temporal.ts'
+import type { WorkerTuning } from './tuning.ts'
+import { Worker } from '@temporalio/worker'
+
+/** Transfer workflows and keyless steps of one target chain. */
+export async function createChainWorker(
+  name: ChainName,
+  options: { config: Config; temporal: Temporal; world: World; logger: Logger; tuning: WorkerTuning },
+): Promise<Worker> {
+  const { config, temporal, world, logger, tuning } = options
+  return Worker.create({
+    connection: temporal.connection,
+    namespace: temporal.namespace,
+    taskQueue: chainQueue(name),
+    workflowBundle: await workflowBundle(logger),
+    activities: createKeylessSteps({
+      bridges: world.bridges,
+      chains: world.chains,
+      lanes: laneDirectories(config, temporal.client, [name]),
+      client: temporal.client,
+    }),
+    maxCachedWorkflows: tuning.maxCachedWorkflows,
+    maxConcurrentWorkflowTaskExecutions: tuning.workflowTasks,
+    maxConcurrentLocalActivityExecutions: tuning.localActivities,
+    maxConcurrentActivityTaskExecutions: tuning.keylessActivities,
+    workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.workflowPollers },
+    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.keylessPollers },
+    shutdownGraceTime: tuning.graceMs,
+  })
+}

@@ -1,0 +1,60 @@
+import type { Bridges } from '../bridges/port.ts'
+import { createBridges } from '../bridges/registry.ts'
+import type { Chain } from '../chains/port.ts'
+import { createChain } from '../chains/registry.ts'
+import type { ChainConfig, Config } from '../config/schema.ts'
+import { RelayerError } from '../domain/errors.ts'
+import { laneId } from '../domain/lane-id.ts'
+import type { LaneId } from '../domain/lane-id.ts'
+import type { LaneConfig } from '../domain/lane.ts'
+import type { ChainName } from '../domain/transfer.ts'
+import type { LaneDirectory } from '../lanes/directory.ts'
+import { createLaneDirectory } from '../lanes/directory.ts'
+import type { Client } from '@temporalio/client'
+
+/** The least time without anybody driving it before a stuck nonce is filled, ms: longer than a crashed worker's tasks take to come back. */
+const fillAfterMs = 60_000
+
+/** The networks of a process and the bridges between them. */
+export interface World {
+  readonly chains: ReadonlyMap<ChainName, Chain>
+  readonly bridges: Bridges
+}
+
+/** Connects to the chains of the config, or to those that are named. Throws CHAIN_ID_MISMATCH, NODE_UNAVAILABLE, INPUT_INVALID. */
+export async function connectWorld(config: Config, only?: readonly ChainName[]): Promise<World> {
+  const names = only ?? Object.keys(config.chains)
+  const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name))]))
+  await Promise.all([...chains.values()].map((chain) => chain.connect()))
+  return { chains, bridges: createBridges(bridgeOptions(config), chains) }
+}
+
+export function closeWorld(world: World): void {
+  for (const chain of world.chains.values()) chain.close()
+}
+
+/** The lanes of every chain, as the chains' workers choose among them. */
+export function laneDirectories(config: Config, client: Client, chains: Iterable<ChainName>): Map<ChainName, LaneDirectory> {
+  return new Map(
+    [...chains].map((name) => [name, createLaneDirectory(client, chainOf(config, name).lanes.map((lane) => idOf(chainOf(config, name), lane.address)))]),
+  )
+}
+
+export function idOf(chain: ChainConfig, address: string): LaneId {
+  return laneId(chain.family, chain.networkId, address)
+}
+
+/** What a lane's ledger is started with. */
+export function laneConfig(chain: ChainConfig, lane: ChainConfig['lanes'][number]): LaneConfig {
+  const fillAfterBlocks = Math.max(3, Math.ceil(fillAfterMs / chain.blockTimeMs))
+  return { lane: idOf(chain, lane.address), window: lane.window, fillAfterBlocks }
+}
+
+/** Throws INPUT_INVALID for a name that the config does not have. */
+export function chainOf(config: Config, name: ChainName): ChainConfig {
+  const chain = config.chains[name]
+  if (!chain) {
+    throw new RelayerError('INPUT_INVALID', { detail: `no chain is called ${name}; there are: ${Object.keys(config.chains).join(', ')}` })
+  }
+  return chain
+}

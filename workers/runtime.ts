@@ -1,0 +1,141 @@
+import type { Config } from '../config/schema.ts'
+import { RelayerError, toRelayerError } from '../domain/errors.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { LaneAgent } from '../lanes/agent.ts'
+import { startApi } from './api.ts'
+import { createChainWorker } from './chain.ts'
+import { closeWorld, connectWorld, idOf } from './deps.ts'
+import type { World } from './deps.ts'
+import { startIntake } from './intake.ts'
+import { createLaneWorker } from './lane.ts'
+import { createLanesWorker } from './lanes.ts'
+import { connectTemporal } from './temporal.ts'
+import type { Temporal } from './temporal.ts'
+import { tuningFrom } from './tuning.ts'
+import type { Worker } from '@temporalio/worker'
+
+export const roles = ['all', 'chain', 'lane', 'lanes', 'intake', 'api'] as const
+export type Role = (typeof roles)[number]
+
+export interface RunOptions {
+  readonly env: NodeJS.ProcessEnv
+  readonly logger: Logger
+  /** Serve only these chains. */
+  readonly chains?: readonly string[]
+  /** Serve only the lanes with these addresses. */
+  readonly lanes?: readonly string[]
+}
+
+export interface Running {
+  /** Ends when everything has stopped; rejects if a part failed. */
+  readonly stopped: Promise<void>
+  /** Takes nothing new, lets what runs end, closes. */
+  stop(): Promise<void>
+}
+
+/** Something that runs beside the Temporal Workers. */
+export interface Service {
+  stop(): Promise<void>
+}
+
+/** Starts one role, or all of them, in this process. Throws RelayerError: config, connection, key. */
+export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
+  const { logger } = options
+  const serves = (one: Role) => role === 'all' || role === one
+  const temporal = await connectTemporal(config.temporal, logger)
+  const world: World = role === 'lanes' ? { chains: new Map(), bridges: new Map() } : await connectWorld(config, options.chains)
+  const context = { config, options, temporal, world }
+
+  const workers: Worker[] = []
+  const agents: LaneAgent[] = []
+  const services: Service[] = []
+  if (serves('lanes')) workers.push(await createLanesWorker({ temporal, logger, tuning: tuningFrom(options.env) }))
+  if (serves('lane')) {
+    const lanes = await laneWorkers(context)
+    workers.push(...lanes.map((lane) => lane.worker))
+    agents.push(...lanes.map((lane) => lane.agent))
+    if (role === 'lane' && lanes.length === 0) throw new RelayerError('LANE_NONE', { detail: 'no lane in the config has a signer' })
+  }
+  if (serves('chain')) {
+    for (const name of world.chains.keys()) {
+      workers.push(await createChainWorker(name, { config, temporal, world, logger, tuning: tuningFrom(options.env) }))
+    }
+  }
+  if (serves('intake')) services.push(startIntake({ config, temporal, world, logger }))
+  if (serves('api')) services.push(await startApi({ config, temporal, world, logger }))
+  logger.info('running', { role, chains: [...world.chains.keys()], lanes: agents.length, workers: workers.length })
+  return supervise({ workers, agents, services, temporal, world, logger })
+}
+
+async function laneWorkers(context: { config: Config; options: RunOptions; temporal: Temporal; world: World }) {
+  const { config, options, temporal, world } = context
+  const { env, logger } = options
+  const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
+  const wanted = [...world.chains.keys()].flatMap((chainName) => {
+    const chain = config.chains[chainName]
+    return (chain?.lanes ?? [])
+      .filter((lane) => lane.signer && (!options.lanes || options.lanes.some((one) => one.toLowerCase() === lane.address)))
+      .map((lane) => ({ chainName, chain: chain as NonNullable<typeof chain>, lane }))
+  })
+  warnOfTwins(wanted.map(({ chain, lane }) => idOf(chain, lane.address)))
+  return Promise.all(
+    wanted.map((one) =>
+      createLaneWorker({
+        ...one,
+        temporal,
+        world,
+        env,
+        logger,
+        tuning: tuningFrom(env),
+        ...(updatesPerRun && { updatesPerRun: Number(updatesPerRun) }),
+      }),
+    ),
+  )
+}
+
+function warnOfTwins(lanes: readonly string[]): void {
+  const twin = lanes.find((lane, index) => lanes.indexOf(lane) !== index)
+  if (twin) throw new RelayerError('CONFIG_INVALID', { detail: 'one key is configured twice on one network', facts: { lane: twin } })
+}
+
+function supervise(parts: {
+  workers: Worker[]
+  agents: LaneAgent[]
+  services: Service[]
+  temporal: Temporal
+  world: World
+  logger: Logger
+}): Running {
+  const { workers, agents, services, temporal, world, logger } = parts
+  let release = () => {}
+  const told = new Promise<void>((resolve) => (release = resolve))
+  const shutDown = () => {
+    release()
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
+  }
+  const runs = workers.map((worker) =>
+    worker.run().catch((error: unknown) => {
+      logger.error('a worker failed; stopping', { error: toRelayerError(error).message })
+      shutDown()
+      throw error
+    }),
+  )
+  const end = async () => {
+    const results = await Promise.allSettled([told, ...runs])
+    for (const service of services) await service.stop()
+    for (const agent of agents) agent.stop()
+    closeWorld(world)
+    await temporal.connection.close()
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+  }
+  const stopped = end()
+  return {
+    stopped,
+    stop: async () => {
+      // Intake first: nothing new comes in while what runs ends.
+      for (const service of services) await service.stop()
+      shutDown()
+      await stopped
+    },
+  }
+}

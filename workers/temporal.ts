@@ -1,0 +1,38 @@
+import type { Config } from '../config/schema.ts'
+import { RelayerError } from '../domain/errors.ts'
+import type { Logger } from '../observability/logger.ts'
+import { Client } from '@temporalio/client'
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker'
+
+export interface Temporal {
+  readonly connection: NativeConnection
+  readonly client: Client
+  readonly namespace: string
+}
+
+/** Connects to the Temporal server. Throws TEMPORAL_UNAVAILABLE. */
+export async function connectTemporal({ address, namespace }: Config['temporal'], logger: Logger): Promise<Temporal> {
+  installRuntime(logger)
+  try {
+    // On loopback, compressing costs more than it saves.
+    const local = /^(127\.|localhost|\[::1\])/.test(address)
+    const connection = await NativeConnection.connect({ address, ...(local && { grpcCompression: { codec: 'none' } }) })
+    return { connection, namespace, client: new Client({ connection, namespace }) }
+  } catch (error) {
+    throw new RelayerError('TEMPORAL_UNAVAILABLE', { facts: { address, namespace }, cause: error })
+  }
+}
+
+let installed = false
+
+/** The SDK's own lines go where ours go; once per process, before any connection. */
+function installRuntime(logger: Logger): void {
+  if (installed) return
+  installed = true
+  const write = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
+  Runtime.install({
+    logger: new DefaultLogger('INFO', ({ level, message, meta }) => logger[write[level]](message, { ...meta })),
+    // Signals are ours to handle: roles stop in order.
+    shutdownSignals: [],
+  })
+}

@@ -1,0 +1,33 @@
+/** How much a Worker takes at once. The figures are those of the benchmark on two cores (docs/ARCHITECTURE.md). */
+export interface WorkerTuning {
+  readonly maxCachedWorkflows: number
+  readonly workflowTasks: number
+  readonly workflowPollers: number
+  readonly localActivities: number
+  readonly keylessActivities: number
+  readonly keylessPollers: number
+  readonly lanePollers: number
+  /** Activities that run when the process is told to stop have this long to end, ms. */
+  readonly graceMs: number
+}
+
+/**
+ * Pollers at a fixed number: autoscaling ones have been seen to lose tasks for 10 s on a busy dev server. A cached workflow takes about
+ * 0.3 MB; an evicted one costs a replay.
+ */
+export const defaultTuning: WorkerTuning = {
+  maxCachedWorkflows: 1_000,
+  workflowTasks: 40,
+  workflowPollers: 8,
+  localActivities: 100,
+  keylessActivities: 50,
+  keylessPollers: 2,
+  lanePollers: 4,
+  graceMs: 5_000,
+}
+
+/** The defaults, with what PORTAGE_MAX_CACHED_WORKFLOWS says: 0 replays every workflow at every task, which finds non-determinism. */
+export function tuningFrom(env: NodeJS.ProcessEnv): WorkerTuning {
+  const cached = env['PORTAGE_MAX_CACHED_WORKFLOWS']
+  return cached === undefined ? defaultTuning : { ...defaultTuning, maxCachedWorkflows: Number(cached) }
+}

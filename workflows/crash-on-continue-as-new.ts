@@ -1,0 +1,20 @@
+import type { Sinks, WorkflowInterceptors } from '@temporalio/workflow'
+import { proxySinks } from '@temporalio/workflow'
+
+/** The door through which a crash test reaches into a workflow task; bundled only when its failpoint is armed. */
+export interface CrashSinks extends Sinks {
+  crash: { continueAsNew(): void }
+}
+
+const { crash } = proxySinks<CrashSinks>()
+
+export const interceptors = (): WorkflowInterceptors => ({
+  outbound: [
+    {
+      continueAsNew(input, next) {
+        crash.continueAsNew()
+        return next(input)
+      },
+    },
+  ],
+})

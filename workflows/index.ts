@@ -1,0 +1,2 @@
+export { lane } from './lane.ts'
+export { transfer } from './transfer.ts'

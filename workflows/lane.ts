@@ -1,0 +1,78 @@
+import { newLane } from '../domain/lane.ts'
+import type { ApplyRequest, LaneRequest, LaneState, RolledBack } from '../domain/lane.ts'
+import { apply, view } from '../domain/lane-reducer.ts'
+import type { LaneInput } from '../temporal/messages.ts'
+import {
+  applyUpdate,
+  laneStatusQuery,
+  pauseSignal,
+  resumeSignal,
+  resyncSignal,
+  rolledBackSignal,
+  setWindowSignal,
+} from '../temporal/messages.ts'
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow'
+
+/** Far below the server's 2,000 updates per run: each update lives in the run's record, which is rewritten at every step. */
+const updatesPerRun = 300
+
+/**
+ * The nonce ledger of one key on one chain: the only writer of its grants and attempts. A shell: what is decided is decided in
+ * domain/lane-reducer.ts. Handlers are synchronous and never wait.
+ */
+export async function lane(input: LaneInput): Promise<void> {
+  let state = input.state ?? newLane(input.config)
+  let updates = 0
+  let taskOfLastUpdate = -1
+
+  const step = (request: ApplyRequest) => {
+    const result = apply(state, request)
+    state = result.state
+    setCurrentDetails(details(state))
+    for (const fallen of result.rolledBack) tell(fallen)
+    return result.response
+  }
+  const order = (request: LaneRequest) => void step({ requests: [request] })
+
+  setHandler(applyUpdate, (request) => {
+    updates += 1
+    taskOfLastUpdate = workflowInfo().historyLength
+    return step(request)
+  })
+  // Batch tools can only signal; each of these is idempotent.
+  setHandler(pauseSignal, ({ reason }) => order({ kind: 'pause', id: '', reason }))
+  setHandler(resumeSignal, () => order({ kind: 'resume', id: '' }))
+  setHandler(setWindowSignal, ({ window }) => order({ kind: 'setWindow', id: '', window }))
+  setHandler(resyncSignal, () => order({ kind: 'resync', id: '' }))
+  setHandler(laneStatusQuery, () => state)
+
+  await condition(() => updates >= (input.updatesPerRun ?? updatesPerRun) || workflowInfo().continueAsNewSuggested)
+  // A task that answers an update must not close the run: the answer would be lost to its caller.
+  do await sleep(1)
+  while (taskOfLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
+  await continueAsNew<typeof lane>({ ...input, state })
+}
+
+function tell({ workflowId, intentId, nonce }: RolledBack): void {
+  // An owner that is closed cannot be told and need not be: what closed undone is started again by intake.
+  getExternalWorkflowHandle(workflowId).signal(rolledBackSignal, { intentId, nonce }).catch(() => {})
+}
+
+function details(state: LaneState): string {
+  const { inFlight, next, latest, window, paused } = view(state)
+  const { granted, filled, foreign, rolledBack } = state.counts
+  return [
+    `**${state.config.lane}** ${paused ? `paused: ${paused.reason}` : state.synced ? 'active' : 'not synced'}`,
+    `next nonce ${next}, on chain ${latest}, in flight ${inFlight} of ${window}`,
+    `granted ${granted}, filled ${filled}, foreign ${foreign}, rolled back ${rolledBack}`,
+  ].join('\n\n')
+}

@@ -1,0 +1,32 @@
+import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow'
+
+/** Durable steps are tried until they succeed: a transfer is never lost to an outage, however long. */
+const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } as const
+
+/** Every activity's time-outs and retries. `local`: once, then the durable step of the same name takes over. */
+export const policies = {
+  local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
+  keyless: { startToCloseTimeout: '30s', retry: forever },
+  /**
+   * Longer than the waiting room and the following together. The heartbeat finds a dead worker in 10 s: a lost task holds its nonce, and
+   * so the lane, that long. Five minutes without a worker that takes the task: the ledger is asked, then another lane.
+   */
+  broadcast: { startToCloseTimeout: '3m', heartbeatTimeout: '10s', scheduleToStartTimeout: '5m', retry: forever },
+  expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
+} as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
+
+/** Waits of the workflow itself, ms. */
+export const waits = {
+  /** Between two looks at a transaction that is sent and not in a block; the lane's process goes on driving it meanwhile. */
+  pendingMs: 10_000,
+  /** First and longest wait for a closed gate, a full lane, another try. */
+  firstBackoffMs: 2_000,
+  longestBackoffMs: 30 * 60_000,
+  /** A wait this long continues as new, so that no build of the workflow lives for months. */
+  continueAsNewMs: 60 * 60_000,
+  /** `confirm` waits this long for a final block before it says that there is none. */
+  confirmMs: 5_000,
+} as const
+
+/** Rounds without effect before a transfer is parked. */
+export const roundsBeforeParking = 5
