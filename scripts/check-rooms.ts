@@ -38,7 +38,9 @@ export function sourceFiles(root: string): string[] {
     .filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules')
     .flatMap((entry) =>
       entry.isDirectory()
-        ? readdirSync(join(root, entry.name), { recursive: true, encoding: 'utf8' }).map((name) => `${entry.name}/${name.split(sep).join('/')}`)
+        ? readdirSync(join(root, entry.name), { recursive: true, encoding: 'utf8' }).map(
+            (name) => `${entry.name}/${name.split(sep).join('/')}`,
+          )
         : [entry.name],
     )
     .filter((name) => /\.(ts|mts|js|mjs)$/.test(name))

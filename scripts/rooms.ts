@@ -54,9 +54,11 @@ export const rooms: readonly Room[] = [
   },
   { path: 'chains/registry.ts', imports: ['domain', 'config', 'observability', 'chains'], packages: [] },
   { path: 'bridges/registry.ts', imports: ['domain', 'config', 'observability', 'chains', 'bridges'], packages: [] },
-  ...['workers', 'api', 'cli', 'bin', 'devnet', 'bench', 'scripts', 'test'].map(
-    (path): Room => ({ path, imports: 'all', packages: 'all' }),
-  ),
+  ...['workers', 'api', 'cli', 'bin', 'devnet', 'bench', 'scripts', 'test'].map((path): Room => ({
+    path,
+    imports: 'all',
+    packages: 'all',
+  })),
 ]
 
 /** One import statement: what it asks for, and the names it takes from there. */
@@ -83,7 +85,9 @@ export function checkImport(file: string, statement: ImportStatement): string | 
   if (allowed === undefined) return problem(`${room.path} may import only ${listed(room.packages)} from outside (scripts/rooms.ts)`)
   const names = room.names?.[allowed]
   const refused = names && statement.names.find((name) => !names.test(name))
-  return refused === undefined ? undefined : problem(`of this package ${room.path} may import only names like ${String(names)}, not ${refused}`)
+  return refused === undefined
+    ? undefined
+    : problem(`of this package ${room.path} may import only names like ${String(names)}, not ${refused}`)
 }
 
 function roomOf(file: string): { room: Room; bound: Record<string, string> } | undefined {

@@ -69,7 +69,12 @@ function installPackages(force) {
   console.error('set-up: installing packages with npm install (about a minute the first time)')
   // Not npm ci: it refuses the lock file where a registry lacks an optional package of another platform.
   const { status, error } = run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=warn'])
-  if (error) stop('npm could not be started.', 'it installs the packages.', `install npm (it comes with Node) and put it in PATH. (${error.message})`)
+  if (error)
+    stop(
+      'npm could not be started.',
+      'it installs the packages.',
+      `install npm (it comes with Node) and put it in PATH. (${error.message})`,
+    )
   if (status !== 0) {
     stop(
       `npm install ended with exit code ${status}.`,
