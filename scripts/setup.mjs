@@ -68,7 +68,7 @@ function installPackages(force) {
   const started = Date.now()
   console.error('set-up: installing packages with npm install (about a minute the first time)')
   // Not npm ci: it refuses the lock file where a registry lacks an optional package of another platform.
-  const { status, error } = run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=warn'])
+  const { status, error } = run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'])
   if (error)
     stop(
       'npm could not be started.',
