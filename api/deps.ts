@@ -1,0 +1,35 @@
+import type { Client } from '@temporalio/client'
+import type { Bridges } from '../bridges/port.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { Logger } from '../observability/logger.ts'
+
+/** The single door (intake/start-transfer.ts), as the API needs it. */
+export interface Door {
+  /** Checks a message and starts its transfer. Throws RelayerError. */
+  submit(bridge: string, message: Uint8Array): Promise<{ readonly id: string; readonly status: 'started' | 'known' }>
+}
+
+/** One thing that must work for this process to be of use. `check` resolves if it does and throws the reason if not. */
+export interface HealthProbe {
+  readonly name: string
+  check(): Promise<void>
+}
+
+export interface ApiDeps {
+  readonly door: Door
+  readonly bridges: Bridges
+  readonly client: Client
+  /** Guardian REST APIs that signed messages are fetched from, in order of preference. */
+  readonly guardianApis: readonly string[]
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Beside Temporal, which is always looked at. */
+  readonly health: readonly HealthProbe[]
+}
+
+export interface ApiOptions {
+  /** Most requests of one address in a minute. */
+  readonly requestsPerMinute: number
+  /** Wormhole's chain ids by chain name, so that a request may name a chain either way. */
+  readonly chainIds?: Readonly<Record<string, number>>
+}

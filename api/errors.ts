@@ -1,0 +1,66 @@
+import type { FastifyError } from 'fastify'
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { ErrorCode } from '../domain/errors.ts'
+import { RelayerError, toRelayerError } from '../domain/errors.ts'
+import { redactText } from '../observability/redact.ts'
+
+/** The body of every refusal. */
+export const errorSchema = z
+  .object({
+    error: z.object({
+      code: z.string().describe('A stable code: docs/errors.md.'),
+      message: z.string(),
+      remedy: z.string(),
+      facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+    }),
+  })
+  .describe('Why not, and what to do.')
+
+export interface ErrorAnswer {
+  readonly status: number
+  /** Seconds, where another try may help. */
+  readonly retryAfter?: number
+  readonly body: z.infer<typeof errorSchema>
+}
+
+/** The sender's mistakes: the request itself. What is retriable is 503; everything else that is refused is 422, a message we understood. */
+const statusByCode: Partial<Record<ErrorCode, number>> = {
+  INPUT_INVALID: 400,
+  MESSAGE_ENCODING: 400,
+  TRANSFER_NOT_FOUND: 404,
+  LANE_NOT_FOUND: 404,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+}
+
+/** Seconds after which a retriable refusal is worth another try: about a block of most chains. */
+const retryAfterSeconds = 10
+
+/** What a client is told about an error: status, code, text and remedy without secrets. */
+export function toErrorAnswer(thrown: unknown): ErrorAnswer {
+  const error = toRelayerError(thrown instanceof Error ? fromFastify(thrown) : thrown)
+  const status = statusByCode[error.code] ?? (error.retriable ? 503 : 422)
+  const facts = Object.entries(error.facts).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, typeof value === 'string' ? redactText(value) : value] as const],
+  )
+  return {
+    status,
+    ...(status === 503 && { retryAfter: retryAfterSeconds }),
+    body: { error: { code: error.code, message: redactText(error.message), remedy: error.remedy, facts: Object.fromEntries(facts) } },
+  }
+}
+
+/** Fastify's and the schema's own refusals, as ours. */
+function fromFastify(error: Error): Error {
+  if (error instanceof RelayerError) return error
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const problems = error.validation.map(({ instancePath, message }) => `${error.validationContext ?? 'request'}${instancePath}: ${message ?? 'is not valid'}`)
+    return new RelayerError('INPUT_INVALID', { detail: problems.join('; ') })
+  }
+  const { statusCode } = error as FastifyError
+  if (statusCode === 429) return new RelayerError('RATE_LIMITED')
+  // Malformed JSON, a wrong content type, a body that is too long: fastify says what.
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new RelayerError('INPUT_INVALID', { detail: error.message })
+  return error
+}

@@ -1,0 +1,50 @@
+import type { Client } from '@temporalio/client'
+import { redactText } from '../observability/redact.ts'
+import type { HealthProbe } from './deps.ts'
+
+export interface HealthReport {
+  readonly ready: boolean
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly problem?: string }[]
+}
+
+/** A probe that has not answered by then has failed: load balancers do not wait longer. */
+const probeTimeoutMs = 3_000
+
+/** Runs all probes at once. Never throws. */
+export async function checkHealth(probes: readonly HealthProbe[]): Promise<HealthReport> {
+  const checks = await Promise.all(
+    probes.map(async ({ name, check }) => {
+      try {
+        await withTimeout(check())
+        return { name, ok: true }
+      } catch (error) {
+        return { name, ok: false, problem: redactText(error instanceof Error ? error.message : String(error)) }
+      }
+    }),
+  )
+  return { ready: checks.every(({ ok }) => ok), checks }
+}
+
+/** Does the Temporal server answer for our namespace? */
+export function temporalProbe(client: Client): HealthProbe {
+  return {
+    name: 'temporal',
+    check: async () => {
+      await client.withDeadline(Date.now() + probeTimeoutMs, () =>
+        client.workflowService.describeNamespace({ namespace: client.options.namespace }),
+      )
+    },
+  }
+}
+
+async function withTimeout(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${probeTimeoutMs} ms`)), probeTimeoutMs)
+  })
+  try {
+    await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

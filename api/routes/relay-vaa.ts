@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { RelayerError } from '../../domain/errors.ts'
+import type { ApiDeps } from '../deps.ts'
+import { toErrorAnswer } from '../errors.ts'
+import { messageBytes } from '../message-bytes.ts'
+import type { Api } from '../server.ts'
+import { defaultBridge, submit } from '../submit.ts'
+
+/**
+ * `GET /relayvaa/{vaa}`: spy_relayer's own route, for those who call it today. The answers are its answers, but here "Scheduled" means that
+ * the signatures were checked and the transfer exists; a refusal carries its code. The VAA is raw base64, in which `/` may occur.
+ */
+export function relayVaaRoute(app: Api, deps: ApiDeps): void {
+  const schema = {
+    summary: "spy_relayer's route: submit a VAA as base64 in the path",
+    params: z.object({ '*': z.string().describe('The VAA, base64.') }),
+    response: {
+      200: z.object({ message: z.literal('Scheduled') }),
+      400: z.object({ message: z.literal('Request failed'), code: z.string(), error: z.string() }),
+      503: z.object({ message: z.literal('Request failed'), code: z.string(), error: z.string() }),
+    },
+  }
+  app.get('/relayvaa/*', { schema }, async (request, reply) => {
+    try {
+      const text = request.params['*']
+      if (!text) throw new RelayerError('MESSAGE_ENCODING', { detail: 'The path holds no VAA.' })
+      await submit(deps, defaultBridge(deps.bridges), messageBytes(text))
+      return await reply.status(200).send({ message: 'Scheduled' })
+    } catch (error) {
+      const { status, retryAfter, body } = toErrorAnswer(error)
+      if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
+      // spy_relayer's users know 400 only; what may heal keeps its 503, so that a proxy may try again.
+      return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.error.code, error: body.error.message })
+    }
+  })
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { transferStates } from '../../domain/transfer.ts'
+import type { ApiDeps } from '../deps.ts'
+import { errorSchema } from '../errors.ts'
+import type { Api } from '../server.ts'
+import { readTransfer } from '../transfers.ts'
+
+/** Open-ended on purpose: a status that a newer workflow extends must still be shown whole. */
+const reportSchema = z
+  .looseObject({
+    id: z.string(),
+    state: z.enum(transferStates).optional(),
+    execution: z.string().describe("The workflow's own status: RUNNING, COMPLETED, TERMINATED…"),
+    partial: z.string().optional().describe('Why only a part of the status is given.'),
+  })
+  .describe('Where the transfer is, what happened, and how it ended.')
+
+/** `GET /v1/transfers/{id}`: asks the open workflow, or reads the result of the closed one. */
+export function showTransferRoute(app: Api, { client }: ApiDeps): void {
+  const schema = {
+    summary: 'The status of a transfer',
+    params: z.object({ id: z.string().min(1).max(1_000) }),
+    response: { 200: reportSchema, 404: errorSchema, 503: errorSchema },
+  }
+  app.get('/v1/transfers/:id', { schema }, async (request) => ({ ...(await readTransfer(client, request.params.id)) }))
+}

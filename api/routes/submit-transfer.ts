@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { RelayerError } from '../../domain/errors.ts'
+import { fetchSignedVaa } from '../../intake/guardian-api.ts'
+import type { ApiDeps, ApiOptions } from '../deps.ts'
+import { errorSchema } from '../errors.ts'
+import { messageBytes } from '../message-bytes.ts'
+import type { Api } from '../server.ts'
+import { defaultBridge, submit } from '../submit.ts'
+
+const maxU64 = 2n ** 64n - 1n
+
+/** A u64 as a decimal string: JSON numbers lose digits above 2^53. */
+export const sequenceSchema = z
+  .string()
+  .regex(/^(0|[1-9][0-9]{0,19})$/, 'must be a decimal number in quotes')
+  .refine((value) => !/^[0-9]{1,20}$/.test(value) || BigInt(value) <= maxU64, 'must be at most 18446744073709551615 (u64)')
+
+export const emitterSchema = z
+  .string()
+  .regex(/^(0x)?[0-9a-fA-F]{64}$/, 'must be 64 hex digits: the emitter, padded to 32 bytes')
+  .transform((value) => value.replace(/^0x/, '').toLowerCase())
+
+const chainIdSchema = z.union([z.number().int().min(1).max(65_535), z.string().min(1).max(64)]).describe('Wormhole chain id, or the name of a configured chain.')
+
+const bodySchema = z.union([
+  z.strictObject({ vaa: z.string().min(1).describe('The signed VAA, base64 or hex.') }),
+  z.strictObject({ chain: chainIdSchema, emitter: emitterSchema, sequence: sequenceSchema }),
+])
+
+const acceptedSchema = z.object({ id: z.string(), status: z.enum(['started', 'known']) })
+
+/**
+ * `POST /v1/transfers?bridge=`: a signed VAA, or the place of one that is fetched from the guardian APIs. 202: its transfer was started;
+ * 200: it is known already. The signatures are checked before an id is taken.
+ */
+export function submitTransferRoute(app: Api, deps: ApiDeps, { chainIds = {} }: ApiOptions): void {
+  const schema = {
+    summary: 'Submit a signed message',
+    querystring: z.strictObject({ bridge: z.string().min(1).max(64).optional() }),
+    body: bodySchema,
+    response: { 200: acceptedSchema, 202: acceptedSchema, 400: errorSchema, 422: errorSchema, 429: errorSchema, 503: errorSchema },
+  }
+  app.post('/v1/transfers', { schema }, async (request, reply) => {
+    const { body } = request
+    const bridge = request.query.bridge ?? defaultBridge(deps.bridges)
+    const message =
+      'vaa' in body ? messageBytes(body.vaa) : await fetchSignedVaa(deps.guardianApis, { ...body, chain: chainNumber(body.chain, chainIds) })
+    const { id, status } = await submit(deps, bridge, message)
+    return reply.status(status === 'started' ? 202 : 200).send({ id, status })
+  })
+}
+
+/** Wormhole's number of a chain that is given by number or by name. Throws INPUT_INVALID. */
+export function chainNumber(chain: number | string, chainIds: Readonly<Record<string, number>>): number {
+  if (typeof chain === 'number') return chain
+  const id = /^[0-9]{1,5}$/.test(chain) ? Number(chain) : chainIds[chain]
+  if (id !== undefined && id >= 1 && id <= 65_535) return id
+  throw new RelayerError('INPUT_INVALID', { detail: `There is no chain ${chain}; configured: ${Object.keys(chainIds).join(', ')}.` })
+}

@@ -1,0 +1,57 @@
+import rateLimit from '@fastify/rate-limit'
+import swagger from '@fastify/swagger'
+import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
+import Fastify from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+import { RelayerError } from '../domain/errors.ts'
+import type { ApiDeps, ApiOptions } from './deps.ts'
+import { toErrorAnswer } from './errors.ts'
+import { healthRoutes } from './routes/health.ts'
+import { indexRoute } from './routes/index.ts'
+import { listTransfersRoute } from './routes/list-transfers.ts'
+import { metricsRoute } from './routes/metrics.ts'
+import { relayVaaRoute } from './routes/relay-vaa.ts'
+import { showTransferRoute } from './routes/show-transfer.ts'
+import { submitTransferRoute } from './routes/submit-transfer.ts'
+
+/** The API while routes are added: every schema is zod's. */
+export type Api = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, FastifyBaseLogger, ZodTypeProvider>
+
+/** The longest VAA that any guardian signs is far below; a larger body is a mistake. */
+const bodyLimit = 256 * 1024
+/** Transfer ids are longer than fastify's 100 characters. */
+const maxParamLength = 1_000
+
+/** The REST API, ready to be listened on or injected into. Closing it does not close its deps. */
+export async function createApi(deps: ApiDeps, options: ApiOptions): Promise<Api> {
+  const app = Fastify({ bodyLimit, routerOptions: { maxParamLength }, forceCloseConnections: 'idle' }).withTypeProvider<ZodTypeProvider>()
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+  app.setErrorHandler((error, request, reply) => {
+    const { status, retryAfter, body } = toErrorAnswer(error)
+    if (status >= 500) deps.logger.warn('request failed', { route: request.routeOptions.url, status, error })
+    if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
+    return reply.status(status).send(body)
+  })
+  app.setNotFoundHandler((_, reply) => {
+    const { body } = toErrorAnswer(new RelayerError('INPUT_INVALID', { detail: 'There is no such route; GET / lists them.' }))
+    return reply.status(404).send(body)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    // The route's pattern, never its values: those would make a series each.
+    deps.metrics.apiRequests.increment({ route: `${request.method} ${request.routeOptions.url ?? 'unknown'}`, status: reply.statusCode })
+  })
+  await app.register(rateLimit, { max: options.requestsPerMinute, timeWindow: '1 minute' })
+  await app.register(swagger, { openapi: { info: { title: 'Portage', version: '1' } }, transform: jsonSchemaTransform })
+
+  submitTransferRoute(app, deps, options)
+  listTransfersRoute(app, deps)
+  showTransferRoute(app, deps)
+  relayVaaRoute(app, deps)
+  healthRoutes(app, deps)
+  metricsRoute(app, deps)
+  indexRoute(app)
+  await app.ready()
+  return app
+}

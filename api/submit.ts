@@ -1,0 +1,26 @@
+import type { Bridges } from '../bridges/port.ts'
+import { RelayerError, toRelayerError } from '../domain/errors.ts'
+import type { ApiDeps } from './deps.ts'
+
+/** The first bridge of the process: what is meant when none is named. Throws INPUT_INVALID if there is none. */
+export function defaultBridge(bridges: Bridges): string {
+  const [first] = bridges.keys()
+  if (first === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'No bridge is configured.' })
+  return first
+}
+
+/** The door, counted. Throws INPUT_INVALID for a bridge that is not configured, and what the door throws. */
+export async function submit(deps: Pick<ApiDeps, 'door' | 'bridges' | 'metrics'>, bridge: string, message: Uint8Array): ReturnType<ApiDeps['door']['submit']> {
+  if (!deps.bridges.has(bridge)) {
+    throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${bridge}; configured: ${[...deps.bridges.keys()].join(', ')}.` })
+  }
+  deps.metrics.intakeReceived.increment({ door: 'api', bridge })
+  try {
+    const answer = await deps.door.submit(bridge, message)
+    deps.metrics.intakeStarted.increment({ door: 'api', bridge, status: answer.status })
+    return answer
+  } catch (error) {
+    deps.metrics.intakeRefused.increment({ door: 'api', bridge, code: toRelayerError(error).code })
+    throw error
+  }
+}

@@ -1,0 +1,107 @@
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
+import { QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client'
+import { RelayerError } from '../domain/errors.ts'
+import type { TransferState } from '../domain/transfer.ts'
+import { transferStates } from '../domain/transfer.ts'
+import type { TransferStatus } from '../temporal/messages.ts'
+import { statusQuery } from '../temporal/messages.ts'
+import { searchAttributes } from '../temporal/names.ts'
+import { fromTemporal } from './temporal-errors.ts'
+
+/** A transfer as the server's visibility store knows it: all that a list needs, read without waking any worker. */
+export interface TransferRow {
+  readonly id: string
+  /** Absent until the workflow's first task. */
+  readonly state?: TransferState
+  /** How the workflow stands: RUNNING, COMPLETED; TERMINATED, FAILED… are closed without being done. */
+  readonly execution: string
+  readonly bridge?: string
+  readonly sourceChain?: string
+  readonly targetChain?: string
+  readonly lane?: string
+  readonly txHash?: string
+  /** ISO 8601. */
+  readonly startedAt: string
+  readonly closedAt?: string
+}
+
+/** The full status where a worker or the result tells it; `partial` with what the server itself knows where not. */
+export type TransferReport = (TransferStatus & { readonly execution: string }) | (TransferRow & { readonly partial: string })
+
+export interface TransferFilter {
+  readonly state?: TransferState | undefined
+  /** Source or target. */
+  readonly chain?: string | undefined
+  /** Most rows. */
+  readonly limit: number
+}
+
+const workflowType = 'transfer'
+
+/** How long a worker may take to answer the query before the server's own knowledge is given. */
+const queryTimeoutMs = 5_000
+
+/** The status of a transfer, open or closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export async function readTransfer(client: Client, id: string): Promise<TransferReport> {
+  const handle = client.workflow.getHandle(id)
+  let info: Omit<WorkflowExecutionInfo, 'raw'>
+  try {
+    info = await handle.describe()
+    if (info.type !== workflowType) throw new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: id } })
+    if (info.status.name === 'COMPLETED') return { ...((await handle.result()) as TransferStatus), execution: info.status.name }
+  } catch (error) {
+    throw fromTemporal(error, 'TRANSFER_NOT_FOUND', { transfer: id })
+  }
+  if (info.closeTime) return { ...toRow(info), partial: 'closed without an outcome; retry starts it again' }
+  try {
+    const status = await client.withDeadline(Date.now() + queryTimeoutMs, () => handle.query(statusQuery))
+    return { ...status, execution: info.status.name }
+  } catch (error) {
+    if (error instanceof QueryRejectedError || error instanceof QueryNotRegisteredError) throw error
+    return { ...toRow(info), partial: 'no worker of the target chain answered' }
+  }
+}
+
+/** Transfers, newest first, one row per id. Throws TEMPORAL_UNAVAILABLE. */
+export async function listTransfers(client: Client, filter: TransferFilter): Promise<TransferRow[]> {
+  const rows = new Map<string, TransferRow>()
+  try {
+    for await (const info of client.workflow.list({ query: toQuery(filter), pageSize: Math.min(filter.limit, 1000) })) {
+      // An id that was started again has a run per start: the newest, which comes first, tells how it is.
+      if (!rows.has(info.workflowId)) rows.set(info.workflowId, toRow(info))
+      if (rows.size >= filter.limit) break
+    }
+  } catch (error) {
+    throw fromTemporal(error, 'TRANSFER_NOT_FOUND')
+  }
+  return [...rows.values()]
+}
+
+/** The visibility query of a filter. Values are checked by their callers' schemas (a state, a chain name): nothing to escape. */
+export function toQuery({ state, chain }: Pick<TransferFilter, 'state' | 'chain'>): string {
+  return [
+    `WorkflowType = '${workflowType}'`,
+    `ExecutionStatus != 'ContinuedAsNew'`,
+    state && `${searchAttributes.TransferState.name} = '${state}'`,
+    chain && `(${searchAttributes.SourceChain.name} = '${chain}' OR ${searchAttributes.TargetChain.name} = '${chain}')`,
+  ]
+    .filter(Boolean)
+    .join(' AND ')
+}
+
+function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
+  const { TransferState: state, ...others } = searchAttributes
+  const known = transferStates.find((name) => name === info.typedSearchAttributes.get(state))
+  const fields = Object.entries(others).flatMap(([name, key]) => {
+    const value = info.typedSearchAttributes.get(key)
+    return value === undefined ? [] : [[name[0]!.toLowerCase() + name.slice(1), value]]
+  })
+  return {
+    id: info.workflowId,
+    ...(known && { state: known }),
+    execution: info.status.name,
+    ...(Object.fromEntries(fields) as Pick<TransferRow, 'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash'>),
+    startedAt: info.startTime.toISOString(),
+    ...(info.closeTime && { closedAt: info.closeTime.toISOString() }),
+  }
+}

@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+// The sources run as they are: tsx reads the TypeScript, found from this file and not from the working directory.
+import { register } from 'tsx/esm/api'
+
+register()
+const { main } = await import(new URL('../cli/main.ts', import.meta.url).href)
+process.exitCode = await main(process.argv.slice(2), process)

@@ -1,0 +1,49 @@
+import { Command } from 'commander'
+import type { TransferReport } from '../../api/transfers.ts'
+import { readTransfer } from '../../api/transfers.ts'
+import { exitCodes, readConfig } from '../context.ts'
+import { facts, print, table } from '../output.ts'
+import type { Cli } from '../program.ts'
+import { withClient } from '../temporal.ts'
+
+/** `portage transfer show <id>` */
+export function showCommand({ context, action }: Cli): Command {
+  return new Command('show')
+    .description('Where a transfer is, what happened, and how it ended.')
+    .argument('<id>', 'transfer id, as list and submit print it')
+    .addHelpText('after', '\nExample:\n  portage transfer show wormhole-token-bridge:ethereum:0000…a585:269170:6d1b4c0c5f0a3e21 --json')
+    .action(
+      action(async (globals, id: string) => {
+        const report = await withClient(await readConfig(context, globals), (client) => readTransfer(client, id))
+        print(context, globals, report, reportText(report))
+        return exitCodes.ok
+      }),
+    )
+}
+
+/** A transfer for people: its facts, then its timeline. */
+export function reportText(report: TransferReport): string {
+  if ('partial' in report) {
+    const { partial, ...row } = report
+    return `${facts(row)}\n\nOnly a part is known: ${partial}.`
+  }
+  const { id, state, execution, transfer, lane, nonce, txHash, delivery, code, reason, rounds, timeline } = report
+  const head = facts({
+    transfer: id,
+    state,
+    workflow: execution,
+    from: `${transfer.sourceChain}, emitter ${transfer.emitter}, sequence ${transfer.sequence}`,
+    to: transfer.targetChain,
+    lane,
+    nonce,
+    transaction: txHash,
+    block: delivery?.blockHeight,
+    'delivered by': delivery && `${delivery.by ?? 'unknown'}${delivery.ours ? ' (ours)' : ''}`,
+    'gas paid': delivery?.gasPaid && `${delivery.gasPaid} wei`,
+    code,
+    reason,
+    rounds,
+  })
+  const lines = timeline.map((entry) => [new Date(entry.at).toISOString(), entry.state, entry.note])
+  return lines.length === 0 ? head : `${head}\n\n${table(['time', 'state', 'note'], lines)}`
+}

@@ -1,0 +1,92 @@
+import { Command } from 'commander'
+import type { Config } from '../../config/schema.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { redactUrl } from '../../observability/redact.ts'
+import { exitCodes, readConfig } from '../context.ts'
+import type { Refusal } from '../output.ts'
+import { facts, print, printRefusal } from '../output.ts'
+import type { Cli } from '../program.ts'
+
+interface SubmitOptions {
+  readonly chain?: string
+  readonly emitter?: string
+  readonly sequence?: string
+  readonly bridge?: string
+  readonly api?: string
+}
+
+/** Guardian APIs may be slow; the API gives up before. */
+const answerTimeoutMs = 60_000
+
+/** `portage transfer submit`: through the REST API, so that only its process needs the chains to check signatures. */
+export function submitCommand({ context, action }: Cli): Command {
+  return new Command('submit')
+    .description('Hand in a signed VAA, or the place of one that the guardian APIs have. Needs a running API.')
+    .argument('[vaa]', 'the VAA as base64 or hex; - reads it from stdin')
+    .option('--chain <chain>', 'source chain: name, or Wormhole chain id')
+    .option('--emitter <hex>', 'emitter, 64 hex digits')
+    .option('--sequence <number>', 'sequence, decimal')
+    .option('--bridge <name>', 'bridge protocol (default: the first that is configured)')
+    .option('--api <url>', 'URL of the API (default: from the config)')
+    .addHelpText('after', examples)
+    .action(
+      action(async (globals, vaa: string | undefined, options: SubmitOptions, command: Command) => {
+        const { chain, emitter, sequence } = options
+        const place = [chain, emitter, sequence]
+        const whole = place.every((part) => part !== undefined)
+        if (vaa === undefined ? !whole : place.some((part) => part !== undefined)) {
+          command.error('error: give either a VAA, or --chain, --emitter and --sequence')
+        }
+        const body = vaa === undefined ? { chain, emitter, sequence } : { vaa: vaa === '-' ? await readAll(context.stdin) : vaa }
+        const api = options.api ?? apiUrl(await readConfig(context, globals))
+        const url = new URL('/v1/transfers', api)
+        if (options.bridge) url.searchParams.set('bridge', options.bridge)
+        const answer = await post(url, body)
+        if ('error' in answer) {
+          printRefusal(context, globals, answer.error)
+          return exitCodes.failure
+        }
+        print(context, globals, answer, facts({ transfer: answer.id, status: answer.status }))
+        return exitCodes.ok
+      }),
+    )
+}
+
+type Answer = { readonly id: string; readonly status: string } | { readonly error: Refusal }
+
+async function post(url: URL, body: object): Promise<Answer> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(answerTimeoutMs),
+    })
+    const answer = (await response.json()) as Partial<{ id: string; status: string; error: Refusal }>
+    if (answer.error?.code || answer.id) return answer as Answer
+    throw new RelayerError('API_UNAVAILABLE', { detail: 'Something else than Portage answered.', facts: { status: response.status } })
+  } catch (cause) {
+    if (cause instanceof RelayerError) throw cause
+    throw new RelayerError('API_UNAVAILABLE', { facts: { url: redactUrl(url.href) }, cause })
+  }
+}
+
+function apiUrl({ api }: Config): string {
+  if (api.port === 0) throw new RelayerError('INPUT_INVALID', { detail: 'The config leaves the port of the API open: name its URL with --api.' })
+  // An API that listens on every address is asked on loopback.
+  const host = api.host === '0.0.0.0' || api.host === '::' ? '127.0.0.1' : api.host
+  return `http://${host.includes(':') ? `[${host}]` : host}:${api.port}`
+}
+
+async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('utf8').trim()
+}
+
+const examples = `
+Examples:
+  portage transfer submit AQAAAAABAA…
+  portage transfer submit - < vaa.base64
+  portage transfer submit --chain ethereum --sequence 269170 \\
+    --emitter 0000000000000000000000003ee18b2214aff97000d974cf647e7c347e8fa585`

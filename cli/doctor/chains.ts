@@ -1,0 +1,107 @@
+import { Interface } from 'ethers'
+import { createChain, createSigner } from '../../chains/registry.ts'
+import type { ChainConfig, Config, LaneSettings } from '../../config/schema.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { redactUrl } from '../../observability/redact.ts'
+import type { Check, Finding } from './check.ts'
+import { checkTimeoutMs, look } from './check.ts'
+
+type Reader = ReturnType<typeof createChain>
+
+/** Every node by itself, then, through the first that is well, the contracts and the lanes. */
+export async function checkChains({ chains }: Config): Promise<Check[]> {
+  const found = await Promise.all(Object.entries(chains).map(([name, chain]) => checkChain(name, chain)))
+  return found.flat()
+}
+
+async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
+  const area = `chain ${name}`
+  const readers = chain.nodes.map((node) => openReader(name, chain, node))
+  try {
+    const nodes = await Promise.all(readers.map((reader, index) => look(area, `node ${redactUrl(chain.nodes[index]!.url)}`, () => checkNode(reader, chain))))
+    const reader = readers[nodes.findIndex(({ status }) => status !== 'fail')]
+    const keys = await Promise.all(chain.lanes.map((lane) => look(area, `key of ${lane.address}`, () => checkKey(chain, lane))))
+    if (!reader) return [...nodes, ...keys]
+    const contracts = await Promise.all([
+      look(area, 'core contract', () => checkCore(reader, chain)),
+      look(area, 'token bridge contract', () => checkTokenBridge(reader, chain)),
+    ])
+    const balances = await Promise.all(chain.lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, address))))
+    return [...nodes, ...contracts, ...keys, ...balances, ...(chain.lanes.length === 0 ? [noLane(area)] : [])]
+  } finally {
+    for (const reader of readers) reader.close()
+  }
+}
+
+function openReader(name: string, chain: ChainConfig, node: ChainConfig['nodes'][number]): Reader {
+  const { family, networkId, finality, blockTimeMs, gasFactor } = chain
+  return createChain(family, { name, networkId, finality, blockTimeMs, gasFactor, nodes: [node], timeoutMs: checkTimeoutMs / 2 })
+}
+
+/** Serves the right network, has a head, and knows what is final. */
+async function checkNode(reader: Reader, { finality, networkId }: ChainConfig): Promise<Finding> {
+  await reader.connect()
+  const head = reader.heads.current
+  if (!head) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'The node gave no block.' })
+  const age = Math.round(Date.now() / 1000 - head.latest.timestamp)
+  const detail = `network ${networkId}, head ${head.latest.height} (${age} s old), final ${head.finalized}`
+  if (finality.kind === 'tag' && head.finalized === 0 && head.latest.height > 0) {
+    return { status: 'warn', detail: `${detail}: nothing is tagged final`, remedy: 'If this network never tags a block, configure finality by depth.' }
+  }
+  return detail
+}
+
+const contracts = new Interface([
+  'function chainId() view returns (uint16)',
+  'function wormhole() view returns (address)',
+  'function getCurrentGuardianSetIndex() view returns (uint32)',
+  'function getGuardianSet(uint32) view returns (tuple(address[] keys, uint32 expirationTime))',
+])
+
+/** The core contract answers, has our Wormhole chain id, and its guardian set can be read. */
+async function checkCore(reader: Reader, { contracts: { core }, wormholeChainId }: ChainConfig): Promise<Finding> {
+  const chainId = Number(await read(reader, core, 'chainId'))
+  if (chainId !== wormholeChainId) return wrongChainId(core, chainId, wormholeChainId)
+  const index = (await read(reader, core, 'getCurrentGuardianSetIndex')) as bigint
+  const set = (await read(reader, core, 'getGuardianSet', [index])) as { keys: readonly string[] }
+  if (set.keys.length === 0) return { status: 'fail', detail: `${core}: guardian set ${index} has no keys`, remedy: 'Check contracts.core of this chain.' }
+  return `${core}, guardian set ${index} of ${set.keys.length}`
+}
+
+async function checkTokenBridge(reader: Reader, { contracts: { core, tokenBridge }, wormholeChainId }: ChainConfig): Promise<Finding> {
+  const chainId = Number(await read(reader, tokenBridge, 'chainId'))
+  if (chainId !== wormholeChainId) return wrongChainId(tokenBridge, chainId, wormholeChainId)
+  const itsCore = String(await read(reader, tokenBridge, 'wormhole')).toLowerCase()
+  if (itsCore === core) return tokenBridge
+  return { status: 'fail', detail: `${tokenBridge} belongs to the core contract ${itsCore}`, remedy: 'Correct contracts.core or contracts.tokenBridge of this chain.' }
+}
+
+function wrongChainId(contract: string, actual: number, expected: number): Finding {
+  return { status: 'fail', detail: `${contract} is of Wormhole chain ${actual}, not ${expected}`, remedy: 'Correct wormholeChainId or the contract address.' }
+}
+
+async function read(reader: Reader, contract: string, name: string, args: readonly unknown[] = []): Promise<unknown> {
+  const answer = await reader.call(contract, contracts.encodeFunctionData(name, args), 'latest')
+  // An address without code answers every call with nothing.
+  if (answer === '0x') throw new RelayerError('INPUT_INVALID', { detail: `${contract} does not answer ${name}(): there is no such contract on this network.` })
+  return contracts.decodeFunctionResult(name, answer)[0]
+}
+
+async function checkKey({ family }: ChainConfig, { address, signer }: LaneSettings): Promise<Finding> {
+  if (!signer) return 'not on this machine'
+  await createSigner(family, signer, address)
+  if (signer.kind === 'keystore') return 'the keystore opens and is of this address'
+  return { status: 'warn', detail: 'the key is in an environment variable', remedy: 'For anything of value: portage keystore import.' }
+}
+
+async function checkLane(reader: Reader, address: string): Promise<Finding> {
+  const [account, hasCode] = await Promise.all([reader.account(address), reader.hasCode(address)])
+  const detail = `balance ${account.balance} wei, nonce ${account.latestNonce}`
+  if (account.balance === '0') return { status: 'fail', detail, remedy: 'Send it the native coin of this chain: it pays the gas.' }
+  if (hasCode) return { status: 'warn', detail: `${detail}; the address has code (EIP-7702)`, remedy: 'Set its window to 1, or use a plain key.' }
+  return detail
+}
+
+function noLane(area: string): Check {
+  return { area, name: 'lanes', status: 'warn', detail: 'no lane is configured', remedy: 'Transfers to this chain wait until there is one.' }
+}

@@ -1,0 +1,50 @@
+import { Client, credentials } from '@grpc/grpc-js'
+import type { Config } from '../../config/schema.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { redactUrl } from '../../observability/redact.ts'
+import type { Check } from './check.ts'
+import { checkTimeoutMs, look } from './check.ts'
+
+/** The guardian spy and the guardian REST APIs of every bridge that has them. */
+export async function checkServices({ bridges }: Config): Promise<Check[]> {
+  const found = await Promise.all(
+    Object.entries(bridges).flatMap(([name, bridge]) => {
+      if (!bridge) return []
+      const area = `bridge ${name}`
+      const { spy, guardianApis } = bridge
+      return [
+        ...(spy ? [look(area, `spy ${spy.address}`, () => reachSpy(spy.address))] : []),
+        ...guardianApis.map((url) => look(area, `guardian API ${redactUrl(url)}`, () => reachGuardianApi(url))),
+      ]
+    }),
+  )
+  return found
+}
+
+/** An open HTTP/2 connection: a subscription would take a place at the spy. */
+async function reachSpy(address: string): Promise<string> {
+  const client = new Client(address, credentials.createInsecure())
+  try {
+    await new Promise<void>((resolve, reject) => {
+      client.waitForReady(Date.now() + checkTimeoutMs / 2, (error) => (error ? reject(error) : resolve()))
+    })
+    return 'reachable'
+  } catch (cause) {
+    throw new RelayerError('SPY_UNAVAILABLE', { facts: { address }, cause })
+  } finally {
+    client.close()
+  }
+}
+
+/** Any answer to a question about a message that cannot exist: refusals are answers, failures of the server are not. */
+async function reachGuardianApi(url: string) {
+  const base = url.replace(/\/+$/, '')
+  const remedy = 'Check the URL in guardianApis, and that it can be reached from here.'
+  try {
+    const answer = await fetch(`${base}/v1/signed_vaa/1/${'0'.repeat(64)}/0`, { signal: AbortSignal.timeout(checkTimeoutMs / 2) })
+    await answer.body?.cancel()
+    return answer.status < 500 ? 'reachable' : ({ status: 'fail', detail: `answers ${answer.status}`, remedy } as const)
+  } catch {
+    return { status: 'fail', detail: 'does not answer', remedy } as const
+  }
+}

@@ -1,0 +1,22 @@
+import { CommanderError } from 'commander'
+import type { CliContext, ExitCode, GlobalOptions } from './context.ts'
+import { exitCodes } from './context.ts'
+import { printError } from './output.ts'
+import { createProgram } from './program.ts'
+
+/** Runs one command line (without `node` and the script). Never throws; the answer is the exit code. */
+export async function main(argv: readonly string[], context: CliContext): Promise<ExitCode> {
+  let code: ExitCode = exitCodes.ok
+  const program = createProgram(context, (result) => {
+    code = result
+  })
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return code
+  } catch (error) {
+    // Commander has printed its text already: help and version end well, everything else is a wrong command line.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+    printError(context, program.opts<GlobalOptions>(), error)
+    return exitCodes.failure
+  }
+}

@@ -1,0 +1,63 @@
+import { Command } from 'commander'
+import { configCommand } from './commands/config.ts'
+import { doctorCommand } from './commands/doctor.ts'
+import { keystoreCommand } from './commands/keystore.ts'
+import { laneCommand } from './commands/lane.ts'
+import { runCommand } from './commands/run.ts'
+import { transferCommand } from './commands/transfer.ts'
+import type { CliContext, ExitCode, GlobalOptions } from './context.ts'
+
+/** What the commands share: the process, the options that are everywhere, and how a command says its exit code. */
+export interface Cli {
+  readonly context: CliContext
+  /** Wraps a handler: it gets the global options, and what it returns is the exit code. */
+  action<Args extends unknown[]>(handler: (globals: GlobalOptions, ...args: Args) => Promise<ExitCode>): (...args: Args) => Promise<void>
+}
+
+/** The whole command line. Throws CommanderError instead of ending the process. */
+export function createProgram(context: CliContext, ended: (code: ExitCode) => void): Command {
+  const program = new Command('portage')
+  const cli: Cli = {
+    context,
+    action:
+      (handler) =>
+      async (...args) =>
+        ended(await handler(program.opts<GlobalOptions>(), ...args)),
+  }
+  program
+    .description('Portage carries cross-chain transfers to their destination and loses none.')
+    .option('--config <file>', 'config file (default: $PORTAGE_CONFIG, else portage.yaml)')
+    .option('--json', 'one JSON object on stdout, for scripts')
+    .option('--verbose', 'with an error, print its stack and causes')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeOut: (text) => context.stdout.write(text), writeErr: (text) => context.stderr.write(text) })
+    .exitOverride()
+    .showHelpAfterError('(portage <command> --help shows how)')
+    .addHelpText('after', footer)
+  for (const create of [runCommand, transferCommand, laneCommand, configCommand, doctorCommand, keystoreCommand]) {
+    inherit(program, create(cli))
+  }
+  return program
+}
+
+/** Adds a command and hands the settings of the program down to it and its subcommands. */
+function inherit(parent: Command, command: Command): void {
+  parent.addCommand(command)
+  const settle = (child: Command, from: Command): void => {
+    child.copyInheritedSettings(from)
+    for (const grandchild of child.commands) settle(grandchild, child)
+  }
+  settle(command, parent)
+}
+
+const footer = `
+Exit codes:
+  0  done
+  1  it failed, or the answer is no: the error's code and remedy are on stderr (with --json: on stdout)
+  2  the command line is wrong
+
+Examples:
+  portage config check                     is portage.yaml right?
+  portage doctor                           do Temporal, nodes, contracts, keys, spy and guardians answer?
+  portage run --role all                   the whole relayer in one process
+  portage transfer list --state parked     what waits for an operator`
