@@ -2,23 +2,29 @@ import type { Entry, LaneState, Observation, RolledBack } from './lane.ts'
 
 /**
  * The chain's word: which nonces are in blocks, which are final. Ends entries at finality, finds nonces that nobody drives, raises after
- * foreign use, and never lowers `next`.
+ * foreign use, and never lowers `next`. Once synced, every nonce in [latest, next) has an entry: none is left to block the others.
  */
-export function observe(state: LaneState, seen: Observation): { state: LaneState; rolledBack: RolledBack[] } {
+export function observe(state: LaneState, observation: Observation): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   // A process behind the others (its node lags) may still say what it drives, nothing more.
-  if (known && seen.height < known.height) return { state: { ...state, entries: claimed(state.entries, seen) }, rolledBack: [] }
-  const finalized = Math.max(seen.finalized, known?.finalized ?? 0)
+  if (known && observation.height < known.height) {
+    return { state: { ...state, entries: claimed(state.entries, observation) }, rolledBack: [] }
+  }
+  const finalized = Math.max(observation.finalized, known?.finalized ?? 0)
+  // What is final stays so: a node that says less is behind.
+  const seen = { ...observation, finalized, latest: Math.max(observation.latest, finalized) }
   const { latest, height, hash, balance } = seen
   const synced = sync({ ...state, observed: { latest, finalized, height, hash, balance } }, seen)
-  const foreign = synced.synced && latest > synced.next ? latest - synced.next : 0
-  const entries = settle(claimed(synced.entries, seen), { ...seen, finalized }, state.config.fillAfterBlocks)
-  const rolledBack = known ? fallen(entries, known.latest, seen) : []
+  const next = synced.synced ? Math.max(synced.next, latest) : synced.next
+  const foreign = next - synced.next
+  const before = known?.latest ?? latest
+  const own = settle(restarted(claimed(synced.entries, seen), before, seen), seen, state.config.fillAfterBlocks)
+  const rolledBack = fallen(own, before, seen)
   return {
     state: {
       ...synced,
-      entries,
-      next: synced.synced ? Math.max(synced.next, latest) : synced.next,
+      entries: synced.synced ? covered(own, next, seen) : own,
+      next,
       counts: {
         ...synced.counts,
         foreign: synced.counts.foreign + foreign,
@@ -29,22 +35,22 @@ export function observe(state: LaneState, seen: Observation): { state: LaneState
   }
 }
 
-/** First trusted look at the account. Nonces in [latest, pending) that are not ours were left by an earlier ledger: inherited. */
+/** First trusted look at the account: what the pool holds counts as handed out. */
 function sync(state: LaneState, seen: Observation): LaneState {
   if (state.synced || seen.pending === undefined) return state
-  const entries: Record<string, Entry> = { ...state.entries }
-  for (let nonce = seen.latest; nonce < seen.pending; nonce++) {
-    entries[nonce] ??= {
-      nonce,
-      grantedTo: '',
-      maybeSent: true,
-      sinceBlock: seen.height,
-      claimedBlock: 0,
-      fill: 'inherited',
-      attempts: [],
-    }
+  return { ...state, synced: true, next: Math.max(state.next, seen.latest, seen.pending) }
+}
+
+/**
+ * Nonces that are handed out, in no block, and not ours are inherited: left in the pool by an earlier ledger, or used by a foreign
+ * transaction, or before the ledger's time, in a block that went away.
+ */
+function covered(entries: Record<string, Entry>, next: number, { latest, height }: Observation): Record<string, Entry> {
+  const result: Record<string, Entry> = { ...entries }
+  for (let nonce = latest; nonce < next; nonce++) {
+    result[nonce] ??= { nonce, grantedTo: '', maybeSent: true, sinceBlock: height, claimedBlock: 0, fill: 'inherited', attempts: [] }
   }
-  return { ...state, synced: true, next: Math.max(state.next, seen.latest, seen.pending), entries }
+  return result
 }
 
 function claimed(entries: LaneState['entries'], seen: Observation): Record<string, Entry> {
@@ -52,6 +58,16 @@ function claimed(entries: LaneState['entries'], seen: Observation): Record<strin
   for (const nonce of seen.claims) {
     const entry = result[nonce]
     if (entry && entry.claimedBlock < seen.height) result[nonce] = { ...entry, claimedBlock: seen.height }
+  }
+  return result
+}
+
+/** Nobody drives a nonce that is in a block. When the block goes away its owner gets the full time again before the lane fills it. */
+function restarted(entries: Record<string, Entry>, latestBefore: number, seen: Observation): Record<string, Entry> {
+  const result: Record<string, Entry> = { ...entries }
+  for (let nonce = seen.latest; nonce < latestBefore; nonce++) {
+    const entry = result[nonce]
+    if (entry) result[nonce] = { ...entry, sinceBlock: seen.height }
   }
   return result
 }

@@ -71,6 +71,8 @@ function answer(state: LaneState, request: LaneRequest): Step {
     case 'resume':
       return { state: without(state, 'paused'), answer: { kind: 'done' } }
     case 'setWindow':
+      // Operators signal it by hand: `"8"`, null or -1 would open the window for good or shut it.
+      if (!Number.isSafeInteger(request.window) || request.window < 0) return refuse(state, 'conflict', 'the window is a whole number')
       return { state: { ...state, config: { ...state.config, window: request.window } }, answer: { kind: 'done' } }
     case 'resync':
       return { state: { ...state, synced: false }, answer: { kind: 'done' } }
@@ -90,9 +92,9 @@ function grant(state: LaneState, request: Extract<LaneRequest, { kind: 'grant' }
   if (request.onlyExisting) return refuse(state, 'none', 'the intent has no nonce')
   const refusal = refusalOf(state, worstCost({ ...first, value: owner.value ?? '0' }))
   if (refusal) return refuse(state, refusal.why, refusal.detail)
-  const reusable = lowestReleased(state)
+  const released = lowestReleased(state)
   const entry: Entry = {
-    nonce: reusable?.nonce ?? state.next,
+    nonce: released?.nonce ?? state.next,
     owner,
     grantedTo: request.id,
     maybeSent: false,
@@ -100,7 +102,7 @@ function grant(state: LaneState, request: Extract<LaneRequest, { kind: 'grant' }
     claimedBlock: 0,
     attempts: [first],
   }
-  const next = reusable ? state.next : state.next + 1
+  const next = released ? state.next : state.next + 1
   return { state: count(put({ ...state, next }, entry), 'granted'), answer: { kind: 'granted', entry } }
 }
 
@@ -122,8 +124,9 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   if (request.index !== entry.attempts.length) return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
-  // A nonce that the lane wants empty takes no more calls: the no-op must not be outbid by us.
-  if (entry.fill && request.attempt.kind === 'call') return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
+  // A nonce that the lane wants empty takes no more calls: the no-op must not be outbid by us. One that it does not want empty takes no
+  // no-op: who offers it obeys an old order, and the nonce was given to an intent since.
+  if ((entry.fill !== undefined) !== (request.attempt.kind === 'noop')) return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   const attempts: Attempt[] = [...entry.attempts, request.attempt]
   const changed = count(put(state, { ...entry, attempts, maybeSent: true }), 'attempts')
   return {
@@ -136,25 +139,34 @@ function release(state: LaneState, intentId: string, grantedTo: string): Step {
   const entry = ofIntent(state, intentId)
   if (!entry) return { state, answer: { kind: 'free' } }
   if (entry.maybeSent || entry.grantedTo !== grantedTo) return { state, answer: { kind: 'held', nonce: entry.nonce } }
-  const counted = count(state, 'released')
-  if (entry.nonce === state.next - 1) return { state: remove({ ...counted, next: entry.nonce }, entry.nonce), answer: { kind: 'free' } }
   const { owner: _, ...rest } = entry
   const empty: Entry = { ...rest, fill: 'released', attempts: [], sinceBlock: state.observed?.height ?? 0 }
-  return { state: put(counted, empty), answer: { kind: 'free' } }
+  return { state: lowered(put(count(state, 'released'), empty)), answer: { kind: 'free' } }
+}
+
+/** Released nonces at the top were never handed out, in effect, in whatever order they came back. Never below what a block holds. */
+function lowered(state: LaneState): LaneState {
+  const top = state.entries[state.next - 1]
+  if (!top || !reusable(top) || top.nonce < (state.observed?.latest ?? 0)) return state
+  const { [String(top.nonce)]: _, ...entries } = state.entries
+  return lowered({ ...state, entries, next: top.nonce })
 }
 
 function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon'): Step {
   const entry = ofIntent(state, intentId)
-  if (!entry) {
-    const tombstones = [...state.tombstones.filter((one) => one !== intentId), intentId].slice(-tombstoneLimit)
-    return { state: { ...state, tombstones }, answer: { kind: 'free' } }
-  }
+  if (!entry) return { state: bury(state, intentId), answer: { kind: 'free' } }
   const held: LaneAnswer = { kind: 'held', nonce: entry.nonce }
   if (how === 'leave') return { state, answer: held }
-  if (how === 'cancel') return { state: fill(state, entry.nonce, 'cancelled'), answer: held }
-  const { owner: _, ...rest } = entry
-  const tombstones = [...state.tombstones, intentId].slice(-tombstoneLimit)
-  return { state: put({ ...state, tombstones }, { ...rest, fill: 'abandoned', maybeSent: true }), answer: held }
+  // The tombstone outlives the entry: a zombie that asks after the no-op is final gets nothing either.
+  const buried = bury(state, intentId)
+  if (how === 'cancel') return { state: fill(buried, entry.nonce, 'cancelled'), answer: held }
+  const { owner, ...rest } = entry
+  const orphan: Entry = { ...rest, ...(owner?.value && { value: owner.value }), fill: 'abandoned', maybeSent: true }
+  return { state: put(buried, orphan), answer: held }
+}
+
+function bury(state: LaneState, intentId: string): LaneState {
+  return { ...state, tombstones: [...state.tombstones.filter((one) => one !== intentId), intentId].slice(-tombstoneLimit) }
 }
 
 function fill(state: LaneState, nonce: number, reason: FillReason): LaneState {
@@ -185,11 +197,20 @@ export function unmined(state: LaneState): Entry[] {
 }
 
 function lowestReleased(state: LaneState): Entry | undefined {
-  return unmined(state).find((entry) => entry.fill === 'released' && entry.attempts.length === 0)
+  return unmined(state).find(reusable)
 }
 
+/** Given back unsigned, and no no-op recorded for it since. */
+function reusable(entry: Entry): boolean {
+  return entry.fill === 'released' && entry.attempts.length === 0
+}
+
+/** What the dearest of its attempts may cost: any of them may be the one that is mined. */
 function entryCost(entry: Entry): bigint {
-  return entry.attempts.map((one) => worstCost({ ...one, value: entry.owner?.value ?? '0' })).reduce((a, b) => (a > b ? a : b), 0n)
+  const value = entry.owner?.value ?? entry.value ?? '0'
+  return entry.attempts
+    .map((one) => worstCost({ ...one, value: one.kind === 'call' ? value : '0' }))
+    .reduce((a, b) => (a > b ? a : b), 0n)
 }
 
 function ofIntent(state: LaneState, intentId: string): Entry | undefined {
@@ -198,11 +219,6 @@ function ofIntent(state: LaneState, intentId: string): Entry | undefined {
 
 function put(state: LaneState, entry: Entry): LaneState {
   return { ...state, entries: { ...state.entries, [entry.nonce]: entry } }
-}
-
-function remove(state: LaneState, nonce: number): LaneState {
-  const { [String(nonce)]: _, ...entries } = state.entries
-  return { ...state, entries }
 }
 
 function refuse(state: LaneState, why: Refusal, detail: string): Step {

@@ -36,7 +36,9 @@ export interface Entry {
   /** The request that was answered with this grant. Another request for the same intent means that its bytes may have been sent. */
   readonly grantedTo: string
   readonly maybeSent: boolean
-  /** Height at which the nonce was given, and height at which a process last said that it drives it. */
+  /** What an abandoned call may still move, wei, decimal; the owner's value as long as there is one. */
+  readonly value?: string
+  /** Height at which the nonce was given or fell out of its block, and height at which a process last said that it drives it. */
   readonly sinceBlock: number
   readonly claimedBlock: number
   readonly fill?: FillReason
@@ -76,7 +78,7 @@ export interface LaneCounts {
   readonly released: number
   /** Nonces that the account used without us. */
   readonly foreign: number
-  /** Included entries that fell out of their block. */
+  /** Owned entries that fell out of their block and were not driven by who saw it. */
   readonly rolledBack: number
 }
 
