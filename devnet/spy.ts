@@ -76,7 +76,7 @@ export async function startSpy(options: SpyOptions = {}): Promise<Spy> {
     async start() {
       if (server) return
       const made = new Server()
-      made.addService(service(), { subscribeSignedVaa: subscribe })
+      made.addService(service(), { SubscribeSignedVAA: subscribe })
       await new Promise<void>((resolve, reject) => {
         made.bindAsync(address, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve()))
       })

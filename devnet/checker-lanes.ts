@@ -1,0 +1,74 @@
+import type { Provider } from 'ethers'
+
+/** What one lane's account did, read from blocks and receipts. */
+export interface LaneFindings {
+  readonly chain: string
+  /** Lower case. */
+  readonly address: string
+  /** Mined transactions sent by it. */
+  readonly transactions: number
+  readonly reverted: number
+  /** Nonces that are missing: between mined ones, below the account's count, or between it and what waits in the pool. */
+  readonly holes: number
+  /** Transactions in the node's pool: 0 after a drain. */
+  readonly waiting: number
+  readonly maxPerBlock: number
+  /** Wei. */
+  readonly gasPaid: bigint
+}
+
+interface BlockOfTransactions {
+  number: string
+  transactions: { from: string; nonce: string; hash: string }[]
+}
+
+type RpcNode = Provider & { send(method: string, params: unknown[]): Promise<unknown> }
+
+const cache = new WeakMap<object, Promise<BlockOfTransactions[]>>()
+
+/** Judges one account on one chain by all blocks from the first to the head. */
+export async function checkLane(node: RpcNode, chain: string, address: string): Promise<LaneFindings> {
+  const own = address.toLowerCase()
+  const blocks = await allBlocks(node)
+  const mined = blocks.flatMap((block) => block.transactions.filter(({ from }) => from.toLowerCase() === own))
+  const receipts = await Promise.all(mined.map(({ hash }) => node.getTransactionReceipt(hash)))
+  const [latest, pending] = await Promise.all([node.getTransactionCount(own, 'latest'), node.getTransactionCount(own, 'pending')])
+  const nonces = new Set(mined.map(({ nonce }) => Number(nonce)))
+  const highest = Math.max(-1, ...nonces)
+  const missing = Array.from({ length: Math.max(latest, highest + 1) }, (_, nonce) => nonce).filter((nonce) => !nonces.has(nonce))
+  return {
+    chain,
+    address: own,
+    transactions: mined.length,
+    reverted: receipts.filter((receipt) => receipt?.status !== 1).length,
+    holes: missing.length + (await poolHoles(node, own, latest)),
+    waiting: pending - latest,
+    maxPerBlock: Math.max(0, ...blocks.map((block) => block.transactions.filter(({ from }) => from.toLowerCase() === own).length)),
+    gasPaid: receipts.reduce((sum, receipt) => sum + (receipt ? receipt.gasUsed * receipt.gasPrice : 0n), 0n),
+  }
+}
+
+/** Nonces that the pool would need before its highest transaction of this account could be mined. */
+async function poolHoles(node: RpcNode, address: string, latest: number): Promise<number> {
+  const pool = (await node.send('txpool_content', [])) as Record<'pending' | 'queued', Record<string, Record<string, unknown>>>
+  const waiting = [pool.pending, pool.queued]
+    .flatMap((part) => Object.entries(part).filter(([account]) => account.toLowerCase() === address))
+    .flatMap(([, byNonce]) => Object.keys(byNonce).map(Number))
+    .filter((nonce) => nonce >= latest)
+  const highest = Math.max(latest - 1, ...waiting)
+  return highest - latest + 1 - new Set(waiting).size
+}
+
+/** Every block with its transactions; read once for all lanes that share a node. */
+function allBlocks(node: RpcNode): Promise<BlockOfTransactions[]> {
+  const known = cache.get(node)
+  if (known) return known
+  const reading = (async () => {
+    const head = await node.getBlockNumber()
+    const heights = Array.from({ length: head + 1 }, (_, height) => height)
+    const read = (height: number) => node.send('eth_getBlockByNumber', [`0x${height.toString(16)}`, true]) as Promise<BlockOfTransactions>
+    return Promise.all(heights.map(read))
+  })()
+  cache.set(node, reading)
+  return reading
+}

@@ -1,0 +1,163 @@
+import { Contract, Interface, JsonRpcProvider, type Log, type Provider } from 'ethers'
+import { checkLane, type LaneFindings } from './checker-lanes.ts'
+import type { SentTransfer } from './users.ts'
+
+/**
+ * The judge of the demo and the tests. It shares no code with the relayer's reading of the chain, and none with its VAA code: a provider and
+ * an ABI of its own. It believes only TransferRedeemed events and balances.
+ */
+export interface CheckInput {
+  readonly transfers: readonly SentTransfer[]
+  /** Target chains by name. */
+  readonly chains: Readonly<Record<string, { readonly url: string; readonly tokenBridge: string }>>
+  /** Lane addresses by chain name. */
+  readonly lanes?: Readonly<Record<string, readonly string[]>>
+}
+
+/** One transfer as the target chain shows it. */
+export interface TransferFinding {
+  readonly transfer: SentTransfer
+  /** TransferRedeemed events of this message: one is right. */
+  readonly redeemed: number
+  /** Senders of the redeeming transactions, lower case. */
+  readonly redeemedBy: readonly string[]
+  readonly txHashes: readonly string[]
+  readonly blockHeight: number | undefined
+  /** Timestamp of the block that redeemed it, ms, minus that of the block that sent it: whole seconds, as block times are. */
+  readonly latencyMs: number | undefined
+  /** What arrived and what should have; equal is right. Only judged for recipients of a single transfer. */
+  readonly balance: bigint
+  readonly expected: bigint
+}
+
+export interface CheckResult {
+  readonly transfers: number
+  /** Exactly one TransferRedeemed and the right balance. */
+  readonly delivered: number
+  /** No TransferRedeemed at all. */
+  readonly lost: number
+  /** More than one TransferRedeemed. */
+  readonly duplicates: number
+  /** Redeemed, but the recipient's balance is not amount − fee. */
+  readonly wrongBalances: number
+  /** Deliveries by sender, lower case. */
+  readonly deliveredBy: Readonly<Record<string, number>>
+  readonly findings: readonly TransferFinding[]
+  /** Over all lanes given. */
+  readonly lanes: readonly LaneFindings[]
+  readonly revertedTransactions: number
+  readonly nonceHoles: number
+  /** Most transactions of one lane in one block. */
+  readonly maxPerLanePerBlock: number
+  /** Wei paid for gas by the lanes, by chain. */
+  readonly gasPaid: Readonly<Record<string, bigint>>
+  /** Fees that our lanes' deliveries earned, by the token's origin, wei of 18 decimals. */
+  readonly feesEarned: Readonly<Record<string, bigint>>
+}
+
+const abi = new Interface([
+  'event TransferRedeemed(uint16 indexed emitterChainId, bytes32 indexed emitterAddress, uint64 indexed sequence)',
+  'function balanceOf(address owner) view returns (uint256)',
+])
+
+/** Reads both chains at their head and judges. Throws what the provider throws if a node does not answer. */
+export async function check(input: CheckInput): Promise<CheckResult> {
+  const providers = new Map(Object.entries(input.chains).map(([name, { url }]) => [name, provider(url)]))
+  try {
+    const laneNames = Object.entries(input.lanes ?? {})
+    const [perChain, lanes] = await Promise.all([
+      Promise.all([...providers].map(([name, node]) => judge(input, name, node))),
+      Promise.all(laneNames.flatMap(([chain, list]) => list.map((address) => checkLane(of(providers, chain), chain, address)))),
+    ])
+    return summarize(perChain.flat(), lanes)
+  } finally {
+    for (const node of providers.values()) node.destroy()
+  }
+}
+
+async function judge(input: CheckInput, chain: string, node: Provider): Promise<TransferFinding[]> {
+  const transfers = input.transfers.filter(({ target }) => target === chain)
+  const tokenBridge = input.chains[chain]?.tokenBridge ?? ''
+  const logs = await node.getLogs({ address: tokenBridge, topics: [abi.getEvent('TransferRedeemed')?.topicHash ?? ''], fromBlock: 0 })
+  const byMessage = new Map<string, Log[]>()
+  for (const log of logs) {
+    const { emitterChainId, emitterAddress, sequence } = abi.parseLog(log)?.args.toObject() ?? {}
+    const key = `${emitterChainId}/${String(emitterAddress).slice(2)}/${sequence}`
+    byMessage.set(key, [...(byMessage.get(key) ?? []), log])
+  }
+  return Promise.all(
+    transfers.map((transfer) => find(node, transfer, byMessage.get(`${transfer.emitterChain}/${transfer.emitter}/${transfer.sequence}`) ?? [])),
+  )
+}
+
+async function find(node: Provider, transfer: SentTransfer, logs: readonly Log[]): Promise<TransferFinding> {
+  const [transactions, block, balance] = await Promise.all([
+    Promise.all(logs.map((log) => node.getTransaction(log.transactionHash))),
+    logs[0] ? node.getBlock(logs[0].blockNumber) : undefined,
+    balanceOf(node, transfer),
+  ])
+  return {
+    transfer,
+    redeemed: logs.length,
+    redeemedBy: transactions.map((transaction) => transaction?.from.toLowerCase() ?? 'unknown'),
+    txHashes: logs.map((log) => log.transactionHash),
+    blockHeight: logs[0]?.blockNumber,
+    latencyMs: block ? (block.timestamp - transfer.sentAt) * 1000 : undefined,
+    balance,
+    expected: transfer.amount - transfer.fee,
+  }
+}
+
+function balanceOf(node: Provider, { asset, recipient }: SentTransfer): Promise<bigint> {
+  if (asset === 'coin') return node.getBalance(recipient)
+  return new Contract(asset, abi, node).getFunction('balanceOf')(recipient) as Promise<bigint>
+}
+
+function summarize(findings: readonly TransferFinding[], lanes: readonly LaneFindings[]): CheckResult {
+  const ours = new Set(lanes.map(({ chain, address }) => `${chain}/${address}`))
+  const shared = new Set<string>()
+  const recipients = new Set<string>()
+  for (const { transfer } of findings) (recipients.has(place(transfer)) ? shared : recipients).add(place(transfer))
+  const right = (finding: TransferFinding) => shared.has(place(finding.transfer)) || finding.balance === finding.expected
+  const deliveredBy: Record<string, number> = {}
+  const feesEarned: Record<string, bigint> = {}
+  for (const { redeemedBy, transfer } of findings) {
+    const by = redeemedBy[0]
+    if (by === undefined) continue
+    deliveredBy[by] = (deliveredBy[by] ?? 0) + 1
+    if (ours.has(`${transfer.target}/${by}`)) feesEarned[transfer.origin] = (feesEarned[transfer.origin] ?? 0n) + transfer.fee
+  }
+  const gasPaid: Record<string, bigint> = {}
+  for (const lane of lanes) gasPaid[lane.chain] = (gasPaid[lane.chain] ?? 0n) + lane.gasPaid
+  return {
+    transfers: findings.length,
+    delivered: findings.filter((finding) => finding.redeemed === 1 && right(finding)).length,
+    lost: findings.filter(({ redeemed }) => redeemed === 0).length,
+    duplicates: findings.filter(({ redeemed }) => redeemed > 1).length,
+    wrongBalances: findings.filter((finding) => finding.redeemed > 0 && !right(finding)).length,
+    deliveredBy,
+    findings,
+    lanes,
+    revertedTransactions: lanes.reduce((sum, lane) => sum + lane.reverted, 0),
+    nonceHoles: lanes.reduce((sum, lane) => sum + lane.holes, 0),
+    maxPerLanePerBlock: Math.max(0, ...lanes.map((lane) => lane.maxPerBlock)),
+    gasPaid,
+    feesEarned,
+  }
+}
+
+/** A recipient is a place on one chain in one asset: transfers that share it can't be told apart by its balance. */
+function place({ target, asset, recipient }: SentTransfer): string {
+  return `${target}/${asset}/${recipient}`
+}
+
+/** Requests of the same moment travel as one batch. */
+function provider(url: string): JsonRpcProvider {
+  return new JsonRpcProvider(url, undefined, { staticNetwork: true, batchMaxCount: 50, cacheTimeout: -1 })
+}
+
+function of(providers: ReadonlyMap<string, JsonRpcProvider>, chain: string): JsonRpcProvider {
+  const node = providers.get(chain)
+  if (!node) throw new Error(`The checker was given lanes of ${chain}, but no node of it`)
+  return node
+}

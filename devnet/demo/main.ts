@@ -1,0 +1,87 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import type { Devnet } from '../index.ts'
+import { startDevnet } from '../index.ts'
+import type { PortageProcess } from '../portage.ts'
+import { startPortage } from '../portage.ts'
+import type { SentTransfer } from '../users.ts'
+import { isSettled, keyOf, lookAtTransfers } from './follow.ts'
+import type { Seen } from './follow.ts'
+import { sendTransfers } from './load.ts'
+import type { DemoOptions } from './options.ts'
+import { Screen } from './screen.ts'
+import type { Summary } from './summary.ts'
+import { describe, isClean, summarize } from './summary.ts'
+
+const lookEveryMs = 500
+
+/** Runs the demo. Returns the exit code. */
+export async function demo(options: DemoOptions): Promise<number> {
+  const say = (line: string) => process.stderr.write(`${line}\n`)
+  const dir = join(process.cwd(), '.portage', 'demo', String(Date.now()))
+  await mkdir(dir, { recursive: true })
+  const { keys, blockTime, guardians, inMemory } = options
+  say('Starting Temporal, two chains, the Wormhole contracts and a guardian…')
+  const devnet = await startDevnet({ keysPerChain: keys, blockTimeSeconds: blockTime, guardians, inMemory, dir, log: say })
+  try {
+    const portage = await startPortage(devnet)
+    say(`Portage runs (log: ${portage.logFile}).`)
+    say(`Temporal Web UI: ${devnet.temporal.uiUrl}/namespaces/default/workflows\n`)
+    const summary = await run(devnet, portage, options)
+    if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)
+    else process.stdout.write(`\n${describe(summary)}\n`)
+    if (options.keep) await stayUp(devnet, portage, say)
+    await portage.stop(15_000)
+    return isClean(summary) ? 0 : 1
+  } finally {
+    await devnet.stop()
+  }
+}
+
+async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions): Promise<Summary> {
+  const connection = await Connection.connect({ address: devnet.temporal.address })
+  const client = new Client({ connection })
+  const screen = new Screen()
+  const rpcBefore = await rpcCalls(portage)
+  const started = Date.now()
+  const sent: SentTransfer[] = []
+  let sending = true
+  const sends = sendTransfers(devnet, options, (some) => sent.push(...some)).finally(() => (sending = false))
+  let seen: Seen[] = []
+  let progressAt = Date.now()
+  let last = ''
+  for (;;) {
+    seen = await lookAtTransfers(client)
+    screen.draw({ seen, total: options.transfers, sent: sent.length, elapsedMs: Date.now() - started })
+    const now = JSON.stringify([sent.length, seen.map(({ state }) => state)])
+    if (now !== last) progressAt = Date.now()
+    last = now
+    const settled = new Set(seen.filter(isSettled).map(({ key }) => key))
+    if (!sending && sent.every((one) => settled.has(keyOf(one)))) break
+    if (portage.ended) throw new Error(`Portage ${portage.ended}: ${portage.tail()}`)
+    if (Date.now() - progressAt > options.timeout * 1000) break
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs))
+  }
+  const elapsedMs = Date.now() - started
+  await sends
+  const summary = summarize({ sent, seen, check: await devnet.check(sent), rpcCalls: (await rpcCalls(portage)) - rpcBefore, elapsedMs })
+  await connection.close()
+  return summary
+}
+
+async function rpcCalls(portage: PortageProcess): Promise<number> {
+  const text = await (await fetch(`${portage.apiUrl}/metrics`)).text()
+  const values = text.matchAll(/^portage_rpc_calls_total\{.*\} (\d+)/gm)
+  return [...values].reduce((sum, [, value]) => sum + Number(value), 0)
+}
+
+async function stayUp(devnet: Devnet, portage: PortageProcess, say: (line: string) => void): Promise<void> {
+  say(`\nStaying up. Web UI: ${devnet.temporal.uiUrl}/namespaces/default/workflows  API: ${portage.apiUrl}  Ctrl-C ends it.`)
+  const forever = setInterval(() => {}, 60_000)
+  await new Promise<void>((resolve) => {
+    process.once('SIGINT', resolve)
+    process.once('SIGTERM', resolve)
+  })
+  clearInterval(forever)
+}

@@ -1,0 +1,73 @@
+import type { z } from 'zod'
+import type { configSchema } from '../config/schema.ts'
+import type { DevnetAccount } from './accounts.ts'
+import { toUniversal } from './vaa.ts'
+import type { WormholeChain } from './wormhole.ts'
+
+/** A config before its defaults, as a person would write it. */
+export type ConfigInput = z.input<typeof configSchema>
+
+/** One key of one chain. */
+export interface LaneKey extends DevnetAccount {
+  readonly chain: string
+  /** The environment variable that carries the key: PORTAGE_DEVNET_KEY_<n>. */
+  readonly variable: string
+}
+
+export interface RelayerConfigInput {
+  readonly chains: readonly WormholeChain[]
+  readonly lanes: readonly LaneKey[]
+  readonly temporalAddress: string
+  readonly spyAddress: string
+  readonly guardianApi: string
+  /** Nonces in flight per lane. Default 64: what a devnet's pool takes without complaint. */
+  readonly window?: number
+  readonly apiPort?: number
+}
+
+/**
+ * The least fee of each token on each target, in the VAA's 8 decimals: nothing for coins, 0.0001 for the ERC20s. So a user's token transfer
+ * without a fee is declined (FEE_TOO_LOW), and one of coins is delivered.
+ */
+export const devnetTokenFee = 10_000n
+/** The same in wei of 18 decimals, as users give it. */
+export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
+
+/** The config of a relayer that serves this devnet; it passes config/schema.ts. */
+export function relayerConfig(input: RelayerConfigInput): ConfigInput {
+  const { chains, lanes, window = 64, apiPort } = input
+  const fees = Object.fromEntries(
+    chains.flatMap((chain) => [
+      [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
+      [`${chain.wormholeChainId}/${toUniversal(chain.token)}`, String(devnetTokenFee)],
+    ]),
+  )
+  return {
+    temporal: { address: input.temporalAddress, namespace: 'default' },
+    chains: Object.fromEntries(
+      chains.map(({ name, wormholeChainId, anvil, core, tokenBridge }) => [
+        name,
+        {
+          family: 'evm' as const,
+          networkId: anvil.chainId,
+          wormholeChainId,
+          nodes: [{ url: anvil.url }],
+          finality: { kind: 'tag' as const },
+          blockTimeMs: Math.max(50, Math.round(anvil.blockTimeSeconds * 1000)),
+          contracts: { core, tokenBridge },
+          lanes: lanes
+            .filter((lane) => lane.chain === name)
+            .map(({ address, variable }) => ({ address, window, signer: { kind: 'environment' as const, variable } })),
+        },
+      ]),
+    ),
+    bridges: {
+      'wormhole-token-bridge': {
+        spy: { address: input.spyAddress },
+        guardianApis: [input.guardianApi],
+        minimumFees: Object.fromEntries(chains.map(({ name }) => [name, fees])),
+      },
+    },
+    ...(apiPort === undefined ? {} : { api: { port: apiPort } }),
+  }
+}
