@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import { afterEach, describe, expect, it } from 'vitest'
+import { startTemporal, type TemporalServer } from '../../devnet/temporal.ts'
+import { searchAttributes } from '../../temporal/names.ts'
+
+describe('the Temporal dev server', () => {
+  const stops: (() => Promise<unknown>)[] = []
+
+  afterEach(async () => {
+    for (const stop of stops.splice(0).reverse()) await stop()
+  })
+
+  async function client(server: TemporalServer): Promise<Client> {
+    const connection = await Connection.connect({ address: server.address })
+    stops.push(() => connection.close())
+    return new Client({ connection })
+  }
+
+  async function startOne(server: TemporalServer): Promise<void> {
+    const typedSearchAttributes = [{ key: searchAttributes.TransferState, value: 'admitting' }]
+    await (await client(server)).workflow.start('nobody', { workflowId: 'one', taskQueue: 'nowhere', typedSearchAttributes })
+  }
+
+  it('keeps its file through kill -9 and a restart on the same ports, with its search attributes and Web UI', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'portage-temporal-'))
+    stops.push(() => rm(dir, { recursive: true, force: true }))
+    const server = await startTemporal({ dir })
+    stops.push(() => server.stop())
+    await startOne(server)
+    const { pid, address } = server
+    await server.kill('SIGKILL')
+    await server.restart()
+    expect(server.pid).not.toBe(pid)
+    expect(server.address).toBe(address)
+    const found = await (await client(server)).workflow.getHandle('one').describe()
+    expect(found.typedSearchAttributes.get(searchAttributes.TransferState)).toBe('admitting')
+    expect((await fetch(server.uiUrl ?? '')).status).toBe(200)
+  })
+
+  it('forgets everything when it is in memory: a wiped Temporal', async () => {
+    const server = await startTemporal({ inMemory: true, headless: true })
+    stops.push(() => server.stop())
+    await startOne(server)
+    await server.restart()
+    await expect((await client(server)).workflow.getHandle('one').describe()).rejects.toThrow(/not found/i)
+  })
+
+  it('says what the server said when it does not start', async () => {
+    const starting = startTemporal({ inMemory: true, headless: true, dynamicConfig: { 'frontend.rps': 'no json' } })
+    await expect(starting).rejects.toMatchObject({ code: 'TEMPORAL_UNAVAILABLE', message: expect.stringContaining('frontend.rps') })
+  })
+})
