@@ -21,7 +21,7 @@ export function interpolate(tree: unknown, env: NodeJS.ProcessEnv): { readonly t
       if (value) return value
       problems.push(
         name === undefined
-          ? { path: pathText(path), problem: `holds ${whole}, which is no variable`, remedy: 'Write ${NAME}.' }
+          ? { path: pathText(path), problem: 'holds a ${…} that is not the name of a variable', remedy: 'Write ${NAME}.' }
           : { path: pathText(path), problem: `needs the environment variable ${name}, which is not set`, remedy: `Set ${name} before starting.` },
       )
       return whole

@@ -72,6 +72,10 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .record(name, z.record(originToken, decimal))
     .default({})
     .describe("Target chain → origin token → least fee, in the token's units as the VAA carries them (at most 8 decimals). Absent: 0, with a warning."),
+  calls: z
+    .record(name, z.record(address, z.string().regex(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')))
+    .default({})
+    .describe('Target chain → recipient contract → its function that redeems a payload 3, as name(bytes). Without it such transfers are declined.'),
   assets: z.array(originToken).optional().describe('Origin tokens that are delivered; absent: all.'),
 })
 

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { describeConfig } from '../../config/describe.ts'
+import { fieldAt } from '../../config/fields.ts'
+import { configSchema } from '../../config/schema.ts'
+
+const rows = describeConfig()
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => line.slice(2, -2).split(' | '))
+
+test('every field says what it means', () => {
+  expect(rows.length).toBeGreaterThan(30)
+  expect(rows.filter((cells) => !cells[3]?.trim())).toEqual([])
+})
+
+test('defaults and needs are told', () => {
+  const cell = (field: string, column: number): string | undefined => rows.find(([name]) => name === `\`${field}\``)?.[column]
+  expect(cell('temporal.address', 2)).toBe('`"127.0.0.1:7233"`')
+  expect(cell('chains.<name>.networkId', 2)).toBe('required')
+  expect(cell('chains.<name>.lanes[].signer', 2)).toBe('absent')
+  expect(cell('chains.<name>.finality.blocks', 1)).toBe('number')
+})
+
+test('a field is found through lists, maps and unions', () => {
+  expect(fieldAt(configSchema, ['chains', 'any', 'lanes', 0, 'signer', 'passwordFile'])?.description).toContain('first line is the password')
+  expect(fieldAt(configSchema, ['chains', 'any', 'finality', 'blocks'])?.required).toBe(true)
+  expect(fieldAt(configSchema, ['chains', 'any', 'nothing'])).toBeUndefined()
+})

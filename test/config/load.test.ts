@@ -1,0 +1,253 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadConfig, parseConfig } from '../../config/load.ts'
+import { RelayerError } from '../../domain/errors.ts'
+
+const contracts = { core: `0x${'c0'.repeat(20)}`, tokenBridge: `0x${'b0'.repeat(20)}` }
+const least = `
+chains:
+  ethereum:
+    family: evm
+    networkId: 1
+    wormholeChainId: 2
+    nodes: [{ url: "https://node.example/v3/\${NODE_KEY}" }]
+    blockTimeMs: 12000
+    contracts: { core: '${contracts.core}', tokenBridge: '${contracts.tokenBridge}' }
+bridges:
+  wormhole-token-bridge: {}
+`
+const env = { NODE_KEY: 'abcdef0123456789' }
+
+function problemsOf(text: string, environment: NodeJS.ProcessEnv = env): string {
+  try {
+    parseConfig(text, environment, 'portage.yaml')
+  } catch (error) {
+    if (error instanceof RelayerError && error.code === 'CONFIG_INVALID') return error.message
+    throw error
+  }
+  throw new Error('this config has no problems')
+}
+
+describe('a good config', () => {
+  test('gets its defaults', () => {
+    const config = parseConfig(least, env, 'portage.yaml')
+    expect(config).toMatchInlineSnapshot(`
+      {
+        "api": {
+          "host": "127.0.0.1",
+          "port": 8099,
+          "requestsPerMinute": 6000,
+        },
+        "bridges": {
+          "wormhole-token-bridge": {
+            "guardianApis": [],
+            "minimumFees": {},
+          },
+        },
+        "chains": {
+          "ethereum": {
+            "blockTimeMs": 12000,
+            "bumpAfterBlocks": 3,
+            "contracts": {
+              "core": "0xc0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0",
+              "tokenBridge": "0xb0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0",
+            },
+            "family": "evm",
+            "finality": {
+              "kind": "tag",
+            },
+            "gasFactor": 1.2,
+            "lanes": [],
+            "networkId": 1,
+            "nodes": [
+              {
+                "url": "https://node.example/v3/abcdef0123456789",
+              },
+            ],
+            "wormholeChainId": 2,
+          },
+        },
+        "temporal": {
+          "address": "127.0.0.1:7233",
+          "namespace": "default",
+        },
+      }
+    `)
+  })
+
+  test('takes addresses without quotes, which YAML would read as numbers', () => {
+    const config = parseConfig(least.replace(`'${contracts.core}'`, contracts.core.toUpperCase().replace('0X', '0x')), env, 'portage.yaml')
+    expect(config.chains['ethereum']?.contracts.core).toBe(contracts.core)
+  })
+
+  test('names tokens in one way, however they are written', () => {
+    const token = 'C02AAA39B223FE8D0A0E5C4F27EAD9083C756CC2'.padStart(64, '0')
+    const fees = `    assets: ['2/0x${token}']\n    minimumFees: { ethereum: { '2/0x${token}': '5' } }\n`
+    const bridge = parseConfig(least.replace(' {}\n', `\n${fees}`), env, 'portage.yaml').bridges['wormhole-token-bridge']
+    expect(bridge?.minimumFees).toEqual({ ethereum: { [`2/${token.toLowerCase()}`]: '5' } })
+    expect(bridge?.assets).toEqual([`2/${token.toLowerCase()}`])
+  })
+})
+
+describe('problems', () => {
+  test('are listed all at once, with field and remedy', () => {
+    const text = `
+temporal: { adress: localhost:7233 }
+chains:
+  Ethereum: {}
+  one:
+    family: solana
+    networkId: '1'
+    wormholeChainId: 2
+    nodes: [{ url: 'ftp://node.example' }]
+    finality: { kind: depth, blocks: 0 }
+    lanes:
+      - { address: 0x1, signer: { kind: hsm } }
+      - { address: '0x00000000000000000000000000000000000000aa', signer: { kind: keystore, fil: a.json } }
+      - { address: '0x00000000000000000000000000000000000000AA', window: 500 }
+  two:
+    family: evm
+    networkId: 5
+    wormholeChainId: 2
+    nodes: []
+    blockTimeMs: 1
+    contracts: { core: '${contracts.core}', tokenBridge: 1 }
+  three:
+    family: evm
+    networkId: 5
+    wormholeChainId: 70000
+    nodes: [{ url: '\${MISSING_URL}' }]
+    finality: { kind: soon }
+    blockTimeMs: 1000
+    contracts:
+bridges:
+  wormhole-token-bridge:
+    guardianApis: https://guardian.example
+    minimumFees:
+      four: { '2/11': '1' }
+      two: { '2/${'0'.repeat(64)}': 100000000000000000000 }
+extra: 1
+`
+    expect(problemsOf(text)).toMatchInlineSnapshot(`
+      "The config has problems. portage.yaml:
+        - chains.three.nodes[0].url needs the environment variable MISSING_URL, which is not set. Set MISSING_URL before starting.
+        - temporal.adress is not a field of the config. Did you mean address?
+        - chains.Ethereum has a name that must be lower case letters, digits and dashes. Rename it.
+        - chains.one.family has an unknown value. Use evm.
+        - chains.one.networkId must be a number, not a text. Write it as a number, without quotes. EIP-155 chain id; checked against every node.
+        - chains.one.nodes[0].url must be an http or https URL. Correct the URL. JSON-RPC over HTTP. Keys in it never appear in logs.
+        - chains.one.finality.blocks must be at least 1. Change it.
+        - chains.one.blockTimeMs is missing. Add it. Expected time between blocks; also how often the head is asked for (at least every 4 s).
+        - chains.one.contracts is missing. Add it. The Wormhole contracts of this chain.
+        - chains.one.lanes[0].address must be an address: 0x and 40 hex digits. Correct it. The address of the key. Every worker of the chain knows it; only lane workers need the signer.
+        - chains.one.lanes[0].signer.kind has an unknown value. Use keystore or environment.
+        - chains.one.lanes[1].signer.file is missing. Add it. Path of the file; relative to the config file.
+        - chains.one.lanes[1].signer.fil is not a field of the config. Did you mean file?
+        - chains.one.lanes[2].window must be at most 128. Change it. Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.
+        - chains.two.nodes must have at least 1 entry. Change it. The nodes of the chain, at least one.
+        - chains.two.blockTimeMs must be at least 50. Change it. Expected time between blocks; also how often the head is asked for (at least every 4 s).
+        - chains.two.contracts.tokenBridge must be a text, not a number. Put the value in quotes. The Wormhole token bridge contract.
+        - chains.three.wormholeChainId must be at most 65535. Change it. Wormhole's number of the chain (2 is Ethereum).
+        - chains.three.finality.kind has an unknown value. Use tag or depth or instant.
+        - chains.three.contracts must be a map of fields, not empty. Correct it. The Wormhole contracts of this chain.
+        - bridges.wormhole-token-bridge.guardianApis must be a list, not a text. Correct it. Guardian REST APIs that signed VAAs are fetched from.
+        - bridges.wormhole-token-bridge.minimumFees.four.2/11 has a name that must be <wormhole chain id>/<64 hex digits of the token>. Rename it.
+        - bridges.wormhole-token-bridge.minimumFees.two.2/0000000000000000000000000000000000000000000000000000000000000000 must be a text, not a number. Put the value in quotes.
+        - extra is not a field of the config. Remove it; known here: temporal, chains, bridges, api.
+        - chains.three.networkId is 5, as of chains.two. One network is one chain: merge the two, with the nodes and lanes of both.
+        - chains.two.wormholeChainId is 2, as of chains.one. Every Wormhole chain id belongs to one chain: correct one of them.
+        - chains.one.lanes[1].signer does not say where the password of the keystore is. Give either passwordFile or passwordVariable.
+        - chains.one.lanes[2].address is the address of lanes[1] too. A key is one lane: remove one of them.
+        - bridges.wormhole-token-bridge.minimumFees.four is not a chain of this config. Use one of: Ethereum, one, two, three.
+       (problems=29) → Correct the fields that are named."
+    `)
+  })
+
+  test('of an empty file', () => {
+    expect(problemsOf('')).toMatchInlineSnapshot(`
+      "The config has problems. portage.yaml:
+        - the file is empty. Start from config/portage.example.yaml.
+       (problems=1) → Correct the fields that are named."
+    `)
+  })
+
+  test('of the YAML itself', () => {
+    expect(problemsOf('chains:\n  one: {\n  one: "unclosed\n')).toMatchInlineSnapshot(`
+      "The config has problems. portage.yaml:
+        - line 3, column 3: Flow map in block collection must be sufficiently indented and end with a }. Correct the YAML.
+        - line 3, column 3: Map keys must be unique. Correct the YAML.
+        - line 4, column 1: Missing closing "quote. Correct the YAML.
+       (problems=3) → Correct the fields that are named."
+    `)
+    expect(problemsOf('api: {}\napi: {}\n')).toMatchInlineSnapshot(`
+      "The config has problems. portage.yaml:
+        - line 2, column 1: Map keys must be unique. Correct the YAML.
+       (problems=1) → Correct the fields that are named."
+    `)
+  })
+
+  test('of a tree that is not a map', () => {
+    expect(problemsOf('- a\n- b\n')).toMatchInlineSnapshot(`
+      "The config has problems. portage.yaml:
+        - must be a map of fields, not a list. Correct it.
+       (problems=1) → Correct the fields that are named."
+    `)
+  })
+
+  test('of variables: absent, empty and malformed', () => {
+    expect(problemsOf(least, {})).toMatchInlineSnapshot(`
+      "The config has problems. portage.yaml:
+        - chains.ethereum.nodes[0].url needs the environment variable NODE_KEY, which is not set. Set NODE_KEY before starting.
+       (problems=1) → Correct the fields that are named."
+    `)
+    expect(problemsOf(least, { NODE_KEY: '' })).toContain('needs the environment variable NODE_KEY')
+    expect(problemsOf(least.replace('NODE_KEY', '1 x'))).toContain('holds a ${…} that is not the name of a variable')
+  })
+
+  test('never show what a variable or a field holds', () => {
+    const text = problemsOf(least.replace('https://node.example/v3/', 'no url but a '))
+    expect(text).toContain('chains.ethereum.nodes[0].url must be an http or https URL')
+    expect(text).not.toContain(env.NODE_KEY)
+    expect(problemsOf(`${least}\nx: "secret-in-broken-yaml`)).not.toContain('secret-in-broken-yaml')
+  })
+})
+
+describe('files', () => {
+  let folder = ''
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'portage-config-'))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  test('keystores and password files are found from the config file', async () => {
+    const signer = '{ kind: keystore, file: keys/a.json, passwordFile: ../a.password }'
+    const lane = `    lanes: [{ address: '${contracts.core}', signer: ${signer} }]\n`
+    await writeFile(join(folder, 'portage.yaml'), least.replace('bridges:', `${lane}bridges:`))
+    const config = await loadConfig(join(folder, 'portage.yaml'), env)
+    expect(config.chains['ethereum']?.lanes[0]?.signer).toEqual({
+      kind: 'keystore',
+      file: join(folder, 'keys/a.json'),
+      passwordFile: join(folder, '..', 'a.password'),
+    })
+  })
+
+  test('a file that is not there is named, with what to do', async () => {
+    const path = join(folder, 'absent.yaml')
+    const error = await loadConfig(path, env).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(RelayerError)
+    expect((error as RelayerError).message.replace(path, 'absent.yaml')).toMatchInlineSnapshot(`
+      "The config has problems. absent.yaml:
+        - the file does not exist. Name it with --config, or start from config/portage.example.yaml.
+       (problems=1) → Correct the fields that are named."
+    `)
+  })
+
+  test('the example is valid', async () => {
+    const path = fileURLToPath(new URL('../../config/portage.example.yaml', import.meta.url))
+    const config = await loadConfig(path, { ETHEREUM_RPC_URL: 'https://a.example', AVALANCHE_RPC_URL: 'https://b.example' })
+    expect(Object.keys(config.chains)).toEqual(['ethereum', 'avalanche'])
+  })
+})
