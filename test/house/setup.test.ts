@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { importsOf } from '../../scripts/check-rooms.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+let clone: string
+
+/** A clone of nothing but the set-up, with these dependencies. */
+beforeEach(() => {
+  clone = mkdtempSync(join(tmpdir(), 'portage-setup-'))
+  mkdirSync(join(clone, 'scripts'))
+  copyFileSync(join(root, 'scripts/setup.mjs'), join(clone, 'scripts/setup.mjs'))
+  depend({})
+})
+afterEach(() => rmSync(clone, { recursive: true }))
+
+function depend(dependencies: Record<string, string>): void {
+  writeFileSync(join(clone, 'package.json'), JSON.stringify({ name: 'x', version: '1.0.0', dependencies }))
+  writeFileSync(
+    join(clone, 'package-lock.json'),
+    JSON.stringify({ name: 'x', version: '1.0.0', lockfileVersion: 3, requires: true, packages: {} }),
+  )
+}
+
+function setup(args: readonly string[] = [], { env = {}, nodeArgs = [] }: { env?: NodeJS.ProcessEnv; nodeArgs?: readonly string[] } = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...nodeArgs, join(clone, 'scripts/setup.mjs'), ...args], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  })
+  return { status, stdout, stderr }
+}
+
+describe('npm run setup', () => {
+  test('--help says what it does, and does nothing', () => {
+    const { status, stdout } = setup(['--help'])
+    expect(status).toBe(0)
+    expect(stdout).toContain('Usage: npm run setup')
+  })
+
+  test('an old Node is named, with the one that is needed', () => {
+    const pretend = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.2.0"}})'
+    const { status, stderr } = setup([], { nodeArgs: ['--import', pretend] })
+    expect(status).toBe(1)
+    expect(stderr).toContain('Node 20.2.0 is too old: 20.3 or newer is needed.')
+    expect(stderr).toContain('what to do: install a current Node')
+  })
+
+  test('a missing npm is named', () => {
+    const { status, stderr } = setup([], { env: { PATH: clone } })
+    expect(status).toBe(1)
+    expect(stderr).toContain('npm could not be started.')
+  })
+
+  test('a failed install is told with what to look at, and is tried again the next time', () => {
+    depend({ 'portage-no-such-package': '1.0.0' })
+    // Port 1: nothing listens there, so the install fails at once and without a network.
+    const env = { npm_config_registry: 'http://127.0.0.1:1', npm_config_fetch_retries: '0', npm_config_cache: join(clone, 'cache') }
+    const first = setup([], { env })
+    expect(first.status).toBe(1)
+    expect(first.stderr).toContain('npm install ended with exit code')
+    expect(first.stderr).toContain('npm config get registry')
+    expect(setup([], { env }).stderr).toContain('installing packages')
+  })
+
+  test('a package that did not come with its binary is named', () => {
+    const { status, stdout, stderr } = setup([], { env: { npm_config_cache: join(clone, 'cache') } })
+    expect(status).toBe(1)
+    expect(stderr).toContain('anvil does not run')
+    expect(stdout).toBe('')
+  })
+
+  test('needs nothing but node itself', () => {
+    const imports = importsOf('scripts/setup.mjs', readFileSync(join(root, 'scripts/setup.mjs'), 'utf8'))
+    expect(imports.map(({ specifier }) => specifier).filter((specifier) => !specifier.startsWith('node:'))).toEqual([])
+    expect(imports.length).toBeGreaterThan(0)
+  })
+})
