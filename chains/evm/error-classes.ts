@@ -33,6 +33,7 @@ const classes: readonly (readonly [SendErrorClass, readonly Row[]])[] = [
       row(/max(imum)? initcode size exceeded|max code size exceeded|initcode size limit/, 'go-ethereum, anvil'),
       row(/invalid sender|failed ?to ?(resolve|recover) ?sender/, 'go-ethereum; Nethermind'),
       row(/sender ?(is ?contract|(is )?not an eoa)/, 'Nethermind; reth, go-ethereum'),
+      row(/failed to decode (signed )?transaction|^rlp: /, 'reth, anvil; go-ethereum'),
       row(/negative value/, 'go-ethereum'),
       row(/gas uint64 overflow|int256overflow|transaction cost overflow|higher than 2\^64-1/, 'go-ethereum; Nethermind; zkSync'),
       row(/invalid chain ?id/, 'reth, anvil, go-ethereum'),

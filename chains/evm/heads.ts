@@ -10,6 +10,8 @@ import type { Nodes } from './nodes.ts'
 /** A lower head that denies our block is a fork after so many polls in a row; one that merely lags behind, after more. */
 const pollsToDenial = 3
 const pollsToRetreat = 10
+/** How often the heads of the nodes are compared, ms (chainlink-evm NodePool PollInterval). */
+const rankEveryMs = 10_000
 /** How many observations of the finality lag are remembered. */
 const lagsKept = 128
 
@@ -113,8 +115,13 @@ export function createHeads(options: HeadsOptions): EvmHeads {
   }
 
   async function loop(signal: AbortSignal): Promise<void> {
+    let rankedAt = Date.now()
     while (!signal.aborted) {
       const started = Date.now()
+      if (started - rankedAt >= rankEveryMs) {
+        rankedAt = started
+        void nodes.rank()
+      }
       // A failed poll changes nothing: the next one, perhaps of another node, tells what happened meanwhile.
       await poll().catch(() => undefined)
       if (signal.aborted) return

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RelayerError } from '../../domain/errors.ts'
 import { toNumber } from './hex.ts'
-import { createNode, type Node, RpcError, TransportError } from './node.ts'
+import { createNode, type Node, RpcError, type TransportError } from './node.ts'
 
 /** Calls of one tick leave together; 5 ms also gathers those that a head event has set off. */
 const stallMs = 5
@@ -12,6 +12,8 @@ const timeoutMs = 10_000
 const graceMs = 5_000
 const minBackoffMs = 1_000
 const maxBackoffMs = 30_000
+/** chainlink-evm SyncThreshold: a node more blocks than this behind the best is asked last. */
+const mostLag = 5
 /** A reset of an idle connection must not fail a call where there is only one node. */
 const secondRoundMs = 150
 
@@ -35,8 +37,8 @@ export interface Nodes {
   request(method: string, params: readonly unknown[]): Promise<unknown>
   /** From every node at once; `onAnswer` sees each as it comes and ends the wait by returning true. Throws never. */
   requestAll(method: string, params: readonly unknown[], onAnswer?: (answer: NodeAnswer) => boolean): Promise<readonly NodeAnswer[]>
-  /** Puts nodes that lag behind last, until they are told otherwise. */
-  setLagging(origins: ReadonlySet<string>): void
+  /** Compares the heads of all nodes and puts those that lag behind last. Throws never. */
+  rank(): Promise<void>
   /** Calls made so far, by method. */
   readonly calls: ReadonlyMap<string, number>
   close(): void
@@ -170,8 +172,13 @@ export function createNodes(options: NodesOptions): Nodes {
       clearTimeout(grace)
       return [...answers]
     },
-    setLagging(origins) {
-      for (const member of members) member.lagging = origins.has(member.node.origin)
+    async rank() {
+      const up = members.filter((member) => member.state === 'up')
+      if (up.length < 2) return
+      const read = up.map((member) => ask(member, 'eth_blockNumber', []).then((height) => toNumber(height, 'block number')))
+      const heights = (await Promise.allSettled(read)).map((answer) => (answer.status === 'fulfilled' ? answer.value : 0))
+      const highest = Math.max(...heights)
+      for (const [index, member] of up.entries()) member.lagging = (heights[index] ?? 0) < highest - mostLag
     },
     close() {
       closing.abort()

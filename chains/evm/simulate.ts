@@ -10,6 +10,9 @@ import type { Nodes } from './nodes.ts'
 const errorSelector = '0x08c379a0'
 const panicSelector = '0x4e487b71'
 
+/** What nodes call an execution that failed, with or without data. */
+const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
+
 /** Meanings of Solidity's panic codes (docs.soliditylang.org, "Panic via assert and Error via require"). */
 const panics: Readonly<Record<string, string>> = {
   '1': 'assertion failed',
@@ -34,11 +37,11 @@ export async function simulate(nodes: Nodes, call: Intent, from: string, gasFact
     const estimate = toNumber(await nodes.request('eth_estimateGas', [transaction]), 'gas estimate')
     return { ok: true, gas: String(withFactor(estimate, gasFactor, blockGasLimit)) }
   } catch (error) {
-    const revert = revertOf(error)
-    if (revert) return { ok: false, revert }
-    if (error instanceof RpcError && /insufficient (funds|balance)/i.test(error.rpcMessage)) {
+    if (error instanceof RpcError && /insufficient (funds|balance)|outoffunds/i.test(error.rpcMessage)) {
       throw new RelayerError('TRANSACTION_REFUSED', { detail: error.rpcMessage, facts: { from }, cause: error })
     }
+    const revert = revertOf(error)
+    if (revert) return { ok: false, revert }
     throw error
   }
 }
@@ -54,8 +57,9 @@ export function withFactor(estimate: number, factor: number, blockGasLimit: bigi
 export function revertOf(error: unknown): Revert | undefined {
   if (!(error instanceof RpcError)) return undefined
   const data = findData(error.data)
-  // Code 3: execution reverted (go-ethereum). "VM execution error" is OpenEthereum's and Nethermind's; the two last lines are failures without data.
-  const reverted = error.rpcCode === 3 || data !== '0x' || /revert|vm execution error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i.test(error.rpcMessage)
+  // Code 3: execution reverted (go-ethereum); -32015: execution error (OpenEthereum, Nethermind). "EVM error" is anvil's and reth's. Data alone
+  // is no proof: gateways put other things there.
+  const reverted = error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
   return reverted ? { data, reason: decodeReason(data) ?? plainReason(error.rpcMessage) } : undefined
 }
 

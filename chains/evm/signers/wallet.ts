@@ -1,4 +1,4 @@
-import { type BaseWallet, keccak256 } from 'ethers'
+import { type BaseWallet, isError, keccak256 } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { Signer } from '../../port.ts'
 import { buildTransaction } from '../transactions.ts'
@@ -13,8 +13,9 @@ export function createWalletSigner(wallet: BaseWallet): Signer {
         const raw = await wallet.signTransaction(buildTransaction(unsigned))
         return { raw, hash: keccak256(raw) }
       } catch (error) {
-        // ethers lists the transaction's fields in its errors, never the key.
-        throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'The transaction could not be signed.', facts: { address, nonce: unsigned.nonce }, cause: error })
+        const detail = `The transaction could not be signed: ${isError(error, 'INVALID_ARGUMENT') || isError(error, 'BAD_DATA') ? error.shortMessage : 'unknown reason'}`
+        // No cause: ethers lists all of its input there.
+        throw new RelayerError('SIGNER_UNAVAILABLE', { detail, facts: { address, nonce: unsigned.nonce } })
       }
     },
   }

@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Chain, HeadEvent, Inclusion, Receipt, Signer, UnsignedTransaction, Watch } from '../../chains/port.ts'
+import type { FinalityPolicy } from '../../domain/finality.ts'
+import type { Intent } from '../../domain/intent.ts'
+
+/** A real network of a family, whose blocks come only when asked for. */
+export interface ChainHarness {
+  /** A chain of this network (or of other nodes), not connected. */
+  chain(options?: { nodes?: readonly string[]; networkId?: string; finality?: FinalityPolicy }): Chain
+  /** The node, as a URL. */
+  readonly url: string
+  readonly networkId: string
+  /** Signers of funded accounts that nobody else uses. */
+  signer(index: number): Promise<Signer>
+  /** A valid cheap transaction. */
+  transaction(signer: Signer, nonce: number): UnsignedTransaction
+  /** The same with fees that replace it. */
+  replacement(transaction: UnsignedTransaction): UnsignedTransaction
+  /** A call that reverts with this text. */
+  reverting(): Promise<{ intent: Intent; reason: string }>
+  mine(blocks?: number): Promise<void>
+  /** Replaces the last blocks by as many empty ones. */
+  reorganise(depth: number): Promise<void>
+  stop(): Promise<void>
+}
+
+/** What every chain adapter owes to those who use the port, as its docstrings say it. Each test has an account of its own. */
+export function chainAdapterSuite(name: string, start: () => Promise<ChainHarness>): void {
+  describe(`chain adapter ${name}`, () => {
+    let harness: ChainHarness
+    let chain: Chain
+    let accounts = 0
+    const nextSigner = () => harness.signer(accounts++)
+
+    beforeAll(async () => {
+      harness = await start()
+      await harness.mine(3)
+      chain = harness.chain()
+      await chain.connect()
+    })
+    afterAll(async () => {
+      chain?.close()
+      await harness?.stop()
+    })
+
+    async function send(signer: Signer, nonce: number): Promise<string> {
+      const { raw, hash } = await signer.sign(harness.transaction(signer, nonce))
+      expect(await chain.send(raw)).toMatchObject({ kind: 'accepted' })
+      return hash
+    }
+
+    test('says what it is', () => {
+      expect(chain).toMatchObject({ networkId: harness.networkId, finality: { kind: 'tag' } })
+      expect(chain.blockTimeMs).toBeGreaterThan(0)
+      expect(chain.family).toMatch(/^[a-z]+$/)
+    })
+
+    test('refuses a node of another network', async () => {
+      const other = harness.chain({ networkId: '999999' })
+      await expect(other.connect()).rejects.toMatchObject({ code: 'CHAIN_ID_MISMATCH' })
+      other.close()
+    })
+
+    test('says so when no node answers, and never hangs', async () => {
+      const dead = harness.chain({ nodes: ['http://127.0.0.1:9'] })
+      await expect(dead.connect()).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+      await expect(dead.account(`0x${'1'.repeat(40)}`)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+      expect(await dead.send('0x00')).toMatchObject({ kind: 'refused', error: 'ambiguous' })
+      dead.close()
+    })
+
+    test('heads: linked, in order, finality never goes back; one bad listener stops nobody', async () => {
+      const events: HeadEvent[] = []
+      const from = chain.heads.current as HeadEvent
+      const endBad = chain.heads.subscribe(() => {
+        throw new Error('a bad listener')
+      })
+      const end = chain.heads.subscribe((event) => events.push(event))
+      await harness.mine(5)
+      await until(chain, (event) => event.latest.height >= from.latest.height + 5)
+      await harness.mine(3)
+      await until(chain, (event) => event.latest.height >= from.latest.height + 8)
+      endBad()
+      end()
+      const blocks = events.flatMap(({ applied }) => applied)
+      expect(blocks.map(({ height }) => height)).toEqual(Array.from({ length: 8 }, (_, index) => from.latest.height + 1 + index))
+      for (const [index, block] of blocks.entries()) expect(block.parentHash).toBe((blocks[index - 1] ?? from.latest).hash)
+      for (const event of events) {
+        expect(event.rolledBack).toEqual([])
+        expect(event.finalized).toBeLessThanOrEqual(event.latest.height)
+      }
+      const finalities = [from, ...events].map(({ finalized }) => finalized)
+      expect(finalities).toEqual([...finalities].sort((a, b) => a - b))
+      const seen = events.length
+      await harness.mine()
+      await until(chain, (event) => event.latest.height >= from.latest.height + 9)
+      expect(events).toHaveLength(seen)
+    })
+
+    test('account, pending nonce and code', async () => {
+      const signer = await nextSigner()
+      expect(await chain.account(signer.address)).toMatchObject({ latestNonce: 0, finalizedNonce: 0, balance: expect.stringMatching(/^[1-9]\d+$/) })
+      const hash = await send(signer, 0)
+      expect(await chain.pendingNonce(signer.address)).toBe(1)
+      const watch = chain.watch([hash])
+      await harness.mine()
+      await settled(watch, (now) => now.kind === 'included')
+      const account = await chain.account(signer.address)
+      expect(account).toMatchObject({ latestNonce: 1, finalizedNonce: 0 })
+      expect(account.block.height).toBe(chain.heads.current?.latest.height)
+      await harness.mine(4)
+      await settled(watch, (now) => now.kind === 'included' && now.final)
+      expect(await chain.account(signer.address)).toMatchObject({ latestNonce: 1, finalizedNonce: 1 })
+      expect(await chain.hasCode(signer.address)).toBe(false)
+      watch.close()
+    })
+
+    test('quote: decimal strings, the fee covers the tip and the base fee', async () => {
+      const quote = await chain.quote()
+      expect(BigInt(quote.maxFee)).toBeGreaterThanOrEqual(BigInt(quote.tip) + BigInt(quote.baseFee ?? 0))
+      expect(BigInt(quote.tip)).toBeGreaterThan(0n)
+    })
+
+    test('simulate: gas with room, or the revert as data', async () => {
+      const signer = await nextSigner()
+      const { to, data, value } = harness.transaction(signer, 0)
+      const good = await chain.simulate({ to, data, value }, signer.address)
+      expect(good).toEqual({ ok: true, gas: expect.stringMatching(/^\d+$/) })
+      const { intent, reason } = await harness.reverting()
+      expect(await chain.simulate(intent, signer.address)).toEqual({ ok: false, revert: { data: expect.stringMatching(/^0x[0-9a-f]*$/), reason } })
+      expect(await chain.hasCode(intent.to)).toBe(true)
+    })
+
+    test('signing is deterministic, and the address is lower case', async () => {
+      const signer = await nextSigner()
+      const transaction = harness.transaction(signer, 7)
+      const [one, two] = [await signer.sign(transaction), await signer.sign(transaction)]
+      expect(one).toEqual(two)
+      expect(one.hash).toMatch(/^0x[0-9a-f]{64}$/)
+      expect(signer.address).toBe(signer.address.toLowerCase())
+    })
+
+    test('send: known is said of what is known; silence, junk and refusals never throw', async () => {
+      const signer = await nextSigner()
+      const transaction = harness.transaction(signer, 0)
+      const { raw } = await signer.sign(transaction)
+      expect(await chain.send(raw)).toEqual({ kind: 'accepted' })
+      expect(await chain.send(raw)).toEqual({ kind: 'known' })
+      expect(await chain.send('0x1234')).toMatchObject({ kind: 'refused', message: expect.any(String) })
+      await mineUntilIncluded(chain, harness, (await signer.sign(transaction)).hash)
+      expect(await chain.send(raw)).toMatchObject({ kind: 'refused', error: 'nonce-too-low' })
+    })
+
+    test('watch: told once it is included, once it is final, and at once when it already is', async () => {
+      const signer = await nextSigner()
+      const hash = await send(signer, 0)
+      const watch = chain.watch([hash])
+      expect(watch.inclusion).toEqual({ kind: 'unseen' })
+      const told: Inclusion[] = []
+      watch.onChange((now) => told.push(now))
+      await harness.mine()
+      const included = await settled(watch, (now) => now.kind === 'included')
+      expect(included).toMatchObject({ receipt: { hash, status: 'success', from: signer.address } })
+      const late = chain.watch([hash])
+      await settled(late, (now) => now.kind === 'included')
+      await harness.mine(4)
+      await settled(watch, (now) => now.kind === 'included' && now.final)
+      expect(told.map((now) => now.kind === 'included' && now.final)).toEqual([false, true])
+      const fresh = harness.chain()
+      await fresh.connect()
+      const unknown = fresh.watch([hash])
+      expect(await settled(unknown, (now) => now.kind === 'included')).toMatchObject({ final: true })
+      fresh.close()
+      watch.close()
+      late.close()
+    })
+
+    test('watch: a bump that wins is found by its added hash; a closed watch says nothing', async () => {
+      const signer = await nextSigner()
+      const first = harness.transaction(signer, 0)
+      const one = await signer.sign(first)
+      const two = await signer.sign(harness.replacement(first))
+      const watch = chain.watch([one.hash])
+      const closed = chain.watch([one.hash, two.hash])
+      let toldClosed = 0
+      closed.onChange(() => toldClosed++)
+      closed.close()
+      await chain.send(one.raw)
+      expect(await chain.send(two.raw)).toEqual({ kind: 'accepted' })
+      watch.add(two.hash)
+      await harness.mine()
+      expect(await settled(watch, (now) => now.kind === 'included')).toMatchObject({ receipt: { hash: two.hash } })
+      expect(toldClosed).toBe(0)
+      watch.close()
+    })
+
+    test('watch: a reorganisation makes it unseen, another block makes it included again', async () => {
+      const signer = await nextSigner()
+      const { raw, hash } = await signer.sign(harness.transaction(signer, 0))
+      await chain.send(raw)
+      const watch = chain.watch([hash])
+      await harness.mine()
+      const before = (await settled(watch, (now) => now.kind === 'included')) as { receipt: Receipt }
+      const rolledBack = new Promise<HeadEvent>((resolve) => {
+        const end = chain.heads.subscribe((event) => {
+          if (event.rolledBack.length === 0) return
+          end()
+          resolve(event)
+        })
+      })
+      await harness.reorganise(1)
+      await settled(watch, (now) => now.kind === 'unseen')
+      expect((await rolledBack).rolledBack[0]).toEqual(before.receipt.block)
+      expect(await chain.receipt(hash)).toBeUndefined()
+      expect(await chain.account(signer.address)).toMatchObject({ latestNonce: 0 })
+      await chain.send(raw)
+      await harness.mine()
+      const after = (await settled(watch, (now) => now.kind === 'included')) as { receipt: Receipt }
+      expect(after.receipt.block.hash).not.toBe(before.receipt.block.hash)
+      expect((await chain.receipt(hash))?.block).toEqual(after.receipt.block)
+      watch.close()
+    })
+
+    test('msToFinality: 0 for what is final, else more; instant chains are final at once', async () => {
+      await harness.mine(4)
+      const event = await until(chain, ({ finalized }) => finalized > 0)
+      expect(chain.msToFinality(event.finalized)).toBe(0)
+      expect(chain.msToFinality(event.latest.height)).toBeGreaterThan(0)
+      const instant = harness.chain({ finality: { kind: 'instant' } })
+      await instant.connect()
+      const { latest, finalized } = instant.heads.current as HeadEvent
+      expect(finalized).toBe(latest.height)
+      expect(instant.msToFinality(latest.height)).toBe(0)
+      instant.close()
+      const deep = harness.chain({ finality: { kind: 'depth', blocks: 3 } })
+      await deep.connect()
+      const current = deep.heads.current as HeadEvent
+      expect(current.finalized).toBe(current.latest.height - 3)
+      const wait = deep.msToFinality(current.latest.height)
+      expect(wait).toBeGreaterThan(2 * chain.blockTimeMs - 100)
+      expect(wait).toBeLessThanOrEqual(3 * chain.blockTimeMs)
+      deep.close()
+    })
+
+    test('counts its calls, and is silent once it is closed', async () => {
+      const own = harness.chain()
+      await own.connect()
+      await own.quote()
+      const count = () => [...own.calls.values()].reduce((sum, calls) => sum + calls, 0)
+      expect(count()).toBeGreaterThan(0)
+      own.close()
+      const after = count()
+      const { latest } = chain.heads.current as HeadEvent
+      await harness.mine()
+      await until(chain, (event) => event.latest.height > latest.height)
+      expect(count()).toBe(after)
+      await expect(own.quote().then(() => own.hasCode(`0x${'1'.repeat(40)}`))).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    })
+  })
+}
+
+function until(chain: Chain, wanted: (event: HeadEvent) => boolean): Promise<HeadEvent> {
+  const { current } = chain.heads
+  if (current && wanted(current)) return Promise.resolve(current)
+  return new Promise((resolve) => {
+    const end = chain.heads.subscribe((event) => {
+      if (!wanted(event)) return
+      end()
+      resolve(event)
+    })
+  })
+}
+
+function settled(watch: Watch, wanted: (inclusion: Inclusion) => boolean): Promise<Inclusion> {
+  if (wanted(watch.inclusion)) return Promise.resolve(watch.inclusion)
+  return new Promise((resolve) => watch.onChange((now) => wanted(now) && resolve(now)))
+}
+
+async function mineUntilIncluded(chain: Chain, harness: ChainHarness, hash: string): Promise<void> {
+  const watch = chain.watch([hash])
+  await harness.mine()
+  await settled(watch, (now) => now.kind === 'included')
+  watch.close()
+}

@@ -1,0 +1,55 @@
+import { devnetAccount } from '../../devnet/accounts.ts'
+import { type Anvil, startAnvil } from '../../devnet/anvil.ts'
+import { createEvmChain, createSigner, type EvmChain, type EvmChainOptions } from '../../chains/evm/index.ts'
+import type { Chain, HeadEvent, Inclusion, Signer, UnsignedTransaction, Watch } from '../../chains/port.ts'
+
+export const networkId = 31_337
+
+/** An anvil whose blocks come only when a test mines them. */
+export async function startManualAnvil(): Promise<Anvil & { mine(blocks?: number): Promise<void> }> {
+  const anvil = await startAnvil({ chainId: networkId, blockTimeSeconds: 86_400 })
+  return {
+    ...anvil,
+    async mine(blocks = 1) {
+      for (let block = 0; block < blocks; block++) await anvil.rpc('evm_mine')
+    },
+  }
+}
+
+/** A chain with a short poll; not connected. */
+export function testChain(urls: string | readonly string[], options: Partial<EvmChainOptions> = {}): EvmChain {
+  const nodes = [urls].flat().map((url) => ({ url }))
+  return createEvmChain({ name: 'test', networkId, nodes, finality: { kind: 'tag' }, blockTimeMs: 200, gasFactor: 1.2, ...options })
+}
+
+/** The signer of a DEVNET account. */
+export function devnetSigner(index: number): Promise<Signer> {
+  const variable = `PORTAGE_TEST_DEVNET_KEY_${index}`
+  process.env[variable] = devnetAccount(index).privateKey
+  return createSigner({ kind: 'environment', variable })
+}
+
+/** A plain payment of 1 wei to oneself, with room in the fee. */
+export function payment(signer: Signer, nonce: number, changes: Partial<UnsignedTransaction> = {}): UnsignedTransaction {
+  const base = { networkId: String(networkId), to: signer.address, data: '0x', value: '1', gasLimit: '21000' }
+  return { ...base, nonce, maxFee: '5000000000', tip: '1000000000', ...changes }
+}
+
+/** Resolves at the first event that is as wanted, also the one that was there already. */
+export function head(chain: Chain, wanted: (event: HeadEvent) => boolean): Promise<HeadEvent> {
+  const { current } = chain.heads
+  if (current && wanted(current)) return Promise.resolve(current)
+  return new Promise((resolve) => {
+    const end = chain.heads.subscribe((event) => {
+      if (!wanted(event)) return
+      end()
+      resolve(event)
+    })
+  })
+}
+
+/** Resolves when a watch stands as wanted. */
+export function inclusion(watch: Watch, wanted: (inclusion: Inclusion) => boolean): Promise<Inclusion> {
+  if (wanted(watch.inclusion)) return Promise.resolve(watch.inclusion)
+  return new Promise((resolve) => watch.onChange((now) => wanted(now) && resolve(now)))
+}

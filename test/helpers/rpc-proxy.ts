@@ -1,0 +1,73 @@
+import { createServer, request, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** How the proxy treats what comes: passes it on, never answers, answers with a status, or cuts the connection. */
+export type ProxyMode = 'pass' | 'hang' | 'cut' | number
+
+/** A JSON-RPC node seen through a proxy of our own, which counts HTTP requests and can misbehave. */
+export interface RpcProxy {
+  readonly url: string
+  mode: ProxyMode
+  /** The methods of each HTTP request that came, in order. */
+  readonly requests: string[][]
+  /** Changes a result before it is passed on; undefined leaves it. */
+  alter: ((method: string, result: unknown) => unknown) | undefined
+  stop(): Promise<void>
+}
+
+/** Starts a proxy on a free port of 127.0.0.1. */
+export async function startRpcProxy(target: string): Promise<RpcProxy> {
+  const requests: string[][] = []
+  const hanging = new Set<ServerResponse>()
+  const server: Server = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('end', () => {
+      const body = Buffer.concat(chunks)
+      const calls = [JSON.parse(body.toString())].flat() as { id: number; method: string }[]
+      requests.push(calls.map(({ method }) => method))
+      if (proxy.mode === 'hang') return void hanging.add(outgoing)
+      if (proxy.mode === 'cut') return void incoming.socket.destroy()
+      if (typeof proxy.mode === 'number') return void outgoing.writeHead(proxy.mode).end('a page of the gateway')
+      forward(target, body, outgoing, (text) => alterAll(text, calls, proxy.alter))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const proxy: RpcProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    mode: 'pass',
+    requests,
+    alter: undefined,
+    stop: () =>
+      new Promise((resolve) => {
+        for (const response of hanging) response.destroy()
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+  return proxy
+}
+
+function forward(target: string, body: Buffer, outgoing: ServerResponse, alter: (text: string) => string): void {
+  const upstream = request(target, { method: 'POST', headers: { 'content-type': 'application/json' } }, (answer) => {
+    const chunks: Buffer[] = []
+    answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+    answer.on('end', () => {
+      outgoing.writeHead(answer.statusCode ?? 500, { 'content-type': 'application/json' })
+      outgoing.end(alter(Buffer.concat(chunks).toString()))
+    })
+  })
+  upstream.on('error', () => outgoing.destroy())
+  upstream.end(body)
+}
+
+function alterAll(text: string, calls: readonly { id: number; method: string }[], alter: RpcProxy['alter']): string {
+  if (!alter) return text
+  const parsed = JSON.parse(text) as unknown
+  const methods = new Map(calls.map(({ id, method }) => [id, method]))
+  for (const answer of [parsed].flat() as { id: number; result?: unknown }[]) {
+    const changed = alter(methods.get(answer.id) ?? '', answer.result)
+    if (changed !== undefined) answer.result = changed
+  }
+  return JSON.stringify(parsed)
+}
