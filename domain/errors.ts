@@ -5,6 +5,7 @@
 export const errorCatalogue = {
   // Messages that are not what they claim to be: rejected for good.
   MESSAGE_ENCODING: entry(false, 'The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),
+  MESSAGE_MISMATCH: entry(false, 'The message is not the one that this transfer is about.', 'Send the signed bytes of the very message that the transfer id names.'),
   VAA_TRUNCATED: entry(false, 'The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
   VAA_VERSION: entry(false, 'The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),
   VAA_SIGNATURE_ORDER: entry(false, 'Guardian indices are not strictly ascending.', 'Fetch the VAA from a guardian; these bytes were altered.'),

@@ -1,0 +1,77 @@
+import { RelayerError } from '../../domain/errors.ts'
+import { type ContractReader, coreAbi, read } from './contracts.ts'
+
+/** A guardian set as a core contract keeps it. */
+export interface GuardianSet {
+  readonly index: number
+  /** 0x addresses, lower case, in the set's order. */
+  readonly keys: readonly string[]
+  /** Seconds since the epoch when a set that is no longer current expires; 0 while it is current. */
+  readonly expirationTime: number
+  /** True for the set that signs now. */
+  readonly current: boolean
+}
+
+/** The guardian sets of one core contract, read rarely: a set changes about once a year. */
+export interface GuardianSets {
+  /** Throws GUARDIAN_SET_UNKNOWN for a set newer than the contract's, and what reads throw. */
+  get(index: number): Promise<GuardianSet>
+}
+
+export interface GuardianSetsOptions {
+  readonly chain: ContractReader
+  /** Address of the core contract. */
+  readonly core: string
+  /** What was read is read again after this long, ms: an upgrade makes the current set an expiring one. Default 60 s. */
+  readonly ttlMs?: number
+  /** For a set that is not known yet the contract is asked at most this often, ms, whatever junk comes in. Default 1 s. */
+  readonly unknownEveryMs?: number
+  /** ms since any moment; for tests. */
+  readonly clock?: () => number
+}
+
+interface Kept<T> {
+  readonly value: Promise<T>
+  readonly readAt: number
+}
+
+export function createGuardianSets(options: GuardianSetsOptions): GuardianSets {
+  const { chain, core, ttlMs = 60_000, unknownEveryMs = 1_000, clock = () => performance.now() } = options
+  const sets = new Map<number, Kept<GuardianSet>>()
+  const newest = new Map<'index', Kept<number>>()
+
+  function keep<K, T>(cache: Map<K, Kept<T>>, key: K, maxAgeMs: number, make: () => Promise<T>): Promise<T> {
+    const known = cache.get(key)
+    if (known && clock() - known.readAt < maxAgeMs) return known.value
+    const value = make().catch((error: unknown) => {
+      // Sets hardly ever change: while no node answers, the last answer is better than none. `validate` checks again before anything is sent.
+      if (known) return known.value
+      throw error
+    })
+    const made = { value, readAt: clock() }
+    cache.set(key, made)
+    // A read that failed at first must not be remembered; whoever awaits it gets the error.
+    value.catch(() => cache.get(key) === made && cache.delete(key))
+    return value
+  }
+
+  function newestIndex(maxAgeMs: number): Promise<number> {
+    return keep(newest, 'index', maxAgeMs, async () => Number(await read(chain, core, coreAbi, 'getCurrentGuardianSetIndex', [])))
+  }
+
+  // The index is read before the set: if an upgrade falls between the two, the set already has its expiration time.
+  async function readSet(index: number, current: number): Promise<GuardianSet> {
+    const answer = (await read(chain, core, coreAbi, 'getGuardianSet', [index])) as { keys: Iterable<string>; expirationTime: bigint }
+    const expirationTime = Number(answer.expirationTime)
+    return { index, keys: Array.from(answer.keys, (key) => key.toLowerCase()), expirationTime, current: index === current && expirationTime === 0 }
+  }
+
+  return {
+    async get(index) {
+      let current = await newestIndex(ttlMs)
+      if (index > current) current = await newestIndex(unknownEveryMs)
+      if (index > current) throw new RelayerError('GUARDIAN_SET_UNKNOWN', { facts: { chain: chain.name, guardianSet: index, newest: current } })
+      return keep(sets, index, ttlMs, () => readSet(index, current))
+    },
+  }
+}

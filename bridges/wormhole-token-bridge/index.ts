@@ -1,0 +1,24 @@
+import { RelayerError } from '../../domain/errors.ts'
+import type { ChainName } from '../../domain/transfer.ts'
+import type { Bridge, Endpoint } from '../port.ts'
+import { createDecode, wormholeTokenBridge } from './message.ts'
+
+export interface WormholeTokenBridgeOptions {
+  /** Wormhole chain id → name, of every chain of the config. */
+  readonly chainNames: ReadonlyMap<number, ChainName>
+  /** The chains that this process is connected to. */
+  readonly endpoints: ReadonlyMap<ChainName, Endpoint>
+}
+
+export function createWormholeTokenBridge({ chainNames, endpoints }: WormholeTokenBridgeOptions): Bridge {
+  return {
+    name: wormholeTokenBridge,
+    decode: createDecode(chainNames),
+    endpoint(chain) {
+      const endpoint = endpoints.get(chain)
+      if (endpoint) return endpoint
+      const detail = `This process serves ${[...endpoints.keys()].join(', ') || 'no chain'}.`
+      throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { detail, facts: { chain } })
+    },
+  }
+}

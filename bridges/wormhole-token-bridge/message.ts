@@ -1,0 +1,45 @@
+import { encodeBase64, keccak256 } from 'ethers'
+import { RelayerError } from '../../domain/errors.ts'
+import type { BridgeName, ChainName, Transfer } from '../../domain/transfer.ts'
+import { parseVaa, type Vaa } from '../../domain/vaa.ts'
+import { parseTokenTransfer, type TokenTransfer } from './payload.ts'
+
+/** The name of this bridge: in the config, in workflow ids, in metrics. */
+export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
+
+/** A VAA of the token bridge with what it says. */
+export interface TokenBridgeMessage {
+  readonly vaa: Vaa
+  readonly transfer: TokenTransfer
+  /** keccak256(keccak256(body)): what guardians sign and what the contracts know a transfer by. 0x and 64 lower-case hex digits. */
+  readonly digest: string
+}
+
+/** Throws VAA_*, PAYLOAD_KIND, PAYLOAD_LENGTH. */
+export function readMessage(bytes: Uint8Array): TokenBridgeMessage {
+  const vaa = parseVaa(bytes)
+  return { vaa, transfer: parseTokenTransfer(vaa.payload), digest: digestOf(vaa) }
+}
+
+/** keccak256(keccak256(body)) (Messages.sol, parseVM). The `hash` of both Wormhole SDKs is the single keccak: another value. */
+export function digestOf(vaa: Vaa): string {
+  return keccak256(keccak256(vaa.body))
+}
+
+/** The transfer that a message describes. A source need not be configured: it is then called `wormhole-<id>`. */
+export function createDecode(chainNames: ReadonlyMap<number, ChainName>) {
+  return function decode(bytes: Uint8Array): Transfer {
+    const { vaa, transfer, digest } = readMessage(bytes)
+    const targetChain = chainNames.get(transfer.targetChain)
+    if (targetChain === undefined) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { wormholeChainId: transfer.targetChain } })
+    return {
+      bridge: wormholeTokenBridge,
+      sourceChain: chainNames.get(vaa.emitterChain) ?? `wormhole-${vaa.emitterChain}`,
+      targetChain,
+      emitter: vaa.emitter,
+      sequence: vaa.sequence,
+      digest,
+      message: encodeBase64(bytes),
+    }
+  }
+}

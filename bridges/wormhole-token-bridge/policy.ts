@@ -1,0 +1,34 @@
+import { RelayerError } from '../../domain/errors.ts'
+import type { TokenTransfer } from './payload.ts'
+
+/** What is delivered to one target chain, and for how much. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of where they are native. */
+export interface PolicyOptions {
+  /** Origin tokens that are delivered; absent: all. */
+  readonly assets?: readonly string[]
+  /** Origin token → least fee, decimal, in the token's units as the VAA carries them (at most 8 decimals). Absent: 0, with a warning. */
+  readonly minimumFees?: Readonly<Record<string, string>>
+  /**
+   * Recipient contract (lower-case 0x address) → its function that redeems a payload 3, as `name(bytes)`: it gets the signed VAA. Only that
+   * contract may redeem such a transfer.
+   */
+  readonly calls?: Readonly<Record<string, string>>
+}
+
+/**
+ * The checks that are ours, not the protocol's. Returns warnings.
+ * The returned function throws PAYLOAD_WITH_CALL, ASSET_UNSUPPORTED, FEE_TOO_LOW.
+ */
+export function createPolicy({ assets, minimumFees = {}, calls = {} }: PolicyOptions) {
+  const allowed = assets && new Set(assets)
+  return function judge({ kind, recipient, originToken, fee }: TokenTransfer): readonly string[] {
+    const contract = `0x${recipient.slice(24)}`
+    if (kind === 3 && calls[contract] === undefined) throw new RelayerError('PAYLOAD_WITH_CALL', { facts: { recipient: contract } })
+    if (allowed && !allowed.has(originToken)) throw new RelayerError('ASSET_UNSUPPORTED', { facts: { token: originToken } })
+    // A payload 3 has no fee: who configured its call delivers it for nothing.
+    if (kind === 3) return []
+    const minimum = minimumFees[originToken]
+    if (minimum === undefined) return [`no minimum fee is configured for ${originToken}: delivered for ${fee}`]
+    if (fee < BigInt(minimum)) throw new RelayerError('FEE_TOO_LOW', { facts: { token: originToken, fee: String(fee), minimum } })
+    return []
+  }
+}

@@ -1,0 +1,71 @@
+import { AbiCoder, dataSlice } from 'ethers'
+import type { RevertMeaning } from '../port.ts'
+import type { Revert } from '../../chains/port.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
+
+interface Row {
+  /** A part of the text of Error(string), lower case. */
+  readonly text: string
+  /** Selector of the custom error that replaced the text (token bridge since 2026-05). */
+  readonly selector?: string
+  readonly means: 'delivered' | 'wait' | 'permanent'
+  readonly code?: ErrorCode
+  /** Said instead of the contract's words where those say little. */
+  readonly say?: string
+}
+
+/** Every revert that completeTransfer and its sisters know (Bridge.sol, Messages.sol; reference/wormhole.md §3). */
+const rows: readonly Row[] = [
+  { text: 'transfer already completed', selector: '0x2ef04c88', means: 'delivered' },
+  { text: 'no wrapper for this token created yet', selector: '0x1a0ee8b6', means: 'wait', code: 'WRAPPER_MISSING' },
+  { text: 'bridgepaused', selector: '0xa792dfa3', means: 'wait', code: 'BRIDGE_PAUSED', say: 'the token bridge is paused' },
+  { text: 'invalid guardian set', means: 'wait', code: 'GUARDIAN_SET_UNKNOWN' },
+  { text: 'invalid emitter', selector: '0x2c6bb355', means: 'permanent', code: 'EMITTER_UNKNOWN' },
+  { text: 'invalid target chain', selector: '0x376f6e4a', means: 'permanent', code: 'DELIVERY_IMPOSSIBLE' },
+  { text: 'invalid sender', selector: '0xddb5de5e', means: 'permanent', code: 'PAYLOAD_WITH_CALL' },
+  { text: 'can only unwrap weth', selector: '0x01f180c9', means: 'permanent', code: 'DELIVERY_IMPOSSIBLE' },
+  { text: 'invalid fork', selector: '0xea03b6eb', means: 'permanent', code: 'DELIVERY_IMPOSSIBLE' },
+  { text: 'fee higher than transferred amount', means: 'permanent', code: 'DELIVERY_IMPOSSIBLE' },
+  { text: 'invalid evm address', means: 'permanent', code: 'DELIVERY_IMPOSSIBLE' },
+  { text: 'vm version incompatible', means: 'permanent', code: 'VAA_VERSION' },
+  { text: 'guardian set has expired', means: 'permanent', code: 'GUARDIAN_SET_EXPIRED' },
+  { text: 'no quorum', means: 'permanent', code: 'VAA_NO_QUORUM' },
+  { text: 'vm signature invalid', means: 'permanent', code: 'VAA_SIGNATURE_INVALID' },
+  { text: 'guardian index out of bounds', means: 'permanent', code: 'VAA_GUARDIAN_INDEX' },
+  { text: 'signature indices must be ascending', means: 'permanent', code: 'VAA_SIGNATURE_ORDER' },
+]
+
+/** Error(string) and Panic(uint256), Solidity's own. */
+const errorSelector = '0x08c379a0'
+const panicSelector = '0x4e487b71'
+const panicOverflow = 0x11n
+
+/** What a revert of the delivering call means. The bytes decide; nodes that give none leave the text. */
+export function explainRevert(revert: Revert): RevertMeaning {
+  const selector = revert.data.slice(0, 10).toLowerCase()
+  if (panicCode(selector, revert.data) === panicOverflow) {
+    // outstandingBridged < amount: the bridge holds less of its native token than the message asks for, until more is locked.
+    return { kind: 'wait', code: 'DELIVERY_REVERTED', reason: 'the token bridge holds less of this token than the amount (panic 0x11)' }
+  }
+  const text = errorText(selector, revert.data) ?? revert.reason
+  const row = rows.find((each) => each.selector === selector) ?? rows.find((each) => text.toLowerCase().includes(each.text))
+  if (!row) return { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: text }
+  if (row.means === 'delivered') return { kind: 'delivered' }
+  return { kind: row.means, code: row.code ?? 'DELIVERY_REVERTED', reason: row.say ?? (row.selector === selector ? row.text : text) }
+}
+
+function panicCode(selector: string, data: string): bigint | undefined {
+  return selector === panicSelector ? (decodeOne('uint256', data) as bigint | undefined) : undefined
+}
+
+function errorText(selector: string, data: string): string | undefined {
+  return selector === errorSelector ? (decodeOne('string', data) as string | undefined) : undefined
+}
+
+function decodeOne(type: string, data: string): unknown {
+  try {
+    return AbiCoder.defaultAbiCoder().decode([type], dataSlice(data, 4))[0]
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,108 @@
+import { isGrpcServiceError, ServiceError, WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
+import type { Bridges, Verdict } from '../bridges/port.ts'
+import { errorCatalogue, RelayerError, toRelayerError } from '../domain/errors.ts'
+import type { BridgeName, Transfer } from '../domain/transfer.ts'
+import { redactText } from '../observability/redact.ts'
+import type { TransferInput } from '../temporal/messages.ts'
+import { chainQueue, searchAttributes, transferId } from '../temporal/names.ts'
+import { createRecent } from './recent.ts'
+
+export interface SubmitResult {
+  /** Workflow id of the transfer. */
+  readonly id: string
+  /** `known`: it runs or is done; nothing was sent. */
+  readonly status: 'started' | 'known'
+}
+
+export interface SubmitOptions {
+  /**
+   * What a message that this door saw minutes ago is worth: `ask` Temporal, where it may have been closed undone and starts again (default:
+   * a person asks for a reason), or `skip`, for streams, which repeat themselves.
+   */
+  readonly repeats?: 'ask' | 'skip'
+}
+
+/** The one place where transfers begin: form, then signatures, then the id. */
+export interface Door {
+  /**
+   * Throws RelayerError. Not retriable: the message is no transfer of ours (MESSAGE_*, VAA_*, PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID
+   * for an unknown bridge). Retriable: GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE; nothing was started.
+   */
+  submit(bridge: BridgeName, message: Uint8Array, options?: SubmitOptions): Promise<SubmitResult>
+}
+
+export interface DoorDeps {
+  /** With an endpoint on every chain that transfers may go to. */
+  readonly bridges: Bridges
+  readonly client: Client
+}
+
+/** How long the server may take to answer a start, ms; then it counts as unreachable. */
+const startTimeoutMs = 10_000
+const recentSize = 10_000
+const recentMs = 10 * 60_000
+
+export function createDoor({ bridges, client }: DoorDeps): Door {
+  const recent = createRecent(recentSize, recentMs)
+  return {
+    async submit(name, message, { repeats = 'ask' } = {}) {
+      const bridge = bridges.get(name)
+      if (!bridge) throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
+      const transfer = bridge.decode(message)
+      const id = transferId(transfer)
+      // A copy with other signatures has the same id; it can start nothing, so they need no look.
+      if (repeats === 'skip' && recent.has(id)) return { id, status: 'known' }
+      refuse(await bridge.endpoint(transfer.targetChain).verify(message))
+      const status = await start(client, id, transfer)
+      recent.add(id)
+      return { id, status }
+    },
+  }
+}
+
+/** A verdict other than valid, thrown under its own code. Its reason may start with the title that the error says anyway. */
+function refuse(verdict: Verdict): void {
+  if (verdict.kind === 'valid') return
+  const { title } = errorCatalogue[verdict.code]
+  const { reason } = verdict
+  throw new RelayerError(verdict.code, { detail: reason.startsWith(title) ? reason.slice(title.length).trim() : reason })
+}
+
+/**
+ * Starts the workflow, or finds that its id is taken by one that runs or was done. One that closed undone (failed, terminated, timed out) is
+ * started again.
+ */
+async function start(client: Client, id: string, transfer: Transfer): Promise<SubmitResult['status']> {
+  const { bridge, sourceChain, targetChain, sequence } = transfer
+  const input: TransferInput = { transfer }
+  const begin = () =>
+    client.workflow.start('transfer', {
+      workflowId: id,
+      taskQueue: chainQueue(targetChain),
+      args: [input],
+      // Not USE_EXISTING: its answer is the same for both, and who submits wants to know.
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      staticSummary: `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`,
+      typedSearchAttributes: [
+        { key: searchAttributes.TransferState, value: 'admitting' },
+        { key: searchAttributes.Bridge, value: bridge },
+        { key: searchAttributes.SourceChain, value: sourceChain },
+        { key: searchAttributes.TargetChain, value: targetChain },
+      ],
+    })
+  try {
+    await client.withDeadline(Date.now() + startTimeoutMs, begin)
+    return 'started'
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'known'
+    throw fromTemporal(error, id)
+  }
+}
+
+function fromTemporal(error: unknown, transfer: string): RelayerError {
+  if (!(error instanceof ServiceError) && !isGrpcServiceError(error)) return toRelayerError(error)
+  const cause = error instanceof ServiceError ? error.cause : error
+  const detail = isGrpcServiceError(cause) ? cause.details : error.message
+  return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: redactText(detail), facts: { transfer }, cause: error })
+}
