@@ -24,14 +24,18 @@ export interface AnvilOptions {
   readonly logFile?: string
 }
 
-/** A running anvil node. */
-export interface Anvil {
+/** A node as its callers see it. */
+export interface AnvilNode {
   readonly url: string
-  readonly pid: number
   readonly chainId: number
-  readonly blockTimeSeconds: number
   /** A raw JSON-RPC call (evm_mine, evm_snapshot, anvil_reorg…). Throws Error with the node's message. */
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
+}
+
+/** A running anvil node. */
+export interface Anvil extends AnvilNode {
+  readonly pid: number
+  readonly blockTimeSeconds: number
   stop(): Promise<void>
   /** Sends a signal; SIGKILL by default. SIGSTOP and SIGCONT make it stall and wake up. */
   kill(signal?: NodeJS.Signals): void
@@ -48,7 +52,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const port = options.port ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
   const child = await startChild(anvilBinary(), flags(options, port), { logFile: options.logFile })
-  const rpc = <T>(method: string, params: readonly unknown[] = []) => call<T>(url, method, params)
+  const { rpc } = attachAnvil(url, options.chainId)
   try {
     await until(async () => Number(await rpc<string>('eth_chainId')) === options.chainId, {
       timeoutMs: 20_000,
@@ -109,6 +113,11 @@ function attempt<T>(get: () => T): T | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A node that somebody else started. */
+export function attachAnvil(url: string, chainId: number): AnvilNode {
+  return { url, chainId, rpc: <T>(method: string, params: readonly unknown[] = []) => call<T>(url, method, params) }
 }
 
 async function call<T>(url: string, method: string, params: readonly unknown[]): Promise<T> {

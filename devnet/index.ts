@@ -79,6 +79,8 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
   const log = options.log ?? (() => {})
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'portage-devnet-')))
   await mkdir(dir, { recursive: true })
+  // The chains are new, so an old database would tell of blocks that do not exist.
+  if (!options.temporal) for (const suffix of ['', '-wal', '-shm']) await rm(join(dir, `temporal.db${suffix}`), { force: true })
   const stops: (() => Promise<unknown>)[] = options.dir === undefined ? [() => rm(dir, { recursive: true, force: true })] : []
   const stop = async () => {
     // In reverse: what was started last may need what was started first. A second call finds nothing left.
@@ -108,7 +110,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
       temporal,
       chains,
       guardian,
-      users: { ethereum: await startUsers(ethereum, bsc), bsc: await startUsers(bsc, ethereum) },
+      users: { ethereum: startUsers(ethereum, bsc), bsc: startUsers(bsc, ethereum) },
       lanes,
       env: Object.fromEntries(lanes.map(({ variable, privateKey }) => [variable, privateKey])),
       outsiders: { ethereum: devnetAccount(accountIndex.outsider), bsc: devnetAccount(accountIndex.outsider + 1) },

@@ -25,7 +25,7 @@ export interface TemporalOptions {
   readonly dynamicConfig?: Readonly<Record<string, string>>
   /** More SQLite pragmas, or others; replaces what this file chooses. */
   readonly sqlitePragmas?: Readonly<Record<string, string>>
-  /** One line of progress. Default: nothing. */
+  /** One line of progress (the search for the CLI, its build). Default: standard error. */
   readonly log?: (line: string) => void
 }
 

@@ -1,5 +1,6 @@
 import { Wallet } from 'ethers'
 import { freshAddress } from './accounts.ts'
+import type { AnvilNode } from './anvil.ts'
 import { artifact, type Mined } from './contracts.ts'
 import { until } from './until.ts'
 import { toUniversal } from './vaa.ts'
@@ -45,6 +46,9 @@ export interface SentTransfer {
   readonly sentAt: number
 }
 
+/** What users need to know of a chain: enough to send from another process than the devnet's. */
+export type UserSide = Omit<WormholeChain, 'anvil' | 'deployer' | 'firstSequence'> & { readonly anvil: AnvilNode }
+
 /** Sends users' transfers from one chain to the other, from the devnet's user account. */
 export interface Users {
   /** All at once, in as few blocks as the gas limit allows; resolves when all are mined. Throws Error if one reverted. */
@@ -57,23 +61,19 @@ const dust = 10n ** 10n
 /** Enough for every kind, so that nothing is estimated; far above the base fee of a devnet. */
 const paid = { type: 2, gasLimit: 400_000n, maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n } as const
 
-/** The users of one direction. It alone sends from the source's user account: it counts the nonces itself. */
-export async function startUsers(source: WormholeChain, target: WormholeChain): Promise<Users> {
-  const { rpc, chainId } = source.anvil
+/** The users of one direction. */
+export function startUsers(source: UserSide, target: UserSide): Users {
+  const { rpc } = source.anvil
   const wallet = new Wallet(source.user.privateKey)
-  let next = Number(await rpc<string>('eth_getTransactionCount', [wallet.address, 'pending']))
+  let line: Promise<unknown> = Promise.resolve()
   return {
     async send(transfers) {
-      const first = next
-      next += transfers.length
       const plans = transfers.map((transfer) => plan(source, target, transfer))
-      const hashes = await Promise.all(
-        plans.map(async ({ call }, index) => {
-          const raw = await wallet.signTransaction({ ...paid, ...call, chainId, nonce: first + index })
-          return rpc<string>('eth_sendRawTransaction', [raw])
-        }),
-      )
-      await until(async () => Number(await rpc<string>('eth_getTransactionCount', [wallet.address, 'latest'])) >= first + plans.length, {
+      // One after the other from the question for the nonce to the last send, so that no two calls take the same nonces.
+      const sending = line.then(() => sendAll(source, wallet, plans))
+      line = sending.catch(() => {})
+      const { hashes, next } = await sending
+      await until(async () => Number(await rpc<string>('eth_getTransactionCount', [wallet.address, 'latest'])) >= next, {
         timeoutMs: 120_000,
         everyMs: 100,
         what: `${plans.length} users' transactions to be mined on ${source.name}`,
@@ -83,10 +83,25 @@ export async function startUsers(source: WormholeChain, target: WormholeChain): 
   }
 }
 
-type Planned = Omit<SentTransfer, 'sequence' | 'txHash' | 'sentAt'>
+async function sendAll(source: UserSide, wallet: Wallet, plans: readonly Plan[]): Promise<{ hashes: string[]; next: number }> {
+  const { rpc, chainId } = source.anvil
+  const first = Number(await rpc<string>('eth_getTransactionCount', [wallet.address, 'pending']))
+  const hashes = await Promise.all(
+    plans.map(async ({ call }, index) => {
+      const raw = await wallet.signTransaction({ ...paid, ...call, chainId, nonce: first + index })
+      return rpc<string>('eth_sendRawTransaction', [raw])
+    }),
+  )
+  return { hashes, next: first + plans.length }
+}
+
+interface Plan {
+  readonly call: { readonly to: string; readonly data: string; readonly value: bigint }
+  readonly sent: Omit<SentTransfer, 'sequence' | 'txHash' | 'sentAt'>
+}
 
 /** The user's call, and what should come of it. */
-function plan(source: WormholeChain, target: WormholeChain, transfer: UserTransfer): { call: { to: string; data: string; value: bigint }; sent: Planned } {
+function plan(source: UserSide, target: UserSide, transfer: UserTransfer): Plan {
   const recipient = (transfer.recipient ?? freshAddress()).toLowerCase()
   const { kind, amount, fee = 0n } = transfer
   const to = [target.wormholeChainId, `0x${toUniversal(recipient)}`] as const
@@ -117,11 +132,11 @@ interface TokenPath {
   /** The ERC20 given to the bridge on the source; undefined: the coin. */
   readonly token: string | undefined
   readonly asset: string
-  readonly home: WormholeChain
+  readonly home: UserSide
   readonly originToken: string
 }
 
-function tokens(source: WormholeChain, target: WormholeChain): Record<TransferKind, TokenPath> {
+function tokens(source: UserSide, target: UserSide): Record<TransferKind, TokenPath> {
   return {
     coin: { token: undefined, asset: target.wrappedWeth, home: source, originToken: source.weth },
     token: { token: source.token, asset: target.wrappedToken, home: source, originToken: source.token },
@@ -131,7 +146,7 @@ function tokens(source: WormholeChain, target: WormholeChain): Record<TransferKi
 }
 
 /** Throws Error if the transaction reverted: then nothing was published. */
-async function receipt(source: WormholeChain, txHash: string): Promise<Pick<SentTransfer, 'sequence' | 'txHash' | 'sentAt'>> {
+async function receipt(source: UserSide, txHash: string): Promise<Pick<SentTransfer, 'sequence' | 'txHash' | 'sentAt'>> {
   const { rpc } = source.anvil
   const mined = await rpc<{ status: string; blockNumber: string; logs: Mined['logs'] }>('eth_getTransactionReceipt', [txHash])
   const block = await rpc<{ timestamp: string }>('eth_getBlockByNumber', [mined.blockNumber, false])

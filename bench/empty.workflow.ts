@@ -1,0 +1,2 @@
+/** Does nothing: what Temporal itself costs. */
+export async function empty(): Promise<void> {}

@@ -1,0 +1,97 @@
+import { parseArgs } from 'node:util'
+import { describeDevnet, summarizeDevnet } from './describe.ts'
+import { startDevnet, type DevnetPorts } from './index.ts'
+import { accepts, freePort } from './ports.ts'
+import { devnetDir, writeDevnetFiles } from './published-files.ts'
+
+const help = `Usage: npm run devnet [-- options]
+
+Keeps a whole network up on this machine until Ctrl-C: Temporal with its Web UI, two chains with the real Wormhole contracts, a guardian.
+Every start is a new network: chains and Temporal begin empty.
+
+  --block-time <seconds>       between blocks, fractions allowed (default 1)
+  --slots-in-an-epoch <n>      finality lags the head by twice as many blocks (default 1)
+  --guardians <1-19>           in the guardian set (default 1)
+  --keys <n>                   lanes per chain (default 2)
+  --in-memory                  Temporal in memory; otherwise a file in ${devnetDir}
+  --json                       what runs, as one JSON object on stdout
+  --help                       this text
+`
+
+/** Ports people know by heart, where they are free. */
+const wellKnown = { temporal: 7233, ui: 8233, ethereum: 8545, bsc: 8546, spy: 7073, guardianApi: 7071, api: 8099 } as const
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      'block-time': { type: 'string', default: '1' },
+      'slots-in-an-epoch': { type: 'string', default: '1' },
+      guardians: { type: 'string', default: '1' },
+      keys: { type: 'string', default: '2' },
+      'in-memory': { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) {
+    process.stdout.write(help)
+    return 0
+  }
+  const log = (line: string) => void process.stderr.write(`${line}\n`)
+  const ended = interrupted()
+  const devnet = await startDevnet({
+    blockTimeSeconds: number('--block-time', values['block-time'], 0.05, 3600),
+    slotsInAnEpoch: number('--slots-in-an-epoch', values['slots-in-an-epoch'], 1, 32, true),
+    guardians: number('--guardians', values.guardians, 1, 19, true),
+    keysPerChain: number('--keys', values.keys, 1, 20, true),
+    inMemory: values['in-memory'],
+    dir: devnetDir,
+    ports: await choosePorts(),
+    log,
+  })
+  try {
+    const files = await writeDevnetFiles(devnet, devnetDir)
+    process.stdout.write(values.json ? `${JSON.stringify(summarizeDevnet(devnet, files))}\n` : describeDevnet(devnet, files))
+    await stayUntil(ended)
+  } finally {
+    log('Stopping the devnet…')
+    await devnet.stop()
+  }
+  return 0
+}
+
+/** Resolves at the first Ctrl-C or SIGTERM, also one that comes while things still start. A second one ends at once. */
+function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+}
+
+/** A promise alone does not keep a process alive. */
+async function stayUntil(end: Promise<void>): Promise<void> {
+  const alive = setInterval(() => {}, 60_000)
+  await end
+  clearInterval(alive)
+}
+
+async function choosePorts(): Promise<DevnetPorts> {
+  const chosen = await Promise.all(
+    Object.entries(wellKnown).map(async ([name, port]) => [name, (await accepts(port)) ? await freePort() : port] as const),
+  )
+  return Object.fromEntries(chosen)
+}
+
+/** Throws Error that names the option and what it takes. */
+function number(option: string, text: string, least: number, most: number, whole = false): number {
+  const value = Number(text)
+  if (text.trim() !== '' && value >= least && value <= most && (!whole || Number.isInteger(value))) return value
+  throw new Error(`${option} takes a ${whole ? 'whole ' : ''}number from ${least} to ${most}, not "${text}"`)
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}

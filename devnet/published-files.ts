@@ -1,0 +1,43 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { RelayerError } from '../domain/errors.ts'
+import { attachAnvil } from './anvil.ts'
+import type { Devnet } from './index.ts'
+import type { UserSide } from './users.ts'
+
+/** Where `npm run devnet` keeps what other commands need. */
+export const devnetDir = join('.portage', 'devnet')
+
+/** The files of a running devnet, paths relative to the working directory. */
+export interface DevnetFiles {
+  readonly config: string
+  /** Shell assignments: PORTAGE_CONFIG and the lanes' DEVNET keys. */
+  readonly env: string
+  /** Chains with their contracts, for `devnet/send.ts`. */
+  readonly chains: string
+}
+
+/** Writes the config of a relayer, the environment that it wants, and the chains. The environment file is readable by its owner only. */
+export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<DevnetFiles> {
+  await mkdir(dir, { recursive: true })
+  const files = { config: join(dir, 'portage.yaml'), env: join(dir, 'env'), chains: join(dir, 'chains.json') }
+  const note = '# Written by `npm run devnet`: a relayer that serves this devnet. Its keys are DEVNET keys, which everyone knows.\n'
+  await writeFile(files.config, note + stringify(devnet.relayerConfig(), { aliasDuplicateObjects: false }))
+  const variables = Object.entries(devnet.env).map(([name, value]) => `${name}=${value}`)
+  await writeFile(files.env, ['# DEVNET keys: never fund them on a real network.', `PORTAGE_CONFIG=${files.config}`, ...variables, ''].join('\n'))
+  await chmod(files.env, 0o600)
+  const sides = Object.values(devnet.chains).map(({ anvil: { url, chainId }, deployer: _, firstSequence: __, ...chain }) => ({ ...chain, url, chainId }))
+  await writeFile(files.chains, JSON.stringify(sides, null, 2))
+  return files
+}
+
+/** The chains of a devnet that runs in another process. Throws SETUP_INCOMPLETE if none was started here. */
+export async function readDevnetChains(dir: string = devnetDir): Promise<UserSide[]> {
+  try {
+    const sides = JSON.parse(await readFile(join(dir, 'chains.json'), 'utf8')) as (Omit<UserSide, 'anvil'> & { url: string; chainId: number })[]
+    return sides.map(({ url, chainId, ...side }) => ({ ...side, anvil: attachAnvil(url, chainId) }))
+  } catch (cause) {
+    throw new RelayerError('SETUP_INCOMPLETE', { detail: `No devnet was started in ${dir}: start one with npm run devnet.`, cause })
+  }
+}
