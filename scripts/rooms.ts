@@ -40,7 +40,7 @@ export const rooms: readonly Room[] = [
   {
     path: 'intake',
     imports: ['domain', 'temporal', ...ports, 'observability'],
-    packages: ['@temporalio/client', '@temporalio/common', '@grpc/*', 'node:*'],
+    packages: ['@temporalio/client', '@temporalio/common', '@grpc/*', 'zod', 'node:*'],
   },
   {
     path: 'lanes',
