@@ -30,7 +30,13 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
     .option('--json', 'one JSON object on stdout, for scripts')
     .option('--verbose', 'with an error, print its stack and causes')
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ writeOut: (text) => context.stdout.write(text), writeErr: (text) => context.stderr.write(text) })
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+      // The same text everywhere: what is in a terminal is also what is in a log or a document.
+      getOutHelpWidth: () => 100,
+      getErrHelpWidth: () => 100,
+    })
     .exitOverride()
     .showHelpAfterError('(portage <command> --help shows how)')
     .addHelpText('after', footer)

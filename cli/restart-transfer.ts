@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client'
-import { TypedSearchAttributes } from '@temporalio/common'
 import { RelayerError } from '../domain/errors.ts'
 import type { TransferInput } from '../temporal/messages.ts'
 import { chainQueue, searchAttributes } from '../temporal/names.ts'
@@ -10,12 +9,6 @@ import { chainQueue, searchAttributes } from '../temporal/names.ts'
  */
 export async function restartTransfer(client: Client, id: string): Promise<void> {
   const transfer = await storedTransfer(client, id)
-  const attributes = [
-    { key: searchAttributes.TransferState, value: 'admitting' },
-    { key: searchAttributes.Bridge, value: transfer.bridge },
-    { key: searchAttributes.SourceChain, value: transfer.sourceChain },
-    { key: searchAttributes.TargetChain, value: transfer.targetChain },
-  ]
   await client.workflow.start('transfer', {
     workflowId: id,
     taskQueue: chainQueue(transfer.targetChain),
@@ -23,7 +16,12 @@ export async function restartTransfer(client: Client, id: string): Promise<void>
     // The id is free for whoever closed undone; if a door was faster, its run is the one that we want.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
-    typedSearchAttributes: new TypedSearchAttributes(attributes),
+    typedSearchAttributes: [
+      { key: searchAttributes.TransferState, value: 'admitting' },
+      { key: searchAttributes.Bridge, value: transfer.bridge },
+      { key: searchAttributes.SourceChain, value: transfer.sourceChain },
+      { key: searchAttributes.TargetChain, value: transfer.targetChain },
+    ],
     staticSummary: `${transfer.sourceChain} → ${transfer.targetChain} #${transfer.sequence}, started again`,
   })
 }

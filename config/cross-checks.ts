@@ -12,10 +12,7 @@ export function crossCheck(raw: unknown): Problem[] {
     ...duplicates(chains, 'networkId', 'One network is one chain: merge the two, with the nodes and lanes of both.'),
     ...duplicates(chains, 'wormholeChainId', 'Every Wormhole chain id belongs to one chain: correct one of them.'),
     ...chains.flatMap(([name, chain]) => checkLanes(name, list(map(chain)['lanes']))),
-    ...checkFees(
-      map(map(map(config['bridges'])['wormhole-token-bridge'])['minimumFees']),
-      chains.map(([name]) => name),
-    ),
+    ...checkBridge('bridges.wormhole-token-bridge', map(map(config['bridges'])['wormhole-token-bridge']), chains.map(([name]) => name)),
   ]
 }
 
@@ -59,17 +56,20 @@ function checkSigner(path: string, signer: Record<string, unknown>): Problem[] {
   ]
 }
 
-function checkFees(fees: Record<string, unknown>, chains: readonly string[]): Problem[] {
-  return Object.entries(fees).flatMap(([chain, table]) => {
-    const path = `bridges.wormhole-token-bridge.minimumFees.${chain}`
-    const problems: Problem[] = chains.includes(chain)
-      ? []
-      : [{ path, problem: 'is not a chain of this config', remedy: `Use one of: ${chains.join(', ') || '(none is configured)'}.` }]
-    const tokens = Object.keys(map(table)).map((token) => token.toLowerCase().replace('/0x', '/'))
-    const twice = tokens.find((token, index) => tokens.indexOf(token) !== index)
-    if (twice) problems.push({ path, problem: `names the token ${twice} twice`, remedy: 'Keep one of the two fees.' })
-    return problems
-  })
+function checkBridge(path: string, bridge: Record<string, unknown>, chains: readonly string[]): Problem[] {
+  const byChain = (field: string): [string, string, unknown][] =>
+    Object.entries(map(bridge[field])).map(([chain, table]) => [`${path}.${field}.${chain}`, chain, table])
+  const unknown = [...byChain('minimumFees'), ...byChain('calls')].flatMap(([at, chain]) =>
+    chains.includes(chain) ? [] : [{ path: at, problem: 'is not a chain of this config', remedy: `Use one of: ${chains.join(', ') || '(none is configured)'}.` }],
+  )
+  return [...unknown, ...byChain('minimumFees').flatMap(([at, , table]) => repeatedTokens(at, table))]
+}
+
+/** Two spellings of one token would leave it to chance which fee counts. */
+function repeatedTokens(path: string, table: unknown): Problem[] {
+  const tokens = Object.keys(map(table)).map((token) => token.toLowerCase().replace('/0x', '/'))
+  const twice = tokens.find((token, index) => tokens.indexOf(token) !== index)
+  return twice ? [{ path, problem: `names the token ${twice} twice`, remedy: 'Keep one of the two fees.' }] : []
 }
 
 function map(value: unknown): Record<string, unknown> {

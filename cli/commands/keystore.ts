@@ -75,5 +75,5 @@ function walletOf(privateKey: string): Wallet {
   } catch {
     // Zero, or beyond the curve's order: said below, without the library's text, which may quote the key.
   }
-  throw new RelayerError('INPUT_INVALID', { detail: 'stdin must hold one private key: 64 hex digits.' })
+  throw new RelayerError('INPUT_INVALID', { detail: 'stdin must hold exactly the 64 hex digits of a private key.' })
 }

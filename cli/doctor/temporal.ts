@@ -16,7 +16,7 @@ export async function checkTemporal({ temporal }: Config): Promise<Check[]> {
   let connection: Connection | undefined
   const server = await look(area, 'server', async () => {
     try {
-      connection = await Connection.connect({ address, connectTimeout: checkTimeoutMs - 1_000 })
+      connection = await Connection.connect({ address, connectTimeout: checkTimeoutMs / 2 })
       const { serverVersion } = await connection.workflowService.getSystemInfo({})
       return `${address}, version ${serverVersion ?? 'unknown'}`
     } catch (cause) {

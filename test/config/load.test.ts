@@ -43,6 +43,7 @@ describe('a good config', () => {
         },
         "bridges": {
           "wormhole-token-bridge": {
+            "calls": {},
             "guardianApis": [],
             "minimumFees": {},
           },
@@ -128,7 +129,9 @@ bridges:
     guardianApis: https://guardian.example
     minimumFees:
       four: { '2/11': '1' }
-      two: { '2/${'0'.repeat(64)}': 100000000000000000000 }
+      two: { '2/${'0'.repeat(64)}': 100000000000000000000, '2/0x${'0'.repeat(64)}': '1' }
+    calls:
+      five: { '${contracts.core}': 'redeem()' }
 extra: 1
 `
     expect(problemsOf(text)).toMatchInlineSnapshot(`
@@ -156,13 +159,16 @@ extra: 1
         - bridges.wormhole-token-bridge.guardianApis must be a list, not a text. Correct it. Guardian REST APIs that signed VAAs are fetched from.
         - bridges.wormhole-token-bridge.minimumFees.four.2/11 has a name that must be <wormhole chain id>/<64 hex digits of the token>. Rename it.
         - bridges.wormhole-token-bridge.minimumFees.two.2/0000000000000000000000000000000000000000000000000000000000000000 must be a text, not a number. Put the value in quotes.
+        - bridges.wormhole-token-bridge.calls.five.0xc0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0 must be a function that takes the signed VAA: name(bytes). Correct it.
         - extra is not a field of the config. Remove it; known here: temporal, chains, bridges, api.
         - chains.three.networkId is 5, as of chains.two. One network is one chain: merge the two, with the nodes and lanes of both.
         - chains.two.wormholeChainId is 2, as of chains.one. Every Wormhole chain id belongs to one chain: correct one of them.
         - chains.one.lanes[1].signer does not say where the password of the keystore is. Give either passwordFile or passwordVariable.
         - chains.one.lanes[2].address is the address of lanes[1] too. A key is one lane: remove one of them.
         - bridges.wormhole-token-bridge.minimumFees.four is not a chain of this config. Use one of: Ethereum, one, two, three.
-       (problems=29) → Correct the fields that are named."
+        - bridges.wormhole-token-bridge.calls.five is not a chain of this config. Use one of: Ethereum, one, two, three.
+        - bridges.wormhole-token-bridge.minimumFees.two names the token 2/0000000000000000000000000000000000000000000000000000000000000000 twice. Keep one of the two fees.
+       (problems=32) → Correct the fields that are named."
     `)
   })
 

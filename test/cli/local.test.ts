@@ -1,0 +1,150 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Wallet } from 'ethers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { runCli } from './run-cli.ts'
+
+/** DEVNET: the first key of the well-known test mnemonic. */
+const devnetKey = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+const devnetAddress = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+
+let cwd = ''
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'portage-cli-'))
+})
+afterAll(() => rm(cwd, { recursive: true }))
+
+/** A config whose every server is a port on which nobody listens. */
+async function writeDeadConfig(): Promise<string> {
+  const port = await closedPort()
+  const lane = { address: devnetAddress, signer: { kind: 'environment', variable: 'DEVNET_KEY' } }
+  const config = {
+    temporal: { address: `127.0.0.1:${port}` },
+    chains: {
+      ethereum: {
+        family: 'evm',
+        networkId: 1337,
+        wormholeChainId: 2,
+        nodes: [{ url: `http://127.0.0.1:${port}/secret-path` }],
+        blockTimeMs: 1000,
+        contracts: { core: devnetAddress, tokenBridge: devnetAddress },
+        lanes: [lane],
+      },
+    },
+    bridges: { 'wormhole-token-bridge': { spy: { address: `127.0.0.1:${port}` }, guardianApis: [`http://127.0.0.1:${port}/secret-path`] } },
+    api: { port },
+  }
+  const file = join(cwd, 'dead.yaml')
+  await writeFile(file, stringify(config))
+  return file
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+describe('config check', () => {
+  test('tells what a good config holds, for people and for scripts', async () => {
+    const file = await writeDeadConfig()
+    const people = await runCli(['config', 'check', '--config', file])
+    expect(people.out).toBe('config   valid\nchains   ethereum\nlanes    1\nbridges  wormhole-token-bridge\n')
+    const scripts = await runCli(['config', 'check', '--json'], { env: { PORTAGE_CONFIG: file } })
+    expect(scripts.json()).toEqual({ valid: true, file, chains: ['ethereum'], lanes: 1, bridges: ['wormhole-token-bridge'] })
+    expect([people.code, scripts.code]).toEqual([0, 0])
+  })
+
+  test('prints code, problems and remedy; with --json on stdout; a stack only when asked', async () => {
+    await writeFile(join(cwd, 'portage.yaml'), 'bridges: {}\n')
+    const people = await runCli(['config', 'check'], { cwd })
+    expect(people.err.replace(cwd, '.')).toMatchInlineSnapshot(`
+      "CONFIG_INVALID: The config has problems. ./portage.yaml:
+        - chains is missing. Add it. The networks that are read and written, by a name of your choice; the same across a fleet.
+       (problems=1)
+      → Correct the fields that are named.
+      "
+    `)
+    expect([people.code, people.out]).toEqual([1, ''])
+    const scripts = await runCli(['--json', 'config', 'check'], { cwd })
+    expect(scripts.json()).toMatchObject({ error: { code: 'CONFIG_INVALID', remedy: 'Correct the fields that are named.', facts: { problems: 1 } } })
+    const verbose = await runCli(['config', 'check', '--verbose'], { cwd })
+    expect(verbose.err).toContain('RelayerError: The config has problems.')
+  })
+})
+
+describe('keystore', () => {
+  const env = { PORTAGE_KEYSTORE_PASSWORD: 'correct horse' }
+
+  test('import writes an encrypted file that only its owner may read, and never the key', async () => {
+    const { code, out, err } = await runCli(['keystore', 'import', '--out', 'a.json', '--json'], { cwd, env, stdin: `0x${devnetKey}\n` })
+    expect([code, err]).toEqual([0, ''])
+    expect(JSON.parse(out)).toEqual({ address: devnetAddress, file: join(cwd, 'a.json') })
+    const text = await readFile(join(cwd, 'a.json'), 'utf8')
+    expect(text + out).not.toContain(devnetKey)
+    expect((await stat(join(cwd, 'a.json'))).mode & 0o777).toBe(0o600)
+    expect((await Wallet.fromEncryptedJson(text, 'correct horse')).privateKey).toBe(`0x${devnetKey}`)
+
+    const again = await runCli(['keystore', 'import', '--out', 'a.json'], { cwd, env, stdin: devnetKey })
+    expect(again.err).toContain('The file exists already; a key is never overwritten.')
+    expect(again.code).toBe(1)
+  })
+
+  test('new makes a key of its own, with the password of a file', async () => {
+    await writeFile(join(cwd, 'password'), 'from a file\nsecond line')
+    const { code, json } = await runCli(['keystore', 'new', '--out', 'b.json', '--password-file', 'password', '--json'], { cwd })
+    expect(code).toBe(0)
+    const wallet = await Wallet.fromEncryptedJson(await readFile(join(cwd, 'b.json'), 'utf8'), 'from a file')
+    expect(json()).toMatchObject({ address: wallet.address.toLowerCase() })
+  })
+
+  test.each([
+    ['', env, 'stdin must hold exactly the 64 hex digits of a private key.'],
+    ['0'.repeat(64), env, 'stdin must hold exactly the 64 hex digits of a private key.'],
+    [`${devnetKey}ff`, env, 'stdin must hold exactly the 64 hex digits of a private key.'],
+    [devnetKey, {}, 'The password is missing: set PORTAGE_KEYSTORE_PASSWORD, or give --password-file.'],
+  ])('import refuses %j', async (stdin, environment, why) => {
+    const { code, err, out } = await runCli(['keystore', 'import', '--out', 'c.json', '--verbose'], { cwd, env: environment, stdin })
+    expect(err).toContain(why)
+    if (stdin) expect(err + out).not.toContain(stdin)
+    expect(code).toBe(1)
+  })
+})
+
+/** Each waits for a connection that is never made; together they wait once. */
+describe.concurrent('where nothing answers', () => {
+  test('the doctor names every part with its remedy, and no secret', async ({ expect }) => {
+    const file = await writeDeadConfig()
+    const { code, out, json } = await runCli(['doctor', '--json', '--config', file])
+    const { healthy, checks } = json() as { healthy: boolean; checks: { area: string; name: string; status: string; remedy?: string }[] }
+    expect([code, healthy]).toEqual([1, false])
+    const failed = checks.filter(({ status }) => status === 'fail')
+    expect(failed.map(({ area, name }) => `${area}: ${name.replace(/:\d+$/, '')}`)).toEqual([
+      'temporal: server',
+      'chain ethereum: node http://127.0.0.1',
+      `chain ethereum: key of ${devnetAddress}`,
+      'bridge wormhole-token-bridge: spy 127.0.0.1',
+      'bridge wormhole-token-bridge: guardian API http://127.0.0.1',
+    ])
+    expect(failed.filter(({ remedy }) => !remedy)).toEqual([])
+    expect(out).not.toContain('secret-path')
+  })
+
+  test('submit says that the API is needed', async ({ expect }) => {
+    const { code, err } = await runCli(['transfer', 'submit', 'AQ==', '--config', await writeDeadConfig()])
+    expect(err).toContain('API_UNAVAILABLE: The REST API of Portage cannot be reached.')
+    expect(err).toContain('→ Start it (portage run --role api), or name its URL with --api.')
+    expect(code).toBe(1)
+  })
+
+  test('list says that Temporal is needed', async ({ expect }) => {
+    const { code, err } = await runCli(['transfer', 'list', '--config', await writeDeadConfig()])
+    expect(err).toContain('TEMPORAL_UNAVAILABLE: The Temporal server cannot be reached.')
+    expect(code).toBe(1)
+  })
+})

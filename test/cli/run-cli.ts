@@ -1,0 +1,32 @@
+import { Readable } from 'node:stream'
+import { main } from '../../cli/main.ts'
+
+export interface CliResult {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+  /** What --json printed. */
+  json(): Record<string, unknown>
+}
+
+export interface CliSetting {
+  readonly env?: NodeJS.ProcessEnv
+  readonly stdin?: string
+  readonly cwd?: string
+}
+
+/** The command line in this process, with streams that are read back. */
+export async function runCli(argv: readonly string[], { env = {}, stdin = '', cwd = process.cwd() }: CliSetting = {}): Promise<CliResult> {
+  let out = ''
+  let err = ''
+  const code = await main(argv, {
+    env,
+    stdin: Readable.from([stdin]),
+    stdout: { write: (text) => (out += text) },
+    stderr: { write: (text) => (err += text) },
+    cwd: () => cwd,
+    on: () => {},
+    off: () => {},
+  })
+  return { code, out, err, json: () => JSON.parse(out) as Record<string, unknown> }
+}

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { runCli } from './run-cli.ts'
+
+const commands = [
+  [],
+  ['run'],
+  ['transfer'],
+  ['transfer', 'submit'],
+  ['transfer', 'show'],
+  ['transfer', 'list'],
+  ['transfer', 'watch'],
+  ['transfer', 'retry'],
+  ['transfer', 'cancel'],
+  ['lane'],
+  ['lane', 'list'],
+  ['lane', 'show'],
+  ['lane', 'pause'],
+  ['lane', 'resume'],
+  ['config', 'check'],
+  ['doctor'],
+  ['keystore', 'new'],
+  ['keystore', 'import'],
+]
+
+describe('help', () => {
+  test.each(commands.map((command) => [command.join(' '), command] as const))('of portage %s', async (_, command) => {
+    const { code, out, err } = await runCli([...command, '--help'])
+    expect(out).toMatchSnapshot()
+    expect(err).toBe('')
+    expect(code).toBe(0)
+  })
+})
+
+describe('a wrong command line ends with 2, says why and prints nothing on stdout', () => {
+  test.each([
+    [['fly'], "unknown command 'fly'"],
+    [['run'], "required option '--role <role>' not specified"],
+    [['run', '--role', 'captain'], 'Allowed choices are all, chain, lane, lanes, intake, api'],
+    [['transfer', 'submit'], 'give either a VAA, or --chain, --emitter and --sequence'],
+    [['transfer', 'submit', 'AQ', '--chain', '2'], 'give either a VAA, or --chain, --emitter and --sequence'],
+    [['transfer', 'submit', '--chain', '2', '--sequence', '1'], 'give either a VAA, or --chain, --emitter and --sequence'],
+    [['transfer', 'list', '--state', 'lost'], 'Allowed choices are admitting'],
+    [['transfer', 'list', '--limit', '0'], 'It must be a whole number from 1 to 10000'],
+    [['transfer', 'list', '--chain', "x' OR 1=1"], 'It must be the name of a chain'],
+    [['transfer', 'cancel', 'id', '--operator', 'me'], "required option '--reason <text>' not specified"],
+    [['transfer', 'show'], "missing required argument 'id'"],
+    [['lane', 'pause', 'evm-1:0x0'], "required option '--reason <text>' not specified"],
+    [['doctor', '--fast'], "unknown option '--fast'"],
+  ])('%j', async (argv, why) => {
+    const { code, out, err } = await runCli(argv)
+    expect(err).toContain(why)
+    expect(out).toBe('')
+    expect(code).toBe(2)
+  })
+})
+
+test('the launcher runs from any folder', async () => {
+  const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
+  const run = promisify(execFile)
+  const { stdout } = await run(process.execPath, [launcher, 'config', '--help'], { cwd: tmpdir() })
+  expect(stdout).toContain('Usage: portage config')
+  const failure = await run(process.execPath, [launcher, 'config', 'check', '--config', 'absent.yaml'], { cwd: tmpdir() }).catch((error: unknown) => error)
+  expect(failure).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('CONFIG_INVALID: The config has problems.') })
+})
