@@ -1,0 +1,107 @@
+import { fileURLToPath } from 'node:url'
+import {
+  Client,
+  type ClientReadableStream,
+  credentials,
+  type GrpcObject,
+  loadPackageDefinition,
+  type ServiceClientConstructor,
+  type ServiceError,
+} from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+
+/** Whose messages are asked for. */
+export interface SpyFilter {
+  /** Wormhole chain id. */
+  readonly chain: number
+  /** 64 lower-case hex digits without 0x. */
+  readonly emitter: string
+}
+
+export interface SpyStreamHandlers {
+  /** Once, when the spy can be reached and was asked. */
+  readonly onOpen: () => void
+  readonly onMessage: (vaa: Uint8Array) => void
+  /** Once, at the end, whoever ended it; `reason` is the spy's word. */
+  readonly onEnd: (reason: string) => void
+}
+
+/** One subscription. It ends once and is not opened again. */
+export interface SpyStream {
+  /** Stops reading: the flow control of HTTP/2 passes it on to the spy. */
+  pause(): void
+  resume(): void
+  close(): void
+}
+
+/** How long a connection may take to come about, ms. */
+const connectTimeoutMs = 10_000
+/**
+ * A dead connection must be noticed though nothing is sent for hours. Go servers end connections that ping more often than every 5 minutes
+ * (grpc-go keepalive.EnforcementPolicy), so a bit more.
+ */
+const keepaliveMs = 310_000
+
+let loaded: ServiceClientConstructor | undefined
+
+/** Subscribes to a guardian spy at host:port. No filter: everything. */
+export function openSpyStream(address: string, filters: readonly SpyFilter[], handlers: SpyStreamHandlers): SpyStream {
+  const client = new Client(address, credentials.createInsecure(), {
+    'grpc.keepalive_time_ms': keepaliveMs,
+    'grpc.keepalive_timeout_ms': 20_000,
+    // Reconnecting is ours: the back-off is seen and bounded there.
+    'grpc.enable_retries': 0,
+  })
+  let stream: ClientReadableStream<{ vaaBytes: Uint8Array }> | undefined
+  let paused = false
+  let ended = false
+  const end = (reason: string) => {
+    if (ended) return
+    ended = true
+    stream?.cancel()
+    client.close()
+    handlers.onEnd(reason)
+  }
+  client.waitForReady(Date.now() + connectTimeoutMs, (error) => {
+    if (ended) return
+    if (error) return end(`cannot connect to ${address}`)
+    stream = subscribe(client, filters)
+    stream.on('data', ({ vaaBytes }: { vaaBytes: Uint8Array }) => ended || handlers.onMessage(vaaBytes))
+    stream.on('error', (failure: ServiceError) => end(failure.details || failure.message))
+    stream.on('end', () => end('the spy ended the stream'))
+    if (paused) stream.pause()
+    handlers.onOpen()
+  })
+  return {
+    pause() {
+      paused = true
+      stream?.pause()
+    },
+    resume() {
+      paused = false
+      stream?.resume()
+    },
+    close: () => end('closed'),
+  }
+}
+
+function subscribe(client: Client, filters: readonly SpyFilter[]): ClientReadableStream<{ vaaBytes: Uint8Array }> {
+  const method = service().service['SubscribeSignedVAA']
+  if (!method) throw new Error('intake/protos has no SubscribeSignedVAA')
+  const entries = filters.map(({ chain, emitter }) => ({ emitterFilter: { chainId: chain, emitterAddress: emitter } }))
+  return client.makeServerStreamRequest(
+    method.path,
+    method.requestSerialize,
+    method.responseDeserialize as (bytes: Buffer) => { vaaBytes: Uint8Array },
+    { filters: entries },
+  )
+}
+
+/** The service of the wire contract in intake/protos; read once. */
+function service(): ServiceClientConstructor {
+  if (loaded) return loaded
+  const definition = loadSync('spy/v1/spy.proto', { includeDirs: [fileURLToPath(new URL('./protos', import.meta.url))], oneofs: true })
+  const root = loadPackageDefinition(definition) as unknown as { spy: { v1: GrpcObject } }
+  loaded = root.spy.v1['SpyRPCService'] as ServiceClientConstructor
+  return loaded
+}
