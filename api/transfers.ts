@@ -40,15 +40,17 @@ const workflowType = 'transfer'
 
 /** How long a worker may take to answer the query before the server's own knowledge is given. */
 const queryTimeoutMs = 5_000
+/** How long the server may take for what it knows itself; then it counts as unreachable. */
+const serverTimeoutMs = 10_000
 
 /** The status of a transfer, open or closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function readTransfer(client: Client, id: string): Promise<TransferReport> {
   const handle = client.workflow.getHandle(id)
   let info: Omit<WorkflowExecutionInfo, 'raw'>
   try {
-    info = await handle.describe()
+    info = await client.withDeadline(Date.now() + serverTimeoutMs, () => handle.describe())
     if (info.type !== workflowType) throw new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: id } })
-    if (info.status.name === 'COMPLETED') return { ...((await handle.result()) as TransferStatus), execution: info.status.name }
+    if (info.status.name === 'COMPLETED') return { ...(await client.withDeadline(Date.now() + serverTimeoutMs, () => handle.result() as Promise<TransferStatus>)), execution: info.status.name }
   } catch (error) {
     throw fromTemporal(error, 'TRANSFER_NOT_FOUND', { transfer: id })
   }
@@ -65,12 +67,15 @@ export async function readTransfer(client: Client, id: string): Promise<Transfer
 /** Transfers, newest first, one row per id. Throws TEMPORAL_UNAVAILABLE. */
 export async function listTransfers(client: Client, filter: TransferFilter): Promise<TransferRow[]> {
   const rows = new Map<string, TransferRow>()
-  try {
+  const collect = async (): Promise<void> => {
     for await (const info of client.workflow.list({ query: toQuery(filter), pageSize: Math.min(filter.limit, 1000) })) {
       // An id that was started again has a run per start: the newest, which comes first, tells how it is.
       if (!rows.has(info.workflowId)) rows.set(info.workflowId, toRow(info))
-      if (rows.size >= filter.limit) break
+      if (rows.size >= filter.limit) return
     }
+  }
+  try {
+    await client.withDeadline(Date.now() + serverTimeoutMs, collect)
   } catch (error) {
     throw fromTemporal(error, 'TRANSFER_NOT_FOUND')
   }

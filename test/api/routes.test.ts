@@ -1,0 +1,187 @@
+import { concat, toBeHex, zeroPadValue } from 'ethers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { devnetGuardians } from '../../devnet/accounts.ts'
+import { freePort } from '../../devnet/ports.ts'
+import { signVaa } from '../../devnet/vaa.ts'
+import { deadConfig, openApi } from './setting.ts'
+
+const emitter = 'b'.repeat(40).padStart(64, '0')
+/** A transfer from ethereum to bsc, well formed and signed. */
+const vaa = signVaa(
+  {
+    timestamp: 1_700_000_000,
+    vaaNonce: 0,
+    emitterChain: 2,
+    emitter,
+    sequence: 2n ** 64n - 1n,
+    consistencyLevel: 1,
+    payload: concat(['0x01', word(100n), word(0xdeadn), '0x0002', word(0xbeefn), '0x0004', word(0n)]),
+  },
+  devnetGuardians(1),
+).bytes
+const base64 = Buffer.from(vaa).toString('base64')
+
+let setting: Awaited<ReturnType<typeof openApi>>
+beforeAll(async () => {
+  setting = await openApi(deadConfig(await freePort()))
+})
+afterAll(() => setting.close())
+
+function word(value: bigint): string {
+  return zeroPadValue(toBeHex(value), 32)
+}
+
+function post(body: object, query = '') {
+  return setting.api.inject({ method: 'POST', url: `/v1/transfers${query}`, payload: body })
+}
+
+describe('POST /v1/transfers', () => {
+  test.each([
+    ['no base64', { vaa: '%%%' }, 400, 'MESSAGE_ENCODING'],
+    ['half a byte', { vaa: 'AQAAA' }, 400, 'MESSAGE_ENCODING'],
+    ['an empty text', { vaa: '' }, 400, 'INPUT_INVALID'],
+    ['nothing', {}, 400, 'INPUT_INVALID'],
+    ['both ways at once', { vaa: base64, chain: 2, emitter, sequence: '1' }, 400, 'INPUT_INVALID'],
+    ['a sequence as a number', { chain: 2, emitter, sequence: 1 }, 400, 'INPUT_INVALID'],
+    ['a sequence beyond u64', { chain: 2, emitter, sequence: '18446744073709551616' }, 400, 'INPUT_INVALID'],
+    ['a sequence of 1,000 digits', { chain: 2, emitter, sequence: '9'.repeat(1000) }, 400, 'INPUT_INVALID'],
+    ['a negative sequence', { chain: 2, emitter, sequence: '-1' }, 400, 'INPUT_INVALID'],
+    ['a short emitter', { chain: 2, emitter: 'bb', sequence: '1' }, 400, 'INPUT_INVALID'],
+    ['an unknown chain', { chain: 'solana', emitter, sequence: '1' }, 400, 'INPUT_INVALID'],
+    ['chain 0', { chain: 0, emitter, sequence: '1' }, 400, 'INPUT_INVALID'],
+    ['a truncated VAA', { vaa: base64.slice(0, 40) }, 422, 'VAA_TRUNCATED'],
+    ['another version', { vaa: `02${Buffer.from(vaa).toString('hex').slice(2)}` }, 422, 'VAA_VERSION'],
+    ['a sequence that no guardian has', { chain: 'ethereum', emitter, sequence: '18446744073709551615' }, 503, 'VAA_NOT_FOUND'],
+    ['a good VAA while no node answers', { vaa: base64 }, 503, 'NODE_UNAVAILABLE'],
+    ['the same as hex', { vaa: `0x${Buffer.from(vaa).toString('hex')}` }, 503, 'NODE_UNAVAILABLE'],
+  ])('%s', async (_, body, status, code) => {
+    const response = await post(body)
+    expect(response.json()).toMatchObject({ error: { code, message: expect.any(String), remedy: expect.any(String), facts: expect.any(Object) } })
+    expect(response.statusCode).toBe(status)
+    expect(response.headers['retry-after'] !== undefined).toBe(status === 503)
+    expect(response.body).not.toContain('secret-path')
+  })
+
+  test('says which field is wrong', async () => {
+    const response = await post({ chain: 2, emitter, sequence: '18446744073709551616' })
+    expect(response.json()).toMatchInlineSnapshot(`
+      {
+        "error": {
+          "code": "INPUT_INVALID",
+          "facts": {},
+          "message": "The request has a problem. body/sequence: must be at most 18446744073709551615 (u64) → Correct the fields that are named.",
+          "remedy": "Correct the fields that are named.",
+        },
+      }
+    `)
+  })
+
+  test('refuses a bridge that is not configured, with those that are', async () => {
+    const response = await post({ vaa: base64 }, '?bridge=ferry')
+    expect([response.statusCode, response.json<{ error: { message: string } }>().error.message]).toEqual([400, expect.stringContaining('configured: wormhole-token-bridge')])
+  })
+
+  test('refuses what is not JSON, and what is too long', async () => {
+    const broken = await setting.api.inject({ method: 'POST', url: '/v1/transfers', headers: { 'content-type': 'application/json' }, payload: '{' })
+    expect([broken.statusCode, broken.json<{ error: { code: string } }>().error.code]).toEqual([400, 'INPUT_INVALID'])
+    const long = await post({ vaa: 'A'.repeat(300_000) })
+    expect([long.statusCode, long.json<{ error: { code: string } }>().error.code]).toEqual([400, 'INPUT_INVALID'])
+  })
+
+  test('counts what came in and what was refused', async () => {
+    const { metrics } = setting
+    const labels = { door: 'api', bridge: 'wormhole-token-bridge' }
+    const before = [metrics.intakeReceived.value(labels), metrics.intakeRefused.value({ ...labels, code: 'VAA_TRUNCATED' })] as const
+    await post({ vaa: base64.slice(0, 40) })
+    expect(metrics.intakeReceived.value(labels)).toBe(before[0] + 1)
+    expect(metrics.intakeRefused.value({ ...labels, code: 'VAA_TRUNCATED' })).toBe(before[1] + 1)
+  })
+})
+
+describe("GET /relayvaa, spy_relayer's route", () => {
+  test('takes base64 as it is, slashes and all, and escaped', async () => {
+    // 0xff at the right places makes slashes in the base64.
+    const slashes = Buffer.concat([vaa.slice(0, 6), Buffer.alloc(9, 0xff)]).toString('base64')
+    expect(slashes).toContain('//')
+    for (const path of [slashes, encodeURIComponent(slashes)]) {
+      const response = await setting.api.inject({ method: 'GET', url: `/relayvaa/${path}` })
+      expect([response.statusCode, response.json()]).toEqual([400, { message: 'Request failed', code: 'VAA_TRUNCATED', error: expect.any(String) }])
+    }
+  })
+
+  test('keeps 503 for what may heal', async () => {
+    const response = await setting.api.inject({ method: 'GET', url: `/relayvaa/${base64}` })
+    expect([response.statusCode, response.json()]).toEqual([503, { message: 'Request failed', code: 'NODE_UNAVAILABLE', error: expect.any(String) }])
+    expect(response.headers['retry-after']).toBeDefined()
+  })
+
+  test('refuses an empty path', async () => {
+    const response = await setting.api.inject({ method: 'GET', url: '/relayvaa/' })
+    expect([response.statusCode, response.json<{ code: string }>().code]).toEqual([400, 'MESSAGE_ENCODING'])
+  })
+})
+
+describe('the rest', () => {
+  const get = (url: string) => setting.api.inject({ method: 'GET', url })
+
+  test('GET / lists the routes', async () => {
+    expect((await get('/')).json()).toMatchInlineSnapshot(`
+      {
+        "routes": [
+          "POST /v1/transfers",
+          "GET /v1/transfers",
+          "GET /v1/transfers/{id}",
+          "GET /relayvaa/{*}",
+          "GET /health",
+          "GET /ready",
+          "GET /metrics",
+          "GET /",
+        ],
+      }
+    `)
+  })
+
+  test('GET /openapi.json describes them', async () => {
+    const document = (await get('/openapi.json')).json<{ openapi: string; paths: Record<string, { post?: { responses: object } }> }>()
+    expect(document.openapi).toMatch(/^3\./)
+    expect(Object.keys(document.paths['/v1/transfers']?.post?.responses ?? {})).toEqual(['200', '202', '400', '422', '429', '503'])
+  })
+
+  test('GET /health says that the process lives, GET /ready that Temporal does not answer', async () => {
+    expect((await get('/health')).json()).toEqual({ status: 'ok' })
+    const ready = await get('/ready')
+    expect([ready.statusCode, ready.json()]).toEqual([503, { ready: false, checks: [{ name: 'temporal', ok: false, problem: expect.any(String) }] }])
+  })
+
+  test('GET /metrics counts requests by route, not by what was in them', async () => {
+    await get('/health')
+    const { headers, body } = await get('/metrics')
+    expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(body).toMatch(/^portage_api_requests_total\{route="GET \/health",status="200"\} [1-9]/m)
+    expect(body).not.toContain(base64.slice(0, 30))
+  })
+
+  test('an unknown route is 404', async () => {
+    const response = await get('/v2/transfers')
+    expect([response.statusCode, response.json<{ error: { code: string } }>().error.code]).toEqual([404, 'INPUT_INVALID'])
+  })
+
+  test.each(['/v1/transfers?state=lost', '/v1/transfers?limit=0', "/v1/transfers?chain=x'%20OR%201=1", '/v1/transfers?what=1'])('GET %s is refused', async (url) => {
+    const response = await get(url)
+    expect([response.statusCode, response.json<{ error: { code: string } }>().error.code]).toEqual([400, 'INPUT_INVALID'])
+  })
+})
+
+test('one address that asks too often is told to wait; health and metrics are not limited', async () => {
+  const limited = await openApi(deadConfig(await freePort()), { requestsPerMinute: 2 })
+  try {
+    const get = (url: string) => limited.api.inject({ method: 'GET', url })
+    expect([(await get('/')).statusCode, (await get('/')).statusCode]).toEqual([200, 200])
+    const refused = await get('/')
+    expect([refused.statusCode, refused.json<{ error: { code: string } }>().error.code]).toEqual([429, 'RATE_LIMITED'])
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect([(await get('/health')).statusCode, (await get('/metrics')).statusCode]).toEqual([200, 200])
+  } finally {
+    await limited.close()
+  }
+})

@@ -1,0 +1,65 @@
+import { Client, Connection } from '@temporalio/client'
+import type { ApiOptions } from '../../api/deps.ts'
+import type { Api } from '../../api/server.ts'
+import { createApi } from '../../api/server.ts'
+import { createBridges } from '../../bridges/registry.ts'
+import { createChain } from '../../chains/registry.ts'
+import type { Config } from '../../config/schema.ts'
+import { configSchema } from '../../config/schema.ts'
+import { createDoor } from '../../intake/start-transfer.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import { createMetrics } from '../../observability/metrics.ts'
+
+const contract = (digit: string): string => `0x${digit.repeat(40)}`
+
+/** Two chains with the token bridge 0xbb…bb, all on a port where nobody listens. */
+export function deadConfig(port: number): Config {
+  const chain = {
+    family: 'evm',
+    nodes: [{ url: `http://127.0.0.1:${port}/secret-path` }],
+    blockTimeMs: 1000,
+    contracts: { core: contract('a'), tokenBridge: contract('b') },
+  }
+  return configSchema.parse({
+    temporal: { address: `127.0.0.1:${port}` },
+    chains: { ethereum: { ...chain, networkId: 1337, wormholeChainId: 2 }, bsc: { ...chain, networkId: 1397, wormholeChainId: 4 } },
+    bridges: { 'wormhole-token-bridge': {} },
+  })
+}
+
+/** The API on real parts: door, bridges, chains and client of the config, none of them connected yet. */
+export async function openApi(config: Config, options: Partial<ApiOptions> = {}): Promise<{ api: Api; metrics: Metrics; close(): Promise<void> }> {
+  const connection = Connection.lazy({ address: config.temporal.address })
+  const client = new Client({ connection })
+  const chains = new Map(
+    Object.entries(config.chains).map(([name, { family, networkId, nodes, finality, blockTimeMs, gasFactor }]) => [
+      name,
+      createChain(family, { name, networkId, nodes, finality, blockTimeMs, gasFactor, timeoutMs: 500 }),
+    ]),
+  )
+  const bridges = createBridges(config, chains)
+  const metrics = createMetrics()
+  const api = await createApi(
+    {
+      door: createDoor({ bridges, client }),
+      bridges,
+      client,
+      guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],
+      metrics,
+      logger: silentLogger(),
+      health: [],
+    },
+    {
+      requestsPerMinute: 1_000,
+      chainIds: Object.fromEntries(Object.entries(config.chains).map(([name, { wormholeChainId }]) => [name, wormholeChainId])),
+      ...options,
+    },
+  )
+  const close = async (): Promise<void> => {
+    await api.close()
+    for (const chain of chains.values()) chain.close()
+    await connection.close()
+  }
+  return { api, metrics, close }
+}
