@@ -24,9 +24,13 @@ export interface World {
 /** Connects to the chains of the config, or to those that are named. Throws CHAIN_ID_MISMATCH, NODE_UNAVAILABLE, INPUT_INVALID. */
 export async function connectWorld(config: Config, only?: readonly ChainName[]): Promise<World> {
   const names = only ?? Object.keys(config.chains)
-  const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name))]))
+  const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name))] as const))
   await Promise.all([...chains.values()].map((chain) => chain.connect()))
-  return { chains, bridges: createBridges(bridgeOptions(config), chains) }
+  return { chains, bridges: createBridges(config, chains) }
+}
+
+function buildChain(name: ChainName, { family, networkId, nodes, finality, blockTimeMs, gasFactor }: ChainConfig): Chain {
+  return createChain(family, { name, networkId, nodes, finality, blockTimeMs, gasFactor })
 }
 
 export function closeWorld(world: World): void {

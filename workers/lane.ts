@@ -28,17 +28,16 @@ export async function createLaneWorker(options: {
   lane: ChainConfig['lanes'][number]
   temporal: Temporal
   world: World
-  env: NodeJS.ProcessEnv
   logger: Logger
   tuning: WorkerTuning
   updatesPerRun?: number
 }): Promise<RunningLane> {
-  const { chainName, chain: settings, lane, temporal, world, env, tuning, updatesPerRun } = options
+  const { chainName, chain: settings, lane, temporal, world, tuning, updatesPerRun } = options
   const config = laneConfig(settings, lane)
   const logger = options.logger.child({ lane: config.lane })
   const chain = world.chains.get(chainName)
   if (!chain || !lane.signer) throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'this lane has no signer', facts: { lane: config.lane } })
-  const signer = await createSigner(settings.family, lane.signer, env)
+  const signer = await createSigner(settings.family, lane.signer, lane.address)
   const ledger = new Ledger({ client: temporal.client, config, logger, ...(updatesPerRun && { updatesPerRun }) })
   const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: settings.bumpAfterBlocks })
   agent.start()

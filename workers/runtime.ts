@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
-import { startApi } from './api.ts'
+import { processMetrics, startApi } from './api.ts'
 import { createChainWorker } from './chain.ts'
 import { closeWorld, connectWorld, idOf } from './deps.ts'
 import type { World } from './deps.ts'
@@ -61,8 +61,9 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       workers.push(await createChainWorker(name, { config, temporal, world, logger, tuning: tuningFrom(options.env) }))
     }
   }
-  if (serves('intake')) services.push(startIntake({ config, temporal, world, logger }))
-  if (serves('api')) services.push(await startApi({ config, temporal, world, logger }))
+  const metrics = processMetrics(world)
+  if (serves('intake')) services.push(startIntake({ config, temporal, world, logger, metrics }))
+  if (serves('api')) services.push(await startApi({ config, temporal, world, logger, metrics }))
   logger.info('running', { role, chains: [...world.chains.keys()], lanes: agents.length, workers: workers.length })
   return supervise({ workers, agents, services, temporal, world, logger })
 }
@@ -84,7 +85,6 @@ async function laneWorkers(context: { config: Config; options: RunOptions; tempo
         ...one,
         temporal,
         world,
-        env,
         logger,
         tuning: tuningFrom(env),
         ...(updatesPerRun && { updatesPerRun: Number(updatesPerRun) }),

@@ -61,9 +61,10 @@ export function createGuardianSets(options: GuardianSetsOptions): GuardianSets {
 
   // The index is read before the set: if an upgrade falls between the two, the set already has its expiration time.
   async function readSet(index: number, current: number): Promise<GuardianSet> {
-    const answer = (await read(chain, core, coreAbi, 'getGuardianSet', [index])) as { keys: Iterable<string>; expirationTime: bigint }
-    const expirationTime = Number(answer.expirationTime)
-    return { index, keys: Array.from(answer.keys, (key) => key.toLowerCase()), expirationTime, current: index === current && expirationTime === 0 }
+    // By position: the answer is an array, whose own `keys` hides the field of that name.
+    const [keys, expires] = (await read(chain, core, coreAbi, 'getGuardianSet', [index])) as [readonly string[], bigint]
+    const expirationTime = Number(expires)
+    return { index, keys: Array.from(keys, (key) => key.toLowerCase()), expirationTime, current: index === current && expirationTime === 0 }
   }
 
   return {

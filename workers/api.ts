@@ -1,0 +1,53 @@
+import { createApi } from '../api/server.ts'
+import type { Config } from '../config/schema.ts'
+import { createDoor } from '../intake/start-transfer.ts'
+import type { Logger } from '../observability/logger.ts'
+import { createMetrics } from '../observability/metrics.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { World } from './deps.ts'
+import type { Service } from './runtime.ts'
+import type { Temporal } from './temporal.ts'
+
+/** The REST API of this process; its metrics tell what this process did. */
+export async function startApi(options: { config: Config; temporal: Temporal; world: World; logger: Logger; metrics: Metrics }): Promise<Service> {
+  const { config, temporal, world, logger, metrics } = options
+  const { host, port, requestsPerMinute } = config.api
+  const api = await createApi(
+    {
+      door: createDoor({ bridges: world.bridges, client: temporal.client }),
+      bridges: world.bridges,
+      client: temporal.client,
+      guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],
+      metrics,
+      logger,
+      health: [...world.chains.values()].map((chain) => ({
+        name: `chain ${chain.name}`,
+        check: async () => {
+          if (!chain.heads.current) throw new Error('no block was seen yet')
+        },
+      })),
+    },
+    {
+      requestsPerMinute,
+      chainIds: Object.fromEntries(Object.entries(config.chains).map(([name, chain]) => [name, chain.wormholeChainId])),
+    },
+  )
+  await api.listen({ host, port })
+  logger.info('the API listens', { host, port })
+  return { stop: () => api.close() }
+}
+
+/** The metrics of a process, with what its chains count themselves. */
+export function processMetrics(world: World): Metrics {
+  const metrics = createMetrics()
+  metrics.onCollect((all) => {
+    for (const chain of world.chains.values()) {
+      for (const [method, calls] of chain.calls) all.rpcCalls.set({ chain: chain.name, method }, calls)
+      const event = chain.heads.current
+      if (!event) continue
+      all.headHeight.set({ chain: chain.name }, event.latest.height)
+      all.finalizedHeight.set({ chain: chain.name }, event.finalized)
+    }
+  })
+  return metrics
+}
