@@ -1,4 +1,22 @@
+import { spySources } from '../bridges/registry.ts'
+import type { Config } from '../config/schema.ts'
+import { createSpyIntake } from '../intake/spy.ts'
+import { createDoor } from '../intake/start-transfer.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { World } from './deps.ts'
 import type { Service } from './runtime.ts'
-export function startIntake(_: unknown): Service {
-  return { stop: async () => {} }
+import type { Temporal } from './temporal.ts'
+
+/** Listens to the guardian spies of the config. */
+export function startIntake(options: { config: Config; temporal: Temporal; world: World; logger: Logger; metrics: Metrics }): Service {
+  const { config, temporal, world, logger, metrics } = options
+  const door = createDoor({ bridges: world.bridges, client: temporal.client })
+  const spies = spySources(config).map((source) => createSpyIntake({ ...source, door, logger, metrics }))
+  for (const spy of spies) spy.start()
+  return {
+    stop: async () => {
+      await Promise.all(spies.map((spy) => spy.stop()))
+    },
+  }
 }
