@@ -1,0 +1,107 @@
+import type { Attempt, Observation } from '../../domain/lane.ts'
+
+/** A signed transaction of the lane's account. Two are the same bytes when `id` is the same. */
+export interface ModelTx {
+  readonly id: string
+  readonly nonce: number
+  readonly maxFee: bigint
+  readonly tip: bigint
+}
+
+export type Head = Pick<Observation, 'latest' | 'finalized' | 'height' | 'hash' | 'balance'>
+
+interface ModelBlock {
+  readonly hash: string
+  readonly txs: readonly ModelTx[]
+}
+
+/** One account on a chain with a pool that keeps go-ethereum's rules for it: nonces in order, replacements 10 % dearer in both fields. */
+export class ModelChain {
+  balance = 0n
+  readonly #first: number
+  readonly #finalDepth: number
+  readonly #pool = new Map<number, ModelTx>()
+  #blocks: ModelBlock[] = [{ hash: 'b0', txs: [] }]
+  #hashes = 0
+
+  constructor(first: number, finalDepth: number) {
+    this.#first = first
+    this.#finalDepth = finalDepth
+  }
+
+  get height(): number {
+    return this.#blocks.length - 1
+  }
+
+  get latest(): number {
+    return this.#countAt(this.height)
+  }
+
+  /** Transaction count with the pool: like a node's, it stops at the first gap. */
+  get pending(): number {
+    let nonce = this.latest
+    while (this.#pool.has(nonce)) nonce++
+    return nonce
+  }
+
+  get mined(): readonly ModelTx[] {
+    return this.#blocks.flatMap((block) => block.txs)
+  }
+
+  head(): Head {
+    const { height, latest } = this
+    const finalized = this.#countAt(Math.max(0, height - this.#finalDepth))
+    return { latest, finalized, height, hash: this.#blocks[height]?.hash ?? '', balance: String(this.balance) }
+  }
+
+  send(tx: ModelTx): 'accepted' | 'known' | 'underpriced' | 'too low' {
+    if (tx.nonce < this.latest) return 'too low'
+    const there = this.#pool.get(tx.nonce)
+    if (there?.id === tx.id) return 'known'
+    const dearer = (now: bigint, before: bigint) => now * 100n >= before * 110n
+    if (there && !(dearer(tx.maxFee, there.maxFee) && dearer(tx.tip, there.tip))) return 'underpriced'
+    this.#pool.set(tx.nonce, tx)
+    return 'accepted'
+  }
+
+  /** A block with at most `room` of the account's transactions that pay the base fee. */
+  mine(room: number, baseFee: bigint): void {
+    const txs: ModelTx[] = []
+    for (let nonce = this.latest; txs.length < room; nonce++) {
+      const tx = this.#pool.get(nonce)
+      if (!tx || tx.maxFee < baseFee) break
+      txs.push(tx)
+    }
+    for (const { nonce } of txs) this.#pool.delete(nonce)
+    this.#blocks.push({ hash: `b${++this.#hashes}`, txs })
+  }
+
+  /** Replaces up to `depth` blocks that are not final by as many empty ones; what was in them returns to the pool, or is forgotten. */
+  reorg(depth: number, forget: boolean): void {
+    const gone = this.#blocks.splice(this.#blocks.length - Math.min(depth, this.#finalDepth, this.height))
+    for (const tx of gone.flatMap((block) => block.txs)) {
+      if (!forget && !this.#pool.has(tx.nonce)) this.#pool.set(tx.nonce, tx)
+    }
+    for (let i = 0; i < gone.length; i++) this.mine(0, 0n)
+  }
+
+  /** The pool forgets what it has of a nonce. */
+  evict(nonce: number): void {
+    this.#pool.delete(nonce)
+  }
+
+  /** Someone with the key uses it without us. */
+  foreign(nonce: number, fee: bigint): void {
+    this.send({ id: `foreign ${nonce} ${++this.#hashes}`, nonce, maxFee: fee, tip: fee })
+  }
+
+  #countAt(height: number): number {
+    return this.#first + this.#blocks.slice(0, height + 1).reduce((sum, block) => sum + block.txs.length, 0)
+  }
+}
+
+export function txOf(nonce: number, attempt: Attempt, intentId: string): ModelTx {
+  const what = attempt.kind === 'noop' ? 'noop' : intentId
+  const { maxFee, tip, gasLimit } = attempt
+  return { id: `${nonce} ${what} ${gasLimit} ${maxFee} ${tip}`, nonce, maxFee: BigInt(maxFee), tip: BigInt(tip) }
+}

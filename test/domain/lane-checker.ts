@@ -1,0 +1,217 @@
+import { worstCost } from '../../domain/fees.ts'
+import type { ApplyRequest, ApplyResponse, Attempt, LaneAnswer, LaneConfig, LaneRequest, LaneState, Observation, RolledBack } from '../../domain/lane.ts'
+import { newLane } from '../../domain/lane.ts'
+import { apply, inFlight, unmined } from '../../domain/lane-reducer.ts'
+import assert from 'node:assert/strict'
+
+/** What the checker holds against the ledger, from answers and observations alone. */
+interface Books {
+  /** Intent → the nonce that it holds. */
+  readonly held: Map<string, number>
+  /** Nonce → what its attempts may cost, each. */
+  readonly costs: Map<number, bigint[]>
+  /** Nonce → wei that its call moves. */
+  readonly values: Map<number, bigint>
+  readonly withdrawn: Set<string>
+  /** Nonce → intents that signed for it. */
+  readonly signed: Map<number, Set<string>>
+}
+
+/**
+ * A ledger that is checked at every step: its state is frozen, goes through JSON, requests one by one give the same as together, and every
+ * answer is held against the checker's own books.
+ */
+export class CheckedLane {
+  state: LaneState
+  /** Counts ledgers: a wiped one starts the next. */
+  epoch = 0
+  #books = newBooks()
+
+  constructor(config: LaneConfig) {
+    this.state = newLane(config)
+  }
+
+  /** Temporal was wiped. */
+  wipe(): void {
+    this.state = newLane(this.state.config)
+    this.epoch += 1
+    this.#books = newBooks()
+  }
+
+  apply(request: ApplyRequest): { response: ApplyResponse; rolledBack: RolledBack[] } {
+    const before = freeze(this.state)
+    const together = apply(before, freeze(request))
+    const { state, response, rolledBack } = together
+    assert.deepEqual(apply(json(before), json(request)), together, 'the same through JSON')
+    assert.deepEqual(json(together), together, 'plain JSON comes out')
+
+    let current = before
+    if (request.observe) {
+      current = freeze(apply(current, { observe: request.observe, requests: [] }).state)
+      this.#checkObserved(before, request.observe, current, rolledBack)
+    } else {
+      assert.deepEqual(rolledBack, [])
+    }
+    assert.equal(response.answers.length, request.requests.length)
+    for (const [index, one] of request.requests.entries()) {
+      const alone = apply(current, { requests: [one] })
+      const answer = response.answers[index] as LaneAnswer
+      assert.deepEqual(alone.response.answers, [answer], 'together as one by one')
+      this.#checkAnswered(current, one, answer, freeze(alone.state))
+      current = alone.state
+    }
+    assert.deepEqual(current, state, 'together as one by one')
+    this.#checkState(state, response)
+    this.state = state
+    return { response, rolledBack }
+  }
+
+  /** A process is about to sign attempt `index` of a nonce that the ledger of `epoch` gave for `intentId` (undefined: a no-op). */
+  signing(epoch: number, nonce: number, index: number, attempt: Attempt, intentId: string | undefined): void {
+    if (epoch !== this.epoch) return
+    const entry = this.state.entries[nonce]
+    if (entry) assert.deepEqual(entry.attempts[index], attempt, `attempt ${index} of nonce ${nonce} is recorded before it is signed`)
+    if (!intentId || attempt.kind === 'noop') return
+    if (entry?.owner) assert.equal(entry.owner.intentId, intentId, `nonce ${nonce} is another's`)
+    const signers = this.#books.signed.get(nonce) ?? new Set()
+    signers.add(intentId)
+    assert.equal(signers.size, 1, `two intents signed for nonce ${nonce}`)
+    this.#books.signed.set(nonce, signers)
+  }
+
+  #checkObserved(before: LaneState, seen: Observation, after: LaneState, rolledBack: RolledBack[]): void {
+    assert.ok(after.next >= before.next, 'next is never lowered by the chain')
+    const latest = after.observed?.latest ?? 0
+    const finalized = after.observed?.finalized ?? 0
+    assert.ok(finalized >= (before.observed?.finalized ?? 0), 'final stays final')
+    for (const entry of Object.values(before.entries)) {
+      const now = after.entries[entry.nonce]
+      if (!now) {
+        assert.ok(entry.nonce < finalized, `nonce ${entry.nonce} left before it was final`)
+        continue
+      }
+      assert.deepEqual([now.owner, now.attempts, now.grantedTo], [entry.owner, entry.attempts, entry.grantedTo])
+      assert.ok(now.maybeSent || !entry.maybeSent)
+      if (now.fill === entry.fill) continue
+      const driven = Math.max(entry.sinceBlock, entry.claimedBlock, seen.since)
+      assert.deepEqual([now.fill, entry.fill, now.nonce], ['orphaned', undefined, latest], 'only the lowest is orphaned')
+      assert.ok(!seen.claims.includes(entry.nonce) && seen.height - driven >= before.config.fillAfterBlocks, 'only when nobody drives it')
+    }
+    const told = Object.values(after.entries)
+      .filter(({ nonce }) => nonce >= latest && nonce < (before.observed?.latest ?? 0) && !seen.claims.includes(nonce))
+      .flatMap(({ nonce, owner }) => (owner ? [{ workflowId: owner.workflowId, intentId: owner.intentId, nonce }] : []))
+    const isNew = !before.observed || seen.height >= before.observed.height
+    assert.deepEqual(rolledBack, isNew ? told : [], 'owners whose block went away are told, unless the teller drives them')
+    for (const [intentId, nonce] of this.#books.held) if (nonce < finalized) this.#books.held.delete(intentId)
+    for (const nonce of this.#books.costs.keys()) if (nonce < finalized) this.#books.costs.delete(nonce)
+  }
+
+  #checkAnswered(before: LaneState, request: LaneRequest, answer: LaneAnswer, after: LaneState): void {
+    for (const entry of Object.values(before.entries)) {
+      const now = after.entries[entry.nonce]
+      if (request.kind === 'release' && !entry.maybeSent) continue
+      if (entry.fill === 'released' && entry.attempts.length === 0) continue
+      assert.deepEqual(now?.attempts.slice(0, entry.attempts.length), entry.attempts, 'attempts are only ever added')
+    }
+    const { held, costs, values, withdrawn, signed } = this.#books
+    if (request.kind === 'grant') return this.#checkGrant(before, request, answer)
+    if (request.kind === 'attempt') {
+      const was = before.entries[request.nonce]?.attempts.length ?? 0
+      const now = after.entries[request.nonce]?.attempts ?? []
+      assert.deepEqual(answer.kind === 'attempts' ? answer.attempts : [], now)
+      if (now.length === was) return
+      assert.deepEqual([now.length, request.index, now.at(-1)], [was + 1, was, request.attempt])
+      const value = request.attempt.kind === 'call' ? (values.get(request.nonce) ?? 0n) : 0n
+      costs.set(request.nonce, [...(costs.get(request.nonce) ?? []), worstCost(request.attempt) + value])
+      return
+    }
+    assert.ok(after.next >= before.next || request.kind === 'release')
+    if (request.kind === 'release') {
+      const nonce = held.get(request.intentId)
+      if (answer.kind === 'held') return assert.equal(answer.nonce, nonce)
+      assert.equal(answer.kind, 'free')
+      if (nonce === undefined) return
+      assert.ok(!signed.has(nonce), `nonce ${nonce} was given back though it was signed for`)
+      assert.ok(after.next >= (before.observed?.latest ?? 0), 'next is never below the chain')
+      assert.ok(after.next > Math.max(-1, ...signed.keys()), 'next is never below what may have been sent')
+      held.delete(request.intentId)
+      costs.delete(nonce)
+    }
+    if (request.kind === 'withdraw') {
+      const nonce = held.get(request.intentId)
+      assert.deepEqual(answer, nonce === undefined ? { kind: 'free' } : { kind: 'held', nonce }, 'free exactly when nothing is held')
+      if (nonce === undefined || request.how !== 'leave') withdrawn.add(request.intentId)
+      if (request.how === 'abandon') held.delete(request.intentId)
+    }
+  }
+
+  #checkGrant(before: LaneState, request: Extract<LaneRequest, { kind: 'grant' }>, answer: LaneAnswer): void {
+    const { held, costs, values, withdrawn, signed } = this.#books
+    const { intentId } = request.owner
+    const had = held.get(intentId)
+    if (had !== undefined) {
+      assert.ok(answer.kind === 'granted' && answer.entry.nonce === had, 'an intent that holds a nonce is given that one')
+      assert.ok(answer.entry.maybeSent || answer.entry.grantedTo === request.id, 'asked for twice = maybe sent')
+      return
+    }
+    const value = BigInt(request.owner.value ?? '0')
+    const cost = worstCost(request.attempt) + value
+    const committed = unmined(before).reduce((sum, { nonce }) => sum + (costs.get(nonce) ?? []).reduce((a, b) => (a > b ? a : b), 0n), 0n)
+    const open = unmined(before)
+    const reusable = open.find((entry) => entry.fill === 'released' && entry.attempts.length === 0)
+    const reasons = {
+      withdrawn: withdrawn.has(intentId),
+      none: request.onlyExisting === true,
+      paused: before.paused !== undefined,
+      unsynced: !before.synced || open.some((entry) => entry.fill === 'inherited'),
+      window: !reusable && inFlight(before) >= before.config.window,
+      funds: committed + cost > BigInt(before.observed?.balance ?? '0'),
+      conflict: false,
+    }
+    if (answer.kind === 'refused') return assert.ok(reasons[answer.why], `refused: ${answer.why}, ${answer.detail}`)
+    assert.equal(answer.kind, 'granted')
+    if (answer.kind !== 'granted') return
+    assert.deepEqual(Object.values(reasons).includes(true), false, `granted against ${JSON.stringify(reasons)}`)
+    const { nonce } = answer.entry
+    assert.equal(nonce, reusable?.nonce ?? before.next, 'no nonce is left out')
+    assert.ok(nonce >= (before.observed?.latest ?? 0), 'the chain has used it already')
+    assert.ok(![...held.values()].includes(nonce), `nonce ${nonce} is held by another`)
+    assert.ok(!signed.has(nonce), `nonce ${nonce} was signed for by another`)
+    assert.deepEqual(answer.entry.attempts, [request.attempt])
+    held.set(intentId, nonce)
+    costs.set(nonce, [cost])
+    values.set(nonce, value)
+  }
+
+  #checkState(state: LaneState, response: ApplyResponse): void {
+    const { latest, finalized } = state.observed ?? { latest: 0, finalized: 0 }
+    const nonces = Object.values(state.entries).map(({ nonce }) => nonce)
+    for (const [intentId, nonce] of this.#books.held) assert.equal(state.entries[nonce]?.owner?.intentId, intentId)
+    for (const nonce of nonces) assert.ok(nonce >= finalized && (!state.synced || nonce < state.next), `nonce ${nonce} is out of range`)
+    if (state.synced) for (let nonce = latest; nonce < state.next; nonce++) assert.ok(state.entries[nonce], `nonce ${nonce} has no entry`)
+    for (const entry of Object.values(state.entries)) {
+      assert.ok(entry.owner || entry.fill, `nonce ${entry.nonce} has neither an owner nor an end`)
+      if (entry.attempts.at(-1)?.kind === 'noop') assert.ok(entry.fill, `nonce ${entry.nonce} got a no-op that nobody ordered`)
+    }
+    for (const order of response.orders) {
+      const entry = state.entries[order.nonce]
+      assert.ok(entry && order.nonce >= latest && entry.fill === order.reason)
+    }
+  }
+}
+
+function newBooks(): Books {
+  return { held: new Map(), costs: new Map(), values: new Map(), withdrawn: new Set(), signed: new Map() }
+}
+
+function json<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    Object.values(value).forEach(freeze)
+  }
+  return value
+}

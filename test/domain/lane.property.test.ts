@@ -1,0 +1,93 @@
+import { ownerOf, World } from './lane-world.ts'
+import type { WorldOptions } from './lane-world.ts'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+/** Things that can happen, and how often beside the others. The numbers choose which process, which intent, which flight, how much. */
+const happenings: Record<string, [weight: number, (world: World, a: number, b: number, c: number) => void]> = {
+  ask: [10, (world, a, b, c) => world.ask(a, b, ['20', '100', '300'][c % 3] ?? '100', c % 4 !== 0)],
+  askAgain: [4, (world, a, b, c) => world.ask(a, b, '100', c % 4 !== 0, true)],
+  askMany: [3, (world, a, b, c) => world.askMany(a, b, 2 + (c % 4))],
+  repeat: [6, (world, a, b) => world.repeat(a, b)],
+  launch: [10, (world, a, b) => world.launch(a, b)],
+  bump: [5, (world, a, b, c) => world.bump(a, b, c % 3 !== 0)],
+  release: [6, (world, a, b, c) => world.release(a, b, c % 3 !== 0)],
+  withdraw: [4, (world, _, b, c) => world.withdraw(b, (['leave', 'cancel', 'abandon'] as const)[c % 3] ?? 'leave')],
+  crash: [2, (world, a) => world.crash(a)],
+  look: [6, (world, a) => world.look(a)],
+  observe: [8, (world, a) => world.observe(a)],
+  lookAndObserve: [8, (world, a) => (world.look(a), world.observe(a))],
+  obey: [4, (world, a) => world.obey(a)],
+  mine: [10, (world, _, b, c) => world.chain.mine(b % 4, c % 3 === 0 ? 150n : 15n)],
+  reorg: [3, (world, _, b, c) => world.chain.reorg(1 + (b % 4), c % 2 === 0)],
+  evict: [2, (world, _, b) => world.chain.evict(world.chain.latest + (b % 3))],
+  foreign: [2, (world, _, b, c) => world.chain.foreign(world.chain.latest + (b % 3), [30n, 100n, 900n][c % 3] ?? 100n)],
+  balance: [2, (world, _, __, c) => void (world.chain.balance = [0n, 700_000n, 1_300_000n, 10_000_000n][c % 4] ?? 0n)],
+  pause: [1, (world) => world.operator({ kind: 'pause', id: 'p', reason: 'operator' })],
+  resume: [2, (world) => world.operator({ kind: 'resume', id: 'p' })],
+  setWindow: [1, (world, _, __, c) => world.operator({ kind: 'setWindow', id: 'p', window: 1 + (c % 5) })],
+  resync: [1, (world) => world.operator({ kind: 'resync', id: 'p' })],
+  fill: [1, (world, _, b) => world.operator({ kind: 'fill', id: 'p', nonce: world.chain.latest + (b % 3), reason: 'operator' })],
+  wipe: [1, (world) => world.lane.wipe()],
+}
+
+type Happening = readonly [what: string, a: number, b: number, c: number]
+
+/** An intent of no story. */
+const newcomer = 100
+const small = fc.nat({ max: 11 })
+const anything = fc.oneof(...Object.entries(happenings).map(([what, [weight]]) => ({ weight, arbitrary: fc.constant(what) })))
+const happening: fc.Arbitrary<Happening> = fc.tuple(anything, small, small, small)
+const options: fc.Arbitrary<WorldOptions> = fc.record({
+  window: fc.integer({ min: 1, max: 5 }),
+  fillAfterBlocks: fc.integer({ min: 1, max: 4 }),
+  finalDepth: fc.nat({ max: 4 }),
+  first: fc.nat({ max: 3 }),
+})
+const story = fc.array(happening, { maxLength: 80, size: 'max' })
+
+function live(settings: WorldOptions, happened: readonly Happening[]): World {
+  const world = new World(settings)
+  world.observe(0)
+  for (const [what, a, b, c] of happened) happenings[what]?.[1](world, a, b, c)
+  return world
+}
+
+/** Every step is held against the books of lane-checker.ts: a broken rule throws there. */
+describe('the nonce ledger, whatever happens', () => {
+  test('keeps its rules at every step, and every nonce it handed out ends in a block', () => {
+    let granted = 0
+    fc.assert(
+      fc.property(options, story, (settings, happened) => {
+        const world = live(settings, happened)
+        granted += world.lane.state.counts.granted
+        world.settle()
+        const nonces = world.chain.mined.map(({ nonce }) => nonce)
+        expect(nonces).toEqual(nonces.map((_, index) => settings.first + index))
+      }),
+      { numRuns: 1500 },
+    )
+    // The stories are no idle talk.
+    expect(granted).toBeGreaterThan(1500)
+  })
+
+  test('serves a new intent once it has settled', () => {
+    fc.assert(
+      fc.property(options, story, (settings, happened) => {
+        const world = live(settings, happened)
+        world.settle()
+        // A stranger's transaction, or one of a wiped ledger, may still wait for its turn, and would rightly win it.
+        for (const p of world.processes.keys()) world.crash(p)
+        for (let ahead = 0; ahead < 40; ahead++) world.chain.evict(world.chain.latest + ahead)
+        world.look(0)
+        world.observe(0)
+        world.ask(0, newcomer, '100', true)
+        const granted = world.lane.state.entries[world.chain.latest]
+        expect(granted?.owner).toEqual(ownerOf(newcomer))
+        world.settle()
+        expect(world.chain.mined.at(-1)?.id).toContain(ownerOf(newcomer).intentId)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
