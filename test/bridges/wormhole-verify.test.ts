@@ -1,0 +1,121 @@
+import { getBytes, toBeHex, toBigInt } from 'ethers'
+import { describe, expect, it } from 'vitest'
+import type { GuardianSet } from '../../bridges/wormhole-token-bridge/guardian-sets.ts'
+import { createVerifier, verifySignatures } from '../../bridges/wormhole-token-bridge/verify.ts'
+import { devnetGuardians } from '../../devnet/accounts.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { parseVaa } from '../../domain/vaa.ts'
+import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
+import { altered, bytesOf, mainnetGuardians, mainnetVaas, signVaa, type SignOptions } from '../helpers/vaa.ts'
+
+const now = 1_700_000_000
+const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const firstSignature = 7
+
+function devnetSet(guardians: number, fields: Partial<GuardianSet> = {}): GuardianSet {
+  return { index: 0, keys: devnetGuardians(guardians).map(({ address }) => address), expirationTime: 0, current: true, ...fields }
+}
+
+function verdictOn(bytes: Uint8Array, set: GuardianSet, time = now): string {
+  return codeOf(() => verifySignatures(parseVaa(bytes), set, time))
+}
+
+function signed(options: SignOptions): Uint8Array {
+  return signVaa({}, options).bytes
+}
+
+describe('verifySignatures', () => {
+  it.each(mainnetVaas)('judges a real VAA by its real set: $name', (vector) => {
+    const keys = mainnetGuardians.get(vector.guardianSetIndex)!
+    const set = { index: vector.guardianSetIndex, keys, expirationTime: 0, current: true }
+    const good = vector.validSignatures === vector.signatures
+    expect(verdictOn(bytesOf(vector), set)).toBe(good ? 'none' : 'VAA_SIGNATURE_INVALID')
+  })
+
+  it('refuses a real VAA by any set that did not sign it', () => {
+    const vector = mainnetVaas[0]!
+    const others = [...mainnetGuardians].filter(([index]) => index !== vector.guardianSetIndex)
+    const codes = others.map(([index, keys]) => verdictOn(bytesOf(vector), { index, keys, expirationTime: 0, current: true }))
+    // Sets 2 and 3 differ from set 1 in a guardian of which this VAA has no signature: for the contract, too, only the index tells them apart.
+    expect(codes.filter((code) => code !== 'none').length).toBeGreaterThanOrEqual(4)
+    expect(new Set(codes.filter((code) => code !== 'none'))).toEqual(new Set(['VAA_GUARDIAN_INDEX', 'VAA_SIGNATURE_INVALID']))
+  })
+
+  it('needs a quorum, whoever it is made of', () => {
+    const indices = Array.from({ length: 19 }, (_, index) => index)
+    const set = devnetSet(19)
+    expect(verdictOn(signed({ guardians: 19, signers: [] }), set)).toBe('VAA_NO_QUORUM')
+    expect(verdictOn(signed({ guardians: 19, signers: indices.slice(0, 12) }), set)).toBe('VAA_NO_QUORUM')
+    expect(verdictOn(signed({ guardians: 19, signers: indices.slice(0, 13) }), set)).toBe('none')
+    expect(verdictOn(signed({ guardians: 19, signers: indices.slice(6) }), set)).toBe('none')
+    expect(verdictOn(signed({ guardians: 19, signers: indices }), set)).toBe('none')
+    expect(verdictOn(signed({ guardians: 1, signers: [] }), devnetSet(1))).toBe('VAA_NO_QUORUM')
+  })
+
+  it('refuses a guardian outside the set', () => {
+    expect(verdictOn(signed({ guardians: 19, signers: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 18] }), devnetSet(18))).toBe('VAA_GUARDIAN_INDEX')
+    expect(verdictOn(altered(signed({}), 6, 255), devnetSet(1))).toBe('VAA_GUARDIAN_INDEX')
+  })
+
+  it('refuses one bad signature beyond the quorum, as the contract does', () => {
+    const all = signed({ guardians: 19, signers: Array.from({ length: 19 }, (_, index) => index) })
+    expect(verdictOn(altered(all, firstSignature + 18 * 66 + 40, 1, 2, 3), devnetSet(19))).toBe('VAA_SIGNATURE_INVALID')
+  })
+
+  it('refuses a body that nobody signed', () => {
+    const bytes = signed({})
+    expect(verdictOn(altered(bytes, bytes.length - 1, 1), devnetSet(1))).toBe('VAA_SIGNATURE_INVALID')
+  })
+
+  it.each([
+    ['r is zero', 0, new Uint8Array(32)],
+    ['r is past the order', 0, getBytes(toBeHex(2n ** 256n - 1n))],
+    ['s is zero', 32, new Uint8Array(32)],
+    ['s is the order', 32, getBytes(toBeHex(curveOrder))],
+    ['s is past the order', 32, getBytes(toBeHex(2n ** 256n - 1n))],
+    ['v is 27', 64, new Uint8Array([27])],
+    ['v is 255', 64, new Uint8Array([255])],
+  ])('refuses a signature whose %s', (_, at, value) => {
+    expect(verdictOn(altered(signed({}), firstSignature + at, ...value), devnetSet(1))).toBe('VAA_SIGNATURE_INVALID')
+  })
+
+  it('takes both forms of one signature, as ecrecover does', () => {
+    const bytes = signed({})
+    const s = toBigInt(bytes.subarray(firstSignature + 32, firstSignature + 64))
+    const mirrored = altered(altered(bytes, firstSignature + 32, ...getBytes(toBeHex(curveOrder - s, 32))), firstSignature + 64, 1 - bytes[firstSignature + 64]!)
+    expect(verdictOn(mirrored, devnetSet(1))).toBe('none')
+  })
+
+  it('takes a set that is no longer current until it expires', () => {
+    const old = (expirationTime: number) => devnetSet(1, { current: false, expirationTime })
+    expect(verdictOn(signed({}), old(now + 1))).toBe('none')
+    expect(verdictOn(signed({}), old(now))).toBe('none')
+    expect(verdictOn(signed({}), old(now - 1))).toBe('GUARDIAN_SET_EXPIRED')
+    expect(verdictOn(signed({}), devnetSet(1, { expirationTime: 1 }))).toBe('none')
+  })
+})
+
+describe('the verifier', () => {
+  it('looks at signatures once, and at expiry always', async () => {
+    let set = devnetSet(1)
+    const verifier = createVerifier({ guardianSets: { get: async () => set }, now: () => now })
+    const { bytes } = signVaa()
+    expect(await codeOfAsync(() => verifier.verify(bytes))).toBe('none')
+    // Other keys: signatures that were found good are not recovered again.
+    set = devnetSet(1, { keys: ['0x0000000000000000000000000000000000000001'] })
+    expect(await codeOfAsync(() => verifier.verify(bytes))).toBe('none')
+    expect(await codeOfAsync(() => verifier.verify(signVaa({ sequence: 43n }).bytes))).toBe('VAA_SIGNATURE_INVALID')
+    set = devnetSet(1, { current: false, expirationTime: now - 1 })
+    expect(await codeOfAsync(() => verifier.verify(bytes))).toBe('GUARDIAN_SET_EXPIRED')
+  })
+
+  it('asks for the time only where it matters', async () => {
+    const withoutBlocks = () => {
+      throw new RelayerError('NODE_UNAVAILABLE')
+    }
+    const { bytes } = signVaa()
+    const of = (set: GuardianSet) => createVerifier({ guardianSets: { get: async () => set }, now: withoutBlocks })
+    expect(await codeOfAsync(() => of(devnetSet(1)).verify(bytes))).toBe('none')
+    expect(await codeOfAsync(() => of(devnetSet(1, { current: false, expirationTime: now })).verify(bytes))).toBe('NODE_UNAVAILABLE')
+  })
+})
