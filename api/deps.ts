@@ -1,3 +1,5 @@
+import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Client } from '@temporalio/client'
 import type { Bridges } from '../bridges/port.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -33,3 +35,12 @@ export interface ApiOptions {
   /** Wormhole's chain ids by chain name, so that a request may name a chain either way. */
   readonly chainIds?: Readonly<Record<string, number>>
 }
+
+/** The API while routes are added: every schema is zod's. */
+export type Api = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>

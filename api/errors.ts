@@ -55,7 +55,9 @@ export function toErrorAnswer(thrown: unknown): ErrorAnswer {
 function fromFastify(error: Error): Error {
   if (error instanceof RelayerError) return error
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const problems = error.validation.map(({ instancePath, message }) => `${error.validationContext ?? 'request'}${instancePath}: ${message ?? 'is not valid'}`)
+    const problems = error.validation.map(
+      ({ instancePath, message }) => `${error.validationContext ?? 'request'}${instancePath}: ${message ?? 'is not valid'}`,
+    )
     return new RelayerError('INPUT_INVALID', { detail: problems.join('; ') })
   }
   const { statusCode } = error as FastifyError

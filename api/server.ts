@@ -1,11 +1,10 @@
 import rateLimit from '@fastify/rate-limit'
 import swagger from '@fastify/swagger'
-import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
 import Fastify from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import { RelayerError } from '../domain/errors.ts'
-import type { ApiDeps, ApiOptions } from './deps.ts'
+import type { Api, ApiDeps, ApiOptions } from './deps.ts'
 import { toErrorAnswer } from './errors.ts'
 import { healthRoutes } from './routes/health.ts'
 import { indexRoute } from './routes/index.ts'
@@ -14,9 +13,6 @@ import { metricsRoute } from './routes/metrics.ts'
 import { relayVaaRoute } from './routes/relay-vaa.ts'
 import { showTransferRoute } from './routes/show-transfer.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
-
-/** The API while routes are added: every schema is zod's. */
-export type Api = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, FastifyBaseLogger, ZodTypeProvider>
 
 /** The longest VAA that any guardian signs is far below; a larger body is a mistake. */
 const bodyLimit = 256 * 1024

@@ -10,7 +10,11 @@ export function defaultBridge(bridges: Bridges): string {
 }
 
 /** The door, counted. Throws INPUT_INVALID for a bridge that is not configured, and what the door throws. */
-export async function submit(deps: Pick<ApiDeps, 'door' | 'bridges' | 'metrics'>, bridge: string, message: Uint8Array): ReturnType<ApiDeps['door']['submit']> {
+export async function submit(
+  deps: Pick<ApiDeps, 'door' | 'bridges' | 'metrics'>,
+  bridge: string,
+  message: Uint8Array,
+): ReturnType<ApiDeps['door']['submit']> {
   if (!deps.bridges.has(bridge)) {
     throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${bridge}; configured: ${[...deps.bridges.keys()].join(', ')}.` })
   }

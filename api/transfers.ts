@@ -50,7 +50,11 @@ export async function readTransfer(client: Client, id: string): Promise<Transfer
   try {
     info = await client.withDeadline(Date.now() + serverTimeoutMs, () => handle.describe())
     if (info.type !== workflowType) throw new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: id } })
-    if (info.status.name === 'COMPLETED') return { ...(await client.withDeadline(Date.now() + serverTimeoutMs, () => handle.result() as Promise<TransferStatus>)), execution: info.status.name }
+    if (info.status.name === 'COMPLETED')
+      return {
+        ...(await client.withDeadline(Date.now() + serverTimeoutMs, () => handle.result() as Promise<TransferStatus>)),
+        execution: info.status.name,
+      }
   } catch (error) {
     throw fromTemporal(error, 'TRANSFER_NOT_FOUND', { transfer: id })
   }

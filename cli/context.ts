@@ -26,6 +26,13 @@ export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 /** What a command returns: its exit code. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
+/** What the commands share: the process, the options that are everywhere, and how a command says its exit code. */
+export interface Cli {
+  readonly context: CliContext
+  /** Wraps a handler: it gets the global options, and what it returns is the exit code. */
+  action<Args extends unknown[]>(handler: (globals: GlobalOptions, ...args: Args) => Promise<ExitCode>): (...args: Args) => Promise<void>
+}
+
 /** The file of --config, else of PORTAGE_CONFIG, else portage.yaml in the working directory. */
 export function configPath(context: CliContext, { config }: GlobalOptions): string {
   return resolve(context.cwd(), config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')

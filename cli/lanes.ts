@@ -29,7 +29,9 @@ const queryTimeoutMs = 5_000
 /** The lane that a person means: an id, or the address of a configured lane (of the chain `chain`, if several have it). Throws LANE_NOT_FOUND. */
 export function resolveLane(config: Config, name: string, chain?: string): LaneId {
   if (/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/i.test(name)) return name.toLowerCase()
-  const found = configuredLanes(config).filter((row) => laneAddress(row.lane) === name.toLowerCase() && (chain === undefined || row.chain === chain))
+  const found = configuredLanes(config).filter(
+    (row) => laneAddress(row.lane) === name.toLowerCase() && (chain === undefined || row.chain === chain),
+  )
   if (found.length === 1) return found[0]!.lane
   const detail = found.length > 1 ? `Several chains have this lane: ${found.map((row) => row.lane).join(', ')}.` : undefined
   throw new RelayerError('LANE_NOT_FOUND', { ...(detail && { detail }), facts: { lane: name, chain } })

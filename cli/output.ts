@@ -11,7 +11,14 @@ export function print(context: CliContext, { json }: GlobalOptions, value: objec
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows]
   const widths = headings.map((_, column) => Math.max(...lines.map((cells) => (cells[column] ?? '').length)))
-  return lines.map((cells) => cells.map((cell, column) => (column === cells.length - 1 ? cell : cell.padEnd(widths[column]!))).join('  ').trimEnd()).join('\n')
+  return lines
+    .map((cells) =>
+      cells
+        .map((cell, column) => (column === cells.length - 1 ? cell : cell.padEnd(widths[column]!)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
 }
 
 /** `name  value` lines; undefined values are left out. */

@@ -5,14 +5,7 @@ import { keystoreCommand } from './commands/keystore.ts'
 import { laneCommand } from './commands/lane.ts'
 import { runCommand } from './commands/run.ts'
 import { transferCommand } from './commands/transfer.ts'
-import type { CliContext, ExitCode, GlobalOptions } from './context.ts'
-
-/** What the commands share: the process, the options that are everywhere, and how a command says its exit code. */
-export interface Cli {
-  readonly context: CliContext
-  /** Wraps a handler: it gets the global options, and what it returns is the exit code. */
-  action<Args extends unknown[]>(handler: (globals: GlobalOptions, ...args: Args) => Promise<ExitCode>): (...args: Args) => Promise<void>
-}
+import type { Cli, CliContext, ExitCode, GlobalOptions } from './context.ts'
 
 /** The whole command line. Throws CommanderError instead of ending the process. */
 export function createProgram(context: CliContext, ended: (code: ExitCode) => void): Command {

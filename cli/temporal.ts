@@ -5,7 +5,10 @@ import { RelayerError } from '../domain/errors.ts'
 const connectTimeoutMs = 5_000
 
 /** Runs `use` with a client of the config's namespace and closes the connection. Throws TEMPORAL_UNAVAILABLE. */
-export async function withClient<Result>({ temporal }: Pick<Config, 'temporal'>, use: (client: Client) => Promise<Result>): Promise<Result> {
+export async function withClient<Result>(
+  { temporal }: Pick<Config, 'temporal'>,
+  use: (client: Client) => Promise<Result>,
+): Promise<Result> {
   let connection: Connection
   try {
     connection = await Connection.connect({ address: temporal.address, connectTimeout: connectTimeoutMs })

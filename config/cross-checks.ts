@@ -12,7 +12,11 @@ export function crossCheck(raw: unknown): Problem[] {
     ...duplicates(chains, 'networkId', 'One network is one chain: merge the two, with the nodes and lanes of both.'),
     ...duplicates(chains, 'wormholeChainId', 'Every Wormhole chain id belongs to one chain: correct one of them.'),
     ...chains.flatMap(([name, chain]) => checkLanes(name, list(map(chain)['lanes']))),
-    ...checkBridge('bridges.wormhole-token-bridge', map(map(config['bridges'])['wormhole-token-bridge']), chains.map(([name]) => name)),
+    ...checkBridge(
+      'bridges.wormhole-token-bridge',
+      map(map(config['bridges'])['wormhole-token-bridge']),
+      chains.map(([name]) => name),
+    ),
   ]
 }
 
@@ -38,7 +42,12 @@ function checkLanes(chain: string, lanes: readonly unknown[]): Problem[] {
     if (typeof address !== 'string') return problems
     const other = first.get(address.toLowerCase())
     if (other === undefined) first.set(address.toLowerCase(), index)
-    else problems.unshift({ path: `${path}.address`, problem: `is the address of lanes[${other}] too`, remedy: 'A key is one lane: remove one of them.' })
+    else
+      problems.unshift({
+        path: `${path}.address`,
+        problem: `is the address of lanes[${other}] too`,
+        remedy: 'A key is one lane: remove one of them.',
+      })
     return problems
   })
 }
@@ -50,7 +59,8 @@ function checkSigner(path: string, signer: Record<string, unknown>): Problem[] {
   return [
     {
       path,
-      problem: given.length === 0 ? 'does not say where the password of the keystore is' : 'names two places for the password of the keystore',
+      problem:
+        given.length === 0 ? 'does not say where the password of the keystore is' : 'names two places for the password of the keystore',
       remedy: 'Give either passwordFile or passwordVariable.',
     },
   ]
@@ -60,7 +70,9 @@ function checkBridge(path: string, bridge: Record<string, unknown>, chains: read
   const byChain = (field: string): [string, string, unknown][] =>
     Object.entries(map(bridge[field])).map(([chain, table]) => [`${path}.${field}.${chain}`, chain, table])
   const unknown = [...byChain('minimumFees'), ...byChain('calls')].flatMap(([at, chain]) =>
-    chains.includes(chain) ? [] : [{ path: at, problem: 'is not a chain of this config', remedy: `Use one of: ${chains.join(', ') || '(none is configured)'}.` }],
+    chains.includes(chain)
+      ? []
+      : [{ path: at, problem: 'is not a chain of this config', remedy: `Use one of: ${chains.join(', ') || '(none is configured)'}.` }],
   )
   return [...unknown, ...byChain('minimumFees').flatMap(([at, , table]) => repeatedTokens(at, table))]
 }

@@ -22,7 +22,11 @@ export function interpolate(tree: unknown, env: NodeJS.ProcessEnv): { readonly t
       problems.push(
         name === undefined
           ? { path: pathText(path), problem: 'holds a ${…} that is not the name of a variable', remedy: 'Write ${NAME}.' }
-          : { path: pathText(path), problem: `needs the environment variable ${name}, which is not set`, remedy: `Set ${name} before starting.` },
+          : {
+              path: pathText(path),
+              problem: `needs the environment variable ${name}, which is not set`,
+              remedy: `Set ${name} before starting.`,
+            },
       )
       return whole
     })

@@ -60,7 +60,11 @@ function toYamlProblem(error: { message: string; linePos?: readonly { line: numb
 function resolvePaths(config: Config, folder: string): Config {
   const signer = (value: SignerConfig): SignerConfig =>
     value.kind === 'keystore'
-      ? { ...value, file: resolve(folder, value.file), ...(value.passwordFile ? { passwordFile: resolve(folder, value.passwordFile) } : {}) }
+      ? {
+          ...value,
+          file: resolve(folder, value.file),
+          ...(value.passwordFile ? { passwordFile: resolve(folder, value.passwordFile) } : {}),
+        }
       : value
   const chains = Object.entries(config.chains).map(([name, chain]) => [
     name,

@@ -36,14 +36,26 @@ function toProblem(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
       })
     case 'invalid_type':
       if (valueAt(raw, issue.path) === undefined) return [{ path, problem: 'is missing', remedy: `Add it.${meaning}` }]
-      return [{ path, problem: `must be ${article(issue.expected)}, not ${kindOf(valueAt(raw, issue.path))}`, remedy: typeRemedy(issue.expected, meaning) }]
+      return [
+        {
+          path,
+          problem: `must be ${article(issue.expected)}, not ${kindOf(valueAt(raw, issue.path))}`,
+          remedy: typeRemedy(issue.expected, meaning),
+        },
+      ]
     case 'invalid_key':
       return [{ path, problem: `has a name that ${issue.issues[0]?.message ?? 'is not allowed'}`, remedy: 'Rename it.' }]
     case 'invalid_value':
       return [{ path, problem: 'has an unknown value', remedy: `Use ${issue.values.map(String).join(' or ')}.` }]
     case 'invalid_union': {
       const options = (issue as { options?: readonly unknown[] }).options ?? []
-      return [{ path, problem: valueAt(raw, issue.path) === undefined ? 'is missing' : 'has an unknown value', remedy: `Use ${options.map(String).join(' or ')}.` }]
+      return [
+        {
+          path,
+          problem: valueAt(raw, issue.path) === undefined ? 'is missing' : 'has an unknown value',
+          remedy: `Use ${options.map(String).join(' or ')}.`,
+        },
+      ]
     }
     case 'too_small':
     case 'too_big': {
@@ -82,7 +94,10 @@ function knownKeys(path: readonly PropertyKey[], raw: unknown): string[] {
 
 /** The value at a path of a tree of unknown shape. */
 export function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((node, part) => (typeof node === 'object' && node !== null ? (node as Record<PropertyKey, unknown>)[part] : undefined), tree)
+  return path.reduce<unknown>(
+    (node, part) => (typeof node === 'object' && node !== null ? (node as Record<PropertyKey, unknown>)[part] : undefined),
+    tree,
+  )
 }
 
 function kindOf(value: unknown): string {
@@ -91,7 +106,8 @@ function kindOf(value: unknown): string {
 }
 
 function article(noun: string): string {
-  const plain = noun === 'array' ? 'list' : noun === 'object' || noun === 'record' ? 'map of fields' : noun === 'int' ? 'whole number' : noun
+  const plain =
+    noun === 'array' ? 'list' : noun === 'object' || noun === 'record' ? 'map of fields' : noun === 'int' ? 'whole number' : noun
   return `a ${plain === 'string' ? 'text' : plain}`
 }
 

@@ -26,12 +26,20 @@ export const signerSchema = z.discriminatedUnion('kind', [
 export const laneSchema = z.strictObject({
   address: address.describe('The address of the key. Every worker of the chain knows it; only lane workers need the signer.'),
   signer: signerSchema.optional().describe('Where the key is; absent on workers that do not serve this lane.'),
-  window: z.number().int().min(1).max(128).default(16).describe('Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.'),
+  window: z
+    .number()
+    .int()
+    .min(1)
+    .max(128)
+    .default(16)
+    .describe('Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.'),
 })
 
 export const finalitySchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('tag') }).describe('The node tags the finalized block.'),
-  z.strictObject({ kind: z.literal('depth'), blocks: z.number().int().min(1).max(10_000) }).describe('Final that many blocks below the head.'),
+  z
+    .strictObject({ kind: z.literal('depth'), blocks: z.number().int().min(1).max(10_000) })
+    .describe('Final that many blocks below the head.'),
   z.strictObject({ kind: z.literal('instant') }).describe('A block is final at once.'),
 ])
 
@@ -52,7 +60,12 @@ export const chainSchema = z.strictObject({
     })
     .describe('The Wormhole contracts of this chain.'),
   gasFactor: z.number().min(1).max(5).default(1.2).describe('The gas limit is the estimate times this.'),
-  bumpAfterBlocks: z.number().int().min(1).default(3).describe('A transaction at the lowest nonce that is not mined after this many blocks is replaced with a higher fee.'),
+  bumpAfterBlocks: z
+    .number()
+    .int()
+    .min(1)
+    .default(3)
+    .describe('A transaction at the lowest nonce that is not mined after this many blocks is replaced with a higher fee.'),
   lanes: z.array(laneSchema).default([]).describe('The keys that deliver on this chain. Without one, transfers to it wait.'),
 })
 
@@ -71,11 +84,18 @@ export const wormholeTokenBridgeSchema = z.strictObject({
   minimumFees: z
     .record(name, z.record(originToken, decimal))
     .default({})
-    .describe("Target chain → origin token → least fee, in the token's units as the VAA carries them (at most 8 decimals). Absent: 0, with a warning."),
+    .describe(
+      "Target chain → origin token → least fee, in the token's units as the VAA carries them (at most 8 decimals). Absent: 0, with a warning.",
+    ),
   calls: z
-    .record(name, z.record(address, z.string().regex(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')))
+    .record(
+      name,
+      z.record(address, z.string().regex(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')),
+    )
     .default({})
-    .describe('Target chain → recipient contract → its function that redeems a payload 3, as name(bytes). Without it such transfers are declined.'),
+    .describe(
+      'Target chain → recipient contract → its function that redeems a payload 3, as name(bytes). Without it such transfers are declined.',
+    ),
   assets: z.array(originToken).optional().describe('Origin tokens that are delivered; absent: all.'),
 })
 
@@ -87,13 +107,18 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('The Temporal server.'),
-  chains: z.record(name, chainSchema).describe('The networks that are read and written, by a name of your choice; the same across a fleet.'),
+  chains: z
+    .record(name, chainSchema)
+    .describe('The networks that are read and written, by a name of your choice; the same across a fleet.'),
   bridges: z
     .strictObject({ 'wormhole-token-bridge': wormholeTokenBridgeSchema.optional().describe("Wormhole's token bridge.") })
     .describe('The protocols whose transfers are delivered.'),
   api: z
     .strictObject({
-      host: z.string().default('127.0.0.1').describe('The address that the API listens on. It has no authentication yet: keep it on loopback.'),
+      host: z
+        .string()
+        .default('127.0.0.1')
+        .describe('The address that the API listens on. It has no authentication yet: keep it on loopback.'),
       port: z.number().int().min(0).max(65_535).default(8099).describe('0 takes any free port.'),
       requestsPerMinute: z.number().int().min(1).default(6000).describe('Most requests of one address in a minute.'),
     })

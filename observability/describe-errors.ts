@@ -3,7 +3,12 @@ import { markdownTable } from './markdown.ts'
 
 /** docs/errors.md: every code, whether a retry can help, what it means and what to do. */
 export function describeErrors(): string {
-  const rows = Object.entries(errorCatalogue).map(([code, { retriable, title, remedy }]) => [`\`${code}\``, title, retriable ? 'yes' : 'no', remedy])
+  const rows = Object.entries(errorCatalogue).map(([code, { retriable, title, remedy }]) => [
+    `\`${code}\``,
+    title,
+    retriable ? 'yes' : 'no',
+    remedy,
+  ])
   return [
     '# Error codes',
     '',

@@ -3,7 +3,12 @@ import { metricDefinitions } from './metrics.ts'
 
 /** docs/metrics.md: every metric in the order of a transfer's journey. */
 export function describeMetrics(): string {
-  const rows = Object.values(metricDefinitions).map(({ name, kind, labels, help }) => [`\`${name}\``, kind, labels.map((label) => `\`${label}\``).join(', '), help])
+  const rows = Object.values(metricDefinitions).map(({ name, kind, labels, help }) => [
+    `\`${name}\``,
+    kind,
+    labels.map((label) => `\`${label}\``).join(', '),
+    help,
+  ])
   return [
     '# Metrics',
     '',

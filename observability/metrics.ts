@@ -7,16 +7,34 @@ import { createMetric } from './registry.ts'
  * docs/metrics.md is generated from this table.
  */
 export const metricDefinitions = {
-  intakeReceived: define('portage_intake_messages_total', 'counter', 'Messages that came in, by door (spy, api, cli) and bridge.', ['door', 'bridge']),
-  intakeStarted: define('portage_intake_started_total', 'counter', 'Messages that became a transfer, or (status=known) already were one.', ['door', 'bridge', 'status']),
-  intakeRefused: define('portage_intake_refused_total', 'counter', 'Messages that were refused before an id was taken, by error code.', ['door', 'bridge', 'code']),
+  intakeReceived: define('portage_intake_messages_total', 'counter', 'Messages that came in, by door (spy, api, cli) and bridge.', [
+    'door',
+    'bridge',
+  ]),
+  intakeStarted: define('portage_intake_started_total', 'counter', 'Messages that became a transfer, or (status=known) already were one.', [
+    'door',
+    'bridge',
+    'status',
+  ]),
+  intakeRefused: define('portage_intake_refused_total', 'counter', 'Messages that were refused before an id was taken, by error code.', [
+    'door',
+    'bridge',
+    'code',
+  ]),
   laneInFlight: define('portage_lane_in_flight', 'gauge', 'Nonces that are granted and not yet mined.', ['lane']),
   laneWindow: define('portage_lane_window', 'gauge', 'The most nonces that the lane lets be in flight.', ['lane']),
-  attempts: define('portage_attempts_total', 'counter', 'Transactions handed to the nodes, by lane and kind (call, bump, noop).', ['lane', 'kind']),
+  attempts: define('portage_attempts_total', 'counter', 'Transactions handed to the nodes, by lane and kind (call, bump, noop).', [
+    'lane',
+    'kind',
+  ]),
   rpcCalls: define('portage_rpc_calls_total', 'counter', 'JSON-RPC calls by chain and method.', ['chain', 'method']),
   headHeight: define('portage_head_height', 'gauge', 'Height of the latest block that the head tracker saw.', ['chain']),
   finalizedHeight: define('portage_finalized_height', 'gauge', 'Height at and below which blocks are final.', ['chain']),
-  outcomes: define('portage_transfers_total', 'counter', 'Transfers that ended or were parked in this process, by state and error code.', ['target', 'state', 'code']),
+  outcomes: define('portage_transfers_total', 'counter', 'Transfers that ended or were parked in this process, by state and error code.', [
+    'target',
+    'state',
+    'code',
+  ]),
   deliverySeconds: define(
     'portage_delivery_seconds',
     'histogram',
@@ -28,7 +46,9 @@ export const metricDefinitions = {
 } as const
 
 type Definitions = typeof metricDefinitions
-type MetricsByName = { readonly [Name in keyof Definitions]: Definitions[Name] extends MetricDefinition<infer Label> ? Metric<Label> : never }
+type MetricsByName = {
+  readonly [Name in keyof Definitions]: Definitions[Name] extends MetricDefinition<infer Label> ? Metric<Label> : never
+}
 
 /** One typed object of all metrics, and how they are read. */
 export interface Metrics extends MetricsByName {

@@ -68,7 +68,8 @@ export function createMetric<Label extends string>(definition: MetricDefinition<
     value: (labels) => at(labels).value,
     render() {
       const lines = [`# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}`, `# TYPE ${name} ${kind}`]
-      for (const [key, series] of all) lines.push(...(kind === 'histogram' ? histogram(name, key, buckets, series) : [line(name, key, series.value)]))
+      for (const [key, series] of all)
+        lines.push(...(kind === 'histogram' ? histogram(name, key, buckets, series) : [line(name, key, series.value)]))
       return lines.join('\n')
     },
   }

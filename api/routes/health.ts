@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { ApiDeps } from '../deps.ts'
+import type { Api, ApiDeps } from '../deps.ts'
 import { checkHealth, temporalProbe } from '../health.ts'
-import type { Api } from '../server.ts'
 
 const report = z.object({
   ready: z.boolean(),
@@ -11,11 +10,19 @@ const report = z.object({
 /** `GET /health`: the process lives. `GET /ready`: what it needs works; 503 if not. Neither is rate limited. */
 export function healthRoutes(app: Api, { client, health }: ApiDeps): void {
   const config = { rateLimit: false as const }
-  app.get('/health', { config, schema: { summary: 'Is the process alive?', response: { 200: z.object({ status: z.literal('ok') }) } } }, () => ({
-    status: 'ok' as const,
-  }))
-  app.get('/ready', { config, schema: { summary: 'Does what it needs work?', response: { 200: report, 503: report } } }, async (_, reply) => {
-    const { ready, checks } = await checkHealth([temporalProbe(client), ...health])
-    return reply.status(ready ? 200 : 503).send({ ready, checks: [...checks] })
-  })
+  app.get(
+    '/health',
+    { config, schema: { summary: 'Is the process alive?', response: { 200: z.object({ status: z.literal('ok') }) } } },
+    () => ({
+      status: 'ok' as const,
+    }),
+  )
+  app.get(
+    '/ready',
+    { config, schema: { summary: 'Does what it needs work?', response: { 200: report, 503: report } } },
+    async (_, reply) => {
+      const { ready, checks } = await checkHealth([temporalProbe(client), ...health])
+      return reply.status(ready ? 200 : 503).send({ ready, checks: [...checks] })
+    },
+  )
 }

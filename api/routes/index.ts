@@ -1,9 +1,11 @@
 import { z } from 'zod'
-import type { Api } from '../server.ts'
+import type { Api } from '../deps.ts'
 
 /** `GET /` lists the routes; `GET /openapi.json` describes them. Registered last: it lists what is there. */
 export function indexRoute(app: Api): void {
-  app.get('/', { schema: { summary: 'The routes', response: { 200: z.object({ routes: z.array(z.string()) }) } } }, () => ({ routes: listRoutes(app) }))
+  app.get('/', { schema: { summary: 'The routes', response: { 200: z.object({ routes: z.array(z.string()) }) } } }, () => ({
+    routes: listRoutes(app),
+  }))
   app.get('/openapi.json', { schema: { hide: true } }, (_, reply) => reply.type('application/json').send(JSON.stringify(app.swagger())))
 }
 

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { transferStates } from '../../domain/transfer.ts'
-import type { ApiDeps } from '../deps.ts'
+import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
-import type { Api } from '../server.ts'
 import { listTransfers } from '../transfers.ts'
 
 const row = z.object({

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { RelayerError } from '../../domain/errors.ts'
-import type { ApiDeps } from '../deps.ts'
+import type { Api, ApiDeps } from '../deps.ts'
 import { toErrorAnswer } from '../errors.ts'
 import { messageBytes } from '../message-bytes.ts'
-import type { Api } from '../server.ts'
 import { defaultBridge, submit } from '../submit.ts'
 
 /**

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { transferStates } from '../../domain/transfer.ts'
-import type { ApiDeps } from '../deps.ts'
+import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
-import type { Api } from '../server.ts'
 import { readTransfer } from '../transfers.ts'
 
 /** Open-ended on purpose: a status that a newer workflow extends must still be shown whole. */

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { RelayerError } from '../../domain/errors.ts'
 import { fetchSignedVaa } from '../../intake/guardian-api.ts'
-import type { ApiDeps, ApiOptions } from '../deps.ts'
+import type { Api, ApiDeps, ApiOptions } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { messageBytes } from '../message-bytes.ts'
-import type { Api } from '../server.ts'
 import { defaultBridge, submit } from '../submit.ts'
 
 const maxU64 = 2n ** 64n - 1n
@@ -20,7 +19,9 @@ export const emitterSchema = z
   .regex(/^(0x)?[0-9a-fA-F]{64}$/, 'must be 64 hex digits: the emitter, padded to 32 bytes')
   .transform((value) => value.replace(/^0x/, '').toLowerCase())
 
-const chainIdSchema = z.union([z.number().int().min(1).max(65_535), z.string().min(1).max(64)]).describe('Wormhole chain id, or the name of a configured chain.')
+const chainIdSchema = z
+  .union([z.number().int().min(1).max(65_535), z.string().min(1).max(64)])
+  .describe('Wormhole chain id, or the name of a configured chain.')
 
 const bodySchema = z.union([
   z.strictObject({ vaa: z.string().min(1).describe('The signed VAA, base64 or hex.') }),
@@ -44,7 +45,9 @@ export function submitTransferRoute(app: Api, deps: ApiDeps, { chainIds = {} }: 
     const { body } = request
     const bridge = request.query.bridge ?? defaultBridge(deps.bridges)
     const message =
-      'vaa' in body ? messageBytes(body.vaa) : await fetchSignedVaa(deps.guardianApis, { ...body, chain: chainNumber(body.chain, chainIds) })
+      'vaa' in body
+        ? messageBytes(body.vaa)
+        : await fetchSignedVaa(deps.guardianApis, { ...body, chain: chainNumber(body.chain, chainIds) })
     const { id, status } = await submit(deps, bridge, message)
     return reply.status(status === 'started' ? 202 : 200).send({ id, status })
   })

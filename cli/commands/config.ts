@@ -1,7 +1,7 @@
 import { Command } from 'commander'
+import type { Cli } from '../context.ts'
 import { exitCodes, configPath, readConfig } from '../context.ts'
 import { facts, print } from '../output.ts'
-import type { Cli } from '../program.ts'
 
 /** `portage config check` */
 export function configCommand({ context, action }: Cli): Command {
@@ -19,7 +19,12 @@ export function configCommand({ context, action }: Cli): Command {
           lanes: chains.reduce((count, [, chain]) => count + chain.lanes.length, 0),
           bridges: Object.keys(config.bridges),
         }
-        const text = facts({ config: 'valid', chains: summary.chains.join(', '), lanes: summary.lanes, bridges: summary.bridges.join(', ') })
+        const text = facts({
+          config: 'valid',
+          chains: summary.chains.join(', '),
+          lanes: summary.lanes,
+          bridges: summary.bridges.join(', '),
+        })
         print(context, globals, summary, text)
         return exitCodes.ok
       }),

@@ -1,12 +1,11 @@
 import { Command } from 'commander'
-import type { ExitCode } from '../context.ts'
+import type { Cli, ExitCode } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { checkChains } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
 import { checkServices } from '../doctor/services.ts'
 import { checkTemporal } from '../doctor/temporal.ts'
 import { print } from '../output.ts'
-import type { Cli } from '../program.ts'
 
 /** `portage doctor` */
 export function doctorCommand({ context, action }: Cli): Command {

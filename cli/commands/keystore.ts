@@ -3,10 +3,9 @@ import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { Wallet } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
-import type { CliContext, GlobalOptions } from '../context.ts'
+import type { Cli, CliContext, GlobalOptions } from '../context.ts'
 import { exitCodes } from '../context.ts'
 import { facts, print } from '../output.ts'
-import type { Cli } from '../program.ts'
 
 interface KeystoreOptions {
   readonly out: string
@@ -40,7 +39,10 @@ async function write(context: CliContext, globals: GlobalOptions, options: Keyst
   try {
     await writeFile(file, `${await wallet.encrypt(password)}\n`, { mode: 0o600, flag: 'wx' })
   } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code === 'EEXIST' ? 'The file exists already; a key is never overwritten.' : 'The file cannot be written.'
+    const why =
+      (cause as NodeJS.ErrnoException).code === 'EEXIST'
+        ? 'The file exists already; a key is never overwritten.'
+        : 'The file cannot be written.'
     throw new RelayerError('INPUT_INVALID', { detail: why, facts: { file: options.out }, cause })
   }
   const address = wallet.address.toLowerCase()

@@ -3,12 +3,11 @@ import { fromTemporal } from '../../api/temporal-errors.ts'
 import type { LaneState } from '../../domain/lane.ts'
 import { pauseSignal, resumeSignal } from '../../temporal/messages.ts'
 import { laneWorkflowId } from '../../temporal/names.ts'
-import type { GlobalOptions } from '../context.ts'
+import type { Cli, GlobalOptions } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import type { LaneRow } from '../lanes.ts'
 import { listLanes, readLane, resolveLane, toRow } from '../lanes.ts'
 import { facts, print, table } from '../output.ts'
-import type { Cli } from '../program.ts'
 import { withClient } from '../temporal.ts'
 
 /** `portage lane …` */
@@ -74,7 +73,12 @@ function resumeCommand({ context, action }: Cli): Command {
 type Handle = ReturnType<Parameters<Parameters<typeof withClient>[1]>[0]['workflow']['getHandle']>
 
 /** A signal, not an update: it is kept even when no worker serves the ledger at the moment. */
-async function tell({ context }: Cli, globals: GlobalOptions, what: { name: string; chain: string | undefined; asked: string }, send: (handle: Handle) => Promise<void>) {
+async function tell(
+  { context }: Cli,
+  globals: GlobalOptions,
+  what: { name: string; chain: string | undefined; asked: string },
+  send: (handle: Handle) => Promise<void>,
+) {
   const config = await readConfig(context, globals)
   const lane = resolveLane(config, what.name, what.chain)
   await withClient(config, async (client) => {
@@ -89,7 +93,9 @@ async function tell({ context }: Cli, globals: GlobalOptions, what: { name: stri
 }
 
 function laneArgument(command: Command): Command {
-  return command.argument('<lane>', 'lane id (evm-1:0x…), or the address of a configured lane').option('--chain <name>', 'the chain, where several have this address')
+  return command
+    .argument('<lane>', 'lane id (evm-1:0x…), or the address of a configured lane')
+    .option('--chain <name>', 'the chain, where several have this address')
 }
 
 const headings = ['lane', 'chain', 'status', 'next', 'mined', 'final', 'in flight', 'balance (wei)']
@@ -97,18 +103,43 @@ const headings = ['lane', 'chain', 'status', 'next', 'mined', 'final', 'in fligh
 function toCells({ lane, chain, status, next, latest, finalized, inFlight, window, balance, pausedFor }: LaneRow): string[] {
   const number = (value: number | undefined): string => (value === undefined ? '-' : String(value))
   const flight = inFlight === undefined ? '-' : `${inFlight}/${number(window)}`
-  return [lane, chain ?? '(not in config)', pausedFor ? `${status}: ${pausedFor}` : status, number(next), number(latest), number(finalized), flight, balance ?? '-']
+  return [
+    lane,
+    chain ?? '(not in config)',
+    pausedFor ? `${status}: ${pausedFor}` : status,
+    number(next),
+    number(latest),
+    number(finalized),
+    flight,
+    balance ?? '-',
+  ]
 }
 
 function stateText(state: LaneState): string {
   const { lane, status, next, latest, finalized, inFlight, window, balance, pausedFor } = toRow(state.config.lane, undefined, true, state)
-  const head = facts({ lane, status, 'paused for': pausedFor, 'next nonce': next, mined: latest, final: finalized, 'in flight': `${inFlight}/${window}`, balance: balance && `${balance} wei`, ...state.counts })
+  const head = facts({
+    lane,
+    status,
+    'paused for': pausedFor,
+    'next nonce': next,
+    mined: latest,
+    final: finalized,
+    'in flight': `${inFlight}/${window}`,
+    balance: balance && `${balance} wei`,
+    ...state.counts,
+  })
   const entries = Object.values(state.entries).sort((a, b) => a.nonce - b.nonce)
   if (entries.length === 0) return `${head}\n\nEvery nonce is final.`
   const rows = entries.map((entry) => {
     const last = entry.attempts.at(-1)
     const where = state.observed && entry.nonce < state.observed.latest ? 'mined' : entry.maybeSent ? 'sent' : 'granted'
-    return [String(entry.nonce), entry.fill ? `${where}, fill: ${entry.fill}` : where, String(entry.attempts.length), last?.maxFee ?? '-', entry.owner?.intentId ?? '(the lane)']
+    return [
+      String(entry.nonce),
+      entry.fill ? `${where}, fill: ${entry.fill}` : where,
+      String(entry.attempts.length),
+      last?.maxFee ?? '-',
+      entry.owner?.intentId ?? '(the lane)',
+    ]
   })
   return `${head}\n\n${table(['nonce', 'state', 'attempts', 'max fee (wei)', 'intent'], rows)}`
 }

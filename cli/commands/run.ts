@@ -1,10 +1,9 @@
 import { Command, Option } from 'commander'
-import type { CliContext } from '../context.ts'
+import type { Cli, CliContext } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { laneAddress } from '../../domain/lane-id.ts'
 import type { LogLevel } from '../../observability/logger.ts'
 import { createLogger, logLevels } from '../../observability/logger.ts'
-import type { Cli } from '../program.ts'
 
 const roles = ['all', 'chain', 'lane', 'lanes', 'intake', 'api'] as const
 

@@ -3,9 +3,9 @@ import { readTransfer } from '../../api/transfers.ts'
 import { fromTemporal } from '../../api/temporal-errors.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { cancelSignal } from '../../temporal/messages.ts'
+import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { facts, print } from '../output.ts'
-import type { Cli } from '../program.ts'
 import { withClient } from '../temporal.ts'
 
 /** `portage transfer cancel <id>` */
@@ -15,13 +15,19 @@ export function cancelCommand({ context, action }: Cli): Command {
     .argument('<id>', 'transfer id')
     .requiredOption('--operator <name>', 'who cancels; kept in the history')
     .requiredOption('--reason <text>', 'why; kept in the history')
-    .addHelpText('after', '\nExample:\n  portage transfer cancel wormhole-token-bridge:… --operator night-shift --reason "recipient asked for it"')
+    .addHelpText(
+      'after',
+      '\nExample:\n  portage transfer cancel wormhole-token-bridge:… --operator night-shift --reason "recipient asked for it"',
+    )
     .action(
       action(async (globals, id: string, { operator, reason }: { operator: string; reason: string }) => {
         await withClient(await readConfig(context, globals), async (client) => {
           const report = await readTransfer(client, id)
           if (report.execution !== 'RUNNING') {
-            throw new RelayerError('INPUT_INVALID', { detail: 'This transfer is closed already.', facts: { transfer: id, state: report.state, execution: report.execution } })
+            throw new RelayerError('INPUT_INVALID', {
+              detail: 'This transfer is closed already.',
+              facts: { transfer: id, state: report.state, execution: report.execution },
+            })
           }
           await client.workflow
             .getHandle(id)

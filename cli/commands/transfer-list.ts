@@ -3,9 +3,9 @@ import type { TransferRow } from '../../api/transfers.ts'
 import { listTransfers } from '../../api/transfers.ts'
 import type { TransferState } from '../../domain/transfer.ts'
 import { transferStates } from '../../domain/transfer.ts'
+import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { print, table } from '../output.ts'
-import type { Cli } from '../program.ts'
 import { withClient } from '../temporal.ts'
 
 /** What list and watch select by. */
@@ -19,7 +19,10 @@ export interface ListOptions {
 export function listCommand({ context, action }: Cli): Command {
   return withFilter(new Command('list'))
     .description('Transfers, newest first.')
-    .addHelpText('after', '\nExamples:\n  portage transfer list --state parked\n  portage transfer list --chain ethereum --limit 200 --json')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  portage transfer list --state parked\n  portage transfer list --chain ethereum --limit 200 --json',
+    )
     .action(
       action(async (globals, options: ListOptions) => {
         const transfers = await withClient(await readConfig(context, globals), (client) => listTransfers(client, options))

@@ -3,9 +3,9 @@ import { fromTemporal } from '../../api/temporal-errors.ts'
 import { readTransfer } from '../../api/transfers.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { retrySignal } from '../../temporal/messages.ts'
+import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { facts, print } from '../output.ts'
-import type { Cli } from '../program.ts'
 import { restartTransfer } from '../restart-transfer.ts'
 import { withClient } from '../temporal.ts'
 
@@ -20,7 +20,10 @@ export function retryCommand({ context, action }: Cli): Command {
         const done = await withClient(await readConfig(context, globals), async (client) => {
           const report = await readTransfer(client, id)
           if (report.state === 'delivered') {
-            throw new RelayerError('INPUT_INVALID', { detail: 'This transfer is delivered: there is nothing to retry.', facts: { transfer: id } })
+            throw new RelayerError('INPUT_INVALID', {
+              detail: 'This transfer is delivered: there is nothing to retry.',
+              facts: { transfer: id },
+            })
           }
           try {
             if (report.execution === 'RUNNING') {

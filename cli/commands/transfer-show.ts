@@ -1,9 +1,9 @@
 import { Command } from 'commander'
 import type { TransferReport } from '../../api/transfers.ts'
 import { readTransfer } from '../../api/transfers.ts'
+import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { facts, print, table } from '../output.ts'
-import type { Cli } from '../program.ts'
 import { withClient } from '../temporal.ts'
 
 /** `portage transfer show <id>` */

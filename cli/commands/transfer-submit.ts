@@ -2,10 +2,10 @@ import { Command } from 'commander'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
+import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import type { Refusal } from '../output.ts'
 import { facts, print, printRefusal } from '../output.ts'
-import type { Cli } from '../program.ts'
 
 interface SubmitOptions {
   readonly chain?: string
@@ -72,7 +72,8 @@ async function post(url: URL, body: object): Promise<Answer> {
 }
 
 function apiUrl({ api }: Config): string {
-  if (api.port === 0) throw new RelayerError('INPUT_INVALID', { detail: 'The config leaves the port of the API open: name its URL with --api.' })
+  if (api.port === 0)
+    throw new RelayerError('INPUT_INVALID', { detail: 'The config leaves the port of the API open: name its URL with --api.' })
   // An API that listens on every address is asked on loopback.
   const host = api.host === '0.0.0.0' || api.host === '::' ? '127.0.0.1' : api.host
   return `http://${host.includes(':') ? `[${host}]` : host}:${api.port}`

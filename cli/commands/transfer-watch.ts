@@ -3,10 +3,9 @@ import type { Client } from '@temporalio/client'
 import { Command } from 'commander'
 import type { TransferReport } from '../../api/transfers.ts'
 import { listTransfers, readTransfer } from '../../api/transfers.ts'
-import type { CliContext, ExitCode, GlobalOptions } from '../context.ts'
+import type { Cli, CliContext, ExitCode, GlobalOptions } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { print } from '../output.ts'
-import type { Cli } from '../program.ts'
 import { withClient } from '../temporal.ts'
 import type { ListOptions } from './transfer-list.ts'
 import { rowsText, withFilter } from './transfer-list.ts'
@@ -30,7 +29,9 @@ export function watchCommand({ context, action }: Cli): Command {
         context.on('SIGTERM', abort)
         try {
           return await withClient(config, (client) =>
-            id === undefined ? watchList(client, context, globals, options, stop.signal) : watchOne(client, context, globals, id, stop.signal),
+            id === undefined
+              ? watchList(client, context, globals, options, stop.signal)
+              : watchOne(client, context, globals, id, stop.signal),
           )
         } finally {
           context.off('SIGINT', abort)
@@ -63,7 +64,13 @@ function printNews(context: CliContext, { json }: GlobalOptions, report: Transfe
   return news.at(-1)?.at ?? after
 }
 
-async function watchList(client: Client, context: CliContext, globals: GlobalOptions, filter: ListOptions, signal: AbortSignal): Promise<ExitCode> {
+async function watchList(
+  client: Client,
+  context: CliContext,
+  globals: GlobalOptions,
+  filter: ListOptions,
+  signal: AbortSignal,
+): Promise<ExitCode> {
   let shown = ''
   while (!signal.aborted) {
     const transfers = await listTransfers(client, filter)

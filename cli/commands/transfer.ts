@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { Cli } from '../program.ts'
+import type { Cli } from '../context.ts'
 import { cancelCommand } from './transfer-cancel.ts'
 import { listCommand } from './transfer-list.ts'
 import { retryCommand } from './transfer-retry.ts'
@@ -10,6 +10,7 @@ import { watchCommand } from './transfer-watch.ts'
 /** `portage transfer …` */
 export function transferCommand(cli: Cli): Command {
   const transfer = new Command('transfer').description('Transfers: hand one in, look at them, retry, cancel.')
-  for (const create of [submitCommand, showCommand, listCommand, watchCommand, retryCommand, cancelCommand]) transfer.addCommand(create(cli))
+  for (const create of [submitCommand, showCommand, listCommand, watchCommand, retryCommand, cancelCommand])
+    transfer.addCommand(create(cli))
   return transfer
 }

@@ -18,7 +18,9 @@ async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
   const area = `chain ${name}`
   const readers = chain.nodes.map((node) => openReader(name, chain, node))
   try {
-    const nodes = await Promise.all(readers.map((reader, index) => look(area, `node ${redactUrl(chain.nodes[index]!.url)}`, () => checkNode(reader, chain))))
+    const nodes = await Promise.all(
+      readers.map((reader, index) => look(area, `node ${redactUrl(chain.nodes[index]!.url)}`, () => checkNode(reader, chain))),
+    )
     const reader = readers[nodes.findIndex(({ status }) => status !== 'fail')]
     const keys = await Promise.all(chain.lanes.map((lane) => look(area, `key of ${lane.address}`, () => checkKey(chain, lane))))
     if (!reader) return [...nodes, ...keys]
@@ -46,7 +48,11 @@ async function checkNode(reader: Reader, { finality, networkId }: ChainConfig): 
   const age = Math.round(Date.now() / 1000 - head.latest.timestamp)
   const detail = `network ${networkId}, head ${head.latest.height} (${age} s old), final ${head.finalized}`
   if (finality.kind === 'tag' && head.finalized === 0 && head.latest.height > 0) {
-    return { status: 'warn', detail: `${detail}: nothing is tagged final`, remedy: 'If this network never tags a block, configure finality by depth.' }
+    return {
+      status: 'warn',
+      detail: `${detail}: nothing is tagged final`,
+      remedy: 'If this network never tags a block, configure finality by depth.',
+    }
   }
   return detail
 }
@@ -63,9 +69,10 @@ async function checkCore(reader: Reader, { contracts: { core }, wormholeChainId 
   const chainId = Number(await read(reader, core, 'chainId'))
   if (chainId !== wormholeChainId) return wrongChainId(core, chainId, wormholeChainId)
   const index = (await read(reader, core, 'getCurrentGuardianSetIndex')) as bigint
-  const set = (await read(reader, core, 'getGuardianSet', [index])) as { keys: readonly string[] }
-  if (set.keys.length === 0) return { status: 'fail', detail: `${core}: guardian set ${index} has no keys`, remedy: 'Check contracts.core of this chain.' }
-  return `${core}, guardian set ${index} of ${set.keys.length}`
+  const [keys] = (await read(reader, core, 'getGuardianSet', [index])) as readonly [readonly string[], bigint]
+  if (keys.length === 0)
+    return { status: 'fail', detail: `${core}: guardian set ${index} has no keys`, remedy: 'Check contracts.core of this chain.' }
+  return `${core}, guardian set ${index} of ${keys.length}`
 }
 
 async function checkTokenBridge(reader: Reader, { contracts: { core, tokenBridge }, wormholeChainId }: ChainConfig): Promise<Finding> {
@@ -73,17 +80,26 @@ async function checkTokenBridge(reader: Reader, { contracts: { core, tokenBridge
   if (chainId !== wormholeChainId) return wrongChainId(tokenBridge, chainId, wormholeChainId)
   const itsCore = String(await read(reader, tokenBridge, 'wormhole')).toLowerCase()
   if (itsCore === core) return tokenBridge
-  return { status: 'fail', detail: `${tokenBridge} belongs to the core contract ${itsCore}`, remedy: 'Correct contracts.core or contracts.tokenBridge of this chain.' }
+  return {
+    status: 'fail',
+    detail: `${tokenBridge} belongs to the core contract ${itsCore}`,
+    remedy: 'Correct contracts.core or contracts.tokenBridge of this chain.',
+  }
 }
 
 function wrongChainId(contract: string, actual: number, expected: number): Finding {
-  return { status: 'fail', detail: `${contract} is of Wormhole chain ${actual}, not ${expected}`, remedy: 'Correct wormholeChainId or the contract address.' }
+  return {
+    status: 'fail',
+    detail: `${contract} is of Wormhole chain ${actual}, not ${expected}`,
+    remedy: 'Correct wormholeChainId or the contract address.',
+  }
 }
 
 async function read(reader: Reader, contract: string, name: string, args: readonly unknown[] = []): Promise<unknown> {
   const answer = await reader.call(contract, contracts.encodeFunctionData(name, args), 'latest')
   // An address without code answers every call with nothing.
-  if (answer === '0x') throw new RelayerError('INPUT_INVALID', { detail: `${contract} does not answer ${name}(): there is no such contract on this network.` })
+  if (answer === '0x')
+    throw new RelayerError('INPUT_INVALID', { detail: `${contract} does not answer ${name}(): there is no such contract on this network.` })
   return contracts.decodeFunctionResult(name, answer)[0]
 }
 
@@ -98,10 +114,17 @@ async function checkLane(reader: Reader, address: string): Promise<Finding> {
   const [account, hasCode] = await Promise.all([reader.account(address), reader.hasCode(address)])
   const detail = `balance ${account.balance} wei, nonce ${account.latestNonce}`
   if (account.balance === '0') return { status: 'fail', detail, remedy: 'Send it the native coin of this chain: it pays the gas.' }
-  if (hasCode) return { status: 'warn', detail: `${detail}; the address has code (EIP-7702)`, remedy: 'Set its window to 1, or use a plain key.' }
+  if (hasCode)
+    return { status: 'warn', detail: `${detail}; the address has code (EIP-7702)`, remedy: 'Set its window to 1, or use a plain key.' }
   return detail
 }
 
 function noLane(area: string): Check {
-  return { area, name: 'lanes', status: 'warn', detail: 'no lane is configured', remedy: 'Transfers to this chain wait until there is one.' }
+  return {
+    area,
+    name: 'lanes',
+    status: 'warn',
+    detail: 'no lane is configured',
+    remedy: 'Transfers to this chain wait until there is one.',
+  }
 }

@@ -56,7 +56,9 @@ describe('POST /v1/transfers', () => {
     ['the same as hex', { vaa: `0x${Buffer.from(vaa).toString('hex')}` }, 503, 'NODE_UNAVAILABLE'],
   ])('%s', async (_, body, status, code) => {
     const response = await post(body)
-    expect(response.json()).toMatchObject({ error: { code, message: expect.any(String), remedy: expect.any(String), facts: expect.any(Object) } })
+    expect(response.json()).toMatchObject({
+      error: { code, message: expect.any(String), remedy: expect.any(String), facts: expect.any(Object) },
+    })
     expect(response.statusCode).toBe(status)
     expect(response.headers['retry-after'] !== undefined).toBe(status === 503)
     expect(response.body).not.toContain('secret-path')
@@ -78,11 +80,19 @@ describe('POST /v1/transfers', () => {
 
   test('refuses a bridge that is not configured, with those that are', async () => {
     const response = await post({ vaa: base64 }, '?bridge=ferry')
-    expect([response.statusCode, response.json<{ error: { message: string } }>().error.message]).toEqual([400, expect.stringContaining('configured: wormhole-token-bridge')])
+    expect([response.statusCode, response.json<{ error: { message: string } }>().error.message]).toEqual([
+      400,
+      expect.stringContaining('configured: wormhole-token-bridge'),
+    ])
   })
 
   test('refuses what is not JSON, and what is too long', async () => {
-    const broken = await setting.api.inject({ method: 'POST', url: '/v1/transfers', headers: { 'content-type': 'application/json' }, payload: '{' })
+    const broken = await setting.api.inject({
+      method: 'POST',
+      url: '/v1/transfers',
+      headers: { 'content-type': 'application/json' },
+      payload: '{',
+    })
     expect([broken.statusCode, broken.json<{ error: { code: string } }>().error.code]).toEqual([400, 'INPUT_INVALID'])
     const long = await post({ vaa: 'A'.repeat(300_000) })
     expect([long.statusCode, long.json<{ error: { code: string } }>().error.code]).toEqual([400, 'INPUT_INVALID'])
@@ -105,13 +115,19 @@ describe("GET /relayvaa, spy_relayer's route", () => {
     expect(slashes).toContain('//')
     for (const path of [slashes, encodeURIComponent(slashes)]) {
       const response = await setting.api.inject({ method: 'GET', url: `/relayvaa/${path}` })
-      expect([response.statusCode, response.json()]).toEqual([400, { message: 'Request failed', code: 'VAA_TRUNCATED', error: expect.any(String) }])
+      expect([response.statusCode, response.json()]).toEqual([
+        400,
+        { message: 'Request failed', code: 'VAA_TRUNCATED', error: expect.any(String) },
+      ])
     }
   })
 
   test('keeps 503 for what may heal', async () => {
     const response = await setting.api.inject({ method: 'GET', url: `/relayvaa/${base64}` })
-    expect([response.statusCode, response.json()]).toEqual([503, { message: 'Request failed', code: 'NODE_UNAVAILABLE', error: expect.any(String) }])
+    expect([response.statusCode, response.json()]).toEqual([
+      503,
+      { message: 'Request failed', code: 'NODE_UNAVAILABLE', error: expect.any(String) },
+    ])
     expect(response.headers['retry-after']).toBeDefined()
   })
 
@@ -150,7 +166,10 @@ describe('the rest', () => {
   test('GET /health says that the process lives, GET /ready that Temporal does not answer', async () => {
     expect((await get('/health')).json()).toEqual({ status: 'ok' })
     const ready = await get('/ready')
-    expect([ready.statusCode, ready.json()]).toEqual([503, { ready: false, checks: [{ name: 'temporal', ok: false, problem: expect.any(String) }] }])
+    expect([ready.statusCode, ready.json()]).toEqual([
+      503,
+      { ready: false, checks: [{ name: 'temporal', ok: false, problem: expect.any(String) }] },
+    ])
   })
 
   test('GET /metrics counts requests by route, not by what was in them', async () => {
@@ -166,10 +185,13 @@ describe('the rest', () => {
     expect([response.statusCode, response.json<{ error: { code: string } }>().error.code]).toEqual([404, 'INPUT_INVALID'])
   })
 
-  test.each(['/v1/transfers?state=lost', '/v1/transfers?limit=0', "/v1/transfers?chain=x'%20OR%201=1", '/v1/transfers?what=1'])('GET %s is refused', async (url) => {
-    const response = await get(url)
-    expect([response.statusCode, response.json<{ error: { code: string } }>().error.code]).toEqual([400, 'INPUT_INVALID'])
-  })
+  test.each(['/v1/transfers?state=lost', '/v1/transfers?limit=0', "/v1/transfers?chain=x'%20OR%201=1", '/v1/transfers?what=1'])(
+    'GET %s is refused',
+    async (url) => {
+      const response = await get(url)
+      expect([response.statusCode, response.json<{ error: { code: string } }>().error.code]).toEqual([400, 'INPUT_INVALID'])
+    },
+  )
 })
 
 test('one address that asks too often is told to wait; health and metrics are not limited', async () => {

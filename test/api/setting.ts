@@ -1,6 +1,5 @@
 import { Client, Connection } from '@temporalio/client'
-import type { ApiOptions } from '../../api/deps.ts'
-import type { Api } from '../../api/server.ts'
+import type { Api, ApiOptions } from '../../api/deps.ts'
 import { createApi } from '../../api/server.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import { createChain } from '../../chains/registry.ts'
@@ -29,7 +28,10 @@ export function deadConfig(port: number): Config {
 }
 
 /** The API on real parts: door, bridges, chains and client of the config, none of them connected yet. */
-export async function openApi(config: Config, options: Partial<ApiOptions> = {}): Promise<{ api: Api; metrics: Metrics; close(): Promise<void> }> {
+export async function openApi(
+  config: Config,
+  options: Partial<ApiOptions> = {},
+): Promise<{ api: Api; metrics: Metrics; close(): Promise<void> }> {
   const connection = Connection.lazy({ address: config.temporal.address })
   const client = new Client({ connection })
   const chains = new Map(

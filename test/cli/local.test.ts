@@ -72,7 +72,9 @@ describe('config check', () => {
     `)
     expect([people.code, people.out]).toEqual([1, ''])
     const scripts = await runCli(['--json', 'config', 'check'], { cwd })
-    expect(scripts.json()).toMatchObject({ error: { code: 'CONFIG_INVALID', remedy: 'Correct the fields that are named.', facts: { problems: 1 } } })
+    expect(scripts.json()).toMatchObject({
+      error: { code: 'CONFIG_INVALID', remedy: 'Correct the fields that are named.', facts: { problems: 1 } },
+    })
     const verbose = await runCli(['config', 'check', '--verbose'], { cwd })
     expect(verbose.err).toContain('RelayerError: The config has problems.')
   })

@@ -63,6 +63,8 @@ test('the launcher runs from any folder', async () => {
   const run = promisify(execFile)
   const { stdout } = await run(process.execPath, [launcher, 'config', '--help'], { cwd: tmpdir() })
   expect(stdout).toContain('Usage: portage config')
-  const failure = await run(process.execPath, [launcher, 'config', 'check', '--config', 'absent.yaml'], { cwd: tmpdir() }).catch((error: unknown) => error)
+  const failure = await run(process.execPath, [launcher, 'config', 'check', '--config', 'absent.yaml'], { cwd: tmpdir() }).catch(
+    (error: unknown) => error,
+  )
   expect(failure).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('CONFIG_INVALID: The config has problems.') })
 })

@@ -22,7 +22,9 @@ test('defaults and needs are told', () => {
 })
 
 test('a field is found through lists, maps and unions', () => {
-  expect(fieldAt(configSchema, ['chains', 'any', 'lanes', 0, 'signer', 'passwordFile'])?.description).toContain('first line is the password')
+  expect(fieldAt(configSchema, ['chains', 'any', 'lanes', 0, 'signer', 'passwordFile'])?.description).toContain(
+    'first line is the password',
+  )
   expect(fieldAt(configSchema, ['chains', 'any', 'finality', 'blocks'])?.required).toBe(true)
   expect(fieldAt(configSchema, ['chains', 'any', 'nothing'])).toBeUndefined()
 })

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { createLogger } from '../../observability/logger.ts'
 
@@ -36,6 +37,6 @@ test('pretty lines are for people; the stack of an error follows', () => {
   const { lines, destination } = memory()
   const error = Object.assign(new Error('no answer'), { code: 'NODE_UNAVAILABLE', stack: 'Error: no answer\n    at ask' })
   createLogger({ pretty: true, destination }).error('gave up', { chain: 'ethereum', why: 'two words', error })
-  const plain = lines.join('').replace(/\u001b\[\d+m/g, '').replace(/^\S+/, 'TIME')
+  const plain = stripVTControlCharacters(lines.join('')).replace(/^\S+/, 'TIME')
   expect(plain).toBe('TIME error gave up chain=ethereum why="two words"\n    NODE_UNAVAILABLE Error: no answer\n        at ask\n')
 })

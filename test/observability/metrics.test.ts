@@ -50,7 +50,7 @@ test('an operation that a kind does not have is refused', () => {
 test('names keep to the conventions', () => {
   for (const { name, kind } of Object.values(metricDefinitions)) {
     expect(name).toMatch(/^portage_[a-z_]+$/)
-    expect(name.endsWith('_total'), name).toBe(kind === 'counter')
+    expect([name, name.endsWith('_total')]).toEqual([name, kind === 'counter'])
     if (kind === 'histogram') expect(name).toMatch(/_seconds$/)
   }
 })

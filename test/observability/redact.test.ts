@@ -52,14 +52,36 @@ describe('texts', () => {
 describe('fields', () => {
   test('with secret names are hidden, those that say where a secret is are not', () => {
     expect(
-      redactFields({ password: 'hunter2', passwordFile: 'a.txt', passwordVariable: 'PW', laneKey: key, txHash: `0x${key}`, key: 'chain:ethereum', mnemonic: 'a b c' }),
-    ).toEqual({ password: '[redacted]', passwordFile: 'a.txt', passwordVariable: 'PW', laneKey: '[redacted]', txHash: `0x${key}`, key: 'chain:ethereum', mnemonic: '[redacted]' })
+      redactFields({
+        password: 'hunter2',
+        passwordFile: 'a.txt',
+        passwordVariable: 'PW',
+        laneKey: key,
+        txHash: `0x${key}`,
+        key: 'chain:ethereum',
+        mnemonic: 'a b c',
+      }),
+    ).toEqual({
+      password: '[redacted]',
+      passwordFile: 'a.txt',
+      passwordVariable: 'PW',
+      laneKey: '[redacted]',
+      txHash: `0x${key}`,
+      key: 'chain:ethereum',
+      mnemonic: '[redacted]',
+    })
   })
 
   test('are plain JSON, at any depth, with errors and their causes', () => {
     const cause = new Error('https://node.example/secret refused')
     const error = Object.assign(new Error('no answer', { cause }), { code: 'NODE_UNAVAILABLE', stack: 'at https://node.example/secret' })
-    const redacted = redactFields({ nested: { list: [{ privateKey: key }] }, wei: 10n ** 20n, bytes: new Uint8Array(3), url: new URL('http://a.example/s'), error })
+    const redacted = redactFields({
+      nested: { list: [{ privateKey: key }] },
+      wei: 10n ** 20n,
+      bytes: new Uint8Array(3),
+      url: new URL('http://a.example/s'),
+      error,
+    })
     cause.stack = ''
     expect(redacted).toEqual({
       nested: { list: [{ privateKey: '[redacted]' }] },
