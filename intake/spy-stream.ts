@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import {
   Client,
   type ClientReadableStream,
+  connectivityState,
   credentials,
   type GrpcObject,
   loadPackageDefinition,
@@ -49,8 +50,9 @@ export function openSpyStream(address: string, filters: readonly SpyFilter[], ha
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': 20_000,
-    // Reconnecting is ours: the back-off is seen and bounded there.
+    // Reconnecting is ours, bounded and visible. Shared connections would keep gRPC's own back-off of up to two minutes.
     'grpc.enable_retries': 0,
+    'grpc.use_local_subchannel_pool': 1,
   })
   let stream: ClientReadableStream<{ vaaBytes: Uint8Array }> | undefined
   let paused = false
@@ -62,15 +64,17 @@ export function openSpyStream(address: string, filters: readonly SpyFilter[], ha
     client.close()
     handlers.onEnd(reason)
   }
-  client.waitForReady(Date.now() + connectTimeoutMs, (error) => {
-    if (ended) return
-    if (error) return end(`cannot connect to ${address}`)
-    stream = subscribe(client, filters)
+  const subscribe = () => {
+    stream = request(client, filters)
     stream.on('data', ({ vaaBytes }: { vaaBytes: Uint8Array }) => ended || handlers.onMessage(vaaBytes))
     stream.on('error', (failure: ServiceError) => end(failure.details || failure.message))
     stream.on('end', () => end('the spy ended the stream'))
     if (paused) stream.pause()
     handlers.onOpen()
+  }
+  whenConnected(client, () => ended, (problem) => {
+    if (problem === undefined) subscribe()
+    else end(`cannot connect to ${address}: ${problem}`)
   })
   return {
     pause() {
@@ -85,7 +89,22 @@ export function openSpyStream(address: string, filters: readonly SpyFilter[], ha
   }
 }
 
-function subscribe(client: Client, filters: readonly SpyFilter[]): ClientReadableStream<{ vaaBytes: Uint8Array }> {
+/** The spy sends nothing until it has a message, so only the connection tells that it is there. The first failure counts. */
+function whenConnected(client: Client, closed: () => boolean, done: (problem?: string) => void): void {
+  const channel = client.getChannel()
+  const deadline = Date.now() + connectTimeoutMs
+  const look = () => {
+    // A closed channel throws when it is asked for its state.
+    if (closed()) return
+    const state = channel.getConnectivityState(true)
+    if (state === connectivityState.READY) return done()
+    if (state === connectivityState.TRANSIENT_FAILURE) return done('refused')
+    channel.watchConnectivityState(state, deadline, (late) => (late && !closed() ? done('no answer in time') : look()))
+  }
+  look()
+}
+
+function request(client: Client, filters: readonly SpyFilter[]): ClientReadableStream<{ vaaBytes: Uint8Array }> {
   const method = service().service['SubscribeSignedVAA']
   if (!method) throw new Error('intake/protos has no SubscribeSignedVAA')
   const entries = filters.map(({ chain, emitter }) => ({ emitterFilter: { chainId: chain, emitterAddress: emitter } }))

@@ -1,0 +1,77 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { startGuardianApi } from '../../devnet/guardian-api.ts'
+import { freePort } from '../../devnet/ports.ts'
+import { fetchSignedVaa } from '../../intake/guardian-api.ts'
+import { bytesOf, mainnetVaa, signVaa } from '../helpers/vaa.ts'
+
+const upgrade = mainnetVaa('guardian set upgrade')
+const place = { chain: upgrade.emitterChain, emitter: upgrade.emitterAddress, sequence: upgrade.sequence }
+const stops: (() => Promise<unknown>)[] = []
+
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+})
+
+/** A guardian that has one VAA: the real one, of a sequence above 2^53. */
+async function guardian(bytes: Uint8Array = bytesOf(upgrade)): Promise<string> {
+  const api = await startGuardianApi((chain, emitter, sequence) =>
+    chain === place.chain && emitter === place.emitter && sequence === place.sequence ? bytes : undefined,
+  )
+  stops.push(api.stop)
+  return api.url
+}
+
+/** A server that answers as it is told. */
+async function answering(listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stops.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve)
+        server.closeAllConnections()
+      }),
+  )
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('fetchSignedVaa', () => {
+  it('fetches the very bytes, also of a sequence above 2^53 and with an emitter in upper case', async () => {
+    const api = await guardian()
+    expect(Buffer.from(await fetchSignedVaa([api], place)).toString('base64')).toBe(upgrade.vaa)
+    expect(await fetchSignedVaa([`${api}/`], { ...place, emitter: place.emitter.toUpperCase() })).toHaveLength(bytesOf(upgrade).length)
+  })
+
+  it('asks the next API when one does not have it, is down, is slow or talks nonsense', async () => {
+    const bad = await Promise.all([
+      answering((_, response) => void response.writeHead(404).end('{}')),
+      answering((_, response) => void response.writeHead(500).end()),
+      answering((_, response) => void response.end('<html>')),
+      answering((_, response) => void response.end('{"vaaBytes":"!"}')),
+      answering((_, response) => void response.end('{"vaaBytes":"AQ=="}')),
+      answering((_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()),
+      answering(() => undefined),
+    ])
+    const down = `http://127.0.0.1:${await freePort()}`
+    const vaa = await fetchSignedVaa([...bad, down, await guardian()], place, { timeoutMs: 300 })
+    expect(Buffer.from(vaa).toString('base64')).toBe(upgrade.vaa)
+    await expect(fetchSignedVaa([...bad, down], place, { timeoutMs: 300 })).rejects.toMatchObject({ code: 'VAA_NOT_FOUND', retriable: true })
+    const said = await fetchSignedVaa([...bad, down], place, { timeoutMs: 300 }).catch((error: Error) => error.message)
+    for (const reason of ['not found', 'HTTP 500', 'not JSON', 'without vaaBytes', 'VAA_TRUNCATED', 'no connection', 'no answer in time']) expect(said).toContain(reason)
+  })
+
+  it('does not take another message for the one that was asked for', async () => {
+    const api = await guardian(signVaa({ sequence: 1n }).bytes)
+    await expect(fetchSignedVaa([api], place)).rejects.toThrow('another message')
+  })
+
+  it('says so when nothing is configured, and shows of an URL only its origin', async () => {
+    await expect(fetchSignedVaa([], place)).rejects.toThrow('No guardian API is configured.')
+    const secret = `${await answering((_, response) => void response.writeHead(403).end())}/v2/topsecret`
+    const said = await fetchSignedVaa([secret], place).catch((error: Error) => error.message)
+    expect(said).toContain('HTTP 403')
+    expect(said).not.toContain('topsecret')
+  })
+})

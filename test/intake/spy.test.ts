@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { startSpy, type Spy } from '../../devnet/spy.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { createSpyIntake, type SpyIntake, type SpyIntakeOptions } from '../../intake/spy.ts'
+import type { Door } from '../../intake/start-transfer.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { createMetrics } from '../../observability/metrics.ts'
+
+const emitter = (name: string) => name.repeat(32)
+const open: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const stop of open.splice(0).reverse()) await stop()
+})
+
+/** A real spy server, a listener, and a door that the test opens and shuts. */
+async function world(options: Partial<SpyIntakeOptions> & { sendTimeoutMs?: number } = {}) {
+  const spy = await startSpy({ sendTimeoutMs: options.sendTimeoutMs ?? 5_000 })
+  const messages: string[] = []
+  let answer: Door['submit'] = async (_, message) => ({ id: Buffer.from(message).toString(), status: 'started' })
+  const metrics = createMetrics()
+  const intake = createSpyIntake({
+    bridge: 'wormhole-token-bridge',
+    address: spy.address,
+    filters: [
+      { chain: 2, emitter: emitter('aa') },
+      { chain: 4, emitter: emitter('bb') },
+    ],
+    door: {
+      async submit(bridge, message, how) {
+        const result = await answer(bridge, message, how)
+        messages.push(Buffer.from(message).toString())
+        return result
+      },
+    },
+    logger: silentLogger(),
+    metrics,
+    retry: { firstMs: 10, mostMs: 40 },
+    ...options,
+  })
+  open.push(() => spy.stop(), () => intake.stop(50))
+  return { spy, intake, messages, metrics, answerWith: (next: Door['submit']) => (answer = next) }
+}
+
+async function listening(spy: Spy, intake: SpyIntake): Promise<void> {
+  intake.start()
+  await expect.poll(() => spy.subscribers).toBe(1)
+  await expect.poll(() => intake.health.connected).toBe(true)
+}
+
+const say = (spy: Spy, text: string, chain = 2, from = emitter('aa')) => spy.publish(Buffer.from(text), chain, from)
+
+describe('the spy intake', () => {
+  it('hears the emitters that it asked for, and nobody else', async () => {
+    const { spy, intake, messages, metrics } = await world()
+    await listening(spy, intake)
+    say(spy, 'one')
+    say(spy, 'other chain', 4)
+    say(spy, 'other emitter', 2, emitter('cc'))
+    say(spy, 'two', 4, emitter('bb'))
+    await expect.poll(() => messages).toEqual(['one', 'two'])
+    expect(intake.health).toMatchObject({ connected: true, connections: 1, received: 2, started: 2, known: 0, refused: {}, kept: 0, paused: false, problem: undefined })
+    expect(intake.health.lastMessageAt).toBeGreaterThan(Date.now() - 10_000)
+    expect(metrics.render()).toContain('portage_intake_messages_total{door="spy",bridge="wormhole-token-bridge"} 2')
+  })
+
+  it('asks the door to skip what it just saw, and counts what was known and refused', async () => {
+    const { spy, intake, answerWith, metrics } = await world()
+    const asked: unknown[] = []
+    answerWith(async (bridge, message, how) => {
+      asked.push([bridge, how])
+      if (String(Buffer.from(message)) === 'bad') throw new RelayerError('VAA_NO_QUORUM')
+      return { id: 'x', status: 'known' }
+    })
+    await listening(spy, intake)
+    say(spy, 'good')
+    say(spy, 'bad')
+    await expect.poll(() => intake.health).toMatchObject({ received: 2, known: 1, refused: { VAA_NO_QUORUM: 1 }, kept: 0 })
+    expect(asked[0]).toEqual(['wormhole-token-bridge', { repeats: 'skip' }])
+    expect(metrics.render()).toContain('portage_intake_refused_total{door="spy",bridge="wormhole-token-bridge",code="VAA_NO_QUORUM"} 1')
+  })
+
+  it('comes back after the spy was away, however long', async () => {
+    const { spy, intake, messages } = await world()
+    await listening(spy, intake)
+    say(spy, 'before')
+    await expect.poll(() => messages).toEqual(['before'])
+    await spy.stop()
+    await expect.poll(() => intake.health.connected).toBe(false)
+    expect(intake.health.problem).toBeTruthy()
+    await spy.start()
+    await expect.poll(() => spy.subscribers, { timeout: 5_000 }).toBe(1)
+    say(spy, 'after')
+    await expect.poll(() => messages).toEqual(['before', 'after'])
+    expect(intake.health).toMatchObject({ connected: true, connections: 2, problem: undefined })
+  })
+
+  it('starts before the spy does', async () => {
+    const { spy, intake } = await world()
+    await spy.stop()
+    intake.start()
+    await expect.poll(() => intake.health.problem).toBeTruthy()
+    await spy.start()
+    await expect.poll(() => intake.health.connected, { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => spy.subscribers).toBe(1)
+  })
+
+  it('keeps what cannot be submitted, stops reading when that is too much, and loses nothing of it', async () => {
+    const { spy, intake, messages, answerWith } = await world({ limit: 20, concurrency: 4 })
+    let down = true
+    answerWith(async (_, message) => {
+      if (down) throw new RelayerError('TEMPORAL_UNAVAILABLE')
+      return { id: Buffer.from(message).toString(), status: 'started' }
+    })
+    await listening(spy, intake)
+    const sent = Array.from({ length: 200 }, (_, index) => String(index))
+    for (const text of sent) say(spy, text)
+    await expect.poll(() => intake.health.paused).toBe(true)
+    // What is in the buffers of the stream still comes; the rest stays with the spy.
+    await expect.poll(() => intake.health.problem).toContain('Temporal')
+    expect(intake.health.received).toBeLessThan(sent.length)
+    expect(intake.health.kept).toBe(intake.health.received)
+    down = false
+    await expect.poll(() => messages.length, { timeout: 10_000 }).toBe(sent.length)
+    expect(messages.toSorted()).toEqual(sent.toSorted())
+    expect(intake.health).toMatchObject({ started: 200, kept: 0, paused: false, problem: undefined })
+  })
+
+  it('is dropped by the spy as too slow while it does not read, and comes back reading', async () => {
+    const { spy, intake, messages, answerWith } = await world({ limit: 2, concurrency: 1, sendTimeoutMs: 100 })
+    let down = true
+    answerWith(async (_, message) => {
+      if (down) throw new RelayerError('NODE_UNAVAILABLE')
+      return { id: Buffer.from(message).toString(), status: 'started' }
+    })
+    await listening(spy, intake)
+    const large = Buffer.alloc(200_000, 'x')
+    for (let sent = 0; sent < 20; sent++) spy.publish(large, 2, emitter('aa'))
+    await expect.poll(() => spy.subscribers, { timeout: 10_000 }).toBe(0)
+    expect(intake.health).toMatchObject({ paused: true, connections: 1 })
+    down = false
+    await expect.poll(() => intake.health, { timeout: 10_000 }).toMatchObject({ connected: true, connections: 2, kept: 0, paused: false })
+    await expect.poll(() => spy.subscribers).toBe(1)
+    say(spy, 'after')
+    await expect.poll(() => messages.at(-1)).toBe('after')
+    expect(intake.health.started).toBe(intake.health.received)
+  })
+
+  it('stops: no more connections, and what was heard is submitted', async () => {
+    const { spy, intake, messages, answerWith } = await world()
+    let release = () => {}
+    const held = new Promise<void>((resolve) => (release = resolve))
+    answerWith(async (_, message) => {
+      await held
+      return { id: Buffer.from(message).toString(), status: 'started' }
+    })
+    await listening(spy, intake)
+    say(spy, 'last')
+    await expect.poll(() => intake.health.received).toBe(1)
+    const stopped = intake.stop(1_000)
+    release()
+    await stopped
+    expect(messages).toEqual(['last'])
+    await expect.poll(() => spy.subscribers).toBe(0)
+    expect(intake.health.connected).toBe(false)
+  })
+
+  it('can be stopped while it connects, and while it waits to connect', async () => {
+    const connecting = await world()
+    connecting.intake.start()
+    await connecting.intake.stop()
+    expect(connecting.intake.health).toMatchObject({ connected: false, connections: 0 })
+    const waiting = await world({ retry: { firstMs: 60_000, mostMs: 60_000 } })
+    await waiting.spy.stop()
+    waiting.intake.start()
+    await expect.poll(() => waiting.intake.health.problem).toContain('cannot connect')
+    await waiting.intake.stop()
+    await waiting.spy.start()
+    expect([waiting.spy.subscribers, waiting.intake.health.connections]).toEqual([0, 0])
+  })
+
+  it('says what the spy says to a filter that it does not take', async () => {
+    const { intake } = await world({ filters: [{ chain: 70_000, emitter: emitter('aa') }] })
+    intake.start()
+    await expect.poll(() => intake.health.problem).toContain('16 bit')
+  })
+})

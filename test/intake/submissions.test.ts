@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { RelayerError } from '../../domain/errors.ts'
+import type { SubmitResult } from '../../intake/start-transfer.ts'
+import { createSubmissions, type Outcome } from '../../intake/submissions.ts'
+
+/** A door that is opened and shut by the test. */
+function world(options: { concurrency?: number; limit?: number } = {}) {
+  const outcomes: Outcome[] = []
+  const fullness: boolean[] = []
+  const troubles: (string | undefined)[] = []
+  const tried: string[] = []
+  let answer: (name: string) => Promise<SubmitResult> = async (id) => ({ id, status: 'started' })
+  let atOnce = 0
+  let mostAtOnce = 0
+  const submissions = createSubmissions({
+    async submit(message) {
+      const name = String(message[0])
+      tried.push(name)
+      mostAtOnce = Math.max(mostAtOnce, ++atOnce)
+      try {
+        return await answer(name)
+      } finally {
+        atOnce--
+      }
+    },
+    onOutcome: (outcome) => outcomes.push(outcome),
+    onFull: (full) => fullness.push(full),
+    onTrouble: (error) => troubles.push(error?.code),
+    concurrency: options.concurrency ?? 2,
+    limit: options.limit ?? 100,
+    retry: { firstMs: 2, mostMs: 4 },
+  })
+  return {
+    submissions,
+    outcomes,
+    fullness,
+    troubles,
+    tried,
+    mostAtOnce: () => mostAtOnce,
+    add: (...names: number[]) => names.forEach((name) => submissions.add(new Uint8Array([name]))),
+    answerWith: (next: typeof answer) => (answer = next),
+    fail: (code: 'TEMPORAL_UNAVAILABLE' | 'GUARDIAN_SET_UNKNOWN' | 'VAA_NO_QUORUM') => (answer = () => Promise.reject(new RelayerError(code))),
+    work: () => (answer = async (id) => ({ id, status: 'started' })),
+  }
+}
+
+const ids = (outcomes: readonly Outcome[]) => outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.error.code : outcome.id)).toSorted()
+
+describe('submissions', () => {
+  it('submits a few at a time, and says what became of each', async () => {
+    const { add, outcomes, mostAtOnce, submissions } = world()
+    add(1, 2, 3, 4, 5)
+    await expect.poll(() => outcomes.length).toBe(5)
+    expect(ids(outcomes)).toEqual(['1', '2', '3', '4', '5'])
+    expect([mostAtOnce(), submissions.size]).toEqual([2, 0])
+  })
+
+  it('keeps what fails retriably until it passes, and tells of trouble once', async () => {
+    const { add, outcomes, troubles, tried, fail, work, submissions } = world()
+    fail('TEMPORAL_UNAVAILABLE')
+    add(1, 2, 3)
+    await expect.poll(() => tried.length).toBeGreaterThan(9)
+    expect([outcomes, troubles, submissions.size]).toEqual([[], ['TEMPORAL_UNAVAILABLE'], 3])
+    work()
+    await expect.poll(() => outcomes.length).toBe(3)
+    expect(troubles).toEqual(['TEMPORAL_UNAVAILABLE', undefined])
+  })
+
+  it('is full at its limit and has room again at half of it', async () => {
+    const { add, fullness, fail, work, submissions } = world({ limit: 4 })
+    fail('TEMPORAL_UNAVAILABLE')
+    add(1, 2, 3)
+    expect(fullness).toEqual([])
+    add(4)
+    expect(fullness).toEqual([true])
+    work()
+    await expect.poll(() => submissions.size).toBe(0)
+    expect(fullness).toEqual([true, false])
+  })
+
+  it('refuses what can never pass, at the first try', async () => {
+    const { add, outcomes, tried, fail } = world()
+    fail('VAA_NO_QUORUM')
+    add(1)
+    await expect.poll(() => ids(outcomes)).toEqual(['VAA_NO_QUORUM'])
+    expect(tried).toEqual(['1'])
+  })
+
+  it('does not take an unknown guardian set for trouble of the server', async () => {
+    const { add, troubles, tried, fail, submissions } = world()
+    fail('GUARDIAN_SET_UNKNOWN')
+    add(1)
+    await expect.poll(() => tried.length).toBeGreaterThan(3)
+    expect([troubles, submissions.size]).toEqual([[], 1])
+    await submissions.close(100)
+  })
+
+  it('tries everything once more when it closes, and counts what is left', async () => {
+    const healed = world()
+    healed.fail('TEMPORAL_UNAVAILABLE')
+    healed.add(1, 2, 3)
+    await expect.poll(() => healed.tried.length).toBeGreaterThan(3)
+    healed.work()
+    expect(await healed.submissions.close(1_000)).toBe(0)
+    expect(ids(healed.outcomes)).toEqual(['1', '2', '3'])
+
+    const broken = world()
+    broken.fail('TEMPORAL_UNAVAILABLE')
+    broken.add(1, 2, 3)
+    expect(await broken.submissions.close(1_000)).toBe(3)
+    const tries = broken.tried.length
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(broken.tried.length).toBe(tries)
+  })
+
+  it('does not wait longer than it may for a door that hangs', async () => {
+    const { add, answerWith, submissions } = world()
+    answerWith(() => new Promise(() => {}))
+    add(1, 2, 3)
+    expect(await submissions.close(20)).toBe(3)
+  })
+})
