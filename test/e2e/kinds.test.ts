@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { devnetTokenFeeWei } from '../../devnet/relayer-config.ts'
+import { transferKinds } from '../../devnet/users.ts'
+import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const amount = 10n ** 18n
+
+describe('Every kind of transfer, both ways', () => {
+  let stage: Stage
+
+  beforeAll(async () => {
+    stage = await startStage()
+    await stage.portage()
+  })
+
+  afterAll(() => stage?.close())
+
+  test('all four kinds are delivered once from both chains, and the fee is the lane\'s', async () => {
+    const transfers = transferKinds.map((kind) => ({ kind, amount, fee: devnetTokenFeeWei }))
+    const sent = (await Promise.all([stage.send('ethereum', transfers), stage.send('bsc', transfers)])).flat()
+    const ends = await stage.outcomes(sent)
+    expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(sent.map(() => ['delivered', true]))
+    const result = await expectDelivered(stage, sent)
+    expect(result.revertedTransactions).toBe(0)
+    const lanes = stage.devnet.lanes.map(({ address }) => address)
+    expect(Object.keys(result.deliveredBy).toSorted()).toEqual(lanes.toSorted())
+    expect(Object.values(result.feesEarned)).toEqual([2n, 2n, 2n, 2n].map((count) => count * devnetTokenFeeWei))
+    // What the workflow says about its transaction is what the chain says.
+    for (const [index, end] of ends.entries()) {
+      const finding = result.findings.find(({ transfer }) => transfer.sequence === sent[index]?.sequence && transfer.source === sent[index]?.source)
+      expect(finding).toMatchObject({ txHashes: [end.txHash], redeemedBy: [end.delivery?.by], blockHeight: end.delivery?.blockHeight })
+    }
+  })
+
+  test('without a fee a coin is delivered, and a token is declined with the code', async () => {
+    const transfers = transferKinds.map((kind) => ({ kind, amount }))
+    const sent = (await Promise.all([stage.send('ethereum', transfers), stage.send('bsc', transfers)])).flat()
+    const ends = await stage.outcomes(sent)
+    const coins = sent.filter(({ kind }) => kind.startsWith('coin'))
+    const tokens = sent.filter(({ kind }) => kind.startsWith('token'))
+    for (const [index, end] of ends.entries()) {
+      const coin = sent[index]?.kind.startsWith('coin')
+      expect(end).toMatchObject(coin ? { state: 'delivered' } : { state: 'declined', code: 'FEE_TOO_LOW', reason: expect.stringMatching(/fee/i) })
+    }
+    await expectDelivered(stage, coins)
+    await expectNotDelivered(stage, tokens)
+    const { status } = await stage.client.workflow.getHandle(tokens[0]!.id).describe()
+    expect(status.name).toBe('COMPLETED')
+  })
+})

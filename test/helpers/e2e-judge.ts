@@ -1,0 +1,39 @@
+import { expect } from 'vitest'
+import type { CheckResult } from '../../devnet/checker.ts'
+import { until } from '../../devnet/until.ts'
+import type { Sent, Stage } from './e2e.ts'
+
+/**
+ * The independent checker's word: every one of these transfers has exactly one TransferRedeemed and the right balance, and no lane has a
+ * hole or a transaction left in the pool. Waits for the pool, since a no-op of the lane may still be on its way.
+ */
+export async function expectDelivered(stage: Stage, transfers: readonly Sent[] = stage.sent): Promise<CheckResult> {
+  const result = await drained(stage, transfers)
+  expect(verdict(result)).toEqual({ transfers: transfers.length, delivered: transfers.length, lost: 0, duplicates: 0, wrongBalances: 0 })
+  expectNoHoles(result)
+  return result
+}
+
+/** None of these transfers has been redeemed, and no lane has a hole. */
+export async function expectNotDelivered(stage: Stage, transfers: readonly Sent[]): Promise<CheckResult> {
+  const result = await drained(stage, transfers)
+  expect(verdict(result)).toEqual({ transfers: transfers.length, delivered: 0, lost: transfers.length, duplicates: 0, wrongBalances: 0 })
+  expectNoHoles(result)
+  return result
+}
+
+async function drained(stage: Stage, transfers: readonly Sent[]): Promise<CheckResult> {
+  const look = async () => {
+    const result = await stage.devnet.check(transfers)
+    return result.lanes.every(({ waiting }) => waiting === 0) && result
+  }
+  return until(look, { timeoutMs: 30_000, everyMs: 500, what: 'the pools to have nothing of our lanes' })
+}
+
+function verdict({ transfers, delivered, lost, duplicates, wrongBalances }: CheckResult) {
+  return { transfers, delivered, lost, duplicates, wrongBalances }
+}
+
+function expectNoHoles({ lanes }: CheckResult): void {
+  expect(lanes.filter(({ holes, waiting }) => holes > 0 || waiting > 0)).toEqual([])
+}

@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises'
+import { Client, Connection } from '@temporalio/client'
+import type { Devnet, DevnetOptions } from '../../devnet/index.ts'
+import { startDevnet } from '../../devnet/index.ts'
+import type { PortageOptions, PortageProcess } from '../../devnet/portage.ts'
+import { startPortage } from '../../devnet/portage.ts'
+import type { SentTransfer, UserTransfer } from '../../devnet/users.ts'
+import type { TransferState } from '../../domain/transfer.ts'
+import { isOutcome } from '../../domain/transfer.ts'
+import type { TransferStatus } from '../../temporal/messages.ts'
+import { transferId } from '../../temporal/names.ts'
+import { runTemporalCli } from './e2e-cli.ts'
+import type { CliAnswer } from './e2e-cli.ts'
+import { until } from '../../devnet/until.ts'
+
+export type ChainKey = 'ethereum' | 'bsc'
+
+/** A user's transfer, with the id of its workflow. */
+export interface Sent extends SentTransfer {
+  readonly id: string
+}
+
+/** A devnet, the Portage processes of a test file, and what its tests ask of them. */
+export interface Stage {
+  readonly devnet: Devnet
+  readonly client: Client
+  /** Every transfer that `send` has sent, in order. */
+  readonly sent: readonly Sent[]
+  /** A Portage process (role `all` unless told otherwise); `close()` stops it. */
+  portage(options?: PortageOptions): Promise<PortageProcess>
+  /** Ends a Portage process at once (SIGKILL) or in order (SIGTERM), on purpose: it is no failure that it ended. */
+  end(process: PortageProcess, signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>
+  /** Users' transfers; resolves when the guardian has signed them all. */
+  send(source: ChainKey, transfers: readonly UserTransfer[]): Promise<Sent[]>
+  /** The signed VAA. */
+  vaa(sent: Sent): Promise<Uint8Array>
+  /** `POST /v1/transfers` of a process with the role `api`. */
+  submit(portage: PortageProcess, vaa: Uint8Array): Promise<{ status: number; body: Record<string, unknown> }>
+  /** Where a transfer stands: the result of a closed workflow, the query of a running one. Throws if it failed or was terminated. */
+  status(id: string): Promise<TransferStatus>
+  /** Resolves when the transfer has reached one of these states. */
+  reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs?: number): Promise<TransferStatus>
+  /** The results of these transfers, when all have ended. Throws with those that have not when time runs out. */
+  outcomes(ids: readonly (string | Sent)[], timeoutMs?: number): Promise<TransferStatus[]>
+  /** The plain `temporal` CLI against this devnet's server. Throws unless it ends with 0. */
+  temporal(...args: string[]): Promise<CliAnswer>
+  /** Stops everything that was started. Throws if a process ended by itself, outlived its stop, or told a secret. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts a devnet for a test file. With PORTAGE_E2E_NO_CACHE=1 (or `noCache`) workers keep no workflow in memory, so that every task is a
+ * replay, which finds what is not deterministic.
+ */
+export async function startStage(options: DevnetOptions & { readonly noCache?: boolean } = {}): Promise<Stage> {
+  const { noCache = process.env['PORTAGE_E2E_NO_CACHE'] === '1', ...devnetOptions } = options
+  const devnet = await startDevnet({ blockTimeSeconds: 0.5, inMemory: true, ui: false, log: () => {}, ...devnetOptions })
+  const connection = await Connection.connect({ address: devnet.temporal.address })
+  const client = new Client({ connection })
+  const processes: PortageProcess[] = []
+  const endedOnPurpose = new Set<PortageProcess>()
+  const sent: Sent[] = []
+
+  async function status(id: string): Promise<TransferStatus> {
+    const handle = client.workflow.getHandle(id)
+    const { status: execution } = await handle.describe()
+    return execution.name === 'RUNNING' ? handle.query<TransferStatus>('status') : ((await handle.result()) as TransferStatus)
+  }
+
+  function reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs = 45_000): Promise<TransferStatus> {
+    let last = 'not started'
+    const look = async () => {
+      const now = await status(id)
+      last = `${now.state}: ${now.timeline.at(-1)?.note ?? ''}`
+      return [states].flat().includes(now.state) && now
+    }
+    const awaited = until(look, { timeoutMs, everyMs: 100, what: `${id} to be ${[states].flat().join(' or ')}` })
+    return awaited.catch((error: unknown) => {
+      throw new Error(`${String(error)}; it is ${last}`, { cause: error })
+    })
+  }
+
+  return {
+    devnet,
+    client,
+    sent,
+    async portage(portageOptions = {}) {
+      const name = portageOptions.name ?? `portage-${processes.length + 1}`
+      const env = { ...(noCache && { PORTAGE_MAX_CACHED_WORKFLOWS: '0' }), ...portageOptions.env }
+      const started = await startPortage(devnet, { ...portageOptions, name, env })
+      processes.push(started)
+      return started
+    },
+    async end(portage, signal = 'SIGTERM') {
+      endedOnPurpose.add(portage)
+      if (signal === 'SIGTERM') return portage.stop(15_000)
+      portage.kill('SIGKILL')
+      await portage.exited
+    },
+    async send(source, transfers) {
+      const signed = await Promise.all((await devnet.users[source].send(transfers)).map((one) => identified(devnet, one)))
+      sent.push(...signed)
+      return signed
+    },
+    vaa: async (one) => (await devnet.guardian.waitFor(one.emitterChain, one.emitter, one.sequence)).bytes,
+    async submit(portage, vaa) {
+      const response = await fetch(`${portage.apiUrl}/v1/transfers`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ vaa: Buffer.from(vaa).toString('base64') }),
+      })
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    },
+    status,
+    reaches,
+    outcomes: (ids, timeoutMs) => {
+      const done = (['delivered', 'rejected', 'declined', 'cancelled'] as const).filter(isOutcome)
+      return Promise.all(ids.map((one) => reaches(typeof one === 'string' ? one : one.id, done, timeoutMs)))
+    },
+    temporal: (...args) => runTemporalCli(devnet.temporal, args),
+    async close() {
+      const complaints = processes
+        .filter((one) => one.ended && !endedOnPurpose.has(one))
+        .map((one) => `a Portage process ${one.ended} by itself: ${one.tail()}`)
+      for (const one of processes) await one.stop(15_000)
+      complaints.push(...(await toldSecrets(devnet, processes)))
+      await connection.close()
+      const { ethereum, bsc } = devnet.chains
+      const pids = [...processes, ethereum.anvil, bsc.anvil, devnet.temporal].map(({ pid }) => pid)
+      await devnet.stop()
+      complaints.push(...pids.filter(alive).map((pid) => `process ${pid} was left running`))
+      if (complaints.length > 0) throw new Error(complaints.join('\n'))
+    },
+  }
+}
+
+/** The id as the guardian's digest makes it. */
+async function identified(devnet: Devnet, sent: SentTransfer): Promise<Sent> {
+  const { digest } = await devnet.guardian.waitFor(sent.emitterChain, sent.emitter, sent.sequence)
+  const { source: sourceChain, emitter, sequence } = sent
+  return { ...sent, id: transferId({ bridge: 'wormhole-token-bridge', sourceChain, emitter, sequence: String(sequence), digest }) }
+}
+
+/** Private keys of lanes in a log, with or without 0x. */
+async function toldSecrets(devnet: Devnet, processes: readonly PortageProcess[]): Promise<string[]> {
+  const logs = await Promise.all(processes.map(({ logFile }) => readFile(logFile, 'utf8').catch(() => '')))
+  return devnet.lanes
+    .filter(({ privateKey }) => logs.some((log) => log.toLowerCase().includes(privateKey.slice(2).toLowerCase())))
+    .map(({ variable }) => `the key of ${variable} is in a log`)
+}
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
