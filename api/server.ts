@@ -36,7 +36,9 @@ export async function createApi(deps: ApiDeps, options: ApiOptions): Promise<Api
   })
   app.addHook('onResponse', async (request, reply) => {
     // The route's pattern, never its values: those would make a series each.
-    deps.metrics.apiRequests.increment({ route: `${request.method} ${request.routeOptions.url ?? 'unknown'}`, status: reply.statusCode })
+    const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`
+    deps.metrics.apiRequests.increment({ route, status: reply.statusCode })
+    deps.metrics.apiSeconds.observe({ route }, reply.elapsedTime / 1000)
   })
   await app.register(rateLimit, { max: options.requestsPerMinute, timeWindow: '1 minute' })
   await app.register(swagger, { openapi: { info: { title: 'Portage', version: '1' } }, transform: jsonSchemaTransform })

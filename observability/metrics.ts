@@ -21,28 +21,26 @@ export const metricDefinitions = {
     'bridge',
     'code',
   ]),
-  laneInFlight: define('portage_lane_in_flight', 'gauge', 'Nonces that are granted and not yet mined.', ['lane']),
+  laneInFlight: define('portage_lane_in_flight', 'gauge', 'Nonces that are granted and not yet mined, by the ledger.', ['lane']),
   laneWindow: define('portage_lane_window', 'gauge', 'The most nonces that the lane lets be in flight.', ['lane']),
-  attempts: define('portage_attempts_total', 'counter', 'Transactions handed to the nodes, by lane and kind (call, bump, noop).', [
-    'lane',
-    'kind',
-  ]),
+  laneWaiting: define('portage_lane_waiting', 'gauge', 'Calls that wait in this process for a nonce of the lane.', ['lane']),
   rpcCalls: define('portage_rpc_calls_total', 'counter', 'JSON-RPC calls by chain and method.', ['chain', 'method']),
   headHeight: define('portage_head_height', 'gauge', 'Height of the latest block that the head tracker saw.', ['chain']),
   finalizedHeight: define('portage_finalized_height', 'gauge', 'Height at and below which blocks are final.', ['chain']),
-  outcomes: define('portage_transfers_total', 'counter', 'Transfers that ended or were parked in this process, by state and error code.', [
-    'target',
-    'state',
-    'code',
-  ]),
-  deliverySeconds: define(
-    'portage_delivery_seconds',
-    'histogram',
-    'From the start of the broadcast to the block that holds our transaction.',
-    ['target'],
-    [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 900],
+  transfers: define(
+    'portage_transfers',
+    'gauge',
+    'All transfers of the namespace by state, as Temporal counts them: open ones, and closed ones until their retention ends. state=undone: closed without an outcome. Only from the API; the same in each of its processes.',
+    ['state'],
   ),
   apiRequests: define('portage_api_requests_total', 'counter', 'Requests to the REST API, by route and status.', ['route', 'status']),
+  apiSeconds: define(
+    'portage_api_request_seconds',
+    'histogram',
+    'From the first byte of a request to the last of its answer.',
+    ['route'],
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  ),
 } as const
 
 type Definitions = typeof metricDefinitions

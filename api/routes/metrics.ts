@@ -1,10 +1,12 @@
 import type { Api, ApiDeps } from '../deps.ts'
+import { createTransferCounts } from '../transfer-counts.ts'
 
-/** `GET /metrics`: Prometheus text. */
-export function metricsRoute(app: Api, { metrics }: ApiDeps): void {
-  app.get(
-    '/metrics',
-    { config: { rateLimit: false }, schema: { summary: 'Metrics in the Prometheus text format', produces: ['text/plain'] } },
-    (_, reply) => reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics.render()),
-  )
+/** `GET /metrics`: Prometheus text. Not rate limited. */
+export function metricsRoute(app: Api, { client, metrics }: ApiDeps): void {
+  const countTransfers = createTransferCounts(client, metrics)
+  const schema = { summary: 'Metrics in the Prometheus text format', produces: ['text/plain'] }
+  app.get('/metrics', { config: { rateLimit: false }, schema }, async (_, reply) => {
+    await countTransfers()
+    return reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics.render())
+  })
 }

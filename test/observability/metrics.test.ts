@@ -6,22 +6,22 @@ import { createMetrics, metricDefinitions } from '../../observability/metrics.ts
 
 test('render as Prometheus text', () => {
   const metrics = createMetrics()
-  metrics.outcomes.increment({ target: 'ethereum', state: 'delivered', code: '' })
-  metrics.outcomes.increment({ target: 'ethereum', state: 'delivered', code: '' })
+  metrics.intakeRefused.increment({ door: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
+  metrics.intakeRefused.increment({ door: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
   metrics.rpcCalls.set({ chain: 'a"b\\c', method: 'eth_call' }, 12)
-  metrics.deliverySeconds.observe({ target: 'ethereum' }, 1.5)
-  metrics.deliverySeconds.observe({ target: 'ethereum' }, 10_000)
+  metrics.apiSeconds.observe({ route: 'GET /' }, 0.015)
+  metrics.apiSeconds.observe({ route: 'GET /' }, 10_000)
   const lines = metrics.render().split('\n')
-  expect(lines).toContain('# TYPE portage_transfers_total counter')
-  expect(lines).toContain('portage_transfers_total{target="ethereum",state="delivered",code=""} 2')
+  expect(lines).toContain('# TYPE portage_intake_refused_total counter')
+  expect(lines).toContain('portage_intake_refused_total{door="spy",bridge="b",code="VAA_NO_QUORUM"} 2')
   expect(lines).toContain('portage_rpc_calls_total{chain="a\\"b\\\\c",method="eth_call"} 12')
-  expect(lines.filter((line) => line.startsWith('portage_delivery_seconds'))).toEqual([
-    'portage_delivery_seconds_bucket{target="ethereum",le="0.5"} 0',
-    'portage_delivery_seconds_bucket{target="ethereum",le="1"} 0',
-    ...[2, 5, 10, 20, 30, 60, 120, 300, 900].map((bound) => `portage_delivery_seconds_bucket{target="ethereum",le="${bound}"} 1`),
-    'portage_delivery_seconds_bucket{target="ethereum",le="+Inf"} 2',
-    'portage_delivery_seconds_sum{target="ethereum"} 10001.5',
-    'portage_delivery_seconds_count{target="ethereum"} 2',
+  expect(lines.filter((line) => line.startsWith('portage_api_request_seconds'))).toEqual([
+    'portage_api_request_seconds_bucket{route="GET /",le="0.005"} 0',
+    'portage_api_request_seconds_bucket{route="GET /",le="0.01"} 0',
+    ...[0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10].map((bound) => `portage_api_request_seconds_bucket{route="GET /",le="${bound}"} 1`),
+    'portage_api_request_seconds_bucket{route="GET /",le="+Inf"} 2',
+    'portage_api_request_seconds_sum{route="GET /"} 10000.015',
+    'portage_api_request_seconds_count{route="GET /"} 2',
   ])
   expect(metrics.render().endsWith('\n')).toBe(true)
 })
@@ -43,8 +43,8 @@ test('values that others keep are read at every render; one that fails does not 
 
 test('an operation that a kind does not have is refused', () => {
   const metrics = createMetrics()
-  expect(() => metrics.outcomes.observe({ target: 'a', state: 'b', code: 'c' }, 1)).toThrow('portage_transfers_total is a counter')
-  expect(() => metrics.deliverySeconds.increment({ target: 'a' })).toThrow('portage_delivery_seconds is a histogram')
+  expect(() => metrics.headHeight.observe({ chain: 'a' }, 1)).toThrow('portage_head_height is a gauge')
+  expect(() => metrics.apiSeconds.increment({ route: 'a' })).toThrow('portage_api_request_seconds is a histogram')
 })
 
 test('names keep to the conventions', () => {
