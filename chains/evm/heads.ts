@@ -116,7 +116,10 @@ export function createHeads(options: HeadsOptions): EvmHeads {
 
   async function loop(signal: AbortSignal): Promise<void> {
     let rankedAt = Date.now()
-    while (!signal.aborted) {
+    let tookMs = 0
+    for (;;) {
+      await sleep(Math.max(10, intervalMs - tookMs), undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) return
       const started = Date.now()
       if (started - rankedAt >= rankEveryMs) {
         rankedAt = started
@@ -124,9 +127,9 @@ export function createHeads(options: HeadsOptions): EvmHeads {
       }
       // A failed poll changes nothing: the next one, perhaps of another node, tells what happened meanwhile.
       await poll().catch(() => undefined)
+      tookMs = Date.now() - started
       if (signal.aborted) return
       for (const listener of pollListeners) isolate(listener)
-      await sleep(Math.max(10, intervalMs - (Date.now() - started)), undefined, { signal }).catch(() => undefined)
     }
   }
 

@@ -26,7 +26,7 @@ export interface ChainHarness {
 
 /** What every chain adapter owes to those who use the port, as its docstrings say it. Each test has an account of its own. */
 export function chainAdapterSuite(name: string, start: () => Promise<ChainHarness>): void {
-  describe(`chain adapter ${name}`, () => {
+  describe(`chain adapter ${name}`, { timeout: 20_000 }, () => {
     let harness: ChainHarness
     let chain: Chain
     let accounts = 0

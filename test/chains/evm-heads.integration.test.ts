@@ -1,0 +1,210 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
+import type { HeadEvent, Inclusion } from '../../chains/port.ts'
+import { devnetSigner, head, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+
+describe('head tracker', { timeout: 20_000 }, () => {
+  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  let node: RpcProxy
+  let chains: EvmChain[] = []
+
+  beforeAll(async () => {
+    anvil = await startManualAnvil()
+    await anvil.mine(10)
+  })
+  beforeEach(async () => {
+    node = await startRpcProxy(anvil.url)
+  })
+  afterEach(async () => {
+    for (const chain of chains.splice(0)) chain.close()
+    await node.stop()
+  })
+  afterAll(() => anvil.stop())
+
+  /** A connected chain behind the proxy, and all that its head tracker tells. */
+  async function connected(options: Partial<EvmChainOptions> = {}): Promise<{ chain: EvmChain; events: HeadEvent[] }> {
+    const chain = testChain(node.url, options)
+    chains.push(chain)
+    await chain.connect()
+    const events: HeadEvent[] = []
+    chain.heads.subscribe((event) => events.push(event))
+    return { chain, events }
+  }
+
+  async function latest(): Promise<{ height: number; hash: string }> {
+    const block = await anvil.rpc<{ number: string; hash: string }>('eth_getBlockByNumber', ['latest', false])
+    return { height: Number(block.number), hash: block.hash }
+  }
+
+  /** Mines blocks of which the first has a payment: blocks that replace them are surely others (anvil makes equal empty blocks twice). */
+  async function minePaid(chain: EvmChain, blocks: number): Promise<void> {
+    const signer = await devnetSigner(32)
+    const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [signer.address, 'latest']))
+    expect(await chain.send((await signer.sign(payment(signer, nonce))).raw)).toEqual({ kind: 'accepted' })
+    await anvil.mine(blocks)
+  }
+
+  /** Replays events on a plain list: what a listener holds that believes them. */
+  function replay(first: HeadEvent, events: readonly HeadEvent[]): string[] {
+    const chain = [first.latest.hash]
+    for (const { applied, rolledBack } of events) {
+      for (const block of rolledBack) if (chain.at(-1) === block.hash) chain.pop()
+      for (const block of applied) {
+        if (chain.length > 0) expect(block.parentHash).toBe(chain.at(-1))
+        chain.push(block.hash)
+      }
+    }
+    return chain
+  }
+
+  test('a poll is one HTTP request with two reads, and nothing else while no block comes', async () => {
+    const { chain, events } = await connected()
+    node.requests.length = 0
+    await expect.poll(() => node.requests.length).toBeGreaterThanOrEqual(4)
+    expect(new Set(node.requests.map(String))).toEqual(new Set(['eth_getBlockByNumber,eth_getBlockByNumber']))
+    expect(events).toEqual([])
+    expect(chain.heads.current?.latest).toMatchObject(await latest())
+  })
+
+  test('a gap of 130 blocks is filled in order, in batches', async () => {
+    const { chain, events } = await connected()
+    const first = chain.heads.current as HeadEvent
+    node.mode = 503
+    await anvil.rpc('anvil_mine', ['0x82'])
+    node.mode = 'pass'
+    await head(chain, (event) => event.latest.height >= first.latest.height + 130)
+    const blocks = events.flatMap(({ applied }) => applied)
+    expect(blocks.map(({ height }) => height)).toEqual(Array.from({ length: 130 }, (_, index) => first.latest.height + 1 + index))
+    expect(replay(first, events)).toHaveLength(131)
+    expect(Math.max(...node.requests.map((methods) => methods.length))).toBeLessThanOrEqual(52)
+  })
+
+  test('a gap past all bounds is skipped, and those who wait read their receipts', async () => {
+    const { chain, events } = await connected()
+    const signer = await devnetSigner(30)
+    const { raw, hash } = await signer.sign(payment(signer, 0))
+    await chain.send(raw)
+    const watch = chain.watch([hash])
+    const first = chain.heads.current as HeadEvent
+    node.mode = 503
+    await anvil.rpc('anvil_mine', ['0x5dc'])
+    node.mode = 'pass'
+    expect(await inclusion(watch, ({ kind }) => kind === 'included')).toMatchObject({ final: true, receipt: { hash } })
+    expect(events.flatMap(({ applied }) => applied).length).toBeLessThan(100)
+    expect(chain.heads.current?.latest.height).toBe(first.latest.height + 1500)
+  })
+
+  test.each([1, 3, 9])('anvil_reorg of depth %i: what was rolled back, newest first, then what was applied', async (depth) => {
+    const { chain, events } = await connected({ finality: { kind: 'depth', blocks: 20 } })
+    const first = chain.heads.current as HeadEvent
+    await anvil.mine(10 - depth)
+    await minePaid(chain, depth)
+    const before = (await head(chain, (event) => event.latest.height === first.latest.height + 10)).latest
+    await anvil.rpc('anvil_reorg', [depth, []])
+    const event = await head(chain, ({ rolledBack }) => rolledBack.length > 0)
+    expect(event.rolledBack.map(({ height }) => height)).toEqual(Array.from({ length: depth }, (_, index) => before.height - index))
+    expect(event.rolledBack[0]?.hash).toBe(before.hash)
+    expect(event.applied).toHaveLength(depth)
+    expect(event.latest).toMatchObject(await latest())
+    expect(replay(first, events).at(-1)).toBe(event.latest.hash)
+  })
+
+  test('a reorganisation seen only with its next blocks is told whole', async () => {
+    const { chain, events } = await connected({ finality: { kind: 'depth', blocks: 50 } })
+    const first = chain.heads.current as HeadEvent
+    await anvil.mine(5)
+    await minePaid(chain, 25)
+    await head(chain, (event) => event.latest.height === first.latest.height + 30)
+    node.mode = 503
+    await anvil.rpc('anvil_reorg', [25, []])
+    await anvil.mine(7)
+    node.mode = 'pass'
+    const event = await head(chain, ({ latest: { height } }) => height === first.latest.height + 37)
+    expect(event.rolledBack).toHaveLength(25)
+    expect(event.applied).toHaveLength(32)
+    expect(replay(first, events)).toHaveLength(38)
+  })
+
+  test('evm_revert lowers the head: believed once it lasts and the other chain grows', async () => {
+    const { chain, events } = await connected()
+    const signer = await devnetSigner(31)
+    const nonce = (await chain.account(signer.address)).latestNonce
+    const snapshot = await anvil.rpc('evm_snapshot')
+    const first = chain.heads.current as HeadEvent
+    const { raw, hash } = await signer.sign(payment(signer, nonce))
+    await chain.send(raw)
+    const watch = chain.watch([hash])
+    await anvil.mine(4)
+    const before = (await inclusion(watch, ({ kind }) => kind === 'included')) as Inclusion & { kind: 'included' }
+    await head(chain, ({ latest: { height } }) => height === first.latest.height + 4)
+    await anvil.rpc('evm_revert', [snapshot])
+    // Another block at the same height: other transactions, another time.
+    await anvil.rpc('evm_increaseTime', [1000])
+    await anvil.mine(1)
+    await inclusion(watch, ({ kind }) => kind === 'unseen')
+    expect(chain.heads.current?.latest).toMatchObject(await latest())
+    expect(await chain.account(signer.address)).toMatchObject({ latestNonce: nonce })
+    await chain.send(raw)
+    await anvil.mine(1)
+    const after = (await inclusion(watch, ({ kind }) => kind === 'included')) as Inclusion & { kind: 'included' }
+    expect(after.receipt.hash).toBe(before.receipt.hash)
+    expect(after.receipt.block).not.toEqual(before.receipt.block)
+    await head(chain, ({ latest: { height } }) => height === first.latest.height + 2)
+    expect(replay(first, events)).toHaveLength(3)
+    watch.close()
+  })
+
+  test('a head that went back and stays there is believed, though it denies nothing', async () => {
+    const { chain } = await connected()
+    const snapshot = await anvil.rpc('evm_snapshot')
+    const first = chain.heads.current as HeadEvent
+    await anvil.mine(3)
+    await head(chain, ({ latest: { height } }) => height === first.latest.height + 3)
+    await anvil.rpc('evm_revert', [snapshot])
+    const event = await head(chain, ({ rolledBack }) => rolledBack.length === 3)
+    expect(event.latest.hash).toBe(first.latest.hash)
+    expect(event.applied).toEqual([])
+  })
+
+  test('one lagging answer, or a lasting one while another node vouches for our head, takes nothing back', async () => {
+    const chain = testChain([node.url, anvil.url])
+    chains.push(chain)
+    await chain.connect()
+    const events: HeadEvent[] = []
+    const first = chain.heads.current as HeadEvent
+    const stale = await anvil.rpc('eth_getBlockByNumber', ['latest', false])
+    await anvil.mine(4)
+    await head(chain, ({ latest: { height } }) => height === first.latest.height + 4)
+    chain.heads.subscribe((event) => events.push(event))
+    node.alter = (method, result) => {
+      const block = method === 'eth_getBlockByNumber' ? (result as { number: string } | null) : null
+      return block && Number(block.number) > first.latest.height ? stale : undefined
+    }
+    node.requests.length = 0
+    await expect.poll(() => node.requests.length, { timeout: 10_000 }).toBeGreaterThan(15)
+    expect(events.flatMap(({ rolledBack }) => rolledBack)).toEqual([])
+    expect(chain.heads.current?.latest.height).toBe(first.latest.height + 4)
+  })
+
+  test('finality by tag lags as the node says, and the wait is estimated by that', async () => {
+    const { chain } = await connected()
+    await anvil.mine(4)
+    const event = await head(chain, ({ finalized, latest: { height } }) => finalized === height - 2 && height > 10)
+    const wait = chain.msToFinality(event.latest.height)
+    expect(wait).toBeGreaterThan(100)
+    expect(wait).toBeLessThanOrEqual(3 * chain.blockTimeMs)
+    expect(chain.msToFinality(event.latest.height - 2)).toBe(0)
+    expect(chain.msToFinality(event.latest.height + 10)).toBeGreaterThan(wait)
+  })
+
+  test('stop and start again: the blocks between are told', async () => {
+    const { chain, events } = await connected()
+    const first = chain.heads.current as HeadEvent
+    chain.heads.stop()
+    await anvil.mine(6)
+    await chain.heads.start()
+    await head(chain, ({ latest: { height } }) => height === first.latest.height + 6)
+    expect(events.flatMap(({ applied }) => applied)).toHaveLength(6)
+  })
+})

@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { devnetAccount } from '../../devnet/accounts.ts'
+import { createNodes } from '../../chains/evm/nodes.ts'
+import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
+import { devnetSigner, head, networkId, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+
+describe('nodes', { timeout: 20_000 }, () => {
+  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  let proxies: RpcProxy[] = []
+  let chains: EvmChain[] = []
+
+  beforeAll(async () => {
+    anvil = await startManualAnvil()
+    await anvil.mine(3)
+  })
+  afterEach(async () => {
+    for (const chain of chains.splice(0)) chain.close()
+    for (const proxy of proxies.splice(0)) await proxy.stop()
+  })
+  afterAll(() => anvil.stop())
+
+  async function proxy(): Promise<RpcProxy> {
+    const one = await startRpcProxy(anvil.url)
+    proxies.push(one)
+    return one
+  }
+
+  async function connected(urls: string | string[], options: Partial<EvmChainOptions> = {}): Promise<EvmChain> {
+    const chain = testChain(urls, options)
+    chains.push(chain)
+    await chain.connect()
+    return chain
+  }
+
+  test('twenty accounts, a quote, a simulation and ten watches at once are one HTTP request', async () => {
+    const node = await proxy()
+    // The next poll is far away, so that only what is asked here is seen.
+    const chain = await connected(node.url, { blockTimeMs: 60_000 })
+    node.requests.length = 0
+    const addresses = Array.from({ length: 20 }, (_, index) => devnetAccount(index).address)
+    const from = devnetAccount(0).address
+    for (let index = 0; index < 10; index++) chain.watch([`0x${index.toString(16).padStart(64, '0')}`])
+    const accounts = Promise.all(addresses.map((address) => chain.account(address)))
+    await Promise.all([accounts, chain.quote(), chain.simulate({ to: from, data: '0x', value: '1' }, from), chain.call(from, '0x', 'finalized')])
+    expect(node.requests).toHaveLength(1)
+    expect(node.requests[0]?.length).toBe(20 * 3 + 10 + 3)
+    await Promise.all([...addresses.map((address) => chain.account(address)), chain.quote()])
+    expect(node.requests).toHaveLength(1)
+  })
+
+  test('a batch is bounded: what is more goes in the next one', async () => {
+    const node = await proxy()
+    const nodes = createNodes({ chain: 'test', networkId: String(networkId), urls: [node.url] })
+    await nodes.verify()
+    node.requests.length = 0
+    await Promise.all(Array.from({ length: 250 }, () => nodes.request('eth_blockNumber', [])))
+    expect(node.requests.map((methods) => methods.length).sort()).toEqual([100, 100, 50])
+    expect(nodes.calls.get('eth_blockNumber')).toBe(250)
+    nodes.close()
+  })
+
+  test.each(['hang', 'cut', 503, 429] as const)('a node that does "%s" costs one time-out, then the next serves alone', async (mode) => {
+    const [first, second] = [await proxy(), await proxy()]
+    const chain = await connected([first.url, second.url], { timeoutMs: 400, blockTimeMs: 60_000 })
+    const { address } = devnetAccount(7)
+    expect(await chain.hasCode(address)).toBe(false)
+    first.mode = mode
+    const started = Date.now()
+    expect(await chain.hasCode(address)).toBe(false)
+    expect(Date.now() - started).toBeLessThan(1_000)
+    first.requests.length = 0
+    for (let round = 0; round < 3; round++) await chain.hasCode(address)
+    expect(first.requests).toHaveLength(0)
+  })
+
+  test('a node that was down is tried beside the calls and comes back first', async () => {
+    const [first, second] = [await proxy(), await proxy()]
+    const nodes = createNodes({ chain: 'test', networkId: String(networkId), urls: [first.url, second.url] })
+    await nodes.verify()
+    first.mode = 503
+    await nodes.request('eth_blockNumber', [])
+    first.mode = 'pass'
+    await expect
+      .poll(async () => {
+        second.requests.length = 0
+        await nodes.request('eth_blockNumber', [])
+        return second.requests.length
+      }, { timeout: 5_000 })
+      .toBe(0)
+    expect(first.requests.flat()).toContain('eth_chainId')
+    nodes.close()
+  })
+
+  test('starts with one dead node of two; a dead node hangs no call beyond the time-out', async () => {
+    const chain = await connected(['http://127.0.0.1:9', anvil.url], { timeoutMs: 500 })
+    const signer = await devnetSigner(20)
+    const nonce = await chain.pendingNonce(signer.address)
+    const { raw } = await signer.sign(payment(signer, nonce))
+    expect(await chain.send(raw)).toEqual({ kind: 'accepted' })
+    expect(await chain.pendingNonce(signer.address)).toBe(nonce + 1)
+    await anvil.mine()
+  })
+
+  test('one connection that is cut fails no call, also where there is one node', async () => {
+    const node = await proxy()
+    const chain = await connected(node.url, { blockTimeMs: 60_000 })
+    node.mode = 'cut'
+    const answer = chain.hasCode(devnetAccount(7).address)
+    await expect.poll(() => node.requests.at(-1)).toContain('eth_getCode')
+    node.mode = 'pass'
+    expect(await answer).toBe(false)
+  })
+
+  test('a node of another network that appears later is never used', async () => {
+    const [first, second] = [await proxy(), await proxy()]
+    first.alter = (method) => (method === 'eth_chainId' ? '0x1' : undefined)
+    first.mode = 503
+    const nodes = createNodes({ chain: 'test', networkId: String(networkId), urls: [first.url, second.url] })
+    await nodes.verify()
+    first.mode = 'pass'
+    await expect.poll(async () => {
+      await nodes.request('eth_blockNumber', [])
+      return first.requests.flat().filter((method) => method === 'eth_chainId').length
+    }, { timeout: 5_000 }).toBeGreaterThan(1)
+    for (let round = 0; round < 3; round++) await nodes.request('eth_blockNumber', [])
+    expect(first.requests.flat()).not.toContain('eth_blockNumber')
+    nodes.close()
+  })
+
+  test('a node that lags far behind is asked last', async () => {
+    const [first, second] = [await proxy(), await proxy()]
+    await anvil.mine(10)
+    first.alter = (method) => (method === 'eth_blockNumber' ? '0x1' : undefined)
+    const nodes = createNodes({ chain: 'test', networkId: String(networkId), urls: [first.url, second.url] })
+    await nodes.verify()
+    await nodes.rank()
+    expect(Number(await nodes.request('eth_blockNumber', []))).toBeGreaterThan(10)
+    first.alter = undefined
+    await nodes.rank()
+    second.requests.length = 0
+    await nodes.request('eth_blockNumber', [])
+    expect(second.requests).toHaveLength(0)
+    nodes.close()
+  })
+
+  test('a send is taken if one node takes it, whatever the others say', async () => {
+    const node = await proxy()
+    const chain = await connected([node.url, anvil.url], { timeoutMs: 500 })
+    const signer = await devnetSigner(21)
+    node.mode = 'hang'
+    const started = Date.now()
+    expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
+    expect(Date.now() - started).toBeLessThan(450)
+    await anvil.mine()
+  })
+
+  test('a silent node keeps a refusal from being final; one that was surely not reached does not', async () => {
+    const silent = await proxy()
+    const signer = await devnetSigner(22)
+    const { raw } = await signer.sign(payment(signer, 0, { gasLimit: '20000' }))
+    const withSilent = await connected([silent.url, anvil.url], { timeoutMs: 300 })
+    silent.mode = 'hang'
+    expect(await withSilent.send(raw)).toMatchObject({ error: 'ambiguous' })
+    const gone = await proxy()
+    const withGone = await connected([gone.url, anvil.url], { timeoutMs: 300 })
+    await gone.stop()
+    expect(await withGone.send(raw)).toMatchObject({ error: 'fatal', message: 'intrinsic gas too low' })
+  })
+
+  test('credentials, path and query of a URL are in no error', async () => {
+    const node = await proxy()
+    const { host } = new URL(node.url)
+    const url = `http://someone:hunter22@${host}/v3/4f5e6d7c8b9a0011?apikey=s3cretkey99`
+    const chain = await connected(url, { timeoutMs: 300 })
+    const secrets = /hunter22|someone|4f5e6d7c8b9a0011|s3cretkey99|v3/
+    const texts: string[] = []
+    const collect = async (work: Promise<unknown>) => {
+      const error = await work.then(() => undefined, (reason: Error) => reason)
+      expect(error).toBeInstanceOf(Error)
+      for (let one: unknown = error; one instanceof Error; one = one.cause) texts.push(one.message, one.stack ?? '', JSON.stringify(one))
+    }
+    for (const mode of [401, 'cut', 'hang'] as const) {
+      node.mode = mode
+      await collect(chain.hasCode(devnetAccount(7).address))
+      texts.push(JSON.stringify(await chain.send('0x00')))
+    }
+    await collect(testChain('http://someone:hunter22@127.0.0.1:9/v3/4f5e6d7c8b9a0011?apikey=s3cretkey99').connect())
+    node.mode = 'pass'
+    await collect(testChain(url, { networkId: 5 }).connect())
+    expect(texts.join('\n')).toContain(host)
+    expect(texts.join('\n')).not.toMatch(secrets)
+  })
+
+  test('closing ends timers and pending calls', async () => {
+    const node = await proxy()
+    const chain = await connected(node.url, { timeoutMs: 60_000 })
+    node.mode = 'hang'
+    const pending = chain.hasCode(devnetAccount(7).address)
+    await expect.poll(() => node.requests.at(-1)).toContain('eth_getCode')
+    chain.close()
+    await expect(pending).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    await expect.poll(() => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length, { timeout: 5_000 }).toBeLessThan(3)
+  })
+
+  test('the chain follows the head again after an outage of all nodes', async () => {
+    const node = await proxy()
+    const chain = await connected(node.url)
+    node.mode = 503
+    const before = chain.heads.current?.latest.height ?? 0
+    await anvil.mine(4)
+    await expect(chain.hasCode(devnetAccount(7).address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', retriable: true })
+    node.mode = 'pass'
+    const event = await head(chain, ({ latest }) => latest.height >= before + 4)
+    expect(event.rolledBack).toEqual([])
+  })
+})
