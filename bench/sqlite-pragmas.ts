@@ -50,13 +50,19 @@ async function measure(address: string, workflowBundle: { code: string }, count:
 
 const count = Number(process.argv[2] ?? 400)
 Runtime.install({ logger: new DefaultLogger('ERROR') })
-const workflowsPath = fileURLToPath(new URL('./empty.workflow.ts', import.meta.url))
+const workflowsPath = fileURLToPath(new URL('./empty-workflows.ts', import.meta.url))
 const bundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') })
 const { path: cliPath } = await findTemporalCli()
 process.stdout.write(`| database, journal_mode, synchronous | starts/s | done/s |\n| --- | --- | --- |\n`)
 for (const { name, pragmas } of settings) {
   const dir = await mkdtemp(join(tmpdir(), 'portage-pragmas-'))
-  const server = await startTemporal({ dir, inMemory: pragmas === undefined, headless: true, cliPath, ...(pragmas ? { sqlitePragmas: pragmas } : {}) })
+  const server = await startTemporal({
+    dir,
+    inMemory: pragmas === undefined,
+    headless: true,
+    cliPath,
+    ...(pragmas ? { sqlitePragmas: pragmas } : {}),
+  })
   try {
     const { started, done } = await measure(server.address, bundle, count)
     process.stdout.write(`| ${name} | ${started.toFixed(0)} | ${done.toFixed(0)} |\n`)

@@ -86,7 +86,9 @@ async function judge(input: CheckInput, chain: string, node: Provider): Promise<
     byMessage.set(key, [...(byMessage.get(key) ?? []), log])
   }
   return Promise.all(
-    transfers.map((transfer) => find(node, transfer, byMessage.get(`${transfer.emitterChain}/${transfer.emitter}/${transfer.sequence}`) ?? [])),
+    transfers.map((transfer) =>
+      find(node, transfer, byMessage.get(`${transfer.emitterChain}/${transfer.emitter}/${transfer.sequence}`) ?? []),
+    ),
   )
 }
 

@@ -7,7 +7,13 @@ import type { WormholeChain } from './wormhole.ts'
 export function summarizeDevnet(devnet: Devnet, files: DevnetFiles) {
   const { temporal, guardian, chains, lanes, outsiders } = devnet
   return {
-    temporal: { address: temporal.address, namespace: temporal.namespace, ui: temporal.uiUrl, cli: temporal.cliPath, database: temporal.dbFile },
+    temporal: {
+      address: temporal.address,
+      namespace: temporal.namespace,
+      ui: temporal.uiUrl,
+      cli: temporal.cliPath,
+      database: temporal.dbFile,
+    },
     guardian: { spy: guardian.spy.address, api: guardian.apiUrl },
     chains: Object.values(chains).map(summarizeChain),
     lanes: lanes.map(({ chain, address, variable, privateKey }) => ({ chain, address, variable, devnetKey: privateKey })),
@@ -21,20 +27,38 @@ function summarizeChain(chain: WormholeChain) {
   const { url, chainId, blockTimeSeconds } = anvil
   const contracts = { core, tokenBridge, weth, token, wrappedWeth, wrappedToken }
   const devnetUser = { address: user.address, devnetKey: user.privateKey }
-  return { name, url, networkId: chainId, wormholeChainId, blockTimeSeconds, emitter: toUniversal(tokenBridge), contracts, user: devnetUser }
+  return {
+    name,
+    url,
+    networkId: chainId,
+    wormholeChainId,
+    blockTimeSeconds,
+    emitter: toUniversal(tokenBridge),
+    contracts,
+    user: devnetUser,
+  }
 }
 
 /** The same for people, with the next commands to try. */
 export function describeDevnet(devnet: Devnet, files: DevnetFiles): string {
   const { temporal, guardian, chains, lanes, outsiders } = summarizeDevnet(devnet, files)
-  const rows = (pairs: readonly (readonly [string, string | number | undefined])[]) => pairs.map(([name, value]) => `  ${name.padEnd(18)}${value ?? '-'}`)
+  const rows = (pairs: readonly (readonly [string, string | number | undefined])[]) =>
+    pairs.map(([name, value]) => `  ${name.padEnd(18)}${value ?? '-'}`)
   const key = (entry: { address: string; devnetKey: string }) => `${entry.address}  DEVNET key ${entry.devnetKey}`
   const lines = [
     '',
     'Temporal',
-    ...rows([['gRPC', temporal.address], ['Web UI', temporal.ui], ['database', temporal.database ?? 'in memory'], ['CLI', temporal.cli]]),
+    ...rows([
+      ['gRPC', temporal.address],
+      ['Web UI', temporal.ui],
+      ['database', temporal.database ?? 'in memory'],
+      ['CLI', temporal.cli],
+    ]),
     'Guardian',
-    ...rows([['spy (gRPC)', guardian.spy], ['REST', guardian.api]]),
+    ...rows([
+      ['spy (gRPC)', guardian.spy],
+      ['REST', guardian.api],
+    ]),
     ...chains.flatMap((chain) => [
       `Chain ${chain.name}`,
       ...rows([
@@ -51,7 +75,12 @@ export function describeDevnet(devnet: Devnet, files: DevnetFiles): string {
     'DEVNET keys are public knowledge: never fund them on a real network.',
     '',
     'Next, in a second terminal:',
-    ...[`set -a; . ${files.env}; set +a`, 'npm run portage -- config check', 'npm run portage -- doctor', 'npm run portage -- run --role all'].map(indent),
+    ...[
+      `set -a; . ${files.env}; set +a`,
+      'npm run portage -- config check',
+      'npm run portage -- doctor',
+      'npm run portage -- run --role all',
+    ].map(indent),
     'and in a third:',
     ...[
       `set -a; . ${files.env}; set +a`,

@@ -8,7 +8,10 @@ export interface GuardianApi {
 }
 
 /** @param find the signed VAA by chain, emitter (64 lower-case hex digits) and sequence (decimal), or undefined */
-export async function startGuardianApi(find: (chain: number, emitter: string, sequence: string) => Uint8Array | undefined, port = 0): Promise<GuardianApi> {
+export async function startGuardianApi(
+  find: (chain: number, emitter: string, sequence: string) => Uint8Array | undefined,
+  port = 0,
+): Promise<GuardianApi> {
   const server = createServer((request, response) => {
     const { code, body } = answer(request.method ?? '', new URL(request.url ?? '/', 'http://guardian').pathname, find)
     response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -49,7 +49,11 @@ export async function startGuardian(chains: readonly WormholeChain[], options: G
   const waiters = new Set<() => void>()
   const sign = (message: Message) => {
     const count = options.sign === 'all' ? guardians.length : quorumOf(guardians.length)
-    return signVaa(message, guardians, Array.from({ length: count }, (_, index) => index))
+    return signVaa(
+      message,
+      guardians,
+      Array.from({ length: count }, (_, index) => index),
+    )
   }
   const observe = (message: Message) => {
     // A rewound cursor reads messages again; the same digest is the same message.
@@ -83,7 +87,8 @@ export async function startGuardian(chains: readonly WormholeChain[], options: G
     sign,
     pause,
     resume,
-    waitFor: (chain, emitter, sequence, timeoutMs = 60_000) => waitFor(() => find(chain, emitter, sequence), waiters, timeoutMs, `${chain}/${emitter}/${sequence}`),
+    waitFor: (chain, emitter, sequence, timeoutMs = 60_000) =>
+      waitFor(() => find(chain, emitter, sequence), waiters, timeoutMs, `${chain}/${emitter}/${sequence}`),
     async stop() {
       await Promise.all([pause(), spy.stop(), api.stop()])
     },

@@ -103,7 +103,9 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
     log(`Deploying Wormhole to both chains (${guardians.length} guardian${guardians.length === 1 ? '' : 's'})…`)
     const plans = [plan('ethereum', ethereumNode, 0), plan('bsc', bscNode, 1)] as const
     const [ethereum, bsc] = await deployWormhole(plans, { guardians, consistencyLevel: options.consistencyLevel })
-    const guardian = await keep(startGuardian([ethereum, bsc], { guardians, spyPort: options.ports?.spy, apiPort: options.ports?.guardianApi, log }))
+    const guardian = await keep(
+      startGuardian([ethereum, bsc], { guardians, spyPort: options.ports?.spy, apiPort: options.ports?.guardianApi, log }),
+    )
     const lanes = laneKeys(options.keysPerChain ?? 1)
     const chains = { ethereum, bsc }
     return {
@@ -144,7 +146,14 @@ function anvil(name: ChainKey, options: DevnetOptions, dir: string): Promise<Anv
   const blockTime = typeof blockTimeSeconds === 'number' ? blockTimeSeconds : blockTimeSeconds[name]
   const accounts = accountIndex.lane + 2 * (options.keysPerChain ?? 1)
   const chainId = networks[name].networkId
-  return startAnvil({ chainId, blockTimeSeconds: blockTime, slotsInAnEpoch, port: ports?.[name], accounts, logFile: join(dir, `${name}.log`) })
+  return startAnvil({
+    chainId,
+    blockTimeSeconds: blockTime,
+    slotsInAnEpoch,
+    port: ports?.[name],
+    accounts,
+    logFile: join(dir, `${name}.log`),
+  })
 }
 
 function plan(name: ChainKey, node: Anvil, position: number) {

@@ -25,9 +25,27 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
   const note = '# Written by `npm run devnet`: a relayer that serves this devnet. Its keys are DEVNET keys, which everyone knows.\n'
   await writeFile(files.config, note + stringify(devnet.relayerConfig(), { aliasDuplicateObjects: false }))
   const variables = Object.entries(devnet.env).map(([name, value]) => `${name}=${value}`)
-  await writeFile(files.env, ['# DEVNET keys: never fund them on a real network.', `PORTAGE_CONFIG=${files.config}`, ...variables, ''].join('\n'))
+  await writeFile(
+    files.env,
+    ['# DEVNET keys: never fund them on a real network.', `PORTAGE_CONFIG=${files.config}`, ...variables, ''].join('\n'),
+  )
   await chmod(files.env, 0o600)
-  const sides = Object.values(devnet.chains).map(({ anvil: { url, chainId }, deployer: _, firstSequence: __, ...chain }) => ({ ...chain, url, chainId }))
+  const sides = Object.values(devnet.chains).map((chain) => {
+    const { anvil, name, wormholeChainId, user, core, tokenBridge, weth, token, wrappedWeth, wrappedToken } = chain
+    return {
+      url: anvil.url,
+      chainId: anvil.chainId,
+      name,
+      wormholeChainId,
+      user,
+      core,
+      tokenBridge,
+      weth,
+      token,
+      wrappedWeth,
+      wrappedToken,
+    }
+  })
   await writeFile(files.chains, JSON.stringify(sides, null, 2))
   return files
 }
@@ -35,7 +53,10 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
 /** The chains of a devnet that runs in another process. Throws SETUP_INCOMPLETE if none was started here. */
 export async function readDevnetChains(dir: string = devnetDir): Promise<UserSide[]> {
   try {
-    const sides = JSON.parse(await readFile(join(dir, 'chains.json'), 'utf8')) as (Omit<UserSide, 'anvil'> & { url: string; chainId: number })[]
+    const sides = JSON.parse(await readFile(join(dir, 'chains.json'), 'utf8')) as (Omit<UserSide, 'anvil'> & {
+      url: string
+      chainId: number
+    })[]
     return sides.map(({ url, chainId, ...side }) => ({ ...side, anvil: attachAnvil(url, chainId) }))
   } catch (cause) {
     throw new RelayerError('SETUP_INCOMPLETE', { detail: `No devnet was started in ${dir}: start one with npm run devnet.`, cause })

@@ -36,14 +36,18 @@ async function send(args: readonly string[]): Promise<number> {
     process.stdout.write(help)
     return 0
   }
-  const ways = [[ethereum, bsc] as const, [bsc, ethereum] as const].filter(([source]) => values.from === 'both' || source.name === values.from)
+  const ways = [[ethereum, bsc] as const, [bsc, ethereum] as const].filter(
+    ([source]) => values.from === 'both' || source.name === values.from,
+  )
   const count = /^[1-9]\d{0,4}$/.test(values.count) ? Number(values.count) : 0
   if (kinds.length === 0 || ways.length === 0 || count === 0) {
     process.stderr.write(`An option has no such value.\n\n${help}`)
     return 2
   }
   const amount = parseEther(values.amount)
-  const transfers = kinds.flatMap((kind: TransferKind) => Array.from({ length: count }, () => ({ kind, amount, fee: values['no-fee'] ? 0n : devnetTokenFeeWei })))
+  const transfers = kinds.flatMap((kind: TransferKind) =>
+    Array.from({ length: count }, () => ({ kind, amount, fee: values['no-fee'] ? 0n : devnetTokenFeeWei })),
+  )
   const sent = await Promise.all(ways.map(([source, target]) => startUsers(source, target).send(transfers)))
   process.stdout.write(sent.flat().map(line).join(''))
   return 0

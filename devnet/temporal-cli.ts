@@ -47,7 +47,10 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
     throw incomplete(tried)
   }
   const known: [string, CliOrigin][] = [
-    ...(env.PATH ?? '').split(delimiter).filter(Boolean).map((dir): [string, CliOrigin] => [join(dir, program), 'PATH']),
+    ...(env.PATH ?? '')
+      .split(delimiter)
+      .filter(Boolean)
+      .map((dir): [string, CliOrigin] => [join(dir, program), 'PATH']),
     [join(cacheDir, program), 'cache'],
   ]
   for (const [path, origin] of known) {

@@ -55,7 +55,10 @@ export function chainPlan(name: string, wormholeChainId: number, anvil: Anvil, p
  * Deploys core, token bridge, WETH and an ERC20 on both chains at once, registers the bridges with each other, and moves a seed of coin and
  * token to the other side, so that transfers work both ways (the wrappers exist, native tokens are outstanding).
  */
-export async function deployWormhole(plans: readonly [ChainPlan, ChainPlan], options: DeployOptions): Promise<[WormholeChain, WormholeChain]> {
+export async function deployWormhole(
+  plans: readonly [ChainPlan, ChainPlan],
+  options: DeployOptions,
+): Promise<[WormholeChain, WormholeChain]> {
   const [a, b] = await Promise.all([prepare(plans[0], options), prepare(plans[1], options)])
   const [fromA, fromB] = await Promise.all([connect(a, b, options), connect(b, a, options)])
   return Promise.all([receive(a, b, fromB, options), receive(b, a, fromA, options)])
@@ -88,7 +91,15 @@ async function prepare(plan: ChainPlan, { guardians, consistencyLevel = 1 }: Dep
   const tokenBridge = script.deploy('TokenBridge', [bridgeSetup, initialize])
   const token = script.deploy('TokenImplementation')
   const symbol = `TOK${wormholeChainId}`
-  script.call(token, tokenAbi, 'initialize', [`Devnet token of ${plan.name}`, symbol, 18, 0, plan.deployer.address, 0, `0x${toUniversal(token)}`])
+  script.call(token, tokenAbi, 'initialize', [
+    `Devnet token of ${plan.name}`,
+    symbol,
+    18,
+    0,
+    plan.deployer.address,
+    0,
+    `0x${toUniversal(token)}`,
+  ])
   script.call(token, tokenAbi, 'mint', [plan.user.address, 10n * seed])
   script.call(token, tokenAbi, 'mint', [plan.deployer.address, seed])
   return { plan, script, core, tokenBridge, weth, token }
@@ -98,7 +109,15 @@ async function prepare(plan: ChainPlan, { guardians, consistencyLevel = 1 }: Dep
 async function connect(site: Site, other: Site, { guardians }: DeployOptions): Promise<Message[]> {
   const { script, tokenBridge, weth, token, plan } = site
   const payload = registerChainPayload(other.plan.wormholeChainId, other.tokenBridge)
-  const registration = { timestamp: 0, vaaNonce: 0, emitterChain: governance.chain, emitter: governance.emitter, sequence: 0n, consistencyLevel: 1, payload }
+  const registration = {
+    timestamp: 0,
+    vaaNonce: 0,
+    emitterChain: governance.chain,
+    emitter: governance.emitter,
+    sequence: 0n,
+    consistencyLevel: 1,
+    payload,
+  }
   script.call(tokenBridge, bridgeAbi, 'registerChain', [signVaa(registration, guardians).bytes])
   const target = [other.plan.wormholeChainId, `0x${toUniversal(other.plan.user.address)}`] as const
   script.call(tokenBridge, bridgeAbi, 'attestToken', [weth, 0])
@@ -123,7 +142,16 @@ async function receive(site: Site, other: Site, messages: readonly Message[], { 
   const approvals = await Script.of(plan.anvil, plan.user)
   for (const token of [site.token, wrappedWeth, wrappedToken]) approvals.call(token, tokenAbi, 'approve', [tokenBridge, MaxUint256])
   await approvals.mine()
-  return { ...plan, core: site.core, tokenBridge, weth: site.weth, token: site.token, wrappedWeth, wrappedToken, firstSequence: messagesPerDeployment }
+  return {
+    ...plan,
+    core: site.core,
+    tokenBridge,
+    weth: site.weth,
+    token: site.token,
+    wrappedWeth,
+    wrappedToken,
+    firstSequence: messagesPerDeployment,
+  }
 }
 
 /** The messages that a transaction published through the core contract. */
@@ -135,7 +163,15 @@ export function published(transaction: Mined, core: string, emitterChain: number
     .map((event) => {
       const { sender, sequence, nonce, payload, consistencyLevel } = event?.args.toObject() ?? {}
       const emitter = toUniversal(String(sender))
-      return { timestamp: transaction.timestamp, vaaNonce: Number(nonce), emitterChain, emitter, sequence, consistencyLevel: Number(consistencyLevel), payload }
+      return {
+        timestamp: transaction.timestamp,
+        vaaNonce: Number(nonce),
+        emitterChain,
+        emitter,
+        sequence,
+        consistencyLevel: Number(consistencyLevel),
+        payload,
+      }
     })
 }
 

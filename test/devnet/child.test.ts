@@ -49,11 +49,15 @@ describe('a child of the devnet', () => {
     const anvil = await startAnvil({ chainId: 1337, blockTimeSeconds: 60, slotsInAnEpoch: 3 })
     for (let mined = 0; mined < 10; mined++) await anvil.rpc('evm_mine')
     const heights = await Promise.all(
-      ['latest', 'safe', 'finalized'].map(async (tag) => Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', [tag, false])).number)),
+      ['latest', 'safe', 'finalized'].map(async (tag) =>
+        Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', [tag, false])).number),
+      ),
     )
     expect(heights).toEqual([10, 7, 4])
     await anvil.stop()
     expect(alive(anvil.pid)).toBe(false)
-    await expect(startAnvil({ chainId: 1337, blockTimeSeconds: 1, mnemonic: 'no mnemonic' })).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    await expect(startAnvil({ chainId: 1337, blockTimeSeconds: 1, mnemonic: 'no mnemonic' })).rejects.toMatchObject({
+      code: 'NODE_UNAVAILABLE',
+    })
   })
 })

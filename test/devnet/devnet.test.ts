@@ -8,7 +8,9 @@ import { subscribe } from './spy-client.ts'
 import { redeem } from './redeem.ts'
 
 const ether = 10n ** 18n
-const core = new Interface(['function parseAndVerifyVM(bytes) view returns (tuple(uint8,uint32,uint32,uint16,bytes32,uint64,uint8,bytes,uint32,tuple(bytes32,bytes32,uint8,uint8)[],bytes32) vm, bool valid, string reason)'])
+const core = new Interface([
+  'function parseAndVerifyVM(bytes) view returns (tuple(uint8,uint32,uint32,uint16,bytes32,uint64,uint8,bytes,uint32,tuple(bytes32,bytes32,uint8,uint8)[],bytes32) vm, bool valid, string reason)',
+])
 
 describe('the devnet', () => {
   let devnet: Devnet
@@ -43,22 +45,37 @@ describe('the devnet', () => {
     const emitterAddress = Buffer.from(ethereum.tokenBridge.slice(2).padStart(64, '0')).toString()
     const stream = subscribe(devnet.guardian.spy.address, [{ emitterFilter: { chainId: ethereum.wormholeChainId, emitterAddress } }])
     await expect.poll(() => devnet.guardian.spy.subscribers).toBe(1)
-    const transfers = transferKinds.map((kind, index) => ({ kind, amount: ether + BigInt(index) * 10n ** 12n + 7n, fee: index % 2 === 0 ? devnetTokenFeeWei : 0n }))
+    const transfers = transferKinds.map((kind, index) => ({
+      kind,
+      amount: ether + BigInt(index) * 10n ** 12n + 7n,
+      fee: index % 2 === 0 ? devnetTokenFeeWei : 0n,
+    }))
     sent = (await Promise.all([devnet.users.bsc.send(transfers), devnet.users.ethereum.send(transfers)])).flat()
     expect(new Set(sent.map(({ emitterChain, sequence }) => `${emitterChain}/${sequence}`)).size).toBe(8)
     await stream.until(4)
     stream.close()
 
-    const signed = await Promise.all(sent.map(({ emitterChain, emitter, sequence }) => devnet.guardian.waitFor(emitterChain, emitter, sequence)))
+    const signed = await Promise.all(
+      sent.map(({ emitterChain, emitter, sequence }) => devnet.guardian.waitFor(emitterChain, emitter, sequence)),
+    )
     // Only ethereum's, and nothing of the deployment.
     expect(stream.received.map((bytes) => bytes.toString('hex')).toSorted()).toEqual(
-      signed.slice(4).map(({ bytes }) => Buffer.from(bytes).toString('hex')).toSorted(),
+      signed
+        .slice(4)
+        .map(({ bytes }) => Buffer.from(bytes).toString('hex'))
+        .toSorted(),
     )
     const { emitterChain, emitter, sequence } = sent[5] as SentTransfer
     const found = await fetch(`${devnet.guardian.apiUrl}/v1/signed_vaa/${emitterChain}/${emitter}/${sequence}`)
-    expect([found.status, ((await found.json()) as { vaaBytes: string }).vaaBytes]).toEqual([200, Buffer.from(signed[5]?.bytes ?? []).toString('base64')])
+    expect([found.status, ((await found.json()) as { vaaBytes: string }).vaaBytes]).toEqual([
+      200,
+      Buffer.from(signed[5]?.bytes ?? []).toString('base64'),
+    ])
     const data = core.encodeFunctionData('parseAndVerifyVM', [signed[5]?.bytes])
-    const verdict = core.decodeFunctionResult('parseAndVerifyVM', await bsc.anvil.rpc<string>('eth_call', [{ to: bsc.core, data }, 'latest']))
+    const verdict = core.decodeFunctionResult(
+      'parseAndVerifyVM',
+      await bsc.anvil.rpc<string>('eth_call', [{ to: bsc.core, data }, 'latest']),
+    )
     expect([verdict[1], verdict[2], verdict[0][9].length]).toEqual([true, '', 13])
   })
 
@@ -68,7 +85,10 @@ describe('the devnet', () => {
       const response = await fetch(`${devnet.guardian.apiUrl}/v1/signed_vaa/${path}`)
       return [response.status, await response.json()]
     }
-    expect(await ask(`2/${emitter}/18446744073709551615`)).toEqual([404, { code: 5, message: 'requested VAA not found in store', details: [] }])
+    expect(await ask(`2/${emitter}/18446744073709551615`)).toEqual([
+      404,
+      { code: 5, message: 'requested VAA not found in store', details: [] },
+    ])
     expect(await ask(`2/${emitter.slice(2)}/1`)).toMatchObject([400, { code: 3 }])
     expect(await ask(`x/${emitter}/1`)).toMatchObject([400, { code: 3 }])
     expect(await ask(`2/${emitter}/-1`)).toMatchObject([400, { code: 3 }])
@@ -85,7 +105,15 @@ describe('the devnet', () => {
       }),
     )
     const after = await devnet.check(sent)
-    expect(after).toMatchObject({ transfers: 8, delivered: 7, lost: 1, duplicates: 0, wrongBalances: 0, revertedTransactions: 0, nonceHoles: 0 })
+    expect(after).toMatchObject({
+      transfers: 8,
+      delivered: 7,
+      lost: 1,
+      duplicates: 0,
+      wrongBalances: 0,
+      revertedTransactions: 0,
+      nonceHoles: 0,
+    })
     expect(after.deliveredBy).toEqual({ [devnet.outsiders.ethereum.address]: 4, [devnet.outsiders.bsc.address]: 3 })
     // Not by our lanes, so nothing was earned by them.
     expect([after.feesEarned, after.maxPerLanePerBlock]).toEqual([{}, 0])
@@ -100,7 +128,7 @@ describe('the devnet', () => {
     if (!lane) throw new Error('no lane')
     const chain = chainOf(transfer.target)
     await redeem(chain, lane, bytes, { unwrap: false })
-    await expect(redeem(chain, lane, bytes, { unwrap: false })).rejects.toThrow()
+    await expect(redeem(chain, lane, bytes, { unwrap: false })).rejects.toThrow('transaction execution reverted')
     const queued = redeem(chain, lane, bytes, { unwrap: false, nonce: 3 }).catch(() => 'never mined')
     await expect
       .poll(async () => (await devnet.check(sent)).lanes.find(({ address }) => address === lane.address), { timeout: 10_000 })
@@ -119,7 +147,9 @@ describe('the devnet', () => {
     expect(guardian.find(late.emitterChain, late.emitter, late.sequence)).toBeUndefined()
     guardian.resume()
     await guardian.waitFor(late.emitterChain, late.emitter, late.sequence)
-    const signed = guardian.observations.filter(({ message }) => message.sequence === late.sequence && message.emitterChain === late.emitterChain)
+    const signed = guardian.observations.filter(
+      ({ message }) => message.sequence === late.sequence && message.emitterChain === late.emitterChain,
+    )
     expect(signed).toHaveLength(1)
   })
 })

@@ -57,6 +57,8 @@ describe('the guardian', () => {
     await source.anvil.rpc('evm_revert', [snapshot])
     const [second] = await startUsers(source, target).send([{ kind: 'coin', amount: 2n * ether }])
     expect(second?.sequence).toBe(first.sequence)
-    await expect.poll(() => guardian.find(first.emitterChain, first.emitter, first.sequence)?.digest, { timeout: 10_000 }).not.toBe(before.digest)
+    await expect
+      .poll(() => guardian.find(first.emitterChain, first.emitter, first.sequence)?.digest, { timeout: 10_000 })
+      .not.toBe(before.digest)
   })
 })

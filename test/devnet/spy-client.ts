@@ -1,5 +1,12 @@
 import { fileURLToPath } from 'node:url'
-import { credentials, loadPackageDefinition, type ClientReadableStream, type GrpcObject, type ServiceClientConstructor, type ServiceError } from '@grpc/grpc-js'
+import {
+  credentials,
+  loadPackageDefinition,
+  type ClientReadableStream,
+  type GrpcObject,
+  type ServiceClientConstructor,
+  type ServiceError,
+} from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { until } from '../../devnet/until.ts'
 

@@ -1,2 +1,0 @@
-/** Does nothing: what Temporal itself costs. */
-export async function empty(): Promise<void> {}
