@@ -161,7 +161,9 @@ export function createHeads(options: HeadsOptions): EvmHeads {
         if (current) break
         if (Date.now() >= deadline) {
           running = false
-          throw failure instanceof RelayerError ? failure : new RelayerError('NODE_UNAVAILABLE', { facts: { chain: options.chain }, cause: failure })
+          throw failure instanceof RelayerError
+            ? failure
+            : new RelayerError('NODE_UNAVAILABLE', { facts: { chain: options.chain }, cause: failure })
         }
         await sleep(Math.min(intervalMs, 500), undefined, { signal: stopping.signal }).catch(() => undefined)
       }

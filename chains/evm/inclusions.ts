@@ -54,7 +54,8 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
   function recheck(event: HeadEvent): void {
     const firstKnown = event.applied[0]?.height ?? event.latest.height
     for (const watched of all) {
-      if (watched.inclusion.kind === 'included' && (watched.inclusion.final || watched.inclusion.receipt.block.height >= firstKnown)) continue
+      if (watched.inclusion.kind === 'included' && (watched.inclusion.final || watched.inclusion.receipt.block.height >= firstKnown))
+        continue
       for (const hash of watched.hashes) unread.add(hash)
     }
   }
@@ -120,7 +121,8 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
     const before = watched.inclusion
     if (before.kind === next.kind && before.kind === 'unseen') return
     if (before.kind === 'included' && next.kind === 'included') {
-      if (before.final === next.final && before.receipt.hash === next.receipt.hash && before.receipt.block.hash === next.receipt.block.hash) return
+      if (before.final === next.final && before.receipt.hash === next.receipt.hash && before.receipt.block.hash === next.receipt.block.hash)
+        return
     }
     watched.inclusion = next
     for (const listener of [...watched.listeners]) tell(listener, next)

@@ -48,7 +48,12 @@ export interface EvmChain extends Chain {
 export function createEvmChain(options: EvmChainOptions): EvmChain {
   const { name, finality, blockTimeMs } = options
   const networkId = String(options.networkId)
-  const nodes = createNodes({ chain: name, networkId, urls: options.nodes.map(({ url }) => url), ...(options.timeoutMs && { timeoutMs: options.timeoutMs }) })
+  const nodes = createNodes({
+    chain: name,
+    networkId,
+    urls: options.nodes.map(({ url }) => url),
+    ...(options.timeoutMs && { timeoutMs: options.timeoutMs }),
+  })
   const heads = createHeads({ chain: name, nodes, finality, blockTimeMs })
   const receipts = createReceipts(nodes)
   const accounts = createAccounts(name, nodes, heads, finality)

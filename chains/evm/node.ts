@@ -157,7 +157,9 @@ function parse(text: string): Answer[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
     const answers = Array.isArray(value) ? value : [value]
-    return answers.every((answer) => typeof answer === 'object' && answer !== null && ('result' in answer || 'error' in answer)) ? answers : undefined
+    return answers.every((answer) => typeof answer === 'object' && answer !== null && ('result' in answer || 'error' in answer))
+      ? answers
+      : undefined
   } catch {
     return undefined
   }

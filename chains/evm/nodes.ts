@@ -137,7 +137,10 @@ export function createNodes(options: NodesOptions): Nodes {
         throw new RelayerError('CHAIN_ID_MISMATCH', { facts })
       }
       if (members.some((member) => member.state === 'up')) return
-      throw unavailable(options.chain, found.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : [])))
+      throw unavailable(
+        options.chain,
+        found.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : [])),
+      )
     },
     async request(method, params) {
       probe()
@@ -147,7 +150,8 @@ export function createNodes(options: NodesOptions): Nodes {
         if (answer) return answer.result
         const refusal = problems.findLast((problem) => problem instanceof RpcError)
         if (refusal) throw refusal
-        if (attempt === 0 && !closing.signal.aborted) await sleep(secondRoundMs, undefined, { signal: closing.signal }).catch(() => undefined)
+        if (attempt === 0 && !closing.signal.aborted)
+          await sleep(secondRoundMs, undefined, { signal: closing.signal }).catch(() => undefined)
         if (closing.signal.aborted) break
       }
       throw unavailable(options.chain, problems)
@@ -195,7 +199,9 @@ function mayDiffer(error: RpcError): boolean {
   const message = error.rpcMessage.toLowerCase()
   if (message.includes('revert')) return false
   if (error.rpcCode === -32005 || error.rpcCode === -32601 || error.rpcCode === -32004 || error.rpcCode === -32603) return true
-  return /rate limit|too many requests|header not found|unknown block|block not found|missing trie node|outofrange|not available|pruned|syncing/.test(message)
+  return /rate limit|too many requests|header not found|unknown block|block not found|missing trie node|outofrange|not available|pruned|syncing/.test(
+    message,
+  )
 }
 
 function unavailable(chain: string, problems: readonly Error[]): RelayerError {

@@ -31,7 +31,13 @@ const panics: Readonly<Record<string, string>> = {
  * @param gasFactor the limit is the estimate times this, at most the block's gas limit
  * Throws TRANSACTION_REFUSED when the sender can't pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
-export async function simulate(nodes: Nodes, call: Intent, from: string, gasFactor: number, blockGasLimit: bigint | undefined): Promise<Simulation> {
+export async function simulate(
+  nodes: Nodes,
+  call: Intent,
+  from: string,
+  gasFactor: number,
+  blockGasLimit: bigint | undefined,
+): Promise<Simulation> {
   try {
     const transaction = { from, to: call.to, data: call.data, value: toQuantity(call.value) }
     const estimate = toNumber(await nodes.request('eth_estimateGas', [transaction]), 'gas estimate')
@@ -89,7 +95,9 @@ function findData(data: unknown): string {
 }
 
 function plainReason(message: string): string {
-  return printable(message.replace(/^.*?execution reverted:?\s*/i, '').replace(/,?\s*data:\s*"?0x[0-9a-f]*"?.*$/i, '')) || 'execution reverted'
+  return (
+    printable(message.replace(/^.*?execution reverted:?\s*/i, '').replace(/,?\s*data:\s*"?0x[0-9a-f]*"?.*$/i, '')) || 'execution reverted'
+  )
 }
 
 /** Contract text is outside input: one line, printable, bounded. */

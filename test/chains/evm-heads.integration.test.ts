@@ -7,7 +7,7 @@ import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 describe('head tracker', { timeout: 20_000 }, () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   let node: RpcProxy
-  let chains: EvmChain[] = []
+  const chains: EvmChain[] = []
 
   beforeAll(async () => {
     anvil = await startManualAnvil()

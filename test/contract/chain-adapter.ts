@@ -99,7 +99,11 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
 
     test('account, pending nonce and code', async () => {
       const signer = await nextSigner()
-      expect(await chain.account(signer.address)).toMatchObject({ latestNonce: 0, finalizedNonce: 0, balance: expect.stringMatching(/^[1-9]\d+$/) })
+      expect(await chain.account(signer.address)).toMatchObject({
+        latestNonce: 0,
+        finalizedNonce: 0,
+        balance: expect.stringMatching(/^[1-9]\d+$/),
+      })
       const hash = await send(signer, 0)
       expect(await chain.pendingNonce(signer.address)).toBe(1)
       const watch = chain.watch([hash])
@@ -127,7 +131,10 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       const good = await chain.simulate({ to, data, value }, signer.address)
       expect(good).toEqual({ ok: true, gas: expect.stringMatching(/^\d+$/) })
       const { intent, reason } = await harness.reverting()
-      expect(await chain.simulate(intent, signer.address)).toEqual({ ok: false, revert: { data: expect.stringMatching(/^0x[0-9a-f]*$/), reason } })
+      expect(await chain.simulate(intent, signer.address)).toEqual({
+        ok: false,
+        revert: { data: expect.stringMatching(/^0x[0-9a-f]*$/), reason },
+      })
       expect(await chain.hasCode(intent.to)).toBe(true)
     })
 

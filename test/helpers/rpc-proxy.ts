@@ -12,6 +12,8 @@ export interface RpcProxy {
   readonly requests: string[][]
   /** Changes a result before it is passed on; undefined leaves it. */
   alter: ((method: string, result: unknown) => unknown) | undefined
+  /** A method that this node says it does not serve. */
+  refuse: string | undefined
   stop(): Promise<void>
 }
 
@@ -29,7 +31,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       if (proxy.mode === 'hang') return void hanging.add(outgoing)
       if (proxy.mode === 'cut') return void incoming.socket.destroy()
       if (typeof proxy.mode === 'number') return void outgoing.writeHead(proxy.mode).end('a page of the gateway')
-      forward(target, body, outgoing, (text) => alterAll(text, calls, proxy.alter))
+      forward(target, body, outgoing, (text) => alterAll(text, calls, proxy))
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -38,6 +40,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     mode: 'pass',
     requests,
     alter: undefined,
+    refuse: undefined,
     stop: () =>
       new Promise((resolve) => {
         for (const response of hanging) response.destroy()
@@ -61,13 +64,17 @@ function forward(target: string, body: Buffer, outgoing: ServerResponse, alter: 
   upstream.end(body)
 }
 
-function alterAll(text: string, calls: readonly { id: number; method: string }[], alter: RpcProxy['alter']): string {
-  if (!alter) return text
+function alterAll(text: string, calls: readonly { id: number; method: string }[], { alter, refuse }: RpcProxy): string {
+  if (!alter && refuse === undefined) return text
   const parsed = JSON.parse(text) as unknown
   const methods = new Map(calls.map(({ id, method }) => [id, method]))
-  for (const answer of [parsed].flat() as { id: number; result?: unknown }[]) {
-    const changed = alter(methods.get(answer.id) ?? '', answer.result)
+  for (const answer of [parsed].flat() as { id: number; result?: unknown; error?: unknown }[]) {
+    const method = methods.get(answer.id) ?? ''
+    const changed = alter?.(method, answer.result)
     if (changed !== undefined) answer.result = changed
+    if (method !== refuse) continue
+    delete answer.result
+    answer.error = { code: -32601, message: 'the method does not exist' }
   }
   return JSON.stringify(parsed)
 }

@@ -1,0 +1,131 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
+import type { Signer } from '../../chains/port.ts'
+import { devnetSigner, head, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+
+describe('inclusions', { timeout: 20_000 }, () => {
+  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  let node: RpcProxy
+  let chain: EvmChain
+  let accounts = 45
+
+  beforeAll(async () => {
+    anvil = await startManualAnvil()
+    await anvil.mine(3)
+  })
+  beforeEach(async () => {
+    node = await startRpcProxy(anvil.url)
+  })
+  afterEach(async () => {
+    chain.close()
+    await node.stop()
+  })
+  afterAll(() => anvil.stop())
+
+  async function connect(options: Partial<EvmChainOptions> = {}): Promise<void> {
+    chain = testChain(node.url, options)
+    await chain.connect()
+  }
+
+  async function sendMany(signer: Signer, count: number): Promise<string[]> {
+    const signed = await Promise.all(Array.from({ length: count }, (_, nonce) => signer.sign(payment(signer, nonce))))
+    for (const { raw } of signed) expect(await chain.send(raw)).toEqual({ kind: 'accepted' })
+    return signed.map(({ hash }) => hash)
+  }
+
+  const receiptCalls = () => node.requests.flat().filter((method) => /receipt/i.test(method))
+
+  test('forty that land in one block cost one read, and none while they wait', async () => {
+    await connect()
+    const hashes = await sendMany(await devnetSigner(accounts++), 40)
+    node.requests.length = 0
+    const watches = hashes.map((hash) => chain.watch([hash]))
+    await expect.poll(() => receiptCalls().length).toBe(40)
+    // One batch for all that attach in a tick; then nothing, poll after poll.
+    expect(node.requests.filter((methods) => methods.includes('eth_getTransactionReceipt'))).toHaveLength(1)
+    node.requests.length = 0
+    await expect.poll(() => node.requests.length).toBeGreaterThan(4)
+    expect(receiptCalls()).toEqual([])
+    await anvil.mine()
+    const landed = await Promise.all(watches.map((watch) => inclusion(watch, ({ kind }) => kind === 'included')))
+    expect(landed.map((now) => now.kind === 'included' && now.receipt.hash)).toEqual(hashes)
+    expect(receiptCalls()).toEqual(['eth_getBlockReceipts'])
+    await anvil.mine(3)
+    await Promise.all(watches.map((watch) => inclusion(watch, (now) => now.kind === 'included' && now.final)))
+    expect(receiptCalls()).toEqual(['eth_getBlockReceipts'])
+  })
+
+  test('a node without eth_getBlockReceipts gives them one by one, in one batch', async () => {
+    await connect()
+    node.refuse = 'eth_getBlockReceipts'
+    const watches = (await sendMany(await devnetSigner(accounts++), 12)).map((hash) => chain.watch([hash]))
+    await expect.poll(() => receiptCalls().length).toBe(12)
+    node.requests.length = 0
+    await anvil.mine()
+    await Promise.all(watches.map((watch) => inclusion(watch, ({ kind }) => kind === 'included')))
+    expect(receiptCalls()).toHaveLength(13)
+  })
+
+  test('attached after it was mined: matched with the kept blocks, without a read by hash', async () => {
+    await connect()
+    const before = chain.heads.current?.latest.height ?? 0
+    const [hash = ''] = await sendMany(await devnetSigner(accounts++), 1)
+    await anvil.mine(2)
+    await head(chain, ({ latest }) => latest.height === before + 2)
+    node.requests.length = 0
+    const told = new Promise((resolve) => chain.watch([`0x${'ab'.repeat(32)}`, hash]).onChange(resolve))
+    expect(await told).toMatchObject({ kind: 'included', receipt: { hash, block: { height: before + 1 } } })
+    // One for the unknown hash, one for the block's.
+    expect(receiptCalls()).toHaveLength(2)
+  })
+
+  test('a receipt that is not there yet, or of another block, is read again at the next poll', async () => {
+    await connect()
+    const [hash = ''] = await sendMany(await devnetSigner(accounts++), 1)
+    const watch = chain.watch([hash])
+    await expect.poll(() => receiptCalls().length).toBe(1)
+    let answers = 0
+    node.alter = (method, result) => {
+      if (method !== 'eth_getTransactionReceipt') return undefined
+      answers++
+      if (answers === 1) return null
+      return answers === 2 ? { ...(result as object), blockHash: `0x${'cd'.repeat(32)}` } : undefined
+    }
+    await anvil.mine()
+    await inclusion(watch, ({ kind }) => kind === 'included')
+    expect(answers).toBe(3)
+  })
+
+  test('a reorganisation moves a transaction to another block in one step: unseen, then included there', async () => {
+    await connect({ finality: { kind: 'depth', blocks: 10 } })
+    const signer = await devnetSigner(accounts++)
+    const { raw, hash } = await signer.sign(payment(signer, 0))
+    await chain.send(raw)
+    const watch = chain.watch([hash])
+    await anvil.mine(3)
+    const before = await inclusion(watch, ({ kind }) => kind === 'included')
+    const told: string[] = []
+    watch.onChange((now) => told.push(now.kind === 'included' ? String(now.receipt.block.height) : now.kind))
+    await expect.poll(() => told).toHaveLength(1)
+    const height = before.kind === 'included' ? before.receipt.block.height : 0
+    node.mode = 503
+    // Three blocks are replaced; the transaction is now in the second of them.
+    await anvil.rpc('anvil_reorg', [3, [[raw, 1]]])
+    node.mode = 'pass'
+    await inclusion(watch, (now) => now.kind === 'included' && now.receipt.block.height === height + 1)
+    expect(told).toEqual([String(height), 'unseen', String(height + 1)])
+  })
+
+  test("a listener's throw stops neither the others nor the watch", async () => {
+    await connect()
+    const [hash = ''] = await sendMany(await devnetSigner(accounts++), 1)
+    const watch = chain.watch([hash])
+    watch.onChange(() => {
+      throw new Error('a bad listener')
+    })
+    const good = inclusion(watch, (now) => now.kind === 'included' && now.final)
+    await anvil.mine(4)
+    expect(await good).toMatchObject({ final: true })
+  })
+})

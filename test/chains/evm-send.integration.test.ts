@@ -1,0 +1,78 @@
+import { Wallet } from 'ethers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSigner, type EvmChain } from '../../chains/evm/index.ts'
+import type { SendErrorClass, Signer, UnsignedTransaction } from '../../chains/port.ts'
+import { devnetSigner, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+
+/** The words are anvil's own: this test fails when a new anvil says something else. */
+describe('what anvil answers to a send', { timeout: 20_000 }, () => {
+  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  let chain: EvmChain
+  let signer: Signer
+
+  beforeAll(async () => {
+    anvil = await startManualAnvil()
+    await anvil.mine(2)
+    chain = testChain(anvil.url)
+    await chain.connect()
+    signer = await devnetSigner(40)
+    const { raw, hash } = await signer.sign(payment(signer, 0))
+    await chain.send(raw)
+    const watch = chain.watch([hash])
+    await anvil.mine()
+    await inclusion(watch, ({ kind }) => kind === 'included')
+    // Nonce 1 is in the pool for all that follows.
+    await chain.send((await signer.sign(payment(signer, 1))).raw)
+  })
+  afterAll(async () => {
+    chain?.close()
+    await anvil?.stop()
+  })
+
+  async function poorSigner(): Promise<Signer> {
+    process.env['PORTAGE_TEST_DEVNET_KEY_POOR'] = Wallet.createRandom().privateKey
+    return createSigner({ kind: 'environment', variable: 'PORTAGE_TEST_DEVNET_KEY_POOR' })
+  }
+
+  const refusals: [SendErrorClass, string, number, Partial<UnsignedTransaction>][] = [
+    ['nonce-too-low', 'nonce too low', 0, { value: '2' }],
+    ['replacement-underpriced', 'replacement transaction underpriced', 1, { value: '2' }],
+    ['fatal', 'intrinsic gas too low', 2, { gasLimit: '20000' }],
+    ['fatal', 'intrinsic gas too high -- tx.gas_limit > env.block.gas_limit', 2, { gasLimit: '70000000' }],
+    ['underpriced', 'max fee per gas less than block base fee', 2, { maxFee: '2', tip: '1' }],
+    ['fatal', 'invalid chain id for signer', 2, { networkId: '5' }],
+    ['insufficient-funds', 'Insufficient funds for gas * price + value', 2, { value: `1${'0'.repeat(30)}` }],
+  ]
+  test.each(refusals)('%s: %s', async (error, message, nonce, changes) => {
+    const { raw } = await signer.sign(payment(signer, nonce, changes))
+    expect(await chain.send(raw)).toEqual({ kind: 'refused', error, message })
+  })
+
+  test('the same bytes again are known', async () => {
+    expect(await chain.send((await signer.sign(payment(signer, 1))).raw)).toEqual({ kind: 'known' })
+  })
+
+  test('an empty account lacks funds', async () => {
+    const poor = await poorSigner()
+    expect(await chain.send((await poor.sign(payment(poor, 0))).raw)).toMatchObject({ error: 'insufficient-funds' })
+    await expect(chain.simulate({ to: signer.address, data: '0x6000', value: '1' }, poor.address)).rejects.toMatchObject({
+      code: 'TRANSACTION_REFUSED',
+    })
+  })
+
+  test('a nonce ahead of its turn waits in the pool', async () => {
+    expect(await chain.send((await signer.sign(payment(signer, 9))).raw)).toEqual({ kind: 'accepted' })
+  })
+
+  test('a legacy transaction, where both fees are equal, is taken and mined', async () => {
+    const other = await devnetSigner(41)
+    const { raw, hash } = await other.sign(payment(other, 0, { maxFee: '5000000000', tip: '5000000000' }))
+    expect(raw.startsWith('0xf8')).toBe(true)
+    expect(await chain.send(raw)).toEqual({ kind: 'accepted' })
+    const watch = chain.watch([hash])
+    await anvil.mine()
+    expect(await inclusion(watch, ({ kind }) => kind === 'included')).toMatchObject({ receipt: { hash, effectiveGasPrice: '5000000000' } })
+    expect(await chain.transactionSender(hash)).toBe(other.address)
+    expect(await chain.transactionSender(`0x${'0'.repeat(64)}`)).toBeUndefined()
+  })
+})
