@@ -1,3 +1,4 @@
+import type { Withdraw } from '../lanes/withdrawals.ts'
 import type { KeylessSteps, LaneSteps } from '../temporal/steps.ts'
 import { createAdmit } from './admit.ts'
 import type { BroadcastDeps } from './broadcast.ts'
@@ -9,18 +10,16 @@ import { createExpedite } from './expedite.ts'
 import { createPrepare } from './prepare.ts'
 import { guarded } from './to-failure.ts'
 import { createValidate } from './validate.ts'
-import { createWithdraw } from './withdraw.ts'
-import type { Client } from '@temporalio/client'
 
 /** The steps that need no key, for the queue of a chain. */
-export function createKeylessSteps(deps: StepDeps & { client: Client }): KeylessSteps {
+export function createKeylessSteps(deps: StepDeps & { withdraw: Withdraw }): KeylessSteps {
   return {
     admit: guarded(createAdmit(deps)),
     validate: guarded(createValidate(deps)),
     checkDelivered: guarded(createCheckDelivered(deps)),
     prepare: guarded(createPrepare(deps)),
     confirm: guarded(createConfirm(deps)),
-    withdraw: guarded(createWithdraw(deps)),
+    withdraw: guarded(deps.withdraw),
   }
 }
 

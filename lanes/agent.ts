@@ -1,6 +1,7 @@
 import type { Account, Chain, HeadEvent, Signer } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { Intent } from '../domain/intent.ts'
+import type { LaneId } from '../domain/lane-id.ts'
 import type { Attempt, Entry, FillOrder, LaneConfig, LaneView, Observation, Owner, Refusal } from '../domain/lane.ts'
 import type { Logger } from '../observability/logger.ts'
 import { Flight } from './flight.ts'
@@ -67,6 +68,10 @@ export class LaneAgent {
     this.#deps.ledger.close()
     for (const flight of this.#flights.values()) flight.close()
     this.#flights.clear()
+  }
+
+  get lane(): LaneId {
+    return this.#deps.config.lane
   }
 
   get view(): LaneView | undefined {

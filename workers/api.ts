@@ -1,11 +1,12 @@
 import { createApi } from '../api/server.ts'
 import type { Config } from '../config/schema.ts'
 import { createDoor } from '../intake/start-transfer.ts'
+import type { LaneAgent } from '../lanes/agent.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { World } from './deps.ts'
-import type { Service } from './runtime.ts'
+import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 
 /** The REST API of this process; its metrics tell what this process did. */
@@ -37,8 +38,8 @@ export async function startApi(options: { config: Config; temporal: Temporal; wo
   return { stop: () => api.close() }
 }
 
-/** The metrics of a process, with what its chains count themselves. */
-export function processMetrics(world: World): Metrics {
+/** The metrics of a process, with what its chains and lanes count themselves. */
+export function processMetrics(world: World, agents: readonly LaneAgent[]): Metrics {
   const metrics = createMetrics()
   metrics.onCollect((all) => {
     for (const chain of world.chains.values()) {
@@ -47,6 +48,12 @@ export function processMetrics(world: World): Metrics {
       if (!event) continue
       all.headHeight.set({ chain: chain.name }, event.latest.height)
       all.finalizedHeight.set({ chain: chain.name }, event.finalized)
+    }
+    for (const { lane, view, load } of agents) {
+      all.laneWaiting.set({ lane }, load.waiting)
+      if (!view) continue
+      all.laneInFlight.set({ lane }, view.inFlight)
+      all.laneWindow.set({ lane }, view.window)
     }
   })
   return metrics

@@ -1,6 +1,7 @@
 import { createKeylessSteps } from '../activities/index.ts'
 import type { Config } from '../config/schema.ts'
 import type { ChainName } from '../domain/transfer.ts'
+import { createWithdrawals } from '../lanes/withdrawals.ts'
 import type { Logger } from '../observability/logger.ts'
 import { chainQueue } from '../temporal/names.ts'
 import { workflowBundle } from './bundle.ts'
@@ -25,7 +26,7 @@ export async function createChainWorker(
       bridges: world.bridges,
       chains: world.chains,
       lanes: laneDirectories(config, temporal.client, [name]),
-      client: temporal.client,
+      withdraw: createWithdrawals(temporal.client),
     }),
     maxCachedWorkflows: tuning.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: tuning.workflowTasks,

@@ -5,7 +5,7 @@ import { createDoor } from '../intake/start-transfer.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { World } from './deps.ts'
-import type { Service } from './runtime.ts'
+import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 
 /** Listens to the guardian spies of the config. */

@@ -4,13 +4,12 @@ import type { Logger } from '../observability/logger.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
 import { processMetrics, startApi } from './api.ts'
 import { createChainWorker } from './chain.ts'
-import { closeWorld, connectWorld, idOf } from './deps.ts'
-import type { World } from './deps.ts'
+import { closeWorld, connectWorld, idOf, type World } from './deps.ts'
 import { startIntake } from './intake.ts'
 import { createLaneWorker } from './lane.ts'
 import { createLanesWorker } from './lanes.ts'
-import { connectTemporal } from './temporal.ts'
-import type { Temporal } from './temporal.ts'
+import type { Service } from './service.ts'
+import { connectTemporal, type Temporal } from './temporal.ts'
 import { tuningFrom } from './tuning.ts'
 import type { Worker } from '@temporalio/worker'
 
@@ -30,11 +29,6 @@ export interface Running {
   /** Ends when everything has stopped; rejects if a part failed. */
   readonly stopped: Promise<void>
   /** Takes nothing new, lets what runs end, closes. */
-  stop(): Promise<void>
-}
-
-/** Something that runs beside the Temporal Workers. */
-export interface Service {
   stop(): Promise<void>
 }
 
@@ -61,7 +55,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       workers.push(await createChainWorker(name, { config, temporal, world, logger, tuning: tuningFrom(options.env) }))
     }
   }
-  const metrics = processMetrics(world)
+  const metrics = processMetrics(world, agents)
   if (serves('intake')) services.push(startIntake({ config, temporal, world, logger, metrics }))
   if (serves('api')) services.push(await startApi({ config, temporal, world, logger, metrics }))
   logger.info('running', { role, chains: [...world.chains.keys()], lanes: agents.length, workers: workers.length })
@@ -113,6 +107,7 @@ function supervise(parts: {
     release()
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
   }
+  const stopServices = () => Promise.all(services.map((service) => service.stop()))
   const runs = workers.map((worker) =>
     worker.run().catch((error: unknown) => {
       logger.error('a worker failed; stopping', { error: toRelayerError(error).message })
@@ -122,7 +117,7 @@ function supervise(parts: {
   )
   const end = async () => {
     const results = await Promise.allSettled([told, ...runs])
-    for (const service of services) await service.stop()
+    await stopServices()
     for (const agent of agents) agent.stop()
     closeWorld(world)
     await temporal.connection.close()
@@ -133,7 +128,7 @@ function supervise(parts: {
     stopped,
     stop: async () => {
       // Intake first: nothing new comes in while what runs ends.
-      for (const service of services) await service.stop()
+      await stopServices()
       shutDown()
       await stopped
     },

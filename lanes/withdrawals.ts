@@ -5,9 +5,12 @@ import type { WithdrawInput, Withdrawal } from '../temporal/steps.ts'
 import type { Client } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/client'
 
-/** Asks the ledger to let an intent go. A lane that does not exist holds nothing. Throws LANE_UNREACHABLE. */
-export function createWithdraw({ client }: { client: Client }) {
-  return async function withdraw({ lane, intentId, how }: WithdrawInput): Promise<Withdrawal> {
+/** Asks a ledger to let an intent go. */
+export type Withdraw = (input: WithdrawInput) => Promise<Withdrawal>
+
+/** Needs no key and no process of the lane: a dead key holder never keeps a transfer. Throws LANE_UNREACHABLE. */
+export function createWithdrawals(client: Client): Withdraw {
+  return async ({ lane, intentId, how }) => {
     try {
       const handle = client.workflow.getHandle(laneWorkflowId(lane))
       const { answers } = await handle.executeUpdate(applyUpdate, {
@@ -16,6 +19,7 @@ export function createWithdraw({ client }: { client: Client }) {
       const [answer] = answers
       return answer?.kind === 'held' ? { kind: 'held', nonce: answer.nonce } : { kind: 'free' }
     } catch (error) {
+      // A lane that does not exist holds nothing.
       if (error instanceof WorkflowNotFoundError) return { kind: 'free' }
       throw new RelayerError('LANE_UNREACHABLE', { facts: { lane }, cause: error })
     }
