@@ -15,7 +15,6 @@ export interface Room {
 
 const ports = ['chains/port.ts', 'bridges/port.ts']
 const evmLibrary = 'ethers'
-const vaaLibrary = '@wormhole-foundation/*'
 
 export const rooms: readonly Room[] = [
   { path: 'domain', imports: [], packages: [] },
@@ -31,11 +30,11 @@ export const rooms: readonly Room[] = [
   { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', 'node:*'] },
   { path: 'observability', imports: ['domain'], packages: ['pino', 'node:*'] },
   { path: 'chains/<family>', imports: ['domain', 'chains/port.ts', 'observability'], packages: [evmLibrary, 'node:*'] },
-  { path: 'bridges/<protocol>', imports: ['domain', ...ports], packages: [evmLibrary, vaaLibrary] },
+  { path: 'bridges/<protocol>', imports: ['domain', ...ports], packages: [evmLibrary] },
   {
     path: 'bridges/<protocol>/<family>.ts',
     imports: ['domain', ...ports, 'bridges/<protocol>', 'chains/<family>/index.ts'],
-    packages: [evmLibrary, vaaLibrary],
+    packages: [evmLibrary],
   },
   {
     path: 'intake',
