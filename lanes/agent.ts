@@ -12,6 +12,9 @@ import { WaitingRoom } from './waiting-room.ts'
 /** A lane without work is looked at this seldom, blocks: for funds and for foreign use of its key. */
 const idleBlocks = 10
 
+/** While nothing moves, the ledger is told so this often in the time after which it fills a nonce that nobody claims. */
+const claimsPerFill = 20
+
 /** A call that wants a nonce. */
 export interface Want {
   readonly owner: Owner
@@ -228,7 +231,7 @@ export class LaneAgent {
     if (!told || seen.pending !== undefined) return true
     if (seen.latest !== told.latest || seen.finalized !== told.finalized) return true
     const busy = seen.claims.length > 0 || this.#room.size > 0 || (this.view?.inFlight ?? 0) > 0
-    const stale = seen.height - told.height >= Math.max(1, Math.floor(this.#deps.config.fillAfterBlocks / 4))
+    const stale = seen.height - told.height >= Math.max(1, Math.floor(this.#deps.config.fillAfterBlocks / claimsPerFill))
     return (busy && stale) || (this.#room.size > 0 && seen.balance !== told.balance)
   }
 

@@ -54,6 +54,7 @@ export class Flight {
   #attemptHeight = -1
   #lowestSince: number | undefined
   #settledSend = false
+  #taken = false
   #busy = false
   #note = 'not sent yet'
   #closed = false
@@ -204,6 +205,7 @@ export class Flight {
     this.#lastSendHeight = this.#height
     const outcome = await this.#deps.chain.send(signed.raw)
     this.#settledSend = outcome.kind !== 'refused'
+    this.#taken ||= this.#settledSend
     this.#note = outcome.kind === 'refused' ? `${outcome.error}: ${outcome.message}` : `sent, hash ${signed.hash}`
     if (outcome.kind !== 'refused') return
     this.#deps.logger.warn('a node refused a transaction', { nonce: this.nonce, class: outcome.error, reason: outcome.message })
@@ -220,7 +222,8 @@ export class Flight {
         this.#settledSend = true
         return
       case 'fatal':
-        // The call can never be mined: the nonce still must be.
+        // Once a node has taken it, another's refusal says nothing. Before, the call can never be mined: the nonce still must be.
+        if (this.#taken || this.#attempts.length > 1) return
         await this.#deps.ledger.ask({ kind: 'fill', nonce: this.nonce, reason: 'refused' })
         return
       default:
