@@ -68,8 +68,10 @@ export function createAccounts(chain: string, nodes: Nodes, heads: EvmHeads, fin
     },
     async read(address) {
       const event = currentHead(chain, heads)
-      if (event.latest.hash !== head) {
-        head = event.latest.hash
+      // The finalized height may move without a new head.
+      const now = `${event.latest.hash}/${event.finalized}`
+      if (now !== head) {
+        head = now
         memo.clear()
       }
       const key = address.toLowerCase()

@@ -12,12 +12,8 @@ import { createReceipts } from './receipts.ts'
 import { sendRaw } from './send.ts'
 import { simulate } from './simulate.ts'
 
-export { classifySendError } from './error-classes.ts'
 export type { FoundLog, LogFilter } from './logs.ts'
-export { RpcError } from './node.ts'
-export { createSigner, type SignerSpec } from './signers/index.ts'
-export { decodeReason, revertOf } from './simulate.ts'
-export { buildTransaction } from './transactions.ts'
+export { createSigner } from './signers/index.ts'
 
 export interface EvmChainOptions {
   /** The chain's name in the config. */
@@ -36,7 +32,7 @@ export interface EvmChainOptions {
 
 /** The port, and the reads that a bridge needs on this family. All calls of a tick leave in one HTTP request. */
 export interface EvmChain extends Chain {
-  /** `eth_call`: the returned bytes. Throws NODE_REFUSED (`revertOf(error)` tells the revert), NODE_UNAVAILABLE. */
+  /** `eth_call`: the returned bytes. A revert too throws NODE_REFUSED. Throws NODE_UNAVAILABLE. */
   call(to: string, data: string, at: At): Promise<string>
   /** Logs of a range of blocks, both ends included, in order. Throws NODE_REFUSED, NODE_UNAVAILABLE. */
   logs(filter: LogFilter): Promise<readonly FoundLog[]>

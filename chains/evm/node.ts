@@ -77,6 +77,7 @@ export function createNode(options: NodeOptions): Node {
   let queue: Call[] = []
   let stall: NodeJS.Timeout | undefined
   let nextId = 1
+  let largest = options.maxBatch
   let closed = false
 
   function flush(): void {
@@ -84,7 +85,11 @@ export function createNode(options: NodeOptions): Node {
     stall = undefined
     const calls = queue
     queue = []
-    for (let at = 0; at < calls.length; at += options.maxBatch) void post(calls.slice(at, at + options.maxBatch))
+    postAll(calls)
+  }
+
+  function postAll(calls: readonly Call[]): void {
+    for (let at = 0; at < calls.length; at += largest) void post(calls.slice(at, at + largest))
   }
 
   /** Sends one batch; settles every call in it, throws never. */
@@ -111,6 +116,11 @@ export function createNode(options: NodeOptions): Node {
 
   function settle(calls: readonly Call[], text: string, status: number): void {
     const answers = parse(text)
+    if (calls.length > 1 && isTooLarge(answers, status)) {
+      largest = Math.min(largest, Math.ceil(calls.length / 2))
+      postAll(calls)
+      return
+    }
     if (!answers) {
       const ok = status >= 200 && status < 300
       const failure = new TransportError(origin, ok ? 'an answer that is not JSON-RPC' : `HTTP ${status}`, !turnedAway.has(status))
@@ -134,7 +144,7 @@ export function createNode(options: NodeOptions): Node {
       if (closed) return Promise.reject(new TransportError(origin, 'closed', false))
       return new Promise((resolve, reject) => {
         queue.push({ id: nextId++, method, params, resolve, reject })
-        if (queue.length >= options.maxBatch) flush()
+        if (queue.length >= largest) flush()
         else stall ??= setTimeout(flush, options.stallMs)
       })
     },
@@ -163,6 +173,12 @@ function parse(text: string): Answer[] | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Did the node refuse a batch for its size, as a whole? Gateways set limits as low as 3; go-ethereum says "batch too large". */
+function isTooLarge(answers: readonly Answer[] | undefined, status: number): boolean {
+  if (!answers) return status === 413 || status === 400
+  return answers.some(({ error }) => /\bbatch/i.test((error as { message?: string } | undefined)?.message ?? ''))
 }
 
 /** Some gateways put a bare string where the error object belongs. */

@@ -35,7 +35,7 @@ export interface Nodes {
   verify(): Promise<void>
   /** From the first healthy node, else the next. Throws RpcError (NODE_REFUSED) or NODE_UNAVAILABLE. */
   request(method: string, params: readonly unknown[]): Promise<unknown>
-  /** From every node at once; `onAnswer` sees each as it comes and ends the wait by returning true. Throws never. */
+  /** From every node that is up, at once; `onAnswer` sees each as it comes and ends the wait by returning true. Throws never. */
   requestAll(method: string, params: readonly unknown[], onAnswer?: (answer: NodeAnswer) => boolean): Promise<readonly NodeAnswer[]>
   /** Compares the heads of all nodes and puts those that lag behind last. Throws never. */
   rank(): Promise<void>
@@ -158,7 +158,9 @@ export function createNodes(options: NodesOptions): Nodes {
     },
     async requestAll(method, params, onAnswer) {
       probe()
-      const asked = members.filter((member) => member.verified)
+      const up = members.filter((member) => member.state === 'up')
+      // Nodes that are down are tried beside the calls (probe); here they would only make everyone wait.
+      const asked = up.length > 0 ? up : members.filter((member) => member.verified)
       const answers: NodeAnswer[] = []
       let grace: NodeJS.Timeout | undefined
       let enough = (): void => undefined

@@ -65,6 +65,19 @@ describe('nodes', { timeout: 20_000 }, () => {
     nodes.close()
   })
 
+  test('a node that takes only small batches gets small ones, from then on', async () => {
+    const node = await proxy()
+    node.largestBatch = 3
+    const nodes = createNodes({ chain: 'test', networkId: String(networkId), urls: [node.url] })
+    await nodes.verify()
+    const ask = () => Promise.all(Array.from({ length: 10 }, () => nodes.request('eth_blockNumber', [])))
+    expect(new Set(await ask()).size).toBe(1)
+    node.requests.length = 0
+    await ask()
+    expect(Math.max(...node.requests.map((methods) => methods.length))).toBeLessThanOrEqual(3)
+    nodes.close()
+  })
+
   test.each(['hang', 'cut', 503, 429] as const)('a node that does "%s" costs one time-out, then the next serves alone', async (mode) => {
     const [first, second] = [await proxy(), await proxy()]
     const chain = await connected([first.url, second.url], { timeoutMs: 400, blockTimeMs: 60_000 })
@@ -108,6 +121,17 @@ describe('nodes', { timeout: 20_000 }, () => {
     expect(await chain.send(raw)).toEqual({ kind: 'accepted' })
     expect(await chain.pendingNonce(signer.address)).toBe(nonce + 1)
     await anvil.mine()
+  })
+
+  test('a node that hangs since the start delays what asks all nodes once, not twice', async () => {
+    const node = await proxy()
+    const chain = await connected([anvil.url, node.url], { timeoutMs: 400 })
+    node.mode = 'hang'
+    const { address } = devnetAccount(7)
+    await chain.pendingNonce(address)
+    const started = Date.now()
+    expect(await chain.pendingNonce(address)).toBe(0)
+    expect(Date.now() - started).toBeLessThan(300)
   })
 
   test('one connection that is cut fails no call, also where there is one node', async () => {

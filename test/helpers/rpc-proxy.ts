@@ -14,6 +14,8 @@ export interface RpcProxy {
   alter: ((method: string, result: unknown) => unknown) | undefined
   /** A method that this node says it does not serve. */
   refuse: string | undefined
+  /** Larger batches are refused as a whole, with 413. */
+  largestBatch: number
   stop(): Promise<void>
 }
 
@@ -31,6 +33,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       if (proxy.mode === 'hang') return void hanging.add(outgoing)
       if (proxy.mode === 'cut') return void incoming.socket.destroy()
       if (typeof proxy.mode === 'number') return void outgoing.writeHead(proxy.mode).end('a page of the gateway')
+      if (calls.length > proxy.largestBatch) return void outgoing.writeHead(413).end('too large')
       forward(target, body, outgoing, (text) => alterAll(text, calls, proxy))
     })
   })
@@ -41,6 +44,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     requests,
     alter: undefined,
     refuse: undefined,
+    largestBatch: Infinity,
     stop: () =>
       new Promise((resolve) => {
         for (const response of hanging) response.destroy()
