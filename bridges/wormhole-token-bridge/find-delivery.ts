@@ -17,10 +17,12 @@ export interface LogReader {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/** Public nodes refuse longer ranges (Alchemy and others: 2,000 blocks). */
-const rangeBlocks = 2_000
-/** How far back is looked. Who delivered is worth five reads, not a scan of the chain. */
-const depthBlocks = 10_000
+export interface FindDeliveryOptions {
+  /** Blocks of one read. Default 2,000: many public nodes refuse more. */
+  readonly rangeBlocks?: number
+  /** How far back is looked. Default 10,000: who delivered is worth five reads, not a scan of the chain. */
+  readonly depthBlocks?: number
+}
 
 /** topic0: 0xcaf280c8… */
 const redeemedEvent = id('TransferRedeemed(uint16,bytes32,uint64)')
@@ -31,8 +33,8 @@ export function redeemedTopics({ message, emitter, sequence }: Pick<Transfer, 'm
   return [redeemedEvent, toBeHex(emitterChain, 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)]
 }
 
-/** Who delivered, by the token bridge's logs, newest range first. Undefined: not in the last 10,000 blocks, or the node refuses such reads. */
-export function createFindDelivery(chain: LogReader, tokenBridge: string) {
+/** Who delivered, by the token bridge's logs, newest range first. Undefined: not in the blocks that are looked at, or the node refuses such reads. */
+export function createFindDelivery(chain: LogReader, tokenBridge: string, { rangeBlocks = 2_000, depthBlocks = 10_000 }: FindDeliveryOptions = {}) {
   return async function findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined> {
     const topics = redeemedTopics(transfer)
     const latest = chain.heads.current?.latest.height

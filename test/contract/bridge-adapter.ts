@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Bridge, Endpoint } from '../../bridges/port.ts'
+import type { Chain, Receipt } from '../../chains/port.ts'
+import { type ErrorCode, errorCatalogue } from '../../domain/errors.ts'
+import type { Intent } from '../../domain/intent.ts'
+import type { ChainName, Transfer } from '../../domain/transfer.ts'
+import { codeOf } from '../helpers/refusals.ts'
+
+/** A bridge on a real target chain with its real contracts. */
+export interface BridgeHarness {
+  readonly bridge: Bridge
+  readonly target: ChainName
+  /** The target, connected. */
+  readonly chain: Chain
+  /** A new, well-signed message that can be delivered to the target. */
+  message(): Uint8Array
+  /** Copies of such messages whose form is right and whose signatures are not. */
+  forgeries(): readonly { readonly what: string; readonly bytes: Uint8Array }[]
+  /** Who `deliver` sends from, lower case. */
+  readonly sender: string
+  /** Sends a call and mines it. With a gas limit: also one that reverts. */
+  deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
+  /** Makes the latest block final. */
+  finalise(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** What every bridge adapter owes to those who use the port, as its docstrings say it. */
+export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarness>): void {
+  describe(`bridge adapter ${name}`, () => {
+    let harness: BridgeHarness
+    let endpoint: Endpoint
+    const next = (): Transfer => harness.bridge.decode(harness.message())
+
+    beforeAll(async () => {
+      harness = await start()
+      endpoint = harness.bridge.endpoint(harness.target)
+    })
+    afterAll(() => harness?.stop())
+
+    test('says what it is', () => {
+      expect(harness.bridge.name).toMatch(/^[a-z][a-z0-9-]+$/)
+      expect(endpoint.chain).toBe(harness.target)
+    })
+
+    test('decodes bytes to the same plain JSON each time', () => {
+      const bytes = harness.message()
+      const transfer = harness.bridge.decode(bytes)
+      expect(transfer).toMatchObject({ bridge: harness.bridge.name, targetChain: harness.target })
+      expect(transfer.emitter).toMatch(/^[0-9a-f]{64}$/)
+      expect(transfer.sequence).toMatch(/^(0|[1-9][0-9]{0,19})$/)
+      expect(transfer.digest).toMatch(/^0x[0-9a-f]{64}$/)
+      expect(Buffer.from(transfer.message, 'base64')).toEqual(Buffer.from(bytes))
+      expect(JSON.parse(JSON.stringify(transfer))).toEqual(transfer)
+      expect(harness.bridge.decode(bytes.slice())).toEqual(transfer)
+      expect(harness.bridge.decode(harness.message()).digest).not.toBe(transfer.digest)
+    })
+
+    test('refuses every shorter copy with a code that no retry heals', async () => {
+      const bytes = harness.message()
+      for (let length = 0; length < bytes.length; length++) {
+        const code = codeOf(() => harness.bridge.decode(bytes.subarray(0, length)))
+        expect(errorCatalogue[code as ErrorCode], `${length} bytes: ${code}`).toMatchObject({ retriable: false })
+        expect(['rejected', 'wait']).toContain((await endpoint.verify(bytes.subarray(0, length))).kind)
+      }
+    })
+
+    test('knows no endpoint on a chain that is not connected', () => {
+      expect(codeOf(() => harness.bridge.endpoint('nowhere'))).toBe('TARGET_CHAIN_UNSUPPORTED')
+    })
+
+    test('takes a well-signed message', async () => {
+      const transfer = next()
+      expect(await endpoint.verify(Buffer.from(transfer.message, 'base64'))).toMatchObject({ kind: 'valid' })
+      expect(await endpoint.validate(transfer)).toMatchObject({ kind: 'valid' })
+    })
+
+    test('rejects every forgery, before an id is taken and after', async () => {
+      const forgeries = harness.forgeries()
+      expect(forgeries.length).toBeGreaterThan(0)
+      for (const { what, bytes } of forgeries) {
+        const verdicts = [await endpoint.verify(bytes), await endpoint.validate(harness.bridge.decode(bytes))]
+        for (const verdict of verdicts)
+          expect(verdict, what).toMatchObject({ kind: 'rejected', code: expect.any(String), reason: expect.any(String) })
+      }
+    })
+
+    test('rejects the message of another transfer', async () => {
+      const [one, other] = [next(), next()]
+      for (const mixed of [
+        { ...one, message: other.message },
+        { ...one, sequence: other.sequence },
+        { ...one, digest: other.digest },
+        { ...one, emitter: 'ab'.repeat(32) },
+      ]) {
+        expect(await endpoint.validate(mixed)).toMatchObject({ kind: 'rejected' })
+      }
+    })
+
+    test('names one call per transfer, without value by itself', async () => {
+      const transfer = next()
+      const intent = await endpoint.intent(transfer)
+      expect(intent.to).toMatch(/^0x[0-9a-f]{40}$/)
+      expect(intent.data).toMatch(/^0x([0-9a-f]{2})+$/)
+      expect(intent.value).toMatch(/^[0-9]+$/)
+      expect(await endpoint.intent(transfer)).toEqual(intent)
+    })
+
+    test('tells of a delivery as the chain does: latest, then final, by whom, and that it can be made only once', async () => {
+      const [transfer, other] = [next(), next()]
+      const intent = await endpoint.intent(transfer)
+      expect(await harness.chain.simulate(intent, harness.sender)).toMatchObject({ ok: true })
+      expect([await endpoint.delivered(transfer, 'latest'), await endpoint.delivered(transfer, 'finalized')]).toEqual([false, false])
+      expect(await endpoint.findDelivery(transfer)).toBeUndefined()
+
+      const receipt = await harness.deliver(intent)
+      expect([receipt.status, endpoint.hasEffect(receipt, transfer), endpoint.hasEffect(receipt, other)]).toEqual(['success', true, false])
+      expect([await endpoint.delivered(transfer, 'latest'), await endpoint.delivered(transfer, 'finalized')]).toEqual([true, false])
+      expect(await endpoint.findDelivery(transfer)).toEqual({
+        by: harness.sender,
+        txHash: receipt.hash,
+        blockHeight: receipt.block.height,
+        blockHash: receipt.block.hash,
+      })
+      await harness.finalise()
+      expect(await endpoint.delivered(transfer, 'finalized')).toBe(true)
+      expect(await endpoint.delivered(other, 'latest')).toBe(false)
+
+      const again = await harness.chain.simulate(intent, harness.sender)
+      expect(again.ok).toBe(false)
+      expect(again.ok || endpoint.explainRevert(again.revert)).toEqual({ kind: 'delivered' })
+      const reverted = await harness.deliver(intent, '400000')
+      expect([reverted.status, endpoint.hasEffect(reverted, transfer)]).toEqual(['reverted', false])
+      // A receipt that claims the event without the success that belongs to it shows nothing.
+      expect(endpoint.hasEffect({ ...receipt, status: 'reverted' }, transfer)).toBe(false)
+    })
+
+    test('does not call a revert delivered that says nothing', () => {
+      for (const data of ['0x', '0x12345678', '0xff']) {
+        expect(endpoint.explainRevert({ data, reason: '' }).kind).toBe('unknown')
+      }
+    })
+  })
+}
