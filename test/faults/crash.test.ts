@@ -1,0 +1,95 @@
+import { until } from '../../devnet/until.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Failpoint } from '../../observability/failpoints.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+import { allDeliveredOnce, died, fellAsleep, inFlight, resubmit, sendCoins, startDoomed, startSound, stateOf } from './crash.ts'
+import { pooled, stuckInPool } from './stuck.ts'
+
+const count = 8
+/** Fewer slots than transfers: some have a nonce when the process dies, others wait for one. */
+const window = 5
+
+/** Where the process dies, the how-maniest time it comes there, and what that leaves behind. */
+const deaths: readonly (readonly [Failpoint, number, string])[] = [
+  // First: the ledgers are new, so that none continues as new before there are transfers.
+  ['lane-continue-as-new', 1, 'the ledger in the middle of continue-as-new'],
+  ['after-grant', 3, 'nonces that nothing is signed for'],
+  ['after-sign', 3, 'bytes that were never sent'],
+  ['after-send', 3, 'transactions that nobody follows'],
+  ['activity-done-unreported', 3, 'a delivery that the workflow has not heard of'],
+]
+
+describe('kill -9 of a worker process', () => {
+  let stage: Stage
+
+  beforeAll(async () => {
+    stage = await startStage({ window })
+  })
+
+  afterAll(() => stage?.close())
+
+  test.each(deaths)('%s (time %i): %s', async (failpoint, at) => {
+    const doomed = await startDoomed(stage, failpoint, 'kill', at)
+    const sent = await sendCoins(stage, count)
+    await died(stage, doomed)
+    expect(await inFlight(stage, sent)).toBeGreaterThan(0)
+    const sound = await startSound(stage)
+    await resubmit(stage, sound, sent)
+    await allDeliveredOnce(stage)
+    await stage.end(sound)
+  })
+
+  test('a stopped process wakes up after its work was taken over, and is of use again', async () => {
+    const sleeper = await startDoomed(stage, 'after-sign', 'stop', 3)
+    const sent = await sendCoins(stage, count)
+    await fellAsleep(sleeper)
+    expect(await inFlight(stage, sent)).toBeGreaterThan(0)
+    const sound = await startSound(stage)
+    await resubmit(stage, sound, sent)
+    await stage.outcomes(sent, 120_000)
+    expect(await stateOf(sleeper)).toMatch(/^T/)
+
+    // It goes on where it was: it sends bytes for nonces that are used, and reports to tasks that are closed.
+    sleeper.kill('SIGCONT')
+    await until(() => fetch(`${sleeper.apiUrl}/ready`).then(({ ok }) => ok), { timeoutMs: 20_000, what: 'the sleeper to be ready again' })
+    await resubmit(stage, sleeper, sent)
+    await sendCoins(stage, 4)
+    await allDeliveredOnce(stage)
+
+    await stage.end(sound)
+    await sendCoins(stage, 4)
+    await allDeliveredOnce(stage)
+    expect(sleeper.ended).toBeUndefined()
+    await stage.end(sleeper)
+  })
+
+  // Last: blocks come every second after it.
+  test('after-bump-recorded (time 1): a replacement in the ledger whose bytes do not exist', async () => {
+    const doomed = await startDoomed(stage, 'after-bump-recorded', 'kill', 1)
+    const stuck = await stuckInPool(stage.devnet.chains.bsc.anvil)
+    const sent = await sendCoins(stage, count)
+    const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address ?? ''
+    const before = await until(async () => [await pooled(stage.devnet.chains.bsc.anvil, lane)].find(({ length }) => length === window), {
+      timeoutMs: 30_000,
+      what: 'the window to be in the pool',
+    })
+    // Blocks pass, a look of the relayer between two of them, until it raises the fee of the lowest.
+    await until(async () => doomed.ended ?? (await stuck.passBlock().then(() => undefined)), { timeoutMs: 30_000, everyMs: 400, what: 'a bump' })
+    await died(stage, doomed)
+    expect(await inFlight(stage, sent)).toBe(count)
+    expect(await pooled(stage.devnet.chains.bsc.anvil, lane)).toEqual(before)
+
+    const sound = await startSound(stage)
+    await resubmit(stage, sound, sent)
+    // No block comes: what raises the fee now is the record, not the wait.
+    const [lowest] = before
+    await until(async () => (await pooled(stage.devnet.chains.bsc.anvil, lane)).some(({ nonce, maxFee }) => nonce === lowest?.nonce && maxFee > lowest.maxFee), {
+      timeoutMs: 60_000,
+      what: 'the recorded replacement to be in the pool',
+    })
+    await stuck.end()
+    await allDeliveredOnce(stage)
+    await stage.end(sound)
+  })
+})

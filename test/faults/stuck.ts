@@ -1,0 +1,43 @@
+import type { Anvil } from '../../devnet/anvil.ts'
+
+/** A transaction in the node's pool. */
+export interface Pooled {
+  readonly nonce: number
+  /** Wei. */
+  readonly maxFee: bigint
+}
+
+/** What the pool has of an account, by nonce. */
+export async function pooled(anvil: Anvil, address: string): Promise<Pooled[]> {
+  const pool = await anvil.rpc<{ pending: Record<string, Record<string, { maxFeePerGas: string }>> }>('txpool_content')
+  const own = Object.entries(pool.pending).find(([account]) => account.toLowerCase() === address)?.[1] ?? {}
+  return Object.entries(own)
+    .map(([nonce, { maxFeePerGas }]) => ({ nonce: Number(nonce), maxFee: BigInt(maxFeePerGas) }))
+    .toSorted((a, b) => a.nonce - b.nonce)
+}
+
+/** A chain whose transactions stay in the pool. */
+export interface Stuck {
+  /** Mines a block that has no room for a redemption: what is in the pool stays there. */
+  passBlock(): Promise<void>
+  /** Blocks again, one per second, with room. */
+  end(): Promise<void>
+}
+
+/** The gas limit of a devnet's blocks, and one below that of any redemption. */
+const roomy = 60_000_000
+const tight = 40_000
+
+/** Stops the chain's blocks; from then on they come only when a test wants them. */
+export async function stuckInPool({ rpc }: Anvil): Promise<Stuck> {
+  const gasLimit = (limit: number) => rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`])
+  await rpc('evm_setIntervalMining', [0])
+  return {
+    async passBlock() {
+      await gasLimit(tight)
+      await rpc('evm_mine')
+      await gasLimit(roomy)
+    },
+    end: async () => void (await rpc('evm_setIntervalMining', [1])),
+  }
+}
