@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import type { Devnet } from '../index.ts'
@@ -22,6 +22,7 @@ export async function demo(options: DemoOptions): Promise<number> {
   const dir = join(process.cwd(), '.portage', 'demo', String(Date.now()))
   await mkdir(dir, { recursive: true })
   const { keys, blockTime, guardians, inMemory } = options
+  let clean = false
   say('Starting Temporal, two chains, the Wormhole contracts and a guardian…')
   const devnet = await startDevnet({ keysPerChain: keys, blockTimeSeconds: blockTime, guardians, inMemory, dir, log: say })
   try {
@@ -33,9 +34,13 @@ export async function demo(options: DemoOptions): Promise<number> {
     else process.stdout.write(`\n${describe(summary)}\n`)
     if (options.keep) await stayUp(devnet, portage, say)
     await portage.stop(15_000)
-    return isClean(summary) ? 0 : 1
+    clean = isClean(summary)
+    return clean ? 0 : 1
   } finally {
     await devnet.stop()
+    // Logs and database are of use only where something went wrong.
+    if (clean) await rm(dir, { recursive: true, force: true })
+    else say(`Logs: ${dir}`)
   }
 }
 
