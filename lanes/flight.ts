@@ -221,6 +221,9 @@ export class Flight {
         this.#attemptHeight = this.#height - this.#deps.bumpAfterBlocks
         this.#settledSend = true
         return
+      case 'terminally-stuck':
+        await this.#deps.ledger.ask({ kind: 'fill', nonce: this.nonce, reason: 'refused' })
+        return
       case 'fatal':
         // Once a node has taken it, another's refusal says nothing. Before, the call can never be mined: the nonce still must be.
         if (this.#taken || this.#attempts.length > 1) return

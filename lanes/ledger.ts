@@ -1,11 +1,8 @@
 import { RelayerError } from '../domain/errors.ts'
 import type { ApplyRequest, ApplyResponse, FillOrder, LaneAnswer, LaneConfig, LaneRequest, LaneView, Observation } from '../domain/lane.ts'
 import type { Logger } from '../observability/logger.ts'
-import { applyUpdate } from '../temporal/messages.ts'
-import type { LaneInput } from '../temporal/messages.ts'
-import { lanesQueue, laneWorkflowId } from '../temporal/names.ts'
+import { applyOnLedger } from './apply-on-ledger.ts'
 import type { Client } from '@temporalio/client'
-import { WithStartWorkflowOperation } from '@temporalio/client'
 import { randomBytes } from 'node:crypto'
 
 /** A request without its id: the ledger client gives it one. */
@@ -109,15 +106,7 @@ export class Ledger {
 
   #update(request: ApplyRequest, updateId: string): Promise<ApplyResponse> {
     const { client, config, updatesPerRun } = this.#options
-    const input: LaneInput = { config, ...(updatesPerRun && { updatesPerRun }) }
-    const startWorkflowOperation = new WithStartWorkflowOperation('lane', {
-      workflowId: laneWorkflowId(config.lane),
-      taskQueue: lanesQueue,
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      args: [input],
-      staticSummary: `nonce ledger of ${config.lane}`,
-    })
-    return client.workflow.executeUpdateWithStart(applyUpdate, { args: [request], updateId, startWorkflowOperation })
+    return applyOnLedger(client, config, request, { updateId, ...(updatesPerRun && { updatesPerRun }) })
   }
 
   #unreachable(): RelayerError {

@@ -1,25 +1,32 @@
 import { RelayerError } from '../domain/errors.ts'
+import type { LaneId } from '../domain/lane-id.ts'
+import type { ApplyRequest, ApplyResponse, LaneConfig } from '../domain/lane.ts'
 import { applyUpdate } from '../temporal/messages.ts'
 import { laneWorkflowId } from '../temporal/names.ts'
 import type { WithdrawInput, Withdrawal } from '../temporal/steps.ts'
+import { applyOnLedger } from './apply-on-ledger.ts'
 import type { Client } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/client'
 
 /** Asks a ledger to let an intent go. */
 export type Withdraw = (input: WithdrawInput) => Promise<Withdrawal>
 
-/** Needs no key and no process of the lane: a dead key holder never keeps a transfer. Throws LANE_UNREACHABLE. */
-export function createWithdrawals(client: Client): Withdraw {
+/**
+ * Needs no key and no process of the lane: a dead key holder never keeps a transfer. A lane that is not there is started, so that its
+ * tombstone refuses a zombie's late ask; one that left the config can have no zombie. Throws LANE_UNREACHABLE.
+ */
+export function createWithdrawals(client: Client, lanes: ReadonlyMap<LaneId, LaneConfig>): Withdraw {
+  const apply = (lane: LaneId, request: ApplyRequest): Promise<ApplyResponse> => {
+    const config = lanes.get(lane)
+    if (config) return applyOnLedger(client, config, request)
+    return client.workflow.getHandle(laneWorkflowId(lane)).executeUpdate(applyUpdate, { args: [request] })
+  }
   return async ({ lane, intentId, how }) => {
     try {
-      const handle = client.workflow.getHandle(laneWorkflowId(lane))
-      const { answers } = await handle.executeUpdate(applyUpdate, {
-        args: [{ requests: [{ kind: 'withdraw', id: `withdraw/${intentId}`, intentId, how }] }],
-      })
+      const { answers } = await apply(lane, { requests: [{ kind: 'withdraw', id: `withdraw/${intentId}`, intentId, how }] })
       const [answer] = answers
       return answer?.kind === 'held' ? { kind: 'held', nonce: answer.nonce } : { kind: 'free' }
     } catch (error) {
-      // A lane that does not exist holds nothing.
       if (error instanceof WorkflowNotFoundError) return { kind: 'free' }
       throw new RelayerError('LANE_UNREACHABLE', { facts: { lane }, cause: error })
     }

@@ -6,7 +6,7 @@ import type { Logger } from '../observability/logger.ts'
 import { chainQueue } from '../temporal/names.ts'
 import { workflowBundle } from './bundle.ts'
 import type { World } from './deps.ts'
-import { laneDirectories } from './deps.ts'
+import { chainOf, laneConfigs, laneDirectories } from './deps.ts'
 import type { Temporal } from './temporal.ts'
 import type { WorkerTuning } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
@@ -26,7 +26,7 @@ export async function createChainWorker(
       bridges: world.bridges,
       chains: world.chains,
       lanes: laneDirectories(config, temporal.client, [name]),
-      withdraw: createWithdrawals(temporal.client),
+      withdraw: createWithdrawals(temporal.client, laneConfigs(chainOf(config, name))),
     }),
     maxCachedWorkflows: tuning.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: tuning.workflowTasks,

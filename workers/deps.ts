@@ -54,6 +54,11 @@ export function laneConfig(chain: ChainConfig, lane: ChainConfig['lanes'][number
   return { lane: idOf(chain, lane.address), window: lane.window, fillAfterBlocks }
 }
 
+/** The lanes of a chain, by id. */
+export function laneConfigs(chain: ChainConfig): Map<LaneId, LaneConfig> {
+  return new Map(chain.lanes.map((lane) => [idOf(chain, lane.address), laneConfig(chain, lane)]))
+}
+
 /** Throws INPUT_INVALID for a name that the config does not have. */
 export function chainOf(config: Config, name: ChainName): ChainConfig {
   const chain = config.chains[name]
