@@ -25,7 +25,9 @@ type Connected = ReadonlyMap<ChainName, Chain>
 type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
 /** How each bridge is made from its own part of the config; one that the config knows and this record does not fails to compile. */
-const makers: { readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, connected: Connected) => Bridge } = {
+const makers: {
+  readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, connected: Connected) => Bridge
+} = {
   'wormhole-token-bridge': (settings, { chains }, connected) =>
     createWormholeTokenBridge({
       chainNames: new Map(Object.entries(chains).map(([name, { wormholeChainId }]) => [wormholeChainId, name])),

@@ -25,7 +25,11 @@ const answerSchema = z.object({ vaaBytes: z.base64().max(1_000_000) })
  * compared; who delivers it checks the signatures.
  * Throws VAA_NOT_FOUND, which says what each API answered.
  */
-export async function fetchSignedVaa(apis: readonly string[], place: MessagePlace, { timeoutMs = 5_000 }: FetchOptions = {}): Promise<Uint8Array> {
+export async function fetchSignedVaa(
+  apis: readonly string[],
+  place: MessagePlace,
+  { timeoutMs = 5_000 }: FetchOptions = {},
+): Promise<Uint8Array> {
   const emitter = place.emitter.toLowerCase()
   const path = `v1/signed_vaa/${place.chain}/${emitter}/${place.sequence}`
   const refusals: string[] = []
@@ -49,7 +53,8 @@ async function fetchFrom(url: URL, place: MessagePlace, timeoutMs: number): Prom
   if (!answer.success) throw new Refusal('an answer without vaaBytes')
   const bytes = Buffer.from(answer.data.vaaBytes, 'base64')
   const vaa = parseVaa(bytes)
-  if (vaa.emitterChain !== place.chain || vaa.emitter !== place.emitter || vaa.sequence !== place.sequence) throw new Refusal('another message')
+  if (vaa.emitterChain !== place.chain || vaa.emitter !== place.emitter || vaa.sequence !== place.sequence)
+    throw new Refusal('another message')
   return bytes
 }
 

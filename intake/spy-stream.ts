@@ -72,10 +72,14 @@ export function openSpyStream(address: string, filters: readonly SpyFilter[], ha
     if (paused) stream.pause()
     handlers.onOpen()
   }
-  whenConnected(client, () => ended, (problem) => {
-    if (problem === undefined) subscribe()
-    else end(`cannot connect to ${address}: ${problem}`)
-  })
+  whenConnected(
+    client,
+    () => ended,
+    (problem) => {
+      if (problem === undefined) subscribe()
+      else end(`cannot connect to ${address}: ${problem}`)
+    },
+  )
   return {
     pause() {
       paused = true

@@ -56,7 +56,17 @@ export interface SpyIntake {
 const ordinary = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
 export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
-  const { bridge, address, filters, door, logger, metrics, concurrency = 16, limit = 10_000, retry = { firstMs: 1_000, mostMs: 30_000 } } = options
+  const {
+    bridge,
+    address,
+    filters,
+    door,
+    logger,
+    metrics,
+    concurrency = 16,
+    limit = 10_000,
+    retry = { firstMs: 1_000, mostMs: 30_000 },
+  } = options
   const refused: Record<string, number> = {}
   const counts = { connections: 0, received: 0, started: 0, known: 0 }
   let stream: SpyStream | undefined
@@ -143,7 +153,8 @@ export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
       clearTimeout(reconnecting)
       stream?.close()
       const left = await submissions.close(graceMs)
-      if (left > 0) logger.warn('stopped before these messages could be submitted; they must be fetched again', { messages: left, problem: trouble })
+      if (left > 0)
+        logger.warn('stopped before these messages could be submitted; they must be fetched again', { messages: left, problem: trouble })
     },
     get health() {
       return { ...counts, connected, paused, lastMessageAt, refused: { ...refused }, kept: submissions.size, problem: lost ?? trouble }

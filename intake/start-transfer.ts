@@ -35,25 +35,26 @@ export interface DoorDeps {
   /** With an endpoint on every chain that transfers may go to. */
   readonly bridges: Bridges
   readonly client: Client
+  /** How long the server may take to answer a start, ms; then it counts as unreachable. Default 10 s. */
+  readonly startTimeoutMs?: number
 }
 
-/** How long the server may take to answer a start, ms; then it counts as unreachable. */
-const startTimeoutMs = 10_000
 const recentSize = 10_000
 const recentMs = 10 * 60_000
 
-export function createDoor({ bridges, client }: DoorDeps): Door {
+export function createDoor({ bridges, client, startTimeoutMs = 10_000 }: DoorDeps): Door {
   const recent = createRecent(recentSize, recentMs)
   return {
     async submit(name, message, { repeats = 'ask' } = {}) {
       const bridge = bridges.get(name)
-      if (!bridge) throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
+      if (!bridge)
+        throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
       const transfer = bridge.decode(message)
       const id = transferId(transfer)
       // A copy with other signatures has the same id; it can start nothing, so they need no look.
       if (repeats === 'skip' && recent.has(id)) return { id, status: 'known' }
       refuse(await bridge.endpoint(transfer.targetChain).verify(message))
-      const status = await start(client, id, transfer)
+      const status = await client.withDeadline(Date.now() + startTimeoutMs, () => start(client, id, transfer))
       recent.add(id)
       return { id, status }
     },
@@ -75,8 +76,8 @@ function refuse(verdict: Verdict): void {
 async function start(client: Client, id: string, transfer: Transfer): Promise<SubmitResult['status']> {
   const { bridge, sourceChain, targetChain, sequence } = transfer
   const input: TransferInput = { transfer }
-  const begin = () =>
-    client.workflow.start('transfer', {
+  try {
+    await client.workflow.start('transfer', {
       workflowId: id,
       taskQueue: chainQueue(targetChain),
       args: [input],
@@ -91,8 +92,6 @@ async function start(client: Client, id: string, transfer: Transfer): Promise<Su
         { key: searchAttributes.TargetChain, value: targetChain },
       ],
     })
-  try {
-    await client.withDeadline(Date.now() + startTimeoutMs, begin)
     return 'started'
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return 'known'

@@ -1,5 +1,5 @@
 import { backoffMs } from '../domain/backoff.ts'
-import { type ErrorCode, RelayerError, toRelayerError } from '../domain/errors.ts'
+import { type ErrorCode, type RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { SubmitResult } from './start-transfer.ts'
 
 /** What became of one message. Retriable failures are not reported here: the message stays. */
@@ -88,7 +88,10 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
     if (closing) return void leftBehind++
     const most = backoffMs(entry.tries++, retry.firstMs, retry.mostMs)
     const waitMs = most / 2 + (Math.random() * most) / 2
-    delayed.set(entry, setTimeout(() => again(entry), waitMs))
+    delayed.set(
+      entry,
+      setTimeout(() => again(entry), waitMs),
+    )
   }
 
   function again(entry: Entry): void {

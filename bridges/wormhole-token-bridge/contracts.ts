@@ -24,7 +24,14 @@ export interface ContractReader {
 }
 
 /** One value of a view function. Throws NODE_REFUSED if the address does not answer as the contract does (a wrong address in the config). */
-export async function read(chain: ContractReader, to: string, abi: Interface, method: string, args: readonly unknown[], at: At = 'latest'): Promise<unknown> {
+export async function read(
+  chain: ContractReader,
+  to: string,
+  abi: Interface,
+  method: string,
+  args: readonly unknown[],
+  at: At = 'latest',
+): Promise<unknown> {
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
   try {
     return abi.decodeFunctionResult(method, answer)[0]

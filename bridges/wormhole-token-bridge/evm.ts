@@ -27,12 +27,20 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const { chain, core, wormholeChainId, calls } = options
   const tokenBridge = options.tokenBridge.toLowerCase()
   const verifier = createVerifier({ guardianSets: createGuardianSets({ chain, core }), now: () => latestTimestamp(chain) })
-  const emitterOf = remember((emitterChain: number) => readEmitter(emitterChain), (emitter) => emitter !== unregistered)
-  const weth = remember((_: 'WETH') => readAddress('WETH'), () => true)
+  const emitterOf = remember(
+    (emitterChain: number) => readEmitter(emitterChain),
+    (emitter) => emitter !== unregistered,
+  )
+  const weth = remember(
+    (_: 'WETH') => readAddress('WETH'),
+    () => true,
+  )
   const judge = createPolicy(options)
 
   async function readEmitter(emitterChain: number): Promise<string> {
-    return String(await read(chain, tokenBridge, tokenBridgeAbi, 'bridgeContracts', [emitterChain])).slice(2).toLowerCase()
+    return String(await read(chain, tokenBridge, tokenBridgeAbi, 'bridgeContracts', [emitterChain]))
+      .slice(2)
+      .toLowerCase()
   }
 
   async function readAddress(method: string): Promise<string> {
@@ -46,12 +54,17 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     const same = message.digest === transfer.digest && vaa.emitter === transfer.emitter && vaa.sequence === transfer.sequence
     if (!same) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: message.digest } })
     if (message.transfer.targetChain !== wormholeChainId) {
-      throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, wormholeChainId, targetChain: message.transfer.targetChain } })
+      throw new RelayerError('MESSAGE_MISMATCH', {
+        facts: { chain: chain.name, wormholeChainId, targetChain: message.transfer.targetChain },
+      })
     }
     const [emitter] = await Promise.all([emitterOf(vaa.emitterChain), verifier.verify(bytes)])
     if (emitter !== vaa.emitter) {
       const detail = emitter === unregistered ? `The token bridge of ${chain.name} has registered none for that chain.` : undefined
-      throw new RelayerError('EMITTER_UNKNOWN', { ...(detail && { detail }), facts: { emitterChain: vaa.emitterChain, emitter: vaa.emitter } })
+      throw new RelayerError('EMITTER_UNKNOWN', {
+        ...(detail && { detail }),
+        facts: { emitterChain: vaa.emitterChain, emitter: vaa.emitter },
+      })
     }
     return judge(message.transfer)
   }
@@ -83,7 +96,10 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     hasEffect(receipt, transfer) {
       const wanted = redeemedTopics(transfer)
       const shows = receipt.logs.some(
-        (log) => log.address.toLowerCase() === tokenBridge && log.topics.length === wanted.length && log.topics.every((topic, at) => topic.toLowerCase() === wanted[at]),
+        (log) =>
+          log.address.toLowerCase() === tokenBridge &&
+          log.topics.length === wanted.length &&
+          log.topics.every((topic, at) => topic.toLowerCase() === wanted[at]),
       )
       return receipt.status === 'success' && shows
     },

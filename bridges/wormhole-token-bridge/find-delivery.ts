@@ -34,7 +34,11 @@ export function redeemedTopics({ message, emitter, sequence }: Pick<Transfer, 'm
 }
 
 /** Who delivered, by the token bridge's logs, newest range first. Undefined: not in the blocks that are looked at, or the node refuses such reads. */
-export function createFindDelivery(chain: LogReader, tokenBridge: string, { rangeBlocks = 2_000, depthBlocks = 10_000 }: FindDeliveryOptions = {}) {
+export function createFindDelivery(
+  chain: LogReader,
+  tokenBridge: string,
+  { rangeBlocks = 2_000, depthBlocks = 10_000 }: FindDeliveryOptions = {},
+) {
   return async function findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined> {
     const topics = redeemedTopics(transfer)
     const latest = chain.heads.current?.latest.height
@@ -53,7 +57,10 @@ export function createFindDelivery(chain: LogReader, tokenBridge: string, { rang
   }
 }
 
-async function toDelivery(chain: LogReader, { transactionHash, block }: { transactionHash: string; block: BlockRef }): Promise<FoundDelivery | undefined> {
+async function toDelivery(
+  chain: LogReader,
+  { transactionHash, block }: { transactionHash: string; block: BlockRef },
+): Promise<FoundDelivery | undefined> {
   const by = await chain.transactionSender(transactionHash)
   return by === undefined ? undefined : { by: by.toLowerCase(), txHash: transactionHash, blockHeight: block.height, blockHash: block.hash }
 }

@@ -71,7 +71,8 @@ export function createGuardianSets(options: GuardianSetsOptions): GuardianSets {
     async get(index) {
       let current = await newestIndex(ttlMs)
       if (index > current) current = await newestIndex(unknownEveryMs)
-      if (index > current) throw new RelayerError('GUARDIAN_SET_UNKNOWN', { facts: { chain: chain.name, guardianSet: index, newest: current } })
+      if (index > current)
+        throw new RelayerError('GUARDIAN_SET_UNKNOWN', { facts: { chain: chain.name, guardianSet: index, newest: current } })
       return keep(sets, index, ttlMs, () => readSet(index, current))
     },
   }

@@ -58,7 +58,8 @@ export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void 
 
 /** What can change about a VAA whose signatures were found good before. */
 function checkExpiry({ index, current, expirationTime }: GuardianSet, now: number): void {
-  if (!current && expirationTime < now) throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now } })
+  if (!current && expirationTime < now)
+    throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now } })
 }
 
 /** As the contract's ecrecover: any s below the order, v 0 or 1; undefined where the contract gets the zero address or reverts. */
@@ -68,7 +69,11 @@ function signerOf(digest: string, signature: Uint8Array): string | undefined {
   const s = toBigInt(signature.subarray(32, 64))
   // ethers takes only the lower half of s, the contract both: (s, v) and (order - s, 1 - v) are the same signature.
   const high = s > curveOrder / 2n && s < curveOrder
-  const canonical = { r: hexlify(signature.subarray(0, 32)), s: toBeHex(high ? curveOrder - s : s, 32), yParity: (high ? 1 - v : v) as 0 | 1 }
+  const canonical = {
+    r: hexlify(signature.subarray(0, 32)),
+    s: toBeHex(high ? curveOrder - s : s, 32),
+    yParity: (high ? 1 - v : v) as 0 | 1,
+  }
   try {
     return recoverAddress(digest, canonical).toLowerCase()
   } catch {

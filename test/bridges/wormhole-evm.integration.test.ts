@@ -105,13 +105,19 @@ describe('the token bridge on a real chain', () => {
       const { transfer } = decode(world.message({ toChain: 4 }))
       expect(transfer.targetChain).toBe('bsc')
       const { endpoint } = decode(world.message())
-      expect(await endpoint.validate({ ...transfer, targetChain: 'ethereum' })).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH' })
+      expect(await endpoint.validate({ ...transfer, targetChain: 'ethereum' })).toMatchObject({
+        kind: 'rejected',
+        code: 'MESSAGE_MISMATCH',
+      })
     })
 
     it('tokens that are not in the allow-list', async () => {
       const origin = `4/${toUniversal(world.bsc.token)}`
       expect(await validate(world.message(), { assets: [origin] })).toMatchObject({ kind: 'valid' })
-      expect(await validate(world.message(), { assets: [`2/${toUniversal(world.bsc.token)}`] })).toMatchObject({ kind: 'declined', code: 'ASSET_UNSUPPORTED' })
+      expect(await validate(world.message(), { assets: [`2/${toUniversal(world.bsc.token)}`] })).toMatchObject({
+        kind: 'declined',
+        code: 'ASSET_UNSUPPORTED',
+      })
       expect(await validate(world.message(), { assets: [] })).toMatchObject({ kind: 'declined', code: 'ASSET_UNSUPPORTED' })
     })
 
@@ -217,7 +223,9 @@ describe('the token bridge on a real chain', () => {
     // Junk that names sets of the future costs one read a second.
     now = 1_000
     const before = calls()
-    expect(new Set(await Promise.all([1, 2, 2 ** 32 - 1].map((index) => codeOfAsync(() => sets.get(index)))))).toEqual(new Set(['GUARDIAN_SET_UNKNOWN']))
+    expect(new Set(await Promise.all([1, 2, 2 ** 32 - 1].map((index) => codeOfAsync(() => sets.get(index)))))).toEqual(
+      new Set(['GUARDIAN_SET_UNKNOWN']),
+    )
     now = 1_999
     expect(await codeOfAsync(() => sets.get(1))).toBe('GUARDIAN_SET_UNKNOWN')
     expect(calls() - before).toBe(1)
@@ -259,7 +267,15 @@ function transferMessage({ bsc }: TokenBridgeWorld, sequence: bigint): Message {
 async function upgrade(world: TokenBridgeWorld, guardian: string): Promise<void> {
   const core = toBeHex(BigInt('0x436f7265'), 32)
   const payload = concat([core, toBeHex(2, 1), toBeHex(0, 2), toBeHex(1, 4), toBeHex(1, 1), guardian])
-  const message = { timestamp: 1, vaaNonce: 0, emitterChain: governance.chain, emitter: governance.emitter, sequence: 77n, consistencyLevel: 1, payload }
+  const message = {
+    timestamp: 1,
+    vaaNonce: 0,
+    emitterChain: governance.chain,
+    emitter: governance.emitter,
+    sequence: 77n,
+    consistencyLevel: 1,
+    payload,
+  }
   const { bytes } = signBy(message, devnetGuardians(1))
   const data = artifact('Implementation').abi.encodeFunctionData('submitNewGuardianSet', [bytes])
   const receipt = await world.deliver({ to: world.ethereum.core, data, value: '0' })

@@ -52,7 +52,9 @@ describe('the token bridge message', () => {
   })
 
   it('is one transfer however it is signed', () => {
-    const [good, resigned] = [mainnetVaa('the same transfer re-signed'), mainnetVaa('the same transfer with two bad')].map((vector) => decode(bytesOf(vector)))
+    const [good, resigned] = [mainnetVaa('the same transfer re-signed'), mainnetVaa('the same transfer with two bad')].map((vector) =>
+      decode(bytesOf(vector)),
+    )
     expect(good!.message).not.toBe(resigned!.message)
     expect(transferId(good!)).toBe(transferId(resigned!))
   })

@@ -38,15 +38,25 @@ describe('explainRevert', () => {
   })
 
   it.each(meanings.filter(([, selector]) => selector !== undefined))('knows the custom error of "%s": %s', (_, selector, kind, code) => {
-    expect(explainRevert({ data: selector!, reason: `custom error ${selector}` })).toMatchObject(code === undefined ? { kind } : { kind, code })
+    expect(explainRevert({ data: selector!, reason: `custom error ${selector}` })).toMatchObject(
+      code === undefined ? { kind } : { kind, code },
+    )
   })
 
   it('takes an underflow for a bridge that holds too little, and no other panic', () => {
     expect(explainRevert({ data: panic(0x11), reason: '' })).toMatchObject({ kind: 'wait', code: 'DELIVERY_REVERTED' })
-    expect(explainRevert({ data: panic(0x01), reason: 'panic 1' })).toEqual({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason: 'panic 1' })
+    expect(explainRevert({ data: panic(0x01), reason: 'panic 1' })).toEqual({
+      kind: 'unknown',
+      code: 'DELIVERY_REVERTED',
+      reason: 'panic 1',
+    })
   })
 
   it.each(['0x', '0x08', '0x08c379a0', '0x08c379a0ff', '0x4e487b71', 'nonsense'])('survives the bytes %s', (data) => {
-    expect(explainRevert({ data, reason: 'execution reverted' })).toEqual({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason: 'execution reverted' })
+    expect(explainRevert({ data, reason: 'execution reverted' })).toEqual({
+      kind: 'unknown',
+      code: 'DELIVERY_REVERTED',
+      reason: 'execution reverted',
+    })
   })
 })

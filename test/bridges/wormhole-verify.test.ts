@@ -53,7 +53,9 @@ describe('verifySignatures', () => {
   })
 
   it('refuses a guardian outside the set', () => {
-    expect(verdictOn(signed({ guardians: 19, signers: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 18] }), devnetSet(18))).toBe('VAA_GUARDIAN_INDEX')
+    expect(verdictOn(signed({ guardians: 19, signers: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 18] }), devnetSet(18))).toBe(
+      'VAA_GUARDIAN_INDEX',
+    )
     expect(verdictOn(altered(signed({}), 6, 255), devnetSet(1))).toBe('VAA_GUARDIAN_INDEX')
   })
 
@@ -82,7 +84,11 @@ describe('verifySignatures', () => {
   it('takes both forms of one signature, as ecrecover does', () => {
     const bytes = signed({})
     const s = toBigInt(bytes.subarray(firstSignature + 32, firstSignature + 64))
-    const mirrored = altered(altered(bytes, firstSignature + 32, ...getBytes(toBeHex(curveOrder - s, 32))), firstSignature + 64, 1 - bytes[firstSignature + 64]!)
+    const mirrored = altered(
+      altered(bytes, firstSignature + 32, ...getBytes(toBeHex(curveOrder - s, 32))),
+      firstSignature + 64,
+      1 - bytes[firstSignature + 64]!,
+    )
     expect(verdictOn(mirrored, devnetSet(1))).toBe('none')
   })
 

@@ -63,7 +63,13 @@ export async function startTokenBridge(guardians = 1): Promise<TokenBridgeWorld>
       return [...createBridges({ chains, bridges: { 'wormhole-token-bridge': parsed } }, new Map([['ethereum', chain]])).values()][0]!
     },
     message(payload = {}, message = {}, options = {}) {
-      const fields = { token: toUniversal(bsc.token), tokenChain: 4, toChain: 2, to: toUniversal(`0x${String(sequence).padStart(40, '9')}`), ...payload }
+      const fields = {
+        token: toUniversal(bsc.token),
+        tokenChain: 4,
+        toChain: 2,
+        to: toUniversal(`0x${String(sequence).padStart(40, '9')}`),
+        ...payload,
+      }
       const from = { emitterChain: 4, emitter: toUniversal(bsc.tokenBridge), sequence: sequence++, payload: transferPayload(fields) }
       return signVaa({ ...from, ...message }, { guardians, ...options })
     },

@@ -36,8 +36,26 @@ export interface TransferFields {
 
 /** A token bridge payload: kind 1 unless said otherwise. 0x hex. */
 export function transferPayload(fields: Partial<TransferFields> = {}): string {
-  const { kind = 1, amount = 100_000_000n, token = '11'.repeat(32), tokenChain = 2, to = `${'00'.repeat(12)}${'22'.repeat(20)}`, toChain = 4, fee = 0n, rest = '0x' } = fields
-  return concat([toBeHex(kind, 1), toBeHex(amount, 32), `0x${token}`, toBeHex(tokenChain, 2), `0x${to}`, toBeHex(toChain, 2), toBeHex(fee, 32), rest])
+  const {
+    kind = 1,
+    amount = 100_000_000n,
+    token = '11'.repeat(32),
+    tokenChain = 2,
+    to = `${'00'.repeat(12)}${'22'.repeat(20)}`,
+    toChain = 4,
+    fee = 0n,
+    rest = '0x',
+  } = fields
+  return concat([
+    toBeHex(kind, 1),
+    toBeHex(amount, 32),
+    `0x${token}`,
+    toBeHex(tokenChain, 2),
+    `0x${to}`,
+    toBeHex(toChain, 2),
+    toBeHex(fee, 32),
+    rest,
+  ])
 }
 
 export interface SignOptions {

@@ -57,9 +57,13 @@ describe('fetchSignedVaa', () => {
     const down = `http://127.0.0.1:${await freePort()}`
     const vaa = await fetchSignedVaa([...bad, down, await guardian()], place, { timeoutMs: 300 })
     expect(Buffer.from(vaa).toString('base64')).toBe(upgrade.vaa)
-    await expect(fetchSignedVaa([...bad, down], place, { timeoutMs: 300 })).rejects.toMatchObject({ code: 'VAA_NOT_FOUND', retriable: true })
+    await expect(fetchSignedVaa([...bad, down], place, { timeoutMs: 300 })).rejects.toMatchObject({
+      code: 'VAA_NOT_FOUND',
+      retriable: true,
+    })
     const said = await fetchSignedVaa([...bad, down], place, { timeoutMs: 300 }).catch((error: Error) => error.message)
-    for (const reason of ['not found', 'HTTP 500', 'not JSON', 'without vaaBytes', 'VAA_TRUNCATED', 'no connection', 'no answer in time']) expect(said).toContain(reason)
+    for (const reason of ['not found', 'HTTP 500', 'not JSON', 'without vaaBytes', 'VAA_TRUNCATED', 'no connection', 'no answer in time'])
+      expect(said).toContain(reason)
   })
 
   it('does not take another message for the one that was asked for', async () => {

@@ -38,7 +38,10 @@ async function world(options: Partial<SpyIntakeOptions> & { sendTimeoutMs?: numb
     retry: { firstMs: 10, mostMs: 40 },
     ...options,
   })
-  open.push(() => spy.stop(), () => intake.stop(50))
+  open.push(
+    () => spy.stop(),
+    () => intake.stop(50),
+  )
   return { spy, intake, messages, metrics, answerWith: (next: Door['submit']) => (answer = next) }
 }
 
@@ -59,7 +62,17 @@ describe('the spy intake', () => {
     say(spy, 'other emitter', 2, emitter('cc'))
     say(spy, 'two', 4, emitter('bb'))
     await expect.poll(() => messages).toEqual(['one', 'two'])
-    expect(intake.health).toMatchObject({ connected: true, connections: 1, received: 2, started: 2, known: 0, refused: {}, kept: 0, paused: false, problem: undefined })
+    expect(intake.health).toMatchObject({
+      connected: true,
+      connections: 1,
+      received: 2,
+      started: 2,
+      known: 0,
+      refused: {},
+      kept: 0,
+      paused: false,
+      problem: undefined,
+    })
     expect(intake.health.lastMessageAt).toBeGreaterThan(Date.now() - 10_000)
     expect(metrics.render()).toContain('portage_intake_messages_total{door="spy",bridge="wormhole-token-bridge"} 2')
   })

@@ -39,12 +39,14 @@ function world(options: { concurrency?: number; limit?: number } = {}) {
     mostAtOnce: () => mostAtOnce,
     add: (...names: number[]) => names.forEach((name) => submissions.add(new Uint8Array([name]))),
     answerWith: (next: typeof answer) => (answer = next),
-    fail: (code: 'TEMPORAL_UNAVAILABLE' | 'GUARDIAN_SET_UNKNOWN' | 'VAA_NO_QUORUM') => (answer = () => Promise.reject(new RelayerError(code))),
+    fail: (code: 'TEMPORAL_UNAVAILABLE' | 'GUARDIAN_SET_UNKNOWN' | 'VAA_NO_QUORUM') =>
+      (answer = () => Promise.reject(new RelayerError(code))),
     work: () => (answer = async (id) => ({ id, status: 'started' })),
   }
 }
 
-const ids = (outcomes: readonly Outcome[]) => outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.error.code : outcome.id)).toSorted()
+const ids = (outcomes: readonly Outcome[]) =>
+  outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.error.code : outcome.id)).toSorted()
 
 describe('submissions', () => {
   it('submits a few at a time, and says what became of each', async () => {

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
+import { createGuardianSets } from '../../bridges/wormhole-token-bridge/guardian-sets.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
+
+const key = `0x${'ab'.repeat(20)}`
+
+/** A core contract with sets 0 to `newest`, behind nodes that come and go. */
+function world() {
+  const state = { newest: 0, up: true, calls: 0, now: 0 }
+  const sets = createGuardianSets({
+    chain: {
+      name: 'ethereum',
+      async call(_, data) {
+        state.calls++
+        if (!state.up) throw new RelayerError('NODE_UNAVAILABLE')
+        const call = coreAbi.parseTransaction({ data })!
+        if (call.name === 'getCurrentGuardianSetIndex') return coreAbi.encodeFunctionResult(call.name, [state.newest])
+        return coreAbi.encodeFunctionResult(call.name, [[[key], Number(call.args[0]) < state.newest ? 5_000 : 0]])
+      },
+    },
+    core: key,
+    clock: () => state.now,
+  })
+  return { state, sets }
+}
+
+describe('guardian sets', () => {
+  it('are read once a minute, by many at once too', async () => {
+    const { state, sets } = world()
+    await Promise.all(Array.from({ length: 50 }, () => sets.get(0)))
+    expect(state.calls).toBe(2)
+    state.now = 59_999
+    await sets.get(0)
+    expect(state.calls).toBe(2)
+    state.now = 60_000
+    expect(await sets.get(0)).toEqual({ index: 0, keys: [key], expirationTime: 0, current: true })
+    expect(state.calls).toBe(4)
+  })
+
+  it('become old ones within a minute of an upgrade', async () => {
+    const { state, sets } = world()
+    await sets.get(0)
+    state.newest = 1
+    state.now = 60_000
+    expect(await sets.get(0)).toMatchObject({ current: false, expirationTime: 5_000 })
+    expect(await sets.get(1)).toMatchObject({ current: true, expirationTime: 0 })
+  })
+
+  it('that were read once still serve while no node answers; others fail, and are asked for again', async () => {
+    const { state, sets } = world()
+    state.up = false
+    expect(await codeOfAsync(() => sets.get(0))).toBe('NODE_UNAVAILABLE')
+    state.up = true
+    expect(await codeOfAsync(() => sets.get(0))).toBe('none')
+    state.up = false
+    state.now = 3_600_000
+    expect(await sets.get(0)).toMatchObject({ current: true })
+    expect(await codeOfAsync(() => sets.get(1))).toBe('GUARDIAN_SET_UNKNOWN')
+  })
+})
