@@ -18,6 +18,8 @@ import { observe } from './lane-observe.ts'
 
 /** Withdrawn intents that are remembered. A zombie asks within its activity's time-outs, long before 256 others are withdrawn. */
 const tombstoneLimit = 256
+/** What is kept of each: ids end in what tells them apart (digest and round), and whole ones would take half of the 64 KiB. */
+const tombstoneLength = 32
 
 /**
  * One step of the nonce ledger: the observation first, then the requests in order. Pure; the state is replaced, never changed.
@@ -88,11 +90,12 @@ function grant(state: LaneState, request: Extract<LaneRequest, { kind: 'grant' }
     const entry = held.grantedTo === request.id || held.maybeSent ? held : { ...held, maybeSent: true }
     return { state: put(state, entry), answer: { kind: 'granted', entry } }
   }
-  if (state.tombstones.includes(owner.intentId)) return refuse(state, 'withdrawn', 'the intent was withdrawn')
+  if (state.tombstones.includes(owner.intentId.slice(-tombstoneLength))) return refuse(state, 'withdrawn', 'the intent was withdrawn')
   if (request.onlyExisting) return refuse(state, 'none', 'the intent has no nonce')
-  const refusal = refusalOf(state, worstCost({ ...first, value: owner.value ?? '0' }))
+  const open = unmined(state)
+  const released = open.find(reusable)
+  const refusal = refusalOf(state, open, released, worstCost({ ...first, value: owner.value ?? '0' }))
   if (refusal) return refuse(state, refusal.why, refusal.detail)
-  const released = lowestReleased(state)
   const entry: Entry = {
     nonce: released?.nonce ?? state.next,
     owner,
@@ -106,15 +109,20 @@ function grant(state: LaneState, request: Extract<LaneRequest, { kind: 'grant' }
   return { state: count(put({ ...state, next }, entry), 'granted'), answer: { kind: 'granted', entry } }
 }
 
-function refusalOf(state: LaneState, cost: bigint): { why: Refusal; detail: string } | undefined {
+function refusalOf(
+  state: LaneState,
+  open: readonly Entry[],
+  released: Entry | undefined,
+  cost: bigint,
+): { why: Refusal; detail: string } | undefined {
   if (state.paused) return { why: 'paused', detail: state.paused.reason }
   if (!state.synced || !state.observed) return { why: 'unsynced', detail: 'the account has not been read yet' }
-  const inherited = unmined(state).find((entry) => !entry.owner && entry.fill === 'inherited')
+  const inherited = open.find((entry) => !entry.owner && entry.fill === 'inherited')
   if (inherited) return { why: 'unsynced', detail: `nonce ${inherited.nonce} of an earlier ledger is still in the pool` }
-  if (!lowestReleased(state) && inFlight(state) >= state.config.window) {
+  if (!released && inFlight(state) >= state.config.window) {
     return { why: 'window', detail: `${inFlight(state)} of ${state.config.window} in flight` }
   }
-  const committed = unmined(state).reduce((sum, entry) => sum + entryCost(entry), 0n)
+  const committed = open.reduce((sum, entry) => sum + entryCost(entry), 0n)
   const balance = BigInt(state.observed.balance)
   if (committed + cost > balance) return { why: 'funds', detail: `balance ${balance} wei, needed ${committed + cost} wei` }
   return undefined
@@ -166,7 +174,8 @@ function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 
 }
 
 function bury(state: LaneState, intentId: string): LaneState {
-  return { ...state, tombstones: [...state.tombstones.filter((one) => one !== intentId), intentId].slice(-tombstoneLimit) }
+  const tombstone = intentId.slice(-tombstoneLength)
+  return { ...state, tombstones: [...state.tombstones.filter((one) => one !== tombstone), tombstone].slice(-tombstoneLimit) }
 }
 
 function fill(state: LaneState, nonce: number, reason: FillReason): LaneState {
@@ -189,15 +198,14 @@ function dueAt(entry: Entry, fillAfterBlocks: number): number {
   return 0
 }
 
+/** In order of nonce. Looks at the window only: where finality is far, a thousand mined entries may lie below it. */
 export function unmined(state: LaneState): Entry[] {
-  const latest = state.observed?.latest ?? 0
-  return Object.values(state.entries)
-    .filter((entry) => entry.nonce >= latest)
-    .sort((a, b) => a.nonce - b.nonce)
-}
-
-function lowestReleased(state: LaneState): Entry | undefined {
-  return unmined(state).find(reusable)
+  const result: Entry[] = []
+  for (let nonce = state.observed?.latest ?? 0; nonce < state.next; nonce++) {
+    const entry = state.entries[nonce]
+    if (entry) result.push(entry)
+  }
+  return result
 }
 
 /** Given back unsigned, and no no-op recorded for it since. */
@@ -207,10 +215,8 @@ function reusable(entry: Entry): boolean {
 
 /** What the dearest of its attempts may cost: any of them may be the one that is mined. */
 function entryCost(entry: Entry): bigint {
-  const value = entry.owner?.value ?? entry.value ?? '0'
-  return entry.attempts
-    .map((one) => worstCost({ ...one, value: one.kind === 'call' ? value : '0' }))
-    .reduce((a, b) => (a > b ? a : b), 0n)
+  const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
+  return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
 }
 
 function ofIntent(state: LaneState, intentId: string): Entry | undefined {

@@ -66,7 +66,7 @@ export interface LaneState {
   /** By nonce, decimal. */
   readonly entries: Readonly<Record<string, Entry>>
   readonly paused?: { readonly reason: string }
-  /** Intents that were withdrawn: a late ask for one is refused. The newest 256. */
+  /** Intents that were withdrawn, by the last 32 characters of their ids: a late ask for one is refused. The newest 256. */
   readonly tombstones: readonly string[]
   readonly counts: LaneCounts
 }

@@ -18,14 +18,15 @@ interface ModelBlock {
 /** One account on a chain with a pool that keeps go-ethereum's rules for it: nonces in order, replacements 10 % dearer in both fields. */
 export class ModelChain {
   balance = 0n
-  readonly #first: number
+  /** Transactions before there was a lane. */
+  readonly first: number
   readonly #finalDepth: number
   readonly #pool = new Map<number, ModelTx>()
   #blocks: ModelBlock[] = [{ hash: 'b0', txs: [] }]
   #hashes = 0
 
   constructor(first: number, finalDepth: number) {
-    this.#first = first
+    this.first = first
     this.#finalDepth = finalDepth
   }
 
@@ -96,7 +97,7 @@ export class ModelChain {
   }
 
   #countAt(height: number): number {
-    return this.#first + this.#blocks.slice(0, height + 1).reduce((sum, block) => sum + block.txs.length, 0)
+    return this.first + this.#blocks.slice(0, height + 1).reduce((sum, block) => sum + block.txs.length, 0)
   }
 }
 

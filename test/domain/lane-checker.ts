@@ -93,7 +93,8 @@ export class CheckedLane {
       assert.deepEqual([now.owner, now.attempts, now.grantedTo], [entry.owner, entry.attempts, entry.grantedTo])
       assert.ok(now.maybeSent || !entry.maybeSent)
       if (now.fill === entry.fill) continue
-      const driven = Math.max(entry.sinceBlock, entry.claimedBlock, seen.since)
+      const fell = entry.nonce < (before.observed?.latest ?? 0) ? seen.height : 0
+      const driven = Math.max(entry.sinceBlock, entry.claimedBlock, seen.since, fell)
       assert.deepEqual([now.fill, entry.fill, now.nonce], ['orphaned', undefined, latest], 'only the lowest is orphaned')
       assert.ok(!seen.claims.includes(entry.nonce) && seen.height - driven >= before.config.fillAfterBlocks, 'only when nobody drives it')
     }

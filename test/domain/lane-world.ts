@@ -125,6 +125,13 @@ export class World {
     this.#process(p).head = this.chain.head()
   }
 
+  /** Looks through a node that knows the newest block but not yet what it did to the account. */
+  lookAskance(p: number, blocksBehind: number): void {
+    const { latest, finalized } = this.chain.head()
+    const less = (nonce: number) => Math.max(this.chain.first, nonce - blocksBehind)
+    this.#process(p).head = { ...this.chain.head(), latest: less(latest), finalized: less(finalized) }
+  }
+
   /** Tells the ledger what it last looked at, which may be old by now. */
   observe(p: number): void {
     this.#ask(this.#process(p), [], true, true)

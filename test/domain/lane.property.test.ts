@@ -4,17 +4,18 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 /** Things that can happen, and how often beside the others. The numbers choose which process, which intent, which flight, how much. */
-const happenings: Record<string, [weight: number, (world: World, a: number, b: number, c: number) => void]> = {
-  ask: [10, (world, a, b, c) => world.ask(a, b, ['20', '100', '300'][c % 3] ?? '100', c % 4 !== 0)],
-  askAgain: [4, (world, a, b, c) => world.ask(a, b, '100', c % 4 !== 0, true)],
-  askMany: [3, (world, a, b, c) => world.askMany(a, b, 2 + (c % 4))],
+const happenings: Record<string, [weight: number, (world: World, a: number, b: number, c: number) => unknown]> = {
+  ask: [10, (world, a, b, c) => world.ask(a, b % 6, ['20', '100', '300'][c % 3] ?? '100', c % 4 !== 0)],
+  askAgain: [4, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, true)],
+  askMany: [3, (world, a, b, c) => world.askMany(a, b % 6, 2 + (c % 4))],
   repeat: [6, (world, a, b) => world.repeat(a, b)],
   launch: [10, (world, a, b) => world.launch(a, b)],
   bump: [5, (world, a, b, c) => world.bump(a, b, c % 3 !== 0)],
-  release: [6, (world, a, b, c) => world.release(a, b, c % 3 !== 0)],
-  withdraw: [4, (world, _, b, c) => world.withdraw(b, (['leave', 'cancel', 'abandon'] as const)[c % 3] ?? 'leave')],
+  release: [8, (world, a, b, c) => world.release(a, b, c % 3 !== 0)],
+  withdraw: [4, (world, _, b, c) => world.withdraw(b % 6, (['leave', 'cancel', 'abandon'] as const)[c % 3] ?? 'leave')],
   crash: [2, (world, a) => world.crash(a)],
   look: [6, (world, a) => world.look(a)],
+  lookAskance: [2, (world, a, b, c) => (world.lookAskance(a, 1 + (b % 3)), c % 2 && world.observe(a))],
   observe: [8, (world, a) => world.observe(a)],
   lookAndObserve: [8, (world, a) => (world.look(a), world.observe(a))],
   obey: [4, (world, a) => world.obey(a)],

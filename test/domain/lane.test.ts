@@ -1,0 +1,425 @@
+import type { ApplyRequest, Attempt, LaneAnswer, LaneRequest, LaneState, Observation, Owner, RolledBack } from '../../domain/lane.ts'
+import { newLane } from '../../domain/lane.ts'
+import { apply, inFlight } from '../../domain/lane-reducer.ts'
+import { describe, expect, test } from 'vitest'
+
+const first: Attempt = { kind: 'call', gasLimit: '100', maxFee: '10', tip: '1' }
+const bump: Attempt = { kind: 'call', gasLimit: '100', maxFee: '12', tip: '2' }
+const noop: Attempt = { kind: 'noop', gasLimit: '21', maxFee: '15', tip: '3' }
+
+/** A ledger with the account at nonce 5, block 100, window 3, K = 4 blocks, enough money. */
+class Bench {
+  state: LaneState = newLane({ lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 })
+  told: readonly RolledBack[] = []
+  #seen: Observation = { latest: 5, finalized: 5, height: 100, hash: '0x1', balance: '1000000', claims: [], since: 0 }
+
+  constructor(how: 'synced' | 'unsynced' = 'synced') {
+    if (how === 'synced') this.observe({ pending: 5 })
+  }
+
+  apply(request: ApplyRequest) {
+    const result = apply(this.state, request)
+    this.state = result.state
+    this.told = result.rolledBack
+    return result.response
+  }
+
+  do(request: LaneRequest): LaneAnswer | undefined {
+    return this.apply({ requests: [request] }).answers[0]
+  }
+
+  /** What changed since the last look. */
+  observe({ pending, ...change }: Partial<Observation>) {
+    this.#seen = { ...this.#seen, ...change }
+    return this.apply({ observe: { ...this.#seen, ...(pending !== undefined && { pending }) }, requests: [] })
+  }
+
+  grant(name: string, id = `${name}-1`, more: Partial<Owner> = {}): LaneAnswer | undefined {
+    return this.do({ kind: 'grant', id, owner: { ...owner(name), ...more }, attempt: first })
+  }
+
+  attempt(nonce: number, index: number, attempt: Attempt) {
+    return this.do({ kind: 'attempt', id: 'a', nonce, index, attempt })
+  }
+
+  release(name: string, grantedTo = `${name}-1`) {
+    return this.do({ kind: 'release', id: 'r', intentId: owner(name).intentId, grantedTo })
+  }
+
+  withdraw(name: string, how: 'leave' | 'cancel' | 'abandon') {
+    return this.do({ kind: 'withdraw', id: 'w', intentId: owner(name).intentId, how })
+  }
+
+  get orders() {
+    return this.apply({ requests: [] }).orders.map(({ nonce, reason }) => [nonce, reason])
+  }
+}
+
+function owner(name: string): Owner {
+  return { workflowId: `transfer-${name}`, intentId: `transfer-${name}/1`, callHash: `0x${name}` }
+}
+
+function nonceOf(answer: LaneAnswer | undefined): number | string | undefined {
+  return answer?.kind === 'granted' ? answer.entry.nonce : answer?.kind === 'refused' ? answer.why : answer?.kind
+}
+
+describe('grant', () => {
+  test('gives the account\'s next nonces in order, with the first attempt recorded', () => {
+    const lane = new Bench()
+    expect([lane.grant('a'), lane.grant('b')].map(nonceOf)).toEqual([5, 6])
+    expect(lane.state.entries[5]).toEqual({
+      nonce: 5,
+      owner: owner('a'),
+      grantedTo: 'a-1',
+      maybeSent: false,
+      sinceBlock: 100,
+      claimedBlock: 0,
+      attempts: [first],
+    })
+  })
+
+  test('answers a repeated request as before, and another request for the same intent with the same nonce, now maybe sent', () => {
+    const lane = new Bench()
+    const answer = lane.grant('a')
+    const before = lane.state
+    expect(lane.grant('a')).toEqual(answer)
+    expect(lane.state).toEqual(before)
+    expect(lane.grant('a', 'a-2')).toMatchObject({ kind: 'granted', entry: { nonce: 5, grantedTo: 'a-1', maybeSent: true } })
+    expect(lane.state.counts.granted).toBe(1)
+  })
+
+  test('refuses another call under the same intent', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    expect(nonceOf(lane.grant('a', 'a-2', { callHash: '0xother' }))).toBe('conflict')
+  })
+
+  test('asked for what exists only, gives nothing new', () => {
+    const lane = new Bench()
+    const ask = { kind: 'grant', id: 'x', owner: owner('a'), attempt: first, onlyExisting: true } as const
+    expect(nonceOf(lane.do(ask))).toBe('none')
+    lane.grant('a')
+    expect(nonceOf(lane.do(ask))).toBe(5)
+  })
+
+  test('keeps the window: what a block holds makes room, final or not', () => {
+    const lane = new Bench()
+    expect(['a', 'b', 'c', 'd'].map((name) => nonceOf(lane.grant(name)))).toEqual([5, 6, 7, 'window'])
+    lane.observe({ latest: 6, height: 101 })
+    expect(nonceOf(lane.grant('d'))).toBe(8)
+    expect(Object.keys(lane.state.entries)).toEqual(['5', '6', '7', '8'])
+  })
+
+  test('gives a held nonce whatever the window, the pause and the sync say', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.do({ kind: 'pause', id: 'p', reason: 'maintenance' })
+    lane.do({ kind: 'setWindow', id: 'p', window: 0 })
+    lane.do({ kind: 'resync', id: 'p' })
+    expect(nonceOf(lane.grant('a', 'a-2'))).toBe(5)
+    expect(lane.grant('b')).toEqual({ kind: 'refused', why: 'paused', detail: 'maintenance' })
+    lane.do({ kind: 'resume', id: 'p' })
+    expect(nonceOf(lane.grant('b'))).toBe('unsynced')
+    lane.observe({ pending: 5 })
+    expect(nonceOf(lane.grant('b'))).toBe('window')
+  })
+
+  test('keeps the funds: gas limit × fee + value of the dearest attempt of each unmined nonce', () => {
+    const lane = new Bench()
+    lane.observe({ balance: '4500' })
+    expect(nonceOf(lane.grant('a', 'a-1', { value: '2000' }))).toBe(5)
+    lane.attempt(5, 1, bump)
+    expect(lane.grant('b', 'b-1', { value: '301' })).toEqual({ kind: 'refused', why: 'funds', detail: 'balance 4500 wei, needed 4501 wei' })
+    expect(nonceOf(lane.grant('b', 'b-1', { value: '300' }))).toBe(6)
+  })
+
+  test('counts the value of an abandoned call, which may still win against the no-op', () => {
+    const lane = new Bench()
+    lane.observe({ balance: '3999' })
+    lane.grant('a', 'a-1', { value: '2000' })
+    lane.withdraw('a', 'abandon')
+    lane.attempt(5, 1, noop)
+    expect(nonceOf(lane.grant('b'))).toBe('funds')
+    lane.observe({ balance: '4000' })
+    expect(nonceOf(lane.grant('b'))).toBe(6)
+  })
+
+  test('a window that is no whole number is refused', () => {
+    const lane = new Bench()
+    for (const window of [-1, 1.5, '8', null]) {
+      expect(nonceOf(lane.do({ kind: 'setWindow', id: 's', window: window as number }))).toBe('conflict')
+    }
+    expect(lane.state.config.window).toBe(3)
+  })
+})
+
+describe('attempt', () => {
+  test('is added once per index; who comes late is told what there is', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    expect(lane.attempt(5, 1, bump)).toEqual({ kind: 'attempts', attempts: [first, bump] })
+    expect(lane.attempt(5, 1, { ...bump, maxFee: '99' })).toEqual({ kind: 'attempts', attempts: [first, bump] })
+    expect(lane.attempt(5, 3, { ...bump, maxFee: '99' })).toEqual({ kind: 'attempts', attempts: [first, bump] })
+    expect(lane.state.entries[5]?.maybeSent).toBe(true)
+    expect(nonceOf(lane.attempt(9, 0, bump))).toBe('none')
+  })
+
+  test('of a call is not added to a nonce that is to be filled, a no-op to none else', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    expect(lane.attempt(5, 1, noop)).toEqual({ kind: 'attempts', attempts: [first] })
+    lane.do({ kind: 'fill', id: 'f', nonce: 5, reason: 'operator' })
+    expect(lane.attempt(5, 1, bump)).toEqual({ kind: 'attempts', attempts: [first] })
+    expect(lane.attempt(5, 1, noop)).toEqual({ kind: 'attempts', attempts: [first, noop] })
+    expect(lane.state.counts).toMatchObject({ attempts: 1, filled: 1 })
+  })
+})
+
+describe('release', () => {
+  test('of the highest nonce takes it back, with the released ones below it', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b', 'c']) lane.grant(name)
+    expect([lane.release('b'), lane.release('c')]).toEqual([{ kind: 'free' }, { kind: 'free' }])
+    expect([lane.state.next, Object.keys(lane.state.entries)]).toEqual([6, ['5']])
+    expect(lane.release('c')).toEqual({ kind: 'free' })
+  })
+
+  test('of one below is the next to be granted, or filled from the next block on', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b', 'c']) lane.grant(name)
+    lane.release('a')
+    expect(lane.orders).toEqual([])
+    expect([nonceOf(lane.grant('d')), lane.state.next]).toEqual([5, 8])
+    lane.release('b')
+    lane.observe({ height: 101 })
+    expect(lane.orders).toEqual([[6, 'released']])
+    // Once a no-op is recorded for it nobody else gets it.
+    lane.attempt(6, 0, noop)
+    expect(nonceOf(lane.grant('e'))).toBe('window')
+  })
+
+  test('is refused to all but the first try, and after anything that may have been a send', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b', 'c']) lane.grant(name)
+    expect(lane.release('a', 'a-2')).toEqual({ kind: 'held', nonce: 5 })
+    lane.grant('a', 'a-2')
+    lane.attempt(6, 1, bump)
+    lane.withdraw('c', 'cancel')
+    expect(['a', 'b', 'c'].map((name) => lane.release(name))).toEqual([5, 6, 7].map((nonce) => ({ kind: 'held', nonce })))
+  })
+
+  // Regression: `next` fell below the account's nonce, and the next grant was a used one.
+  test('of a nonce that a foreign transaction used does not lower next', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.observe({ latest: 6, height: 101 })
+    expect(lane.release('a')).toEqual({ kind: 'free' })
+    expect(nonceOf(lane.grant('b'))).toBe(6)
+  })
+
+  // Regression: an old order made the lane replace the call of the intent that was given the nonce since.
+  test('and grant to another beat an order to fill that is still on its way', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b']) lane.grant(name)
+    lane.release('a')
+    lane.observe({ height: 101 })
+    expect(lane.orders).toEqual([[5, 'released']])
+    lane.grant('c')
+    expect(lane.attempt(5, 0, noop)).toEqual({ kind: 'attempts', attempts: [first] })
+    expect(lane.attempt(5, 1, noop)).toEqual({ kind: 'attempts', attempts: [first] })
+  })
+})
+
+describe('withdraw', () => {
+  test('without a nonce is free, and a zombie\'s late ask is refused', () => {
+    const lane = new Bench()
+    expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'free' })
+    expect(nonceOf(lane.grant('a', 'zombie'))).toBe('withdrawn')
+  })
+
+  test('with a nonce says which; leave leaves it, cancel has it filled, abandon makes it the lane\'s', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b', 'c']) lane.grant(name)
+    expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'held', nonce: 5 })
+    expect(lane.withdraw('b', 'cancel')).toEqual({ kind: 'held', nonce: 6 })
+    expect(lane.withdraw('c', 'abandon')).toEqual({ kind: 'held', nonce: 7 })
+    expect(lane.orders).toEqual([
+      [6, 'cancelled'],
+      [7, 'abandoned'],
+    ])
+    expect(lane.state.entries[7]?.owner).toBeUndefined()
+    expect(lane.withdraw('c', 'leave')).toEqual({ kind: 'free' })
+    // The cancelled one still learns its fate by asking; the abandoned one is out.
+    expect(['b', 'c'].map((name) => nonceOf(lane.grant(name, 'late')))).toEqual([6, 'withdrawn'])
+  })
+
+  // Regression: once the no-op was final, a zombie of the cancelled transfer was given a new nonce.
+  test('a cancelled intent gets no nonce after its no-op is final', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.withdraw('a', 'cancel')
+    lane.observe({ latest: 6, finalized: 6, height: 110 })
+    expect(lane.state.entries).toEqual({})
+    expect(nonceOf(lane.grant('a', 'zombie'))).toBe('withdrawn')
+  })
+})
+
+describe('observe', () => {
+  test('ends entries at finality, not at inclusion', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b']) lane.grant(name)
+    lane.observe({ latest: 7, finalized: 6, height: 101 })
+    expect(Object.keys(lane.state.entries)).toEqual(['6'])
+    expect(inFlight(lane.state)).toBe(0)
+  })
+
+  test('of a process that lags only claims', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.observe({ height: 103, latest: 6 })
+    lane.observe({ height: 102, latest: 5, claims: [5] })
+    expect(lane.state.observed).toMatchObject({ height: 103, latest: 6 })
+    expect(lane.state.entries[5]?.claimedBlock).toBe(102)
+    lane.observe({ height: 101, claims: [5] })
+    expect(lane.state.entries[5]?.claimedBlock).toBe(102)
+  })
+
+  test('of a node that forgot what was final is not believed', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.observe({ latest: 6, finalized: 6, height: 101 })
+    lane.observe({ latest: 5, finalized: 5, height: 102 })
+    expect(lane.state).toMatchObject({ next: 6, entries: {}, observed: { latest: 6, finalized: 6 } })
+  })
+
+  test('orphans the lowest nonce only, when nobody drove it for K blocks that were watched', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b']) lane.grant(name)
+    lane.observe({ height: 103 })
+    lane.observe({ height: 104, since: 101 })
+    lane.observe({ height: 104, since: 0, claims: [5] })
+    lane.observe({ height: 107, claims: [] })
+    expect(lane.orders).toEqual([])
+    lane.observe({ height: 108 })
+    expect(lane.orders).toEqual([[5, 'orphaned']])
+    lane.observe({ latest: 6, height: 109 })
+    expect(lane.orders).toEqual([[6, 'orphaned']])
+  })
+
+  test('raises after foreign use and counts it', () => {
+    const lane = new Bench()
+    lane.observe({ latest: 8, height: 101 })
+    expect(nonceOf(lane.grant('a'))).toBe(8)
+    expect(lane.state.counts.foreign).toBe(3)
+  })
+
+  test('tells the owners whose block went away, but not of what the teller drives', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b', 'c']) lane.grant(name)
+    lane.withdraw('c', 'abandon')
+    lane.observe({ latest: 8, height: 101 })
+    lane.observe({ latest: 5, height: 102, claims: [6] })
+    expect(lane.told).toEqual([{ workflowId: 'transfer-a', intentId: 'transfer-a/1', nonce: 5 }])
+    lane.observe({ latest: 5, height: 103 })
+    expect(lane.told).toEqual([])
+    expect(lane.state.next).toBe(8)
+  })
+
+  // Regression: nobody claims what is in a block, so a reorg long after the grant filled the call in the same breath.
+  test('gives an owner whose block went away K blocks to send again', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.observe({ latest: 6, height: 150 })
+    lane.observe({ latest: 5, height: 151 })
+    expect([lane.told.length, lane.orders]).toEqual([1, []])
+    lane.observe({ height: 154 })
+    expect(lane.orders).toEqual([])
+    lane.observe({ height: 155 })
+    expect(lane.orders).toEqual([[5, 'orphaned']])
+  })
+})
+
+describe('sync', () => {
+  test('comes before any grant; what the pool holds is inherited and filled after K blocks', () => {
+    const lane = new Bench('unsynced')
+    expect(nonceOf(lane.grant('a'))).toBe('unsynced')
+    lane.observe({})
+    expect(nonceOf(lane.grant('a'))).toBe('unsynced')
+    lane.observe({ pending: 7 })
+    expect(lane.state).toMatchObject({ synced: true, next: 7 })
+    expect(nonceOf(lane.grant('a'))).toBe('unsynced')
+    lane.observe({ height: 103 })
+    expect(lane.orders).toEqual([])
+    lane.observe({ height: 104 })
+    expect(lane.orders).toEqual([
+      [5, 'inherited'],
+      [6, 'inherited'],
+    ])
+    lane.observe({ latest: 7, height: 105 })
+    expect(nonceOf(lane.grant('a'))).toBe(7)
+  })
+
+  test('again never lowers next', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b']) lane.grant(name)
+    lane.do({ kind: 'resync', id: 's' })
+    lane.observe({ pending: 5 })
+    expect(lane.state).toMatchObject({ synced: true, next: 7 })
+    expect(Object.values(lane.state.entries).map((entry) => entry.fill)).toEqual([undefined, undefined])
+  })
+
+  // Regression: nonces that others had used, given back by a reorg, had no entry: nobody filled them, and the lane stood still.
+  test('what was used before or without the ledger and falls out of its block is filled too', () => {
+    const lane = new Bench()
+    lane.observe({ latest: 7, height: 101 })
+    lane.grant('a')
+    lane.observe({ latest: 5, height: 102 })
+    expect(nonceOf(lane.grant('b'))).toBe('unsynced')
+    lane.observe({ height: 106 })
+    expect(lane.orders).toEqual([
+      [5, 'inherited'],
+      [6, 'inherited'],
+    ])
+  })
+})
+
+describe('state', () => {
+  const id = (n: number) => `wormhole-token-bridge:ethereum:0x${'ab'.repeat(32)}:${10n ** 18n + BigInt(n)}:${String(n).padStart(16, '0')}`
+
+  function full(entries: number, tombstones: number): LaneState {
+    const attempt: Attempt = { kind: 'call', gasLimit: '412345', maxFee: '123456789012', tip: '1500000000' }
+    const config = { lane: `evm-42161:0x${'a'.repeat(40)}`, window: entries, fillAfterBlocks: 20 }
+    const seen = { latest: 1_000_000, finalized: 1_000_000, height: 250_000_000, hash: `0x${'f'.repeat(64)}` }
+    const observe = { ...seen, balance: '9'.repeat(22), since: 1, pending: 1_000_000, claims: [] }
+    const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
+    const requests: LaneRequest[] = [
+      ...numbers(tombstones).map((n) => ({ kind: 'withdraw', id: 'w', intentId: `${id(10_000 + n)}/1`, how: 'leave' }) as const),
+      ...numbers(entries).map((n) => {
+        const owned = { workflowId: id(n), intentId: `${id(n)}/1`, callHash: `0x${'e'.repeat(64)}` }
+        return { kind: 'grant', id: `deadbeef${n}`, owner: owned, attempt } as const
+      }),
+      ...[1, 2].flatMap((index) =>
+        numbers(entries).map((n) => ({ kind: 'attempt', id: 'x', nonce: 1_000_000 + n, index, attempt }) as const),
+      ),
+    ]
+    return apply(newLane(config), { observe, requests }).state
+  }
+
+  const sizeOf = (state: LaneState) => Buffer.byteLength(JSON.stringify(state))
+
+  test('stays under 64 KiB with a window of 64, three attempts each and every tombstone', () => {
+    const state = full(64, 256)
+    expect([Object.keys(state.entries).length, state.tombstones.length]).toEqual([64, 256])
+    expect(id(1).length).toBeGreaterThan(125)
+    expect(sizeOf(state)).toBeLessThan(64 * 1024)
+  })
+
+  test('remembers the newest 256 tombstones', () => {
+    const state = full(1, 257)
+    const ask = (n: number) =>
+      apply({ ...state, config: { ...state.config, window: 9 } }, {
+        requests: [{ kind: 'grant', id: 'z', owner: { workflowId: id(n), intentId: `${id(n)}/1`, callHash: '0x' }, attempt: first }],
+      }).response.answers[0]
+    expect([10_000, 10_001, 10_256].map((n) => nonceOf(ask(n)))).toEqual([1_000_001, 'withdrawn', 'withdrawn'])
+  })
+})
