@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failpoint } from '../../observability/failpoints.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
-import { allDeliveredOnce, died, fellAsleep, inFlight, resubmit, sendCoins, startDoomed, startSound, stateOf } from './crash.ts'
+import { allDeliveredOnce, inFlight } from './judge.ts'
+import { died, fellAsleep, resubmit, sendCoins, startDoomed, startSound, stateOf } from './processes.ts'
 import { pooled, stuckInPool } from './stuck.ts'
 
 const count = 8
