@@ -115,7 +115,7 @@ async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: BroadcastIn
     owner: { workflowId, intentId, callHash: input.callHash, ...(intent.value !== '0' && { value: intent.value }) },
     intent,
     first: { kind: 'call' as const, gasLimit, maxFee, tip },
-    priority: input.priority ?? 3,
+    priority: input.priority,
     source: `${transfer.sourceChain}/${transfer.emitter}`,
   }
   const options = { timeoutMs: waitForSlotMs, signal: context.cancellationSignal }

@@ -74,8 +74,8 @@ export interface BroadcastInput {
   tip: string
   /** This intent was broadcast before: it may hold a nonce already. */
   again: boolean
-  /** 1 (first) … 5; default 3. */
-  priority?: number
+  /** Class in the waiting room, 1 (first) … 5. */
+  priority: number
 }
 
 /** One transaction of ours in a block. */

@@ -26,6 +26,9 @@ export async function transfer(input: TransferInput): Promise<TransferStatus> {
   return way.status()
 }
 
+/** The class of a transfer that an operator expedites. */
+const firstClass = 1
+
 class Way {
   over = false
   readonly #id = workflowInfo().workflowId
@@ -36,6 +39,8 @@ class Way {
   #woken = false
   #avoid: LaneId[] = []
   #waits = 0
+  /** Class in the lane's waiting room, 1 (first) … 5. */
+  #priority = 3
   #scope = new CancellationScope()
 
   constructor(input: TransferInput) {
@@ -68,6 +73,7 @@ class Way {
   }
 
   expedite(): void {
+    this.#priority = firstClass
     const { lane, state } = this.#journal.progress
     // A raise that comes too late, or finds no worker, changes nothing: the lane raises stuck fees by itself.
     if (lane && (state === 'broadcasting' || state === 'pending')) expedite(lane, this.#intentId).catch(() => {})
@@ -79,7 +85,9 @@ class Way {
     if (this.#journal.state === 'parked' && !this.#woken) return this.#stayParked()
     this.#woken = false
     if (this.#journal.state !== 'admitting') this.#journal.enter('admitting', `round ${this.#journal.progress.round}`)
-    const transfer = this.#adopted ? { ...this.#transfer, message: this.#adopted } : this.#transfer
+    const candidate = this.#adopted
+    this.#adopted = undefined
+    const transfer = candidate === undefined ? this.#transfer : { ...this.#transfer, message: candidate }
     let admission: Admission
     try {
       admission = await admit({ transfer, avoid: this.#avoid }, this.#label)
@@ -87,9 +95,9 @@ class Way {
       if (isCancellation(error)) throw error
       return this.#park('INTERNAL', failureText(error))
     }
-    // A better-signed copy is taken over once it passed; a worse one is forgotten.
-    if (this.#adopted && admission.kind !== 'rejected') this.#transfer = transfer
-    this.#adopted = undefined
+    // A better-signed copy is taken over once it passed; a worse one is forgotten, and the transfer's own message judged again.
+    if (candidate !== undefined && admission.kind === 'rejected') return
+    this.#transfer = transfer
     await this.#after(admission)
   }
 
@@ -164,7 +172,7 @@ class Way {
 
   #broadcastOnce(ready: Ready, again: boolean): Promise<BroadcastResult | 'cancelled'> {
     const { lane, callHash, gasLimit, maxFee, tip } = ready
-    const input = { owner: this.#id, intentId: this.#intentId, lane, transfer: this.#transfer, callHash, gasLimit, maxFee, tip, again }
+    const input = { owner: this.#id, intentId: this.#intentId, lane, transfer: this.#transfer, callHash, gasLimit, maxFee, tip, again, priority: this.#priority }
     return this.#scope.run(() => broadcast(input, this.#label)).catch((error: unknown) => this.#unserved(error, lane))
   }
 
