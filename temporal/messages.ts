@@ -41,6 +41,8 @@ export interface TransferStatus {
   nonce?: number
   txHash?: string
   delivery?: Delivery
+  /** Transactions signed for the nonce that was mined: more than one if its fee was raised. */
+  attempts?: number
   code?: ErrorCode
   reason?: string
   rounds: number

@@ -4,14 +4,16 @@ import type { Devnet, DevnetOptions } from '../../devnet/index.ts'
 import { startDevnet } from '../../devnet/index.ts'
 import type { PortageOptions, PortageProcess } from '../../devnet/portage.ts'
 import { startPortage } from '../../devnet/portage.ts'
+import { until } from '../../devnet/until.ts'
 import type { SentTransfer, UserTransfer } from '../../devnet/users.ts'
+import type { LaneState } from '../../domain/lane.ts'
+import { laneId } from '../../domain/lane-id.ts'
 import type { TransferState } from '../../domain/transfer.ts'
 import { isOutcome } from '../../domain/transfer.ts'
 import type { TransferStatus } from '../../temporal/messages.ts'
-import { transferId } from '../../temporal/names.ts'
+import { laneWorkflowId, transferId } from '../../temporal/names.ts'
 import { runTemporalCli } from './e2e-cli.ts'
 import type { CliAnswer } from './e2e-cli.ts'
-import { until } from '../../devnet/until.ts'
 
 export type ChainKey = 'ethereum' | 'bsc'
 
@@ -42,6 +44,8 @@ export interface Stage {
   reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs?: number): Promise<TransferStatus>
   /** The results of these transfers, when all have ended. Throws with those that have not when time runs out. */
   outcomes(ids: readonly (string | Sent)[], timeoutMs?: number): Promise<TransferStatus[]>
+  /** The ledger of a chain's first lane, as it tells itself. */
+  lane(chain: ChainKey): Promise<LaneState>
   /** The plain `temporal` CLI against this devnet's server. Throws unless it ends with 0. */
   temporal(...args: string[]): Promise<CliAnswer>
   /** Stops everything that was started. Throws if a process ended by itself, outlived its stop, or told a secret. */
@@ -117,6 +121,7 @@ export async function startStage(options: DevnetOptions & { readonly noCache?: b
       const done = (['delivered', 'rejected', 'declined', 'cancelled'] as const).filter(isOutcome)
       return Promise.all(ids.map((one) => reaches(typeof one === 'string' ? one : one.id, done, timeoutMs)))
     },
+    lane: (chain) => client.workflow.getHandle(ledgerId(devnet, chain)).query<LaneState>('status'),
     temporal: (...args) => runTemporalCli(devnet.temporal, args),
     async close() {
       const complaints = processes
@@ -139,6 +144,13 @@ async function identified(devnet: Devnet, sent: SentTransfer): Promise<Sent> {
   const { digest } = await devnet.guardian.waitFor(sent.emitterChain, sent.emitter, sent.sequence)
   const { source: sourceChain, emitter, sequence } = sent
   return { ...sent, id: transferId({ bridge: 'wormhole-token-bridge', sourceChain, emitter, sequence: String(sequence), digest }) }
+}
+
+/** Workflow id of the ledger of a chain's lane; the first if no index is given. */
+export function ledgerId(devnet: Devnet, chain: ChainKey, index = 0): string {
+  const lane = devnet.lanes.filter((one) => one.chain === chain)[index]
+  if (!lane) throw new Error(`${chain} has no lane ${index}`)
+  return laneWorkflowId(laneId('evm', devnet.chains[chain].anvil.chainId, lane.address))
 }
 
 /** Private keys of lanes in a log, with or without 0x. */

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { until } from '../../devnet/until.ts'
+import type { TransferStatus } from '../../temporal/messages.ts'
+import { inPool, mine, pooled, redeemSoon, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { expectDelivered } from '../helpers/e2e-judge.ts'
+import type { Sent, Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const coin = { kind: 'coin', amount: 10n ** 17n } as const
+
+/** Finality is 16 blocks behind the head, so that there is time for a reorganisation. Transfers go to bsc. */
+describe('Someone else delivers, and blocks that go away', () => {
+  let stage: Stage
+  let outsider: string
+  let lane: string
+  let portage: PortageProcess
+  const target = () => stage.devnet.chains.bsc
+  const redeem = async (sent: Sent, tipWei?: bigint) =>
+    redeemSoon(target(), stage.devnet.outsiders.bsc, await stage.vaa(sent), tipWei ? { tipWei } : {})
+  const mined = (hash: string) =>
+    until(async () => (await target().anvil.rpc('eth_getTransactionReceipt', [hash])) !== null, { timeoutMs: 20_000, what: `${hash} to be mined` })
+  const notes = ({ timeline }: TransferStatus) => timeline.map(({ note }) => note)
+  const byOutsider = (txHash: string) => ({ state: 'delivered', delivery: { by: outsider, ours: false, txHash } })
+
+  beforeAll(async () => {
+    stage = await startStage({ consistencyLevel: 200, slotsInAnEpoch: 8 })
+    outsider = stage.devnet.outsiders.bsc.address
+    lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
+    await Promise.all(Object.values(stage.devnet.chains).map(({ anvil }) => mine(anvil, 20)))
+  })
+
+  afterAll(() => stage?.close())
+
+  test('before us: it ends delivered, by them, and nothing is sent', async () => {
+    const [old, young] = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
+    const oldHash = await redeem(old)
+    await mined(oldHash)
+    await mine(target().anvil, 20)
+    portage = await stage.portage()
+    await stopMining(target().anvil)
+    const youngHash = await redeem(young)
+    await mine(target().anvil)
+    for (const one of [old, young]) expect((await stage.submit(portage, await stage.vaa(one))).status).toBe(202)
+    expect(await stage.outcomes([old])).toMatchObject([byOutsider(oldHash)])
+    // In a block that is not final, it is believed but not over.
+    const waiting = await stage.reaches(young.id, 'included')
+    expect(notes(waiting)).toContain('by someone else; not final yet')
+    await startMining(target().anvil)
+    await mine(target().anvil, 16)
+    expect(await stage.outcomes([young])).toMatchObject([byOutsider(youngHash)])
+    const { lanes } = await expectDelivered(stage, [old, young])
+    expect(lanes.map(({ transactions }) => transactions)).toEqual([0, 0])
+  })
+
+  test('during our attempt, in the same block before ours: ours reverts, it ends delivered by them', async () => {
+    await stopMining(target().anvil)
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    const [ours] = await inPool(target().anvil, lane, 1)
+    const theirs = await redeem(sent, 50_000_000_000n)
+    await mine(target().anvil)
+    const receipt = await target().anvil.rpc<{ status: string }>('eth_getTransactionReceipt', [ours!.hash])
+    expect(receipt.status).toBe('0x0')
+    await startMining(target().anvil)
+    await mine(target().anvil, 16)
+    expect(await stage.outcomes([sent])).toMatchObject([byOutsider(theirs)])
+    expect((await expectDelivered(stage)).revertedTransactions).toBe(1)
+  })
+
+  test('in a block that is reorganised out before we were asked: we deliver it ourselves, once', async () => {
+    const { anvil } = target()
+    await stage.devnet.guardian.spy.stop()
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    await stopMining(anvil)
+    const theirs = await redeem(sent)
+    await mine(anvil, 2)
+    await stage.submit(portage, await stage.vaa(sent))
+    await stage.reaches(sent.id, 'included')
+    expect(await pooled(anvil, lane)).toEqual([])
+    await anvil.rpc('anvil_reorg', [2, []])
+    expect(await anvil.rpc('eth_getTransactionReceipt', [theirs])).toBeNull()
+    await startMining(anvil)
+    await until(() => redeemed(sent), { timeoutMs: 30_000, everyMs: 100, what: 'our delivery to be in a block' })
+    await mine(anvil, 16)
+    const [end] = await stage.outcomes([sent])
+    expect(end).toMatchObject({ state: 'delivered', delivery: { by: lane, ours: true } })
+    await expectDelivered(stage)
+    await stage.devnet.guardian.spy.start()
+    await until(() => stage.devnet.guardian.spy.subscribers > 0, { timeoutMs: 30_000, what: 'Portage to listen to the spy again' })
+  })
+
+  test('in a block that is reorganised out with ours in it: ours are sent again at their nonces and deliver, once', async () => {
+    const { anvil } = target()
+    await stopMining(anvil)
+    // The first loses to the outsider, the second delivers: both are undone.
+    const sent = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
+    const ours = await inPool(anvil, lane, 2)
+    const theirs = await redeem(sent[0], 50_000_000_000n)
+    await mine(anvil, 2)
+    const includes = async () => ((await stage.lane('bsc')).observed?.latest ?? 0) > ours[1]!.nonce
+    await until(includes, { timeoutMs: 20_000, what: 'the lane to see its transactions in a block' })
+    await anvil.rpc('anvil_reorg', [2, []])
+    for (const hash of [theirs, ...ours.map(({ hash }) => hash)]) expect(await anvil.rpc('eth_getTransactionReceipt', [hash])).toBeNull()
+    await startMining(anvil)
+    await until(async () => (await Promise.all(sent.map(redeemed))).every(Boolean), { timeoutMs: 30_000, everyMs: 100, what: 'both deliveries' })
+    await mine(anvil, 16)
+    const ends = await stage.outcomes(sent)
+    expect(ends).toMatchObject(sent.map(() => ({ state: 'delivered', delivery: { by: lane, ours: true }, rounds: 1 })))
+    expect(ends.map(({ nonce }) => nonce).toSorted()).toEqual(ours.map(({ nonce }) => nonce))
+    await expectDelivered(stage)
+  })
+
+  const redeemed = async (one: Sent) => (await stage.devnet.check([one])).delivered === 1
+})

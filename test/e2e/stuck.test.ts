@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { until } from '../../devnet/until.ts'
+import { inPool, mine, mineDear, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { expectDelivered } from '../helpers/e2e-judge.ts'
+import type { Sent, Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const coin = { kind: 'coin', amount: 10n ** 17n } as const
+
+/** Transfers go to bsc, whose blocks become too dear for what was sent. */
+describe('Stuck transactions', () => {
+  let stage: Stage
+  let lane: string
+  const anvil = () => stage.devnet.chains.bsc.anvil
+
+  beforeAll(async () => {
+    stage = await startStage({ consistencyLevel: 200 })
+    lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
+    await stage.portage()
+    const warm = await stage.send('ethereum', [coin])
+    await stage.outcomes(warm)
+  })
+
+  afterAll(() => stage?.close())
+
+  test('the fee is raised at the same nonce until the block takes it; those behind it follow', async () => {
+    await stopMining(anvil())
+    const sent = await stage.send('ethereum', [coin, coin, coin])
+    const first = await inPool(anvil(), lane, 3)
+    const dear = 10n * first.map(({ maxFeePerGas }) => maxFeePerGas).reduce((a, b) => (a > b ? a : b))
+    // Dear blocks until all have gone; each raise happens when blocks have passed, so blocks must come.
+    await until(
+      async () => {
+        await mineDear(anvil(), dear)
+        return (await pooled(anvil(), lane)).length === 0
+      },
+      { timeoutMs: 60_000, everyMs: 400, what: 'the raised transactions to be mined' },
+    )
+    await startMining(anvil())
+    await mine(anvil(), 2)
+    const ends = await stage.outcomes(sent)
+    expect(ends.map(({ state, rounds }) => [state, rounds])).toEqual(sent.map(() => ['delivered', 1]))
+    const { lanes, findings, revertedTransactions } = await expectDelivered(stage)
+    expect(revertedTransactions).toBe(0)
+    // As many transactions as transfers: the raised ones took the nonces of the first.
+    expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(4)
+    const landed = findings.slice(1).flatMap(({ txHashes }) => txHashes)
+    expect(first.filter(({ hash }) => landed.includes(hash))).toEqual([])
+  })
+
+  test('the result tells how many attempts it took', async () => {
+    await stopMining(anvil())
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    const [first] = await inPool(anvil(), lane, 1)
+    const raised = async () => {
+      await mineDear(anvil(), first!.maxFeePerGas * 2n)
+      return (await pooled(anvil(), lane)).every(({ maxFeePerGas }) => maxFeePerGas >= first!.maxFeePerGas * 2n)
+    }
+    await until(raised, { timeoutMs: 60_000, everyMs: 400, what: 'the fee to be raised' })
+    await startMining(anvil())
+    await mine(anvil(), 3)
+    const [end] = await stage.outcomes([sent])
+    expect(end).toMatchObject({ state: 'delivered', nonce: first!.nonce, rounds: 1 })
+    expect(end?.attempts).toBeGreaterThan(1)
+    expect(end?.txHash).not.toBe(first!.hash)
+    await expectDelivered(stage)
+  })
+})

@@ -1,0 +1,84 @@
+import { Contract, JsonRpcProvider, Wallet } from 'ethers'
+import type { Anvil } from '../../devnet/anvil.ts'
+import { until } from '../../devnet/until.ts'
+import type { WormholeChain } from '../../devnet/wormhole.ts'
+import type { DevnetAccount } from '../../devnet/accounts.ts'
+
+/** Blocks come only when a test asks for them. */
+export async function stopMining({ rpc }: Anvil): Promise<void> {
+  await rpc('evm_setIntervalMining', [0])
+}
+
+/** A block every second again: the shortest interval that can be set on a running anvil. */
+export async function startMining({ rpc }: Anvil): Promise<void> {
+  await rpc('evm_setIntervalMining', [1])
+}
+
+/** Mines blocks at once. */
+export async function mine({ rpc }: Anvil, blocks = 1): Promise<void> {
+  await rpc('anvil_mine', [`0x${blocks.toString(16)}`])
+}
+
+/** Blocks mined by hand under which no transaction of `maxFee` fits: each one's base fee is what is asked. */
+export async function mineDear({ rpc }: Anvil, baseFeeWei: bigint): Promise<void> {
+  await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${baseFeeWei.toString(16)}`])
+  await rpc('evm_mine')
+}
+
+export async function height({ rpc }: Anvil): Promise<number> {
+  return Number(await rpc<string>('eth_blockNumber'))
+}
+
+/** A transaction in the pool, as the node shows it. */
+export interface Pooled {
+  readonly hash: string
+  readonly nonce: number
+  readonly maxFeePerGas: bigint
+  readonly to: string
+}
+
+/** What the pool holds of an account, by nonce. */
+export async function pooled({ rpc }: Anvil, address: string): Promise<Pooled[]> {
+  interface Raw {
+    hash: string
+    nonce: string
+    maxFeePerGas: string
+    to: string
+  }
+  const pool = await rpc<Record<'pending' | 'queued', Record<string, Record<string, Raw>>>>('txpool_content')
+  return [pool.pending, pool.queued]
+    .flatMap((part) => Object.entries(part).filter(([account]) => account.toLowerCase() === address))
+    .flatMap(([, byNonce]) => Object.values(byNonce))
+    .map(({ hash, nonce, maxFeePerGas, to }) => ({ hash, nonce: Number(nonce), maxFeePerGas: BigInt(maxFeePerGas), to: to.toLowerCase() }))
+    .toSorted((a, b) => a.nonce - b.nonce)
+}
+
+/** Resolves when the pool holds this many transactions of an account. */
+export function inPool(anvil: Anvil, address: string, count: number): Promise<Pooled[]> {
+  const look = async () => {
+    const found = await pooled(anvil, address)
+    return found.length >= count && found
+  }
+  return until(look, { timeoutMs: 30_000, everyMs: 50, what: `${count} transactions of ${address} in the pool` })
+}
+
+const abi = ['function completeTransfer(bytes vaa)', 'function completeTransferAndUnwrapETH(bytes vaa)']
+
+/** Someone redeems a VAA with ethers alone; resolves when a node has the transaction, with its hash. Throws what the node says. */
+export async function redeemSoon(
+  chain: WormholeChain,
+  account: DevnetAccount,
+  vaa: Uint8Array,
+  options: { readonly unwrap?: boolean; readonly tipWei?: bigint } = {},
+): Promise<string> {
+  const { unwrap = false, tipWei = 2_000_000_000n } = options
+  const provider = new JsonRpcProvider(chain.anvil.url, undefined, { staticNetwork: true, cacheTimeout: -1 })
+  try {
+    const bridge = new Contract(chain.tokenBridge, abi, new Wallet(account.privateKey, provider))
+    const fees = { maxPriorityFeePerGas: tipWei, maxFeePerGas: tipWei + 100_000_000_000n }
+    const sent = await bridge.getFunction(unwrap ? 'completeTransferAndUnwrapETH' : 'completeTransfer')(vaa, { gasLimit: 500_000, ...fees })
+    return String(sent.hash)
+  } finally {
+    provider.destroy()
+  }
+}
