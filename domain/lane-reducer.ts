@@ -134,7 +134,8 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   if (request.index !== entry.attempts.length) return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   // A nonce that the lane wants empty takes no more calls: the no-op must not be outbid by us. One that it does not want empty takes no
   // no-op: who offers it obeys an old order, and the nonce was given to an intent since.
-  if ((entry.fill !== undefined) !== (request.attempt.kind === 'noop')) return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
+  if ((entry.fill !== undefined) !== (request.attempt.kind === 'noop'))
+    return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   const attempts: Attempt[] = [...entry.attempts, request.attempt]
   const changed = count(put(state, { ...entry, attempts, maybeSent: true }), 'attempts')
   return {

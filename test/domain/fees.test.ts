@@ -56,7 +56,9 @@ describe('bumpFees', () => {
 describe('worstCost', () => {
   test('is gas limit × fee cap + value, beyond what a number holds', () => {
     expect(worstCost({ gasLimit: '21000', maxFee: '3', tip: '1' })).toBe(63_000n)
-    expect(worstCost({ gasLimit: '30000000', maxFee: '1000000000000', tip: '1', value: '9007199254740993' })).toBe(30_009_007_199_254_740_993n)
+    expect(worstCost({ gasLimit: '30000000', maxFee: '1000000000000', tip: '1', value: '9007199254740993' })).toBe(
+      30_009_007_199_254_740_993n,
+    )
   })
 })
 

@@ -1,5 +1,15 @@
 import { worstCost } from '../../domain/fees.ts'
-import type { ApplyRequest, ApplyResponse, Attempt, LaneAnswer, LaneConfig, LaneRequest, LaneState, Observation, RolledBack } from '../../domain/lane.ts'
+import type {
+  ApplyRequest,
+  ApplyResponse,
+  Attempt,
+  LaneAnswer,
+  LaneConfig,
+  LaneRequest,
+  LaneState,
+  Observation,
+  RolledBack,
+} from '../../domain/lane.ts'
 import { newLane } from '../../domain/lane.ts'
 import { apply, inFlight, unmined } from '../../domain/lane-reducer.ts'
 import assert from 'node:assert/strict'

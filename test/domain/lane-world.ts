@@ -72,7 +72,12 @@ export class World {
   askMany(p: number, from: number, count: number): void {
     const process = this.#process(p)
     const attempt: Attempt = { kind: 'call', gasLimit, ...market }
-    const requests = Array.from({ length: count }, (_, i) => ({ kind: 'grant' as const, id: this.#id(), owner: ownerOf(from + i), attempt }))
+    const requests = Array.from({ length: count }, (_, i) => ({
+      kind: 'grant' as const,
+      id: this.#id(),
+      owner: ownerOf(from + i),
+      attempt,
+    }))
     this.look(p)
     this.#ask(process, requests, true, true)
   }
@@ -103,7 +108,10 @@ export class World {
   /** A try that has signed nothing gives its nonce back. */
   release(p: number, which: number, answered: boolean): void {
     const process = this.#process(p)
-    const flight = pick([...process.flights.values()].filter(({ signed, grantedTo }) => signed === 0 && grantedTo), which)
+    const flight = pick(
+      [...process.flights.values()].filter(({ signed, grantedTo }) => signed === 0 && grantedTo),
+      which,
+    )
     if (!flight?.intentId || !flight.grantedTo) return
     process.flights.delete(flight.nonce)
     this.#ask(process, [{ kind: 'release', id: this.#id(), intentId: flight.intentId, grantedTo: flight.grantedTo }], answered)
@@ -176,7 +184,8 @@ export class World {
 
   #fill(process: Process, { nonce, attempts, epoch }: Process['orders'][number]): void {
     const known = process.flights.get(nonce)
-    const flight: Flight = known && !known.estranged ? known : { nonce, epoch, attempts, outbid: known?.outbid ?? [], signed: 0, estranged: false }
+    const flight: Flight =
+      known && !known.estranged ? known : { nonce, epoch, attempts, outbid: known?.outbid ?? [], signed: 0, estranged: false }
     process.flights.set(nonce, flight)
     if (attempts.length > flight.attempts.length) flight.attempts = attempts
     if (flight.attempts.at(-1)?.kind !== 'noop') this.#append(process, flight, 'noop', true)
@@ -214,7 +223,9 @@ export class World {
 
   #update(process: Process, requests: readonly LaneRequest[], observe: boolean): ApplyResponse {
     const { head, since, flights } = process
-    const claims = [...flights.values()].filter(({ nonce, signed, estranged }) => signed > 0 && !estranged && nonce >= head.latest).map(({ nonce }) => nonce)
+    const claims = [...flights.values()]
+      .filter(({ nonce, signed, estranged }) => signed > 0 && !estranged && nonce >= head.latest)
+      .map(({ nonce }) => nonce)
     const pending = this.lane.state.synced ? {} : { pending: this.chain.pending }
     return this.lane.apply({ requests, ...(observe && { observe: { ...head, claims, since, ...pending } }) }).response
   }

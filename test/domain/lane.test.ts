@@ -1,70 +1,11 @@
-import type { ApplyRequest, Attempt, LaneAnswer, LaneRequest, LaneState, Observation, Owner, RolledBack } from '../../domain/lane.ts'
+import type { Attempt, LaneRequest, LaneState } from '../../domain/lane.ts'
 import { newLane } from '../../domain/lane.ts'
-import { apply, inFlight } from '../../domain/lane-reducer.ts'
+import { apply } from '../../domain/lane-reducer.ts'
+import { Bench, bump, first, nonceOf, noop, owner } from './lane-bench.ts'
 import { describe, expect, test } from 'vitest'
 
-const first: Attempt = { kind: 'call', gasLimit: '100', maxFee: '10', tip: '1' }
-const bump: Attempt = { kind: 'call', gasLimit: '100', maxFee: '12', tip: '2' }
-const noop: Attempt = { kind: 'noop', gasLimit: '21', maxFee: '15', tip: '3' }
-
-/** A ledger with the account at nonce 5, block 100, window 3, K = 4 blocks, enough money. */
-class Bench {
-  state: LaneState = newLane({ lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 })
-  told: readonly RolledBack[] = []
-  #seen: Observation = { latest: 5, finalized: 5, height: 100, hash: '0x1', balance: '1000000', claims: [], since: 0 }
-
-  constructor(how: 'synced' | 'unsynced' = 'synced') {
-    if (how === 'synced') this.observe({ pending: 5 })
-  }
-
-  apply(request: ApplyRequest) {
-    const result = apply(this.state, request)
-    this.state = result.state
-    this.told = result.rolledBack
-    return result.response
-  }
-
-  do(request: LaneRequest): LaneAnswer | undefined {
-    return this.apply({ requests: [request] }).answers[0]
-  }
-
-  /** What changed since the last look. */
-  observe({ pending, ...change }: Partial<Observation>) {
-    this.#seen = { ...this.#seen, ...change }
-    return this.apply({ observe: { ...this.#seen, ...(pending !== undefined && { pending }) }, requests: [] })
-  }
-
-  grant(name: string, id = `${name}-1`, more: Partial<Owner> = {}): LaneAnswer | undefined {
-    return this.do({ kind: 'grant', id, owner: { ...owner(name), ...more }, attempt: first })
-  }
-
-  attempt(nonce: number, index: number, attempt: Attempt) {
-    return this.do({ kind: 'attempt', id: 'a', nonce, index, attempt })
-  }
-
-  release(name: string, grantedTo = `${name}-1`) {
-    return this.do({ kind: 'release', id: 'r', intentId: owner(name).intentId, grantedTo })
-  }
-
-  withdraw(name: string, how: 'leave' | 'cancel' | 'abandon') {
-    return this.do({ kind: 'withdraw', id: 'w', intentId: owner(name).intentId, how })
-  }
-
-  get orders() {
-    return this.apply({ requests: [] }).orders.map(({ nonce, reason }) => [nonce, reason])
-  }
-}
-
-function owner(name: string): Owner {
-  return { workflowId: `transfer-${name}`, intentId: `transfer-${name}/1`, callHash: `0x${name}` }
-}
-
-function nonceOf(answer: LaneAnswer | undefined): number | string | undefined {
-  return answer?.kind === 'granted' ? answer.entry.nonce : answer?.kind === 'refused' ? answer.why : answer?.kind
-}
-
 describe('grant', () => {
-  test('gives the account\'s next nonces in order, with the first attempt recorded', () => {
+  test("gives the account's next nonces in order, with the first attempt recorded", () => {
     const lane = new Bench()
     expect([lane.grant('a'), lane.grant('b')].map(nonceOf)).toEqual([5, 6])
     expect(lane.state.entries[5]).toEqual({
@@ -142,6 +83,10 @@ describe('grant', () => {
     expect(nonceOf(lane.grant('b'))).toBe('funds')
     lane.observe({ balance: '4000' })
     expect(nonceOf(lane.grant('b'))).toBe(6)
+    // The no-op itself moves nothing.
+    lane.attempt(5, 2, { ...noop, maxFee: '200' })
+    lane.observe({ balance: '6199' })
+    expect(lane.grant('c')).toMatchObject({ why: 'funds', detail: 'balance 6199 wei, needed 6200 wei' })
   })
 
   test('a window that is no whole number is refused', () => {
@@ -231,13 +176,13 @@ describe('release', () => {
 })
 
 describe('withdraw', () => {
-  test('without a nonce is free, and a zombie\'s late ask is refused', () => {
+  test("without a nonce is free, and a zombie's late ask is refused", () => {
     const lane = new Bench()
     expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'free' })
     expect(nonceOf(lane.grant('a', 'zombie'))).toBe('withdrawn')
   })
 
-  test('with a nonce says which; leave leaves it, cancel has it filled, abandon makes it the lane\'s', () => {
+  test("with a nonce says which; leave leaves it, cancel has it filled, abandon makes it the lane's", () => {
     const lane = new Bench()
     for (const name of ['a', 'b', 'c']) lane.grant(name)
     expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'held', nonce: 5 })
@@ -248,6 +193,8 @@ describe('withdraw', () => {
       [7, 'abandoned'],
     ])
     expect(lane.state.entries[7]?.owner).toBeUndefined()
+    lane.do({ kind: 'fill', id: 'f', nonce: 7, reason: 'operator' })
+    expect(lane.state.entries[7]?.fill).toBe('abandoned')
     expect(lane.withdraw('c', 'leave')).toEqual({ kind: 'free' })
     // The cancelled one still learns its fate by asking; the abandoned one is out.
     expect(['b', 'c'].map((name) => nonceOf(lane.grant(name, 'late')))).toEqual([6, 'withdrawn'])
@@ -261,125 +208,6 @@ describe('withdraw', () => {
     lane.observe({ latest: 6, finalized: 6, height: 110 })
     expect(lane.state.entries).toEqual({})
     expect(nonceOf(lane.grant('a', 'zombie'))).toBe('withdrawn')
-  })
-})
-
-describe('observe', () => {
-  test('ends entries at finality, not at inclusion', () => {
-    const lane = new Bench()
-    for (const name of ['a', 'b']) lane.grant(name)
-    lane.observe({ latest: 7, finalized: 6, height: 101 })
-    expect(Object.keys(lane.state.entries)).toEqual(['6'])
-    expect(inFlight(lane.state)).toBe(0)
-  })
-
-  test('of a process that lags only claims', () => {
-    const lane = new Bench()
-    lane.grant('a')
-    lane.observe({ height: 103, latest: 6 })
-    lane.observe({ height: 102, latest: 5, claims: [5] })
-    expect(lane.state.observed).toMatchObject({ height: 103, latest: 6 })
-    expect(lane.state.entries[5]?.claimedBlock).toBe(102)
-    lane.observe({ height: 101, claims: [5] })
-    expect(lane.state.entries[5]?.claimedBlock).toBe(102)
-  })
-
-  test('of a node that forgot what was final is not believed', () => {
-    const lane = new Bench()
-    lane.grant('a')
-    lane.observe({ latest: 6, finalized: 6, height: 101 })
-    lane.observe({ latest: 5, finalized: 5, height: 102 })
-    expect(lane.state).toMatchObject({ next: 6, entries: {}, observed: { latest: 6, finalized: 6 } })
-  })
-
-  test('orphans the lowest nonce only, when nobody drove it for K blocks that were watched', () => {
-    const lane = new Bench()
-    for (const name of ['a', 'b']) lane.grant(name)
-    lane.observe({ height: 103 })
-    lane.observe({ height: 104, since: 101 })
-    lane.observe({ height: 104, since: 0, claims: [5] })
-    lane.observe({ height: 107, claims: [] })
-    expect(lane.orders).toEqual([])
-    lane.observe({ height: 108 })
-    expect(lane.orders).toEqual([[5, 'orphaned']])
-    lane.observe({ latest: 6, height: 109 })
-    expect(lane.orders).toEqual([[6, 'orphaned']])
-  })
-
-  test('raises after foreign use and counts it', () => {
-    const lane = new Bench()
-    lane.observe({ latest: 8, height: 101 })
-    expect(nonceOf(lane.grant('a'))).toBe(8)
-    expect(lane.state.counts.foreign).toBe(3)
-  })
-
-  test('tells the owners whose block went away, but not of what the teller drives', () => {
-    const lane = new Bench()
-    for (const name of ['a', 'b', 'c']) lane.grant(name)
-    lane.withdraw('c', 'abandon')
-    lane.observe({ latest: 8, height: 101 })
-    lane.observe({ latest: 5, height: 102, claims: [6] })
-    expect(lane.told).toEqual([{ workflowId: 'transfer-a', intentId: 'transfer-a/1', nonce: 5 }])
-    lane.observe({ latest: 5, height: 103 })
-    expect(lane.told).toEqual([])
-    expect(lane.state.next).toBe(8)
-  })
-
-  // Regression: nobody claims what is in a block, so a reorg long after the grant filled the call in the same breath.
-  test('gives an owner whose block went away K blocks to send again', () => {
-    const lane = new Bench()
-    lane.grant('a')
-    lane.observe({ latest: 6, height: 150 })
-    lane.observe({ latest: 5, height: 151 })
-    expect([lane.told.length, lane.orders]).toEqual([1, []])
-    lane.observe({ height: 154 })
-    expect(lane.orders).toEqual([])
-    lane.observe({ height: 155 })
-    expect(lane.orders).toEqual([[5, 'orphaned']])
-  })
-})
-
-describe('sync', () => {
-  test('comes before any grant; what the pool holds is inherited and filled after K blocks', () => {
-    const lane = new Bench('unsynced')
-    expect(nonceOf(lane.grant('a'))).toBe('unsynced')
-    lane.observe({})
-    expect(nonceOf(lane.grant('a'))).toBe('unsynced')
-    lane.observe({ pending: 7 })
-    expect(lane.state).toMatchObject({ synced: true, next: 7 })
-    expect(nonceOf(lane.grant('a'))).toBe('unsynced')
-    lane.observe({ height: 103 })
-    expect(lane.orders).toEqual([])
-    lane.observe({ height: 104 })
-    expect(lane.orders).toEqual([
-      [5, 'inherited'],
-      [6, 'inherited'],
-    ])
-    lane.observe({ latest: 7, height: 105 })
-    expect(nonceOf(lane.grant('a'))).toBe(7)
-  })
-
-  test('again never lowers next', () => {
-    const lane = new Bench()
-    for (const name of ['a', 'b']) lane.grant(name)
-    lane.do({ kind: 'resync', id: 's' })
-    lane.observe({ pending: 5 })
-    expect(lane.state).toMatchObject({ synced: true, next: 7 })
-    expect(Object.values(lane.state.entries).map((entry) => entry.fill)).toEqual([undefined, undefined])
-  })
-
-  // Regression: nonces that others had used, given back by a reorg, had no entry: nobody filled them, and the lane stood still.
-  test('what was used before or without the ledger and falls out of its block is filled too', () => {
-    const lane = new Bench()
-    lane.observe({ latest: 7, height: 101 })
-    lane.grant('a')
-    lane.observe({ latest: 5, height: 102 })
-    expect(nonceOf(lane.grant('b'))).toBe('unsynced')
-    lane.observe({ height: 106 })
-    expect(lane.orders).toEqual([
-      [5, 'inherited'],
-      [6, 'inherited'],
-    ])
   })
 })
 
@@ -417,9 +245,12 @@ describe('state', () => {
   test('remembers the newest 256 tombstones', () => {
     const state = full(1, 257)
     const ask = (n: number) =>
-      apply({ ...state, config: { ...state.config, window: 9 } }, {
-        requests: [{ kind: 'grant', id: 'z', owner: { workflowId: id(n), intentId: `${id(n)}/1`, callHash: '0x' }, attempt: first }],
-      }).response.answers[0]
+      apply(
+        { ...state, config: { ...state.config, window: 9 } },
+        {
+          requests: [{ kind: 'grant', id: 'z', owner: { workflowId: id(n), intentId: `${id(n)}/1`, callHash: '0x' }, attempt: first }],
+        },
+      ).response.answers[0]
     expect([10_000, 10_001, 10_256].map((n) => nonceOf(ask(n)))).toEqual([1_000_001, 'withdrawn', 'withdrawn'])
   })
 })

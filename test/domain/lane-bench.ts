@@ -1,0 +1,64 @@
+import type { ApplyRequest, Attempt, LaneAnswer, LaneRequest, LaneState, Observation, Owner, RolledBack } from '../../domain/lane.ts'
+import { newLane } from '../../domain/lane.ts'
+import { apply } from '../../domain/lane-reducer.ts'
+
+export const first: Attempt = { kind: 'call', gasLimit: '100', maxFee: '10', tip: '1' }
+export const bump: Attempt = { kind: 'call', gasLimit: '100', maxFee: '12', tip: '2' }
+export const noop: Attempt = { kind: 'noop', gasLimit: '21', maxFee: '15', tip: '3' }
+
+/** A ledger with the account at nonce 5, block 100, window 3, K = 4 blocks, enough money. */
+export class Bench {
+  state: LaneState = newLane({ lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 })
+  told: readonly RolledBack[] = []
+  #seen: Observation = { latest: 5, finalized: 5, height: 100, hash: '0x1', balance: '1000000', claims: [], since: 0 }
+
+  constructor(how: 'synced' | 'unsynced' = 'synced') {
+    if (how === 'synced') this.observe({ pending: 5 })
+  }
+
+  apply(request: ApplyRequest) {
+    const result = apply(this.state, request)
+    this.state = result.state
+    this.told = result.rolledBack
+    return result.response
+  }
+
+  do(request: LaneRequest): LaneAnswer | undefined {
+    return this.apply({ requests: [request] }).answers[0]
+  }
+
+  /** What changed since the last look. */
+  observe({ pending, ...change }: Partial<Observation>) {
+    this.#seen = { ...this.#seen, ...change }
+    return this.apply({ observe: { ...this.#seen, ...(pending !== undefined && { pending }) }, requests: [] })
+  }
+
+  grant(name: string, id = `${name}-1`, more: Partial<Owner> = {}): LaneAnswer | undefined {
+    return this.do({ kind: 'grant', id, owner: { ...owner(name), ...more }, attempt: first })
+  }
+
+  attempt(nonce: number, index: number, attempt: Attempt) {
+    return this.do({ kind: 'attempt', id: 'a', nonce, index, attempt })
+  }
+
+  release(name: string, grantedTo = `${name}-1`) {
+    return this.do({ kind: 'release', id: 'r', intentId: owner(name).intentId, grantedTo })
+  }
+
+  withdraw(name: string, how: 'leave' | 'cancel' | 'abandon') {
+    return this.do({ kind: 'withdraw', id: 'w', intentId: owner(name).intentId, how })
+  }
+
+  get orders() {
+    return this.apply({ requests: [] }).orders.map(({ nonce, reason }) => [nonce, reason])
+  }
+}
+
+export function owner(name: string): Owner {
+  return { workflowId: `transfer-${name}`, intentId: `transfer-${name}/1`, callHash: `0x${name}` }
+}
+
+/** The nonce, or why there is none. */
+export function nonceOf(answer: LaneAnswer | undefined): number | string | undefined {
+  return answer?.kind === 'granted' ? answer.entry.nonce : answer?.kind === 'refused' ? answer.why : answer?.kind
+}

@@ -1,0 +1,122 @@
+import { inFlight } from '../../domain/lane-reducer.ts'
+import { Bench, nonceOf } from './lane-bench.ts'
+import { describe, expect, test } from 'vitest'
+
+describe('observe', () => {
+  test('ends entries at finality, not at inclusion', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b']) lane.grant(name)
+    lane.observe({ latest: 7, finalized: 6, height: 101 })
+    expect(Object.keys(lane.state.entries)).toEqual(['6'])
+    expect(inFlight(lane.state)).toBe(0)
+  })
+
+  test('of a process that lags only claims', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.observe({ height: 103, latest: 6 })
+    lane.observe({ height: 102, latest: 5, claims: [5] })
+    expect(lane.state.observed).toMatchObject({ height: 103, latest: 6 })
+    expect(lane.state.entries[5]?.claimedBlock).toBe(102)
+    lane.observe({ height: 101, claims: [5] })
+    expect(lane.state.entries[5]?.claimedBlock).toBe(102)
+  })
+
+  test('of a node that forgot what was final is not believed', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.observe({ latest: 6, finalized: 6, height: 101 })
+    lane.observe({ latest: 5, finalized: 5, height: 102 })
+    expect(lane.state).toMatchObject({ next: 6, entries: {}, observed: { latest: 6, finalized: 6 } })
+  })
+
+  test('orphans the lowest nonce only, when nobody drove it for K blocks that were watched', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b']) lane.grant(name)
+    lane.observe({ height: 103 })
+    lane.observe({ height: 104, since: 101 })
+    lane.observe({ height: 104, since: 0, claims: [5] })
+    lane.observe({ height: 107, claims: [] })
+    expect(lane.orders).toEqual([])
+    lane.observe({ height: 108 })
+    expect(lane.orders).toEqual([[5, 'orphaned']])
+    lane.observe({ latest: 6, height: 109 })
+    expect(lane.orders).toEqual([[6, 'orphaned']])
+  })
+
+  test('raises after foreign use and counts it', () => {
+    const lane = new Bench()
+    lane.observe({ latest: 8, height: 101 })
+    expect(nonceOf(lane.grant('a'))).toBe(8)
+    expect(lane.state.counts.foreign).toBe(3)
+  })
+
+  test('tells the owners whose block went away, but not of what the teller drives', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b', 'c']) lane.grant(name)
+    lane.withdraw('c', 'abandon')
+    lane.observe({ latest: 8, height: 101 })
+    lane.observe({ latest: 5, height: 102, claims: [6] })
+    expect(lane.told).toEqual([{ workflowId: 'transfer-a', intentId: 'transfer-a/1', nonce: 5 }])
+    lane.observe({ latest: 5, height: 103 })
+    expect(lane.told).toEqual([])
+    expect(lane.state.next).toBe(8)
+  })
+
+  // Regression: nobody claims what is in a block, so a reorg long after the grant filled the call in the same breath.
+  test('gives an owner whose block went away K blocks to send again', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.observe({ latest: 6, height: 150 })
+    lane.observe({ latest: 5, height: 151 })
+    expect([lane.told.length, lane.orders]).toEqual([1, []])
+    lane.observe({ height: 154 })
+    expect(lane.orders).toEqual([])
+    lane.observe({ height: 155 })
+    expect(lane.orders).toEqual([[5, 'orphaned']])
+  })
+})
+
+describe('sync', () => {
+  test('comes before any grant; what the pool holds is inherited and filled after K blocks', () => {
+    const lane = new Bench('unsynced')
+    expect(nonceOf(lane.grant('a'))).toBe('unsynced')
+    lane.observe({})
+    expect(nonceOf(lane.grant('a'))).toBe('unsynced')
+    lane.observe({ pending: 7 })
+    expect(lane.state).toMatchObject({ synced: true, next: 7 })
+    expect(nonceOf(lane.grant('a'))).toBe('unsynced')
+    lane.observe({ height: 103 })
+    expect(lane.orders).toEqual([])
+    lane.observe({ height: 104 })
+    expect(lane.orders).toEqual([
+      [5, 'inherited'],
+      [6, 'inherited'],
+    ])
+    lane.observe({ latest: 7, height: 105 })
+    expect(nonceOf(lane.grant('a'))).toBe(7)
+  })
+
+  test('again never lowers next', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b']) lane.grant(name)
+    lane.do({ kind: 'resync', id: 's' })
+    lane.observe({ pending: 5 })
+    expect(lane.state).toMatchObject({ synced: true, next: 7 })
+    expect(Object.values(lane.state.entries).map((entry) => entry.fill)).toEqual([undefined, undefined])
+  })
+
+  // Regression: nonces that others had used, given back by a reorg, had no entry: nobody filled them, and the lane stood still.
+  test('what was used before or without the ledger and falls out of its block is filled too', () => {
+    const lane = new Bench()
+    lane.observe({ latest: 7, height: 101 })
+    lane.grant('a')
+    lane.observe({ latest: 5, height: 102 })
+    expect(nonceOf(lane.grant('b'))).toBe('unsynced')
+    lane.observe({ height: 106 })
+    expect(lane.orders).toEqual([
+      [5, 'inherited'],
+      [6, 'inherited'],
+    ])
+  })
+})
