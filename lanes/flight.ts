@@ -55,7 +55,7 @@ export class Flight {
   #lowestSince: number | undefined
   #settledSend = false
   #taken = false
-  #busy = false
+  #work: Promise<void> | undefined
   #note = 'not sent yet'
   #closed = false
 
@@ -107,6 +107,8 @@ export class Flight {
 
   /** Replaces whatever is in the pool by a no-op that outbids it; kept up until the nonce is in a block. */
   async fill(attempts: readonly Attempt[]): Promise<void> {
+    // An order comes with the answer to a raise as often as not: it waits for its end, since the next one would meet the next raise.
+    await this.#work?.catch(() => {})
     if (attempts.length > this.#attempts.length) this.#attempts = attempts
     if (this.#attempts.at(-1)?.kind === 'noop') {
       if (this.#signed.has(this.#attempts.length - 1)) return
@@ -149,7 +151,7 @@ export class Flight {
       return
     }
     this.#usedBlocks = 0
-    if (this.#busy || this.nonce < account.latestNonce || this.#signed.size === 0) return
+    if (this.#work || this.nonce < account.latestNonce || this.#signed.size === 0) return
     // Only the lowest is judged stuck, and only from when it became the lowest: those behind it wait for it, not for a better fee.
     this.#lowestSince = this.nonce === account.latestNonce ? (this.#lowestSince ?? height) : undefined
     if (this.#lowestSince !== undefined && height - Math.max(this.#attemptHeight, this.#lowestSince) >= this.#deps.bumpAfterBlocks) {
@@ -235,12 +237,12 @@ export class Flight {
   }
 
   async #exclusively(work: () => Promise<void>): Promise<void> {
-    if (this.#busy || this.#closed) return
-    this.#busy = true
+    if (this.#work || this.#closed) return
+    this.#work = work()
     try {
-      await work()
+      await this.#work
     } finally {
-      this.#busy = false
+      this.#work = undefined
     }
   }
 
