@@ -229,6 +229,8 @@ export class LaneAgent {
   #worthTelling(seen: Observation): boolean {
     const told = this.#sent
     if (!told || seen.pending !== undefined) return true
+    // Only its answer tells that the lane was resumed: those who wait should not wait for something else to be told.
+    if (this.#room.size > 0 && this.view?.paused) return true
     if (seen.latest !== told.latest || seen.finalized !== told.finalized) return true
     const busy = seen.claims.length > 0 || this.#room.size > 0 || (this.view?.inFlight ?? 0) > 0
     const stale = seen.height - told.height >= Math.max(1, Math.floor(this.#deps.config.fillAfterBlocks / claimsPerFill))

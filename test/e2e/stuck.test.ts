@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../../devnet/until.ts'
 import { inPool, mine, mineDear, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
@@ -21,6 +21,7 @@ describe('Stuck transactions', () => {
     await stage.outcomes(warm)
   })
 
+  afterEach(() => startMining(anvil()))
   afterAll(() => stage?.close())
 
   test('the fee is raised at the same nonce until the block takes it; those behind it follow', async () => {

@@ -34,6 +34,8 @@ export interface Stage {
   end(process: PortageProcess, signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>
   /** Users' transfers; resolves when the guardian has signed them all. */
   send(source: ChainKey, transfers: readonly UserTransfer[]): Promise<Sent[]>
+  /** The same transfers with the ids of their workflows; resolves when the guardian has signed them. They do not count as `sent`. */
+  identify(transfers: readonly SentTransfer[]): Promise<Sent[]>
   /** The signed VAA. */
   vaa(sent: Sent): Promise<Uint8Array>
   /** `POST /v1/transfers` of a process with the role `api`. */
@@ -64,6 +66,8 @@ export async function startStage(options: DevnetOptions & { readonly noCache?: b
   const processes: PortageProcess[] = []
   const endedOnPurpose = new Set<PortageProcess>()
   const sent: Sent[] = []
+
+  const identify = (transfers: readonly SentTransfer[]) => Promise.all(transfers.map((one) => identified(devnet, one)))
 
   async function status(id: string): Promise<TransferStatus> {
     const handle = client.workflow.getHandle(id)
@@ -101,8 +105,9 @@ export async function startStage(options: DevnetOptions & { readonly noCache?: b
       portage.kill('SIGKILL')
       await portage.exited
     },
+    identify,
     async send(source, transfers) {
-      const signed = await Promise.all((await devnet.users[source].send(transfers)).map((one) => identified(devnet, one)))
+      const signed = await identify(await devnet.users[source].send(transfers))
       sent.push(...signed)
       return signed
     },

@@ -1,0 +1,148 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { until } from '../../devnet/until.ts'
+import type { TransferStatus } from '../../temporal/messages.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { inPool, mine, mineDear, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
+import { sendUnattested } from '../helpers/e2e-token.ts'
+import type { Sent, Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const coin = { kind: 'coin', amount: 10n ** 17n } as const
+const cancel = JSON.stringify({ operator: 'night-shift', reason: 'wrong recipient' })
+
+/** What an operator does with nothing but the `temporal` CLI. Transfers go to bsc. */
+describe('Operation with the plain temporal CLI', () => {
+  let stage: Stage
+  let portage: PortageProcess
+  let lane: string
+  const anvil = () => stage.devnet.chains.bsc.anvil
+  const cancelled: Sent[] = []
+
+  const query = async (id: string): Promise<TransferStatus> => {
+    const { stdout } = await stage.temporal('workflow', 'query', '--workflow-id', id, '--type', 'status', '-o', 'json')
+    const { queryResult } = JSON.parse(stdout) as { queryResult: TransferStatus | [TransferStatus] }
+    return [queryResult].flat()[0] as TransferStatus
+  }
+  const signal = (id: string, name: string, ...input: string[]) =>
+    stage.temporal('workflow', 'signal', '--workflow-id', id, '--name', name, ...(input.length > 0 ? ['--input', ...input] : []))
+  const portageLane = async (...args: string[]) => {
+    const { code, err } = await runCli(['lane', ...args, '--config', portage.configPath], { env: process.env })
+    expect([code, err]).toEqual([0, ''])
+  }
+  const delivered = () => stage.sent.filter(({ id }) => !cancelled.some((one) => one.id === id))
+
+  beforeAll(async () => {
+    stage = await startStage({ consistencyLevel: 200 })
+    lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
+    portage = await stage.portage()
+    await stage.outcomes(await stage.send('ethereum', [coin]))
+  })
+
+  afterEach(() => startMining(anvil()))
+  afterAll(() => stage?.close())
+
+  test('status by query; those that wait, found by search attribute, are retried all at once by a batch signal', async () => {
+    const token = await sendUnattested(stage, 'ethereum', 3)
+    const waiting = await stage.identify(token.transfers)
+    for (const { id } of waiting) await stage.reaches(id, 'waiting')
+    expect(await query(waiting[0]!.id)).toMatchObject({ id: waiting[0]!.id, state: 'waiting', code: 'WRAPPER_MISSING', rounds: 1 })
+    await signal(waiting[0]!.id, 'retry')
+    const twice = async () => (await query(waiting[0]!.id)).timeline.filter(({ state }) => state === 'waiting').length > 1
+    await until(twice, { timeoutMs: 10_000, everyMs: 200, what: 'the retried transfer to have tried and to wait again' })
+
+    const transfers = await stage.identify(await token.attest())
+    const batch = ['workflow', 'signal', '--query', "TransferState='waiting'", '--name', 'retry', '--reason', 'the wrapper is there', '--yes']
+    const asked = Date.now()
+    await stage.temporal(...batch)
+    const ends = await stage.outcomes(transfers)
+    expect(ends.map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered'])
+    // Woken by the signal, not by the end of their wait, which was 15 s or more.
+    const woken = ends.map(({ timeline }) => timeline.findLast(({ state }) => state === 'admitting')?.at ?? 0)
+    expect(Math.max(...woken) - asked).toBeLessThan(10_000)
+    await expectDelivered(stage, transfers)
+  })
+
+  test('cancelled before it has a nonce: nothing is sent', async () => {
+    await portageLane('pause', lane, '--reason', 'a test')
+    await until(async () => (await stage.lane('bsc')).paused !== undefined, { timeoutMs: 10_000, what: 'the lane to be paused' })
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    cancelled.push(sent)
+    await stage.reaches(sent.id, 'broadcasting')
+    await signal(sent.id, 'cancel', cancel)
+    const [end] = await stage.outcomes([sent])
+    expect(end).toMatchObject({ state: 'cancelled', reason: 'wrong recipient' })
+    expect(end?.timeline.at(-1)?.note).toContain('night-shift')
+    expect(end).not.toHaveProperty('nonce')
+    await expectNotDelivered(stage, [sent])
+  })
+
+  test('what waits for a paused lane goes on as soon as it is resumed', async () => {
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    await stage.reaches(sent.id, 'broadcasting')
+    await portageLane('resume', lane)
+    const [end] = await stage.outcomes([sent], 10_000)
+    expect(end).toMatchObject({ state: 'delivered', rounds: 1 })
+    await expectDelivered(stage, delivered())
+  })
+
+  test('cancelled with its transaction stuck in the pool: the lane mines a no-op in its place', async () => {
+    await stopMining(anvil())
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    cancelled.push(sent)
+    const [call] = await inPool(anvil(), lane, 1)
+    await signal(sent.id, 'cancel', cancel)
+    // Blocks too dear for the call, so that the no-op is not too late.
+    const replaced = async () => {
+      await mineDear(anvil(), call!.maxFeePerGas * 3n)
+      const [now] = await pooled(anvil(), lane)
+      return now === undefined || now.to === lane
+    }
+    await until(replaced, { timeoutMs: 40_000, everyMs: 400, what: 'the no-op to take the place of the call' })
+    await startMining(anvil())
+    await mine(anvil(), 3)
+    const [end] = await stage.outcomes([sent])
+    expect(end).toMatchObject({ state: 'cancelled', reason: 'wrong recipient' })
+    await expectNotDelivered(stage, [sent])
+    expect((await stage.lane('bsc')).counts.filled).toBe(1)
+  })
+
+  test('cancelled too late, when the call is mined: delivered', async () => {
+    await stopMining(anvil())
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    await inPool(anvil(), lane, 1)
+    await signal(sent.id, 'cancel', cancel)
+    await startMining(anvil())
+    expect(await stage.outcomes([sent])).toMatchObject([{ state: 'delivered', delivery: { by: lane, ours: true } }])
+    await expectDelivered(stage, delivered())
+  })
+
+  test('terminated while it holds a nonce: the nonce is used all the same, and submitting again tells what is', async () => {
+    await stopMining(anvil())
+    const sent = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
+    const [first] = await inPool(anvil(), lane, 2)
+    await stage.temporal('workflow', 'terminate', '--workflow-id', sent[0].id, '--reason', 'by mistake')
+    // Its transaction is gone from the pool, too: the lane owes the nonce nevertheless.
+    await anvil().rpc('anvil_dropTransaction', [first!.hash])
+    await startMining(anvil())
+    await stage.outcomes([sent[1]])
+    expect(await stage.submit(portage, await stage.vaa(sent[0]))).toMatchObject({ status: 202 })
+    expect(await stage.outcomes(sent)).toMatchObject(sent.map(() => ({ state: 'delivered', delivery: { ours: true } })))
+    await expectDelivered(stage, delivered())
+  })
+
+  test('lane terminated while nonces are in flight: they are mined, a new ledger takes over from the chain', async () => {
+    await stopMining(anvil())
+    const flying = await stage.send('ethereum', [coin, coin, coin])
+    const pool = await inPool(anvil(), lane, 3)
+    await stage.temporal('workflow', 'terminate', '--workflow-id', `lane:evm-${anvil().chainId}:${lane}`, '--reason', 'by mistake')
+    const later = await stage.send('ethereum', [coin, coin])
+    await startMining(anvil())
+    expect(await stage.outcomes([...flying, ...later])).toMatchObject([...flying, ...later].map(() => ({ state: 'delivered', rounds: 1 })))
+    const { lanes } = await expectDelivered(stage, delivered())
+    expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(pool.at(-1)!.nonce + 1 + later.length)
+    // The new ledger has granted only what came after.
+    expect((await stage.lane('bsc')).counts.granted).toBe(later.length)
+  })
+})
