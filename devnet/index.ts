@@ -24,8 +24,8 @@ export interface DevnetPorts {
 export interface DevnetOptions {
   /** Seconds between blocks of both chains, or of each. Default 1. */
   readonly blockTimeSeconds?: number | { readonly ethereum: number; readonly bsc: number }
-  /** `finalized` lags the head by twice as many blocks. Default 1. */
-  readonly slotsInAnEpoch?: number
+  /** `finalized` lags the head of both chains, or of each, by twice as many blocks. Default 1. */
+  readonly slotsInAnEpoch?: number | { readonly ethereum: number; readonly bsc: number }
   /** 1 (default) or 19. */
   readonly guardians?: number
   /** What the token bridges ask the guardians to wait for: 1 finalized (default), 201 safe, 200 instant. */
@@ -144,12 +144,13 @@ function temporalOptions(options: DevnetOptions, dir: string, log: (line: string
 function anvil(name: ChainKey, options: DevnetOptions, dir: string): Promise<Anvil> {
   const { blockTimeSeconds = 1, slotsInAnEpoch, ports } = options
   const blockTime = typeof blockTimeSeconds === 'number' ? blockTimeSeconds : blockTimeSeconds[name]
+  const slots = typeof slotsInAnEpoch === 'object' ? slotsInAnEpoch[name] : slotsInAnEpoch
   const accounts = accountIndex.lane + 2 * (options.keysPerChain ?? 1)
   const chainId = networks[name].networkId
   return startAnvil({
     chainId,
     blockTimeSeconds: blockTime,
-    slotsInAnEpoch,
+    slotsInAnEpoch: slots,
     port: ports?.[name],
     accounts,
     logFile: join(dir, `${name}.log`),
