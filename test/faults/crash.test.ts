@@ -76,7 +76,11 @@ describe('kill -9 of a worker process', () => {
       what: 'the window to be in the pool',
     })
     // Blocks pass, a look of the relayer between two of them, until it raises the fee of the lowest.
-    await until(async () => doomed.ended ?? (await stuck.passBlock().then(() => undefined)), { timeoutMs: 30_000, everyMs: 400, what: 'a bump' })
+    await until(async () => doomed.ended ?? (await stuck.passBlock().then(() => undefined)), {
+      timeoutMs: 30_000,
+      everyMs: 400,
+      what: 'a bump',
+    })
     await died(stage, doomed)
     expect(await inFlight(stage, sent)).toBe(count)
     expect(await pooled(stage.devnet.chains.bsc.anvil, lane)).toEqual(before)
@@ -85,10 +89,14 @@ describe('kill -9 of a worker process', () => {
     await resubmit(stage, sound, sent)
     // No block comes: what raises the fee now is the record, not the wait.
     const [lowest] = before
-    await until(async () => (await pooled(stage.devnet.chains.bsc.anvil, lane)).some(({ nonce, maxFee }) => nonce === lowest?.nonce && maxFee > lowest.maxFee), {
-      timeoutMs: 60_000,
-      what: 'the recorded replacement to be in the pool',
-    })
+    await until(
+      async () =>
+        (await pooled(stage.devnet.chains.bsc.anvil, lane)).some(({ nonce, maxFee }) => nonce === lowest?.nonce && maxFee > lowest.maxFee),
+      {
+        timeoutMs: 60_000,
+        what: 'the recorded replacement to be in the pool',
+      },
+    )
     await stuck.end()
     await allDeliveredOnce(stage)
     await stage.end(sound)

@@ -41,11 +41,14 @@ export async function allDeliveredOnce(stage: Stage, sent: readonly Sent[] = sta
 async function running({ client }: Stage): Promise<string[]> {
   const list = async () => {
     const ids: string[] = []
-    for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'transfer' AND ExecutionStatus = 'Running'" })) ids.push(workflowId)
+    for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'transfer' AND ExecutionStatus = 'Running'" }))
+      ids.push(workflowId)
     return ids
   }
   // The list trails behind the workflows.
-  await until(async () => (await list()).length === 0, { timeoutMs: 10_000, what: 'the list of running transfers to be empty' }).catch(() => {})
+  await until(async () => (await list()).length === 0, { timeoutMs: 10_000, what: 'the list of running transfers to be empty' }).catch(
+    () => {},
+  )
   return list()
 }
 

@@ -9,7 +9,13 @@ const updatesPerRun = '5'
 const env = { PORTAGE_LANE_UPDATES_PER_RUN: updatesPerRun }
 
 /** A process that dies (`kill`) or stops (`stop`) when it comes to this failpoint for the `at`-th time. */
-export function startDoomed(stage: Stage, failpoint: Failpoint, how: 'kill' | 'stop', at: number, options: PortageOptions = {}): Promise<PortageProcess> {
+export function startDoomed(
+  stage: Stage,
+  failpoint: Failpoint,
+  how: 'kill' | 'stop',
+  at: number,
+  options: PortageOptions = {},
+): Promise<PortageProcess> {
   return stage.portage({ ...options, env: { ...env, PORTAGE_FAILPOINTS: `${failpoint}=${how}@${at}` } })
 }
 
@@ -20,7 +26,10 @@ export function startSound(stage: Stage, options: PortageOptions = {}): Promise<
 
 /** Users' transfers from ethereum to bsc: of coins, so that none is declined. */
 export function sendCoins(stage: Stage, count: number): Promise<Sent[]> {
-  return stage.send('ethereum', Array.from({ length: count }, (_, index) => ({ kind: 'coin' as const, amount: 10n ** 16n + BigInt(index) * 10n ** 12n })))
+  return stage.send(
+    'ethereum',
+    Array.from({ length: count }, (_, index) => ({ kind: 'coin' as const, amount: 10n ** 16n + BigInt(index) * 10n ** 12n })),
+  )
 }
 
 /** Waits until the failpoint has killed the process. Throws if it has not fired, or if the process ended in another way. */

@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { TransferStatus } from '../../temporal/messages.ts'
+
+/** A history as `temporal workflow show --output json` writes it. Only what is read here has a type. */
+export interface RecordedHistory {
+  readonly events: readonly RecordedEvent[]
+}
+
+export interface RecordedEvent {
+  readonly eventType: string
+  readonly activityTaskScheduledEventAttributes?: { readonly activityType: { readonly name: string } }
+  readonly activityTaskStartedEventAttributes?: { readonly attempt?: number }
+  readonly workflowExecutionStartedEventAttributes?: { readonly continuedExecutionRunId?: string }
+  readonly workflowExecutionSignaledEventAttributes?: { readonly signalName: string }
+  readonly workflowExecutionCompletedEventAttributes?: { readonly result: { readonly payloads: readonly { readonly data: string }[] } }
+}
+
+/** A kept run: its file in test/fixtures/histories, and what the run must show, so that no recording that missed its point is kept. */
+export interface Fixture {
+  readonly workflow: 'transfer' | 'lane'
+  shows(history: RecordedHistory): boolean
+}
+
+export const fixtures = {
+  'happy-near-finality': {
+    workflow: 'transfer',
+    shows: (history) => ends(history, 'delivered') && steps(history).join() === 'broadcast' && history.events.length <= 26,
+  },
+  'far-finality-with-confirm': {
+    workflow: 'transfer',
+    shows: (history) => ends(history, 'delivered') && passes(history, 'included') && has(history, 'TIMER_STARTED'),
+  },
+  'delivered-by-other': {
+    workflow: 'transfer',
+    shows: (history) => ends(history, 'delivered') && outcome(history)?.delivery?.ours === false && steps(history).length === 0,
+  },
+  'cancelled-with-noop': {
+    workflow: 'transfer',
+    shows: (history) => ends(history, 'cancelled') && steps(history).includes('withdraw') && signals(history).includes('cancel'),
+  },
+  'retried-after-crash': {
+    workflow: 'transfer',
+    shows: (history) =>
+      ends(history, 'delivered') && history.events.some(({ activityTaskStartedEventAttributes: started }) => (started?.attempt ?? 1) > 1),
+  },
+  declined: { workflow: 'transfer', shows: (history) => ends(history, 'declined') && steps(history).length === 0 },
+  'waiting-and-retry': {
+    workflow: 'transfer',
+    shows: (history) => ends(history, 'delivered') && passes(history, 'waiting') && signals(history).includes('retry'),
+  },
+  'lane-first-run': {
+    workflow: 'lane',
+    shows: (history) =>
+      !continues(history) && has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW') && has(history, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED'),
+  },
+  'lane-continued-run': {
+    workflow: 'lane',
+    shows: (history) =>
+      continues(history) && has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW') && has(history, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED'),
+  },
+} as const satisfies Record<string, Fixture>
+
+export type FixtureName = keyof typeof fixtures
+
+export function fixturePath(name: FixtureName): string {
+  return fileURLToPath(new URL(`../fixtures/histories/${name}.json`, import.meta.url))
+}
+
+export async function readFixture(name: FixtureName): Promise<RecordedHistory> {
+  return JSON.parse(await readFile(fixturePath(name), 'utf8')) as RecordedHistory
+}
+
+function outcome({ events }: RecordedHistory): TransferStatus | undefined {
+  const data = events.at(-1)?.workflowExecutionCompletedEventAttributes?.result.payloads[0]?.data
+  return data === undefined ? undefined : (JSON.parse(Buffer.from(data, 'base64').toString()) as TransferStatus)
+}
+
+function ends(history: RecordedHistory, state: TransferStatus['state']): boolean {
+  return outcome(history)?.state === state
+}
+
+function passes(history: RecordedHistory, state: TransferStatus['state']): boolean {
+  return outcome(history)?.timeline.some((entry) => entry.state === state) ?? false
+}
+
+function has({ events }: RecordedHistory, type: string): boolean {
+  return events.some(({ eventType }) => eventType === `EVENT_TYPE_${type}`)
+}
+
+/** The activities in the order of their schedule. */
+function steps({ events }: RecordedHistory): string[] {
+  return events.flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType.name ?? [])
+}
+
+function signals({ events }: RecordedHistory): string[] {
+  return events.flatMap((event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? [])
+}
+
+function continues({ events }: RecordedHistory): boolean {
+  return Boolean(events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId)
+}

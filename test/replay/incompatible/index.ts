@@ -1,0 +1,11 @@
+import { sleep } from '@temporalio/workflow'
+import type { TransferInput } from '../../../temporal/messages.ts'
+import { transfer as compatible } from '../../../workflows/transfer.ts'
+
+/** The workflow with one command more, before all others: what a change without a patch does to every transfer that runs. */
+export async function transfer(input: TransferInput) {
+  await sleep(1)
+  return compatible(input)
+}
+
+export { lane } from '../../../workflows/lane.ts'

@@ -1,0 +1,139 @@
+import { until } from '../../devnet/until.ts'
+import { devnetTokenFeeWei } from '../../devnet/relayer-config.ts'
+import { laneId } from '../../domain/lane-id.ts'
+import { cancelSignal, laneStatusQuery, pauseSignal, resumeSignal, retrySignal } from '../../temporal/messages.ts'
+import { laneWorkflowId } from '../../temporal/names.ts'
+import { redeem } from '../devnet/redeem.ts'
+import { died, resubmit, sendCoins, startDoomed, startSound } from '../faults/processes.ts'
+import { pooled, stuckInPool } from '../faults/stuck.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+import type { FixtureName } from './fixtures.ts'
+
+/** Called with each run that is worth keeping, while its server runs. */
+export type Keep = (name: FixtureName, stage: Stage, workflowId: string, runId?: string) => Promise<void>
+
+/** Finality within a second, two lanes per chain: everything but the wait for a far finality. */
+export async function recordNear(keep: Keep): Promise<void> {
+  const stage = await startStage({ keysPerChain: 2 })
+  try {
+    const first = await startSound(stage)
+    // First, while no worker believes an older answer of a lane.
+    await keep('waiting-and-retry', stage, await waitAndRetry(stage))
+    await keep('happy-near-finality', stage, await happy(stage))
+    await keep('declined', stage, await declined(stage))
+    await keep('cancelled-with-noop', stage, await cancelled(stage))
+    await keepLaneRuns(keep, stage)
+    await stage.end(first)
+    await crashAndMeetAnother(keep, stage)
+  } finally {
+    await stage.close()
+  }
+}
+
+/** `finalized` lags 35 s behind: longer than `broadcast` follows. */
+export async function recordFar(keep: Keep): Promise<void> {
+  const stage = await startStage({ slotsInAnEpoch: 35, consistencyLevel: 200 })
+  try {
+    await startSound(stage)
+    await keep('far-finality-with-confirm', stage, await happy(stage, 120_000))
+  } finally {
+    await stage.close()
+  }
+}
+
+async function happy(stage: Stage, timeoutMs?: number): Promise<string> {
+  const [sent] = await sendCoins(stage, 1)
+  await stage.reaches(sent!.id, 'delivered', timeoutMs)
+  return sent!.id
+}
+
+async function declined(stage: Stage): Promise<string> {
+  const [sent] = await stage.send('ethereum', [{ kind: 'token', amount: devnetTokenFeeWei * 10n }])
+  await stage.reaches(sent!.id, 'declined')
+  return sent!.id
+}
+
+/** Every lane is paused: the transfer waits. After they are resumed, `retry` until the workers have heard of it. */
+async function waitAndRetry(stage: Stage): Promise<string> {
+  const lanes = bscLanes(stage).map((lane) => stage.client.workflow.getHandle(laneWorkflowId(lane)))
+  const each = (look: (lane: (typeof lanes)[number]) => Promise<boolean>) => async () => (await Promise.all(lanes.map(look))).every(Boolean)
+  const watched = { timeoutMs: 20_000, what: 'the lanes of bsc' }
+  await until(
+    each(async (lane) => (await lane.query(laneStatusQuery)).synced),
+    watched,
+  )
+  for (const lane of lanes) await lane.signal(pauseSignal, { reason: 'a recording wants nobody to deliver' })
+  await until(
+    each(async (lane) => (await lane.query(laneStatusQuery)).paused !== undefined),
+    watched,
+  )
+  const [sent] = await sendCoins(stage, 1)
+  await stage.reaches(sent!.id, 'waiting')
+  for (const lane of lanes) await lane.signal(resumeSignal)
+  const again = async () => {
+    const { state } = await stage.status(sent!.id)
+    if (state === 'waiting') await stage.client.workflow.getHandle(sent!.id).signal(retrySignal)
+    return state === 'delivered'
+  }
+  await until(again, { timeoutMs: 60_000, everyMs: 2_000, what: 'the transfer to be delivered after retry' })
+  return sent!.id
+}
+
+/** Its call is in the pool when the operator cancels; blocks have room for the lane's no-op only. */
+async function cancelled(stage: Stage): Promise<string> {
+  const { anvil } = stage.devnet.chains.bsc
+  const stuck = await stuckInPool(anvil)
+  const [sent] = await sendCoins(stage, 1)
+  const inPool = async () => (await Promise.all(bscKeys(stage).map((address) => pooled(anvil, address)))).flat().length > 0
+  await until(inPool, { timeoutMs: 30_000, what: 'the call to be in the pool' })
+  await stage.client.workflow.getHandle(sent!.id).signal(cancelSignal, { operator: 'operator', reason: 'a recording wants a no-op' })
+  const over = async () => {
+    await stuck.passBlock()
+    return (await stage.status(sent!.id)).state === 'cancelled'
+  }
+  await until(over, { timeoutMs: 60_000, everyMs: 400, what: 'the cancelled transfer to end' })
+  await stuck.end()
+  return sent!.id
+}
+
+/** A message that is redeemed before Portage hears of it, then one whose worker dies between signing and sending. */
+async function crashAndMeetAnother(keep: Keep, stage: Stage): Promise<void> {
+  const [met] = await sendCoins(stage, 1)
+  const doomed = await startDoomed(stage, 'after-sign', 'kill', 1)
+  const { bsc } = stage.devnet.chains
+  await redeem(bsc, stage.devnet.outsiders.bsc, await stage.vaa(met!), { unwrap: false })
+  await resubmit(stage, doomed, [met!])
+  await stage.reaches(met!.id, 'delivered')
+  await keep('delivered-by-other', stage, met!.id)
+  const sent = await sendCoins(stage, 1)
+  await died(stage, doomed)
+  const sound = await startSound(stage)
+  await resubmit(stage, sound, sent)
+  await stage.reaches(sent[0]!.id, 'delivered', 60_000)
+  await keep('retried-after-crash', stage, sent[0]!.id)
+}
+
+/** The first run of a ledger that has continued as new, and the next one, which began with its state. */
+async function keepLaneRuns(keep: Keep, stage: Stage): Promise<void> {
+  for (const lane of bscLanes(stage)) {
+    const workflowId = laneWorkflowId(lane)
+    const runs: { runId: string; startTime: Date }[] = []
+    for await (const run of stage.client.workflow.list({ query: `WorkflowId = '${workflowId}' AND ExecutionStatus = 'ContinuedAsNew'` }))
+      runs.push(run)
+    const [first, second] = runs.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime())
+    if (!first || !second) continue
+    await keep('lane-first-run', stage, workflowId, first.runId)
+    await keep('lane-continued-run', stage, workflowId, second.runId)
+    return
+  }
+  throw new Error('No ledger has continued as new twice')
+}
+
+function bscKeys({ devnet }: Stage): string[] {
+  return devnet.lanes.filter(({ chain }) => chain === 'bsc').map(({ address }) => address)
+}
+
+function bscLanes(stage: Stage): string[] {
+  return bscKeys(stage).map((address) => laneId('evm', stage.devnet.chains.bsc.anvil.chainId, address))
+}
