@@ -16,6 +16,12 @@ import type {
 import { worstCost } from './fees.ts'
 import { observe } from './lane-observe.ts'
 
+/**
+ * Nonces that are kept until they are final. Where finality is far they are many more than the window; beyond this the state (some 600 bytes
+ * each) would come near to the server's limit of 2 MiB, and the lane waits for finality instead.
+ */
+const entriesLimit = 1_000
+
 /** Withdrawn intents that are remembered. A zombie asks within its activity's time-outs, long before 256 others are withdrawn. */
 const tombstoneLimit = 256
 /** What is kept of each: ids end in what tells them apart (digest and round), and whole ones would take half of the 64 KiB. */
@@ -122,6 +128,8 @@ function refusalOf(
   if (!released && inFlight(state) >= state.config.window) {
     return { why: 'window', detail: `${inFlight(state)} of ${state.config.window} in flight` }
   }
+  const kept = Object.keys(state.entries).length
+  if (kept >= entriesLimit) return { why: 'window', detail: `${kept} nonces wait for finality` }
   const committed = open.reduce((sum, entry) => sum + entryCost(entry), 0n)
   const balance = BigInt(state.observed.balance)
   if (committed + cost > balance) return { why: 'funds', detail: `balance ${balance} wei, needed ${committed + cost} wei` }

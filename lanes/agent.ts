@@ -1,5 +1,5 @@
 import type { Account, Chain, HeadEvent, Signer } from '../chains/port.ts'
-import { RelayerError } from '../domain/errors.ts'
+import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Attempt, Entry, FillOrder, LaneConfig, LaneView, Observation, Owner, Refusal } from '../domain/lane.ts'
@@ -87,7 +87,7 @@ export class LaneAgent {
   }
 
   flightOf(intentId: string): Flight | undefined {
-    return [...this.#flights.values()].find((flight) => flight.intentId === intentId)
+    return [...this.#flights.values()].find((flight) => flight.intentId === intentId && !flight.estranged)
   }
 
   /**
@@ -141,7 +141,9 @@ export class LaneAgent {
   async #askFor(waiter: Waiter): Promise<void> {
     const { want } = waiter
     this.#asked += 1
-    const answer = await this.#deps.ledger.ask({ kind: 'grant', owner: want.owner, attempt: want.first })
+    const answer = await this.#deps.ledger
+      .ask({ kind: 'grant', owner: want.owner, attempt: want.first })
+      .catch((error: unknown) => ({ kind: 'refused' as const, why: 'conflict' as const, detail: toRelayerError(error).message }))
     this.#asked -= 1
     if (answer.kind === 'granted') {
       const flight = this.#fly(answer.entry, want)
@@ -152,14 +154,14 @@ export class LaneAgent {
     if (answer.why === 'withdrawn' || answer.why === 'conflict') return waiter.settle(answer)
     waiter.why = answer
     // Asking again before the next block would get the same answer.
-    if (answer.why !== 'window') this.#held = this.#deps.chain.heads.current?.latest.height ?? 0
+    this.#held = this.#deps.chain.heads.current?.latest.height ?? 0
     this.#room.enter(waiter)
   }
 
   #fly({ nonce, attempts, grantedTo }: Entry, want: Want): Flight {
     const { intentId } = want.owner
     const known = this.#flights.get(nonce)
-    if (known && known.intentId === intentId) return known
+    if (known && known.intentId === intentId && !known.estranged) return known
     known?.close()
     const flight = new Flight(this.#deps, nonce, attempts, { intentId, intent: want.intent, grantedTo })
     this.#flights.set(nonce, flight)
@@ -168,8 +170,9 @@ export class LaneAgent {
 
   #obey(order: FillOrder): void {
     let flight = this.#flights.get(order.nonce)
-    if (!flight) {
-      flight = new Flight(this.#deps, order.nonce, order.attempts)
+    if (!flight || flight.estranged) {
+      flight?.close()
+      flight = new Flight(this.#deps, order.nonce, order.attempts, undefined, flight?.offered)
       this.#flights.set(order.nonce, flight)
     }
     flight.fill(order.attempts).catch((error: unknown) => {
@@ -209,7 +212,7 @@ export class LaneAgent {
   }
 
   #observe(account: Account, pending: number | undefined): void {
-    const claims = [...this.#flights.values()].filter((flight) => flight.unmined).map((flight) => flight.nonce)
+    const claims = [...this.#flights.values()].filter((flight) => flight.drives).map((flight) => flight.nonce)
     const { height, hash } = account.block
     const observation: Observation = {
       latest: account.latestNonce,

@@ -1,5 +1,5 @@
 import type { Account, Chain, Inclusion, SendErrorClass, SignedTransaction, Signer, Watch } from '../chains/port.ts'
-import { bumpFees } from '../domain/fees.ts'
+import { bumpFees, type Fees } from '../domain/fees.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { Attempt } from '../domain/lane.ts'
 import { failpoint } from '../observability/failpoints.ts'
@@ -47,7 +47,9 @@ export class Flight {
   readonly #signed = new Map<number, SignedTransaction>()
   readonly #noops = new Set<string>()
   readonly #listeners = new Set<() => void>()
+  readonly #outbid: readonly Fees[]
   #attempts: readonly Attempt[]
+  #estranged = false
   #spent: 'foreign' | undefined
   #usedBlocks = 0
   #lastSendHeight = -1
@@ -59,13 +61,15 @@ export class Flight {
   #note = 'not sent yet'
   #closed = false
 
-  constructor(deps: FlightDeps, nonce: number, attempts: readonly Attempt[], owned?: Owned) {
+  /** @param outbid fees of attempts that the ledger does not know and a pool may hold: whatever is signed here must exceed them */
+  constructor(deps: FlightDeps, nonce: number, attempts: readonly Attempt[], owned?: Owned, outbid: readonly Fees[] = []) {
     this.#deps = deps
     this.nonce = nonce
     this.intentId = owned?.intentId
     this.grantedTo = owned?.grantedTo
     this.#intent = owned?.intent
     this.#attempts = attempts
+    this.#outbid = outbid
     this.#watch = deps.chain.watch([])
     this.#watch.onChange(() => this.#changed())
   }
@@ -86,6 +90,21 @@ export class Flight {
   /** True while no block holds the nonce. */
   get unmined(): boolean {
     return this.state.kind === 'flying'
+  }
+
+  /** True while this process works at getting the nonce into a block. */
+  get drives(): boolean {
+    return this.unmined && !this.unsigned && !this.#estranged
+  }
+
+  /** The ledger knows less of this nonce than we do (it was wiped, and started anew): we can't add to it, so another flight must end it. */
+  get estranged(): boolean {
+    return this.#estranged
+  }
+
+  /** All that was ever offered for this nonce. */
+  get offered(): readonly Fees[] {
+    return [...this.#outbid, ...this.#attempts]
   }
 
   /** Nothing of this nonce was signed in this process. */
@@ -127,12 +146,13 @@ export class Flight {
       const market = await this.#deps.chain.quote()
       const last = this.#attempts.at(-1)
       const gasLimit = kind === 'noop' ? noopGas : (last?.gasLimit ?? noopGas)
-      const fees = this.#attempts.length > 0 ? bumpFees(this.#attempts, market) : { maxFee: market.maxFee, tip: market.tip }
+      const fees = bumpFees(this.offered, market)
       const index = this.#attempts.length
       const answer = await this.#deps.ledger.ask({ kind: 'attempt', nonce: this.nonce, index, attempt: { kind, gasLimit, ...fees } })
-      // A ledger that knows less than we (wiped, started anew) cannot be added to: what was sent before stays all there is.
-      if (answer.kind !== 'attempts' || answer.attempts.length <= index) return
-      this.#attempts = answer.attempts
+      const known = answer.kind === 'attempts' ? answer.attempts : []
+      this.#estranged = known.length < index || answer.kind === 'refused'
+      if (known.length <= index) return
+      this.#attempts = known
       failpoint('after-bump-recorded')
       await this.#signAll()
       await this.#send()

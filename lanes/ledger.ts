@@ -2,7 +2,10 @@ import { RelayerError } from '../domain/errors.ts'
 import type { ApplyRequest, ApplyResponse, FillOrder, LaneAnswer, LaneConfig, LaneRequest, LaneView, Observation } from '../domain/lane.ts'
 import type { Logger } from '../observability/logger.ts'
 import { applyOnLedger } from './apply-on-ledger.ts'
+import { malformedUpdate } from '../temporal/messages.ts'
 import type { Client } from '@temporalio/client'
+import { WorkflowUpdateFailedError } from '@temporalio/client'
+import { ApplicationFailure } from '@temporalio/common'
 import { randomBytes } from 'node:crypto'
 
 /** A request without its id: the ledger client gives it one. */
@@ -16,6 +19,7 @@ const requestsPerUpdate = 64
 interface Pending {
   readonly request: LaneRequest
   resolve(answer: LaneAnswer): void
+  reject(error: RelayerError): void
 }
 
 /**
@@ -43,12 +47,12 @@ export class Ledger {
     return this.#view
   }
 
-  /** Throws LANE_UNREACHABLE only after `close`. */
+  /** Throws LANE_UNREACHABLE only after `close`, INTERNAL if the ledger finds the request malformed. */
   ask(ask: Ask): Promise<LaneAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(this.#unreachable())
       const request = { ...ask, id: `${this.#process}${++this.#count}` } as LaneRequest
-      this.#queue.push({ request, resolve })
+      this.#queue.push({ request, resolve, reject })
       this.#wake()
     })
   }
@@ -59,8 +63,10 @@ export class Ledger {
     this.#wake()
   }
 
+  /** What has not left fails with LANE_UNREACHABLE; who asked tries again in another process. */
   close(): void {
     this.#closed = true
+    for (const { reject } of this.#queue.splice(0)) reject(this.#unreachable())
   }
 
   #wake(): void {
@@ -76,7 +82,10 @@ export class Ledger {
       const observe = this.#observation
       this.#observation = undefined
       const response = await this.#apply({ requests: sent.map(({ request }) => request), ...(observe && { observe }) })
-      if (!response) break
+      if (response instanceof RelayerError) {
+        for (const { reject } of sent) reject(response)
+        continue
+      }
       this.#view = response.view
       sent.forEach(({ resolve }, index) => resolve(response.answers[index] ?? { kind: 'done' }))
       if (response.orders.length > 0) this.onOrders(response.orders)
@@ -86,12 +95,14 @@ export class Ledger {
   }
 
   /** The same update id at every try: within a run the server itself answers a repeated one only once. */
-  async #apply(request: ApplyRequest): Promise<ApplyResponse | undefined> {
+  async #apply(request: ApplyRequest): Promise<ApplyResponse | RelayerError> {
     const updateId = `${this.#process}-${++this.#count}`
     for (let tries = 0; !this.#closed; tries++) {
       try {
         return await this.#update(request, updateId)
       } catch (error) {
+        const refusal = malformed(error)
+        if (refusal) return new RelayerError('INTERNAL', { detail: `the ledger refuses a request: ${refusal}`, facts: { lane: this.#options.config.lane } })
         // Closing, continuing as new, restarting, out of reach: all are the same to us, and all pass.
         this.#options.logger.warn('the ledger did not answer; asking again', {
           lane: this.#options.config.lane,
@@ -101,7 +112,7 @@ export class Ledger {
         await new Promise((resolve) => setTimeout(resolve, Math.min(longestRetryMs, 50 * 2 ** Math.min(tries, 10))))
       }
     }
-    return undefined
+    return this.#unreachable()
   }
 
   #update(request: ApplyRequest, updateId: string): Promise<ApplyResponse> {
@@ -112,4 +123,10 @@ export class Ledger {
   #unreachable(): RelayerError {
     return new RelayerError('LANE_UNREACHABLE', { detail: 'this process is stopping', facts: { lane: this.#options.config.lane } })
   }
+}
+
+/** Why the ledger refused an update for its form; undefined for every other failure. */
+function malformed(error: unknown): string | undefined {
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
+  return cause instanceof ApplicationFailure && cause.type === malformedUpdate ? cause.message : undefined
 }

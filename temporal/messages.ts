@@ -70,6 +70,8 @@ export interface LaneInput {
 
 /** The one update: observation and requests in, grants, refusals and orders out. Idempotent by request id. */
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
+/** Failure type of an update that the ledger refuses because it is malformed: asking again gets the same answer. */
+export const malformedUpdate = 'LANE_REQUEST_MALFORMED'
 export const pauseSignal = defineSignal<[{ reason: string }]>('pause')
 export const resumeSignal = defineSignal('resume')
 export const setWindowSignal = defineSignal<[{ window: number }]>('setWindow')

@@ -1,9 +1,11 @@
 import { newLane } from '../domain/lane.ts'
 import type { ApplyRequest, LaneRequest, LaneState, RolledBack } from '../domain/lane.ts'
+import { assertApplyRequest } from '../domain/lane-request.ts'
 import { apply, view } from '../domain/lane-reducer.ts'
 import type { LaneInput } from '../temporal/messages.ts'
 import {
   applyUpdate,
+  malformedUpdate,
   laneStatusQuery,
   pauseSignal,
   resumeSignal,
@@ -12,6 +14,7 @@ import {
   setWindowSignal,
 } from '../temporal/messages.ts'
 import {
+  ApplicationFailure,
   allHandlersFinished,
   condition,
   continueAsNew,
@@ -43,11 +46,12 @@ export async function lane(input: LaneInput): Promise<void> {
   }
   const order = (request: LaneRequest) => void step({ requests: [request] })
 
-  setHandler(applyUpdate, (request) => {
+  const onUpdate = (request: ApplyRequest) => {
     updates += 1
     taskOfLastUpdate = workflowInfo().historyLength
     return step(request)
-  })
+  }
+  setHandler(applyUpdate, onUpdate, { validator: refuseMalformed })
   // Batch tools can only signal; each of these is idempotent.
   setHandler(pauseSignal, ({ reason }) => order({ kind: 'pause', id: '', reason }))
   setHandler(resumeSignal, () => order({ kind: 'resume', id: '' }))
@@ -60,6 +64,14 @@ export async function lane(input: LaneInput): Promise<void> {
   do await sleep(1)
   while (taskOfLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
   await continueAsNew<typeof lane>({ ...input, state })
+}
+
+function refuseMalformed(request: ApplyRequest): void {
+  try {
+    assertApplyRequest(request)
+  } catch (error) {
+    throw ApplicationFailure.nonRetryable(error instanceof Error ? error.message : String(error), malformedUpdate)
+  }
 }
 
 function tell({ workflowId, intentId, nonce }: RolledBack): void {

@@ -229,7 +229,11 @@ class Way {
     this.over = true
   }
 
-  #endCancelled(): void {
+  /** The chain has the last word: if the effect is there, ours or another's, the transfer is delivered. */
+  async #endCancelled(): Promise<void> {
+    const result = await confirm({ transfer: this.#transfer, waitMs: 0 }, this.#label)
+    if (result.kind !== 'gone') await this.#settle(0, undefined)
+    if (this.over) return
     const by = this.#cancelledBy
     this.#journal.enter('cancelled', `by ${by?.operator}: ${by?.reason}`, { reason: by?.reason ?? '' })
     this.over = true

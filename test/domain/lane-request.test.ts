@@ -1,0 +1,30 @@
+import type { ApplyRequest } from '../../domain/lane.ts'
+import { assertApplyRequest } from '../../domain/lane-request.ts'
+import { describe, expect, it } from 'vitest'
+
+const attempt = { kind: 'call', gasLimit: '21000', maxFee: '10', tip: '1' } as const
+const owner = { workflowId: 'w', intentId: 'w/1', callHash: '0x1' }
+const grant = { kind: 'grant', id: 'a', owner, attempt } as const
+const observe = { latest: 1, finalized: 0, height: 9, hash: '0x', balance: '5', claims: [0], since: 2 }
+
+describe('an update of the ledger', () => {
+  it('is taken when it is well formed', () => {
+    expect(() => assertApplyRequest({ observe, requests: [grant, { kind: 'resume', id: 'b' }] })).not.toThrow()
+  })
+
+  it.each<[string, unknown]>([
+    ['requests: must be a list', {}],
+    ['requests: must be a list', null],
+    ['requests[0].kind: unknown', { requests: [{ kind: 'mint' }] }],
+    ['requests[0].attempt.maxFee: must be a decimal number in quotes', { requests: [{ ...grant, attempt: { ...attempt, maxFee: '1e9' } }] }],
+    ['requests[0].attempt.kind: must be call or noop', { requests: [{ ...grant, attempt: undefined }] }],
+    ['requests[0].owner.intentId: must be a text', { requests: [{ ...grant, owner: { ...owner, intentId: '' } }] }],
+    ['requests[0].owner.value: must be a decimal number in quotes', { requests: [{ ...grant, owner: { ...owner, value: -1 } }] }],
+    ['requests[0].nonce: must be a whole number', { requests: [{ kind: 'fill', id: 'c', nonce: -1, reason: 'operator' }] }],
+    ['requests[0].window: must be a whole number', { requests: [{ kind: 'setWindow', id: 'd', window: '8' }] }],
+    ['observe.balance: must be a decimal number in quotes', { observe: { ...observe, balance: 5 }, requests: [] }],
+    ['observe.claims[0]: must be a whole number', { observe: { ...observe, claims: ['1'] }, requests: [] }],
+  ])('is refused before it is recorded: %s', (message, request) => {
+    expect(() => assertApplyRequest(request as ApplyRequest)).toThrow(message)
+  })
+})
