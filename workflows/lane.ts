@@ -52,10 +52,10 @@ export async function lane(input: LaneInput): Promise<void> {
     return step(request)
   }
   setHandler(applyUpdate, onUpdate, { validator: refuseMalformed })
-  // Batch tools can only signal; each of these is idempotent.
-  setHandler(pauseSignal, ({ reason }) => order({ kind: 'pause', id: '', reason }))
+  // Batch tools can only signal; each of these is idempotent. Typed by hand: what is missing must not fail the task, and so the lane.
+  setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', reason: by?.reason ?? 'no reason given' }))
   setHandler(resumeSignal, () => order({ kind: 'resume', id: '' }))
-  setHandler(setWindowSignal, ({ window }) => order({ kind: 'setWindow', id: '', window }))
+  setHandler(setWindowSignal, (to) => order({ kind: 'setWindow', id: '', window: to?.window }))
   setHandler(resyncSignal, () => order({ kind: 'resync', id: '' }))
   setHandler(laneStatusQuery, () => state)
 
