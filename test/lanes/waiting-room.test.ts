@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { WaitingRoom, type Waiting } from '../../lanes/waiting-room.ts'
+
+interface Named extends Waiting {
+  readonly name: string
+}
+
+const ageingMs = 10_000
+
+function waiter(name: string, changes: Partial<Waiting> = {}): Named {
+  return { name, priority: 3, source: 'a', since: 0, ...changes }
+}
+
+function roomOf(...waiters: readonly Named[]): WaitingRoom<Named> {
+  const room = new WaitingRoom<Named>()
+  for (const one of waiters) room.enter(one)
+  return room
+}
+
+function names(waiters: readonly Named[]): string[] {
+  return waiters.map(({ name }) => name)
+}
+
+describe('The waiting room', () => {
+  test('serves the better class first, within it the older', () => {
+    const room = roomOf(
+      waiter('late', { since: 2 }),
+      waiter('low', { priority: 5 }),
+      waiter('early', { since: 1 }),
+      waiter('first', { priority: 1, since: 3 }),
+    )
+    expect(names(room.take(9, 10))).toEqual(['first', 'early', 'late', 'low'])
+  })
+
+  test('a low class rises by one with every ten seconds', () => {
+    const old = waiter('old', { priority: 4, since: 0 })
+    const young = (at: number) => waiter('young', { priority: 3, since: at })
+    expect(names(roomOf(old, young(ageingMs - 1)).take(1, ageingMs - 1))).toEqual(['young'])
+    expect(names(roomOf(old, young(2 * ageingMs)).take(1, 2 * ageingMs))).toEqual(['old'])
+  })
+
+  test('sources of one class take turns, however many of one wait', () => {
+    const many = Array.from({ length: 100 }, (_, index) => waiter(`a${index}`, { since: index }))
+    const few = [waiter('b0', { source: 'b', since: 200 }), waiter('b1', { source: 'b', since: 201 })]
+    const room = roomOf(...many, ...few)
+    expect(names(room.take(6, 300))).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'a3'])
+  })
+
+  test('the turn is remembered from one take to the next', () => {
+    const room = roomOf(waiter('a0'), waiter('a1', { since: 1 }), waiter('b0', { source: 'b', since: 2 }))
+    expect(names(room.take(1, 5))).toEqual(['a0'])
+    expect(names(room.take(1, 5))).toEqual(['b0'])
+    expect(names(room.take(1, 5))).toEqual(['a1'])
+  })
+
+  test('who leaves is not served', () => {
+    const gone = waiter('gone')
+    const room = roomOf(gone, waiter('there', { since: 1 }))
+    room.leave(gone)
+    expect(room.size).toBe(1)
+    expect(names(room.take(2, 5))).toEqual(['there'])
+  })
+
+  const anyWaiter = fc.record({
+    priority: fc.integer({ min: 1, max: 5 }),
+    source: fc.constantFrom('a', 'b', 'c'),
+    since: fc.integer({ min: 0, max: 100_000 }),
+  })
+
+  test('everyone is served once, never more at a time than there are slots', () => {
+    const property = fc.property(fc.array(anyWaiter, { maxLength: 60 }), fc.array(fc.integer({ min: -3, max: 9 }), { maxLength: 20 }), (all, slots) => {
+      const room = roomOf(...all.map((one, index) => ({ ...one, name: String(index) })))
+      const served: string[] = []
+      for (const [turn, count] of [...slots, all.length].entries()) {
+        const taken = room.take(count, 100_000 + turn)
+        expect(taken.length).toBeLessThanOrEqual(Math.max(0, count))
+        served.push(...names(taken))
+      }
+      expect(served.length).toBe(new Set(served).size)
+      expect(served.length).toBe(all.length)
+      expect(room.size).toBe(0)
+    })
+    fc.assert(property)
+  })
+
+  test('nobody starves: a stream of fresh first-class waiters delays the last class by forty seconds at most', () => {
+    const property = fc.property(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 100, max: 2_000 }), fc.nat({ max: 20 }), (priority, everyMs, ahead) => {
+      const room = roomOf(...Array.from({ length: ahead }, (_, index) => waiter(`ahead${index}`, { priority: 1, source: 'b' })))
+      room.enter(waiter('patient', { priority }))
+      let now = 0
+      // One slot per tick, and one more of the first class per tick: without age it would never come to the others.
+      for (; now < 200_000; now += everyMs) {
+        room.enter(waiter(`fresh${now}`, { priority: 1, source: 'b', since: now }))
+        if (names(room.take(1, now)).includes('patient')) break
+      }
+      // Risen to the first class, it has to let those go first that have waited as long and are of a class that has risen too.
+      expect(now).toBeLessThanOrEqual((priority - 1) * ageingMs + (ahead + 2) * everyMs + ageingMs)
+    })
+    fc.assert(property)
+  })
+})
