@@ -29,5 +29,8 @@ export const defaultTuning: WorkerTuning = {
 /** The defaults, with what PORTAGE_MAX_CACHED_WORKFLOWS says: 0 replays every workflow at every task, which finds non-determinism. */
 export function tuningFrom(env: NodeJS.ProcessEnv): WorkerTuning {
   const cached = env['PORTAGE_MAX_CACHED_WORKFLOWS']
-  return cached === undefined ? defaultTuning : { ...defaultTuning, maxCachedWorkflows: Number(cached) }
+  if (cached === undefined) return defaultTuning
+  const maxCachedWorkflows = Number(cached)
+  // Without a cache, a second task throws the first one's workflow out in the middle of its local activity, which costs a time-out of 10 s.
+  return { ...defaultTuning, maxCachedWorkflows, ...(maxCachedWorkflows === 0 && { workflowTasks: 1, workflowPollers: 1 }) }
 }

@@ -3,7 +3,7 @@ import type { PortageProcess } from '../../devnet/portage.ts'
 import { until } from '../../devnet/until.ts'
 import type { TransferStatus } from '../../temporal/messages.ts'
 import { runCli } from '../cli/run-cli.ts'
-import { inPool, mine, mineDear, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { inPool, mine, mineDearUntil, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { sendUnattested } from '../helpers/e2e-token.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
@@ -94,12 +94,7 @@ describe('Operation with the plain temporal CLI', () => {
     const [call] = await inPool(anvil(), lane, 1)
     await signal(sent.id, 'cancel', cancel)
     // Blocks too dear for the call, so that the no-op is not too late.
-    const replaced = async () => {
-      await mineDear(anvil(), call!.maxFeePerGas * 3n)
-      const [now] = await pooled(anvil(), lane)
-      return now === undefined || now.to === lane
-    }
-    await until(replaced, { timeoutMs: 40_000, everyMs: 400, what: 'the no-op to take the place of the call' })
+    await mineDearUntil(anvil(), call!.maxFeePerGas * 3n, lane, call!.nonce + 1)
     await startMining(anvil())
     await mine(anvil(), 3)
     const [end] = await stage.outcomes([sent])

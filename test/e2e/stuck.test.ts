@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { until } from '../../devnet/until.ts'
-import { inPool, mine, mineDear, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { inPool, mine, mineDearUntil, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
@@ -29,14 +28,7 @@ describe('Stuck transactions', () => {
     const sent = await stage.send('ethereum', [coin, coin, coin])
     const first = await inPool(anvil(), lane, 3)
     const dear = 10n * first.map(({ maxFeePerGas }) => maxFeePerGas).reduce((a, b) => (a > b ? a : b))
-    // Dear blocks until all have gone; each raise happens when blocks have passed, so blocks must come.
-    await until(
-      async () => {
-        await mineDear(anvil(), dear)
-        return (await pooled(anvil(), lane)).length === 0
-      },
-      { timeoutMs: 60_000, everyMs: 400, what: 'the raised transactions to be mined' },
-    )
+    await mineDearUntil(anvil(), dear, lane, first.at(-1)!.nonce + 1)
     await startMining(anvil())
     await mine(anvil(), 2)
     const ends = await stage.outcomes(sent)
@@ -53,11 +45,7 @@ describe('Stuck transactions', () => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [first] = await inPool(anvil(), lane, 1)
-    const raised = async () => {
-      await mineDear(anvil(), first!.maxFeePerGas * 2n)
-      return (await pooled(anvil(), lane)).every(({ maxFeePerGas }) => maxFeePerGas >= first!.maxFeePerGas * 2n)
-    }
-    await until(raised, { timeoutMs: 60_000, everyMs: 400, what: 'the fee to be raised' })
+    await mineDearUntil(anvil(), first!.maxFeePerGas * 2n, lane, first!.nonce + 1)
     await startMining(anvil())
     await mine(anvil(), 3)
     const [end] = await stage.outcomes([sent])

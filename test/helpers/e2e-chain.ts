@@ -19,14 +19,31 @@ export async function mine({ rpc }: Anvil, blocks = 1): Promise<void> {
   await rpc('anvil_mine', [`0x${blocks.toString(16)}`])
 }
 
-/** Blocks mined by hand under which no transaction of `maxFee` fits: each one's base fee is what is asked. */
-export async function mineDear({ rpc }: Anvil, baseFeeWei: bigint): Promise<void> {
+/** A block with this base fee. */
+async function mineDear({ rpc }: Anvil, baseFeeWei: bigint): Promise<void> {
   await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${baseFeeWei.toString(16)}`])
   await rpc('evm_mine')
 }
 
 export async function height({ rpc }: Anvil): Promise<number> {
   return Number(await rpc<string>('eth_blockNumber'))
+}
+
+/** An account's next nonce, by the last block. */
+export async function nonceOf({ rpc }: Anvil, address: string): Promise<number> {
+  return Number(await rpc<string>('eth_getTransactionCount', [address, 'latest']))
+}
+
+/**
+ * Mines blocks with this base fee until the account's next nonce is `nonce`: what was sent for less must be raised or replaced first. anvil
+ * drops from its pool what a block is too dear for.
+ */
+export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string, nonce: number): Promise<unknown> {
+  const look = async () => {
+    await mineDear(anvil, baseFeeWei)
+    return (await nonceOf(anvil, address)) >= nonce
+  }
+  return until(look, { timeoutMs: 60_000, everyMs: 400, what: `blocks with a base fee of ${baseFeeWei} wei to take ${address} to nonce ${nonce}` })
 }
 
 /** A transaction in the pool, as the node shows it. */

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { transferKinds } from '../../devnet/users.ts'
+import { devnetTokenFeeWei } from '../../devnet/relayer-config.ts'
+import { inPool, mine, mineDearUntil, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
+import { sendUnattested } from '../helpers/e2e-token.ts'
+import type { Sent, Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+/** Every workflow task replays its history from the first event: what is not deterministic fails here (docs: PORTAGE_E2E_NO_CACHE). */
+describe('Without a workflow cache', () => {
+  let stage: Stage
+
+  beforeAll(async () => {
+    stage = await startStage({ noCache: true, consistencyLevel: 200 })
+    // Ledgers that continue as new after a few updates, so that this is replayed, too.
+    await stage.portage({ env: { PORTAGE_LANE_UPDATES_PER_RUN: '5' } })
+  })
+
+  afterAll(() => stage?.close())
+
+  test('ten transfers of all kinds, a wait, a retry and a cancel', async () => {
+    const transfers = transferKinds.map((kind, index) => ({ kind, amount: 10n ** 17n + BigInt(index) * 10n ** 12n, fee: devnetTokenFeeWei }))
+    const token = await sendUnattested(stage, 'ethereum', 1)
+    const [waiting] = (await stage.identify(token.transfers)) as [Sent]
+    await Promise.all([stage.send('ethereum', [...transfers, transfers[0]!]), stage.send('bsc', [...transfers, transfers[1]!])])
+    expect((await stage.outcomes(stage.sent)).map(({ state }) => state)).toEqual(stage.sent.map(() => 'delivered'))
+
+    await stage.reaches(waiting.id, 'waiting')
+    const attested = await stage.identify(await token.attest())
+    await stage.client.workflow.getHandle(waiting.id).signal('retry')
+    expect(await stage.outcomes(attested)).toMatchObject([{ state: 'delivered' }])
+    await expectDelivered(stage, [...stage.sent, ...attested])
+
+    const { anvil } = stage.devnet.chains.bsc
+    const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
+    await stopMining(anvil)
+    const [cancelled] = (await stage.send('ethereum', [transfers[0]!])) as [Sent]
+    const [call] = await inPool(anvil, lane, 1)
+    await stage.client.workflow.getHandle(cancelled.id).signal('cancel', { operator: 'night-shift', reason: 'a test' })
+    await mineDearUntil(anvil, call!.maxFeePerGas * 3n, lane, call!.nonce + 1)
+    await startMining(anvil)
+    await mine(anvil, 3)
+    expect(await stage.outcomes([cancelled])).toMatchObject([{ state: 'cancelled' }])
+    await expectNotDelivered(stage, [cancelled])
+  })
+})
