@@ -71,7 +71,10 @@ export class Flight {
     this.#attempts = attempts
     this.#outbid = outbid
     this.#watch = deps.chain.watch([])
-    this.#watch.onChange(() => this.#changed())
+    this.#watch.onChange(({ kind }) => {
+      if (kind === 'unseen') this.#fellOut()
+      this.#changed()
+    })
   }
 
   get attempts(): number {
@@ -264,6 +267,12 @@ export class Flight {
     } finally {
       this.#work = undefined
     }
+  }
+
+  /** A pool need not have it any more: the same bytes go at the next block, and the wait for a better fee begins anew. */
+  #fellOut(): void {
+    this.#settledSend = false
+    this.#lowestSince = undefined
   }
 
   #background(work: Promise<void>): void {

@@ -69,34 +69,43 @@ describe('The waiting room', () => {
   })
 
   test('everyone is served once, never more at a time than there are slots', () => {
-    const property = fc.property(fc.array(anyWaiter, { maxLength: 60 }), fc.array(fc.integer({ min: -3, max: 9 }), { maxLength: 20 }), (all, slots) => {
-      const room = roomOf(...all.map((one, index) => ({ ...one, name: String(index) })))
-      const served: string[] = []
-      for (const [turn, count] of [...slots, all.length].entries()) {
-        const taken = room.take(count, 100_000 + turn)
-        expect(taken.length).toBeLessThanOrEqual(Math.max(0, count))
-        served.push(...names(taken))
-      }
-      expect(served.length).toBe(new Set(served).size)
-      expect(served.length).toBe(all.length)
-      expect(room.size).toBe(0)
-    })
+    const property = fc.property(
+      fc.array(anyWaiter, { maxLength: 60 }),
+      fc.array(fc.integer({ min: -3, max: 9 }), { maxLength: 20 }),
+      (all, slots) => {
+        const room = roomOf(...all.map((one, index) => ({ ...one, name: String(index) })))
+        const served: string[] = []
+        for (const [turn, count] of [...slots, all.length].entries()) {
+          const taken = room.take(count, 100_000 + turn)
+          expect(taken.length).toBeLessThanOrEqual(Math.max(0, count))
+          served.push(...names(taken))
+        }
+        expect(served.length).toBe(new Set(served).size)
+        expect(served.length).toBe(all.length)
+        expect(room.size).toBe(0)
+      },
+    )
     fc.assert(property)
   })
 
   test('nobody starves: a stream of fresh first-class waiters delays the last class by forty seconds at most', () => {
-    const property = fc.property(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 100, max: 2_000 }), fc.nat({ max: 20 }), (priority, everyMs, ahead) => {
-      const room = roomOf(...Array.from({ length: ahead }, (_, index) => waiter(`ahead${index}`, { priority: 1, source: 'b' })))
-      room.enter(waiter('patient', { priority }))
-      let now = 0
-      // One slot per tick, and one more of the first class per tick: without age it would never come to the others.
-      for (; now < 200_000; now += everyMs) {
-        room.enter(waiter(`fresh${now}`, { priority: 1, source: 'b', since: now }))
-        if (names(room.take(1, now)).includes('patient')) break
-      }
-      // Risen to the first class, it has to let those go first that have waited as long and are of a class that has risen too.
-      expect(now).toBeLessThanOrEqual((priority - 1) * ageingMs + (ahead + 2) * everyMs + ageingMs)
-    })
+    const property = fc.property(
+      fc.integer({ min: 1, max: 5 }),
+      fc.integer({ min: 100, max: 2_000 }),
+      fc.nat({ max: 20 }),
+      (priority, everyMs, ahead) => {
+        const room = roomOf(...Array.from({ length: ahead }, (_, index) => waiter(`ahead${index}`, { priority: 1, source: 'b' })))
+        room.enter(waiter('patient', { priority }))
+        let now = 0
+        // One slot per tick, and one more of the first class per tick: without age it would never come to the others.
+        for (; now < 200_000; now += everyMs) {
+          room.enter(waiter(`fresh${now}`, { priority: 1, source: 'b', since: now }))
+          if (names(room.take(1, now)).includes('patient')) break
+        }
+        // Risen to the first class, it has to let those go first that have waited as long and are of a class that has risen too.
+        expect(now).toBeLessThanOrEqual((priority - 1) * ageingMs + (ahead + 2) * everyMs + ageingMs)
+      },
+    )
     fc.assert(property)
   })
 })

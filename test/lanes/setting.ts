@@ -1,0 +1,171 @@
+import { Client, type WorkflowClientInterceptor } from '@temporalio/client'
+import type { Signer } from '../../chains/port.ts'
+import type { EvmChain } from '../../chains/evm/index.ts'
+import { freshAddress } from '../../devnet/accounts.ts'
+import type { Anvil } from '../../devnet/anvil.ts'
+import { startTemporal, type TemporalOptions, type TemporalServer } from '../../devnet/temporal.ts'
+import { until } from '../../devnet/until.ts'
+import type { Attempt, LaneConfig, LaneState } from '../../domain/lane.ts'
+import { laneId } from '../../domain/lane-id.ts'
+import { LaneAgent, type Want } from '../../lanes/agent.ts'
+import { callHash } from '../../lanes/call-hash.ts'
+import type { Flight } from '../../lanes/flight.ts'
+import { Ledger } from '../../lanes/ledger.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { laneStatusQuery } from '../../temporal/messages.ts'
+import { laneWorkflowId } from '../../temporal/names.ts'
+import { createLanesWorker } from '../../workers/lanes.ts'
+import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
+import { defaultTuning } from '../../workers/tuning.ts'
+import { networkId, startManualAnvil, testChain } from '../helpers/evm.ts'
+
+const logger = silentLogger()
+/** The first attempt of every want: far above a devnet's base fee. */
+const first: Attempt = { kind: 'call', gasLimit: '30000', maxFee: '5000000000', tip: '1000000000' }
+
+/** A Temporal server with a worker for ledgers. */
+export interface Ledgers {
+  readonly server: TemporalServer
+  readonly temporal: Temporal
+  /** A process's line to a ledger. */
+  line(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): Ledger
+  state(lane: string): Promise<LaneState>
+  stop(): Promise<void>
+}
+
+export async function startLedgers(options: TemporalOptions = {}): Promise<Ledgers> {
+  const server = await startTemporal({ inMemory: true, headless: true, ...options })
+  const temporal = await connectTemporal({ address: server.address, namespace: 'default' }, logger)
+  const worker = await createLanesWorker({ temporal, logger, tuning: { ...defaultTuning, graceMs: 0 } })
+  const running = worker.run()
+  const lines: Ledger[] = []
+  return {
+    server,
+    temporal,
+    line(config, { client = temporal.client, ...rest } = {}) {
+      const line = new Ledger({ client, config, logger, ...rest })
+      lines.push(line)
+      return line
+    },
+    state: (lane) => temporal.client.workflow.getHandle(laneWorkflowId(lane)).query(laneStatusQuery),
+    async stop() {
+      for (const line of lines) line.close()
+      worker.shutdown()
+      await running
+      await temporal.connection.close()
+      await server.stop()
+    },
+  }
+}
+
+/** A client that counts the updates that it has on their way. */
+export function countingClient({ connection, namespace }: Temporal): {
+  client: Client
+  readonly sent: number
+  readonly mostAtOnce: number
+} {
+  const count = { client: undefined as unknown as Client, sent: 0, mostAtOnce: 0 }
+  let now = 0
+  const interceptor: WorkflowClientInterceptor = {
+    async startUpdateWithStart(input, next) {
+      count.sent += 1
+      now += 1
+      count.mostAtOnce = Math.max(count.mostAtOnce, now)
+      try {
+        return await next(input)
+      } finally {
+        now -= 1
+      }
+    },
+  }
+  count.client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
+  return count
+}
+
+/** A chain whose blocks come when a test mines them, and lanes on it. */
+export interface LaneSetting {
+  readonly ledgers: Ledgers
+  readonly anvil: Anvil & { mine(blocks?: number): Promise<void> }
+  readonly chain: EvmChain
+  /** One process's agent of a key's lane, started and synced unless `synced` is false. */
+  agent(signer: Signer, options?: AgentOptions): Promise<LaneAgent>
+  /** A block without room for any transaction: what is in the pool stays there. Resolves when the chain's tracker has it. */
+  passBlock(): Promise<void>
+  /** A block with all that is in the pool. Resolves when the tracker has it. */
+  mine(blocks?: number): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface AgentOptions {
+  readonly window?: number
+  readonly bumpAfterBlocks?: number
+  readonly fillAfterBlocks?: number
+  readonly synced?: boolean
+}
+
+export async function startLaneSetting(): Promise<LaneSetting> {
+  const [ledgers, anvil] = await Promise.all([startLedgers(), startManualAnvil()])
+  await anvil.mine()
+  const chain = testChain(anvil.url)
+  await chain.connect()
+  const agents: LaneAgent[] = []
+  const seen = async () => {
+    const height = Number(await anvil.rpc<string>('eth_blockNumber'))
+    await until(() => (chain.heads.current?.latest.height ?? 0) >= height, { timeoutMs: 10_000, what: `block ${height} to be seen` })
+  }
+  const gasLimit = (limit: number) => anvil.rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`])
+  return {
+    ledgers,
+    anvil,
+    chain,
+    async agent(signer, { window = 8, bumpAfterBlocks = 3, fillAfterBlocks = 20, synced = true } = {}) {
+      const config = { lane: laneOf(signer), window, fillAfterBlocks }
+      const agent = new LaneAgent({ chain, signer, ledger: ledgers.line(config), logger, config, bumpAfterBlocks })
+      agents.push(agent)
+      agent.start()
+      await until(() => (synced ? agent.view?.synced : agent.view !== undefined), { timeoutMs: 20_000, what: 'the lane to be synced' })
+      return agent
+    },
+    async passBlock() {
+      await gasLimit(20_000)
+      await anvil.mine()
+      await gasLimit(60_000_000)
+      await seen()
+    },
+    async mine(blocks) {
+      await anvil.mine(blocks)
+      await seen()
+    },
+    async stop() {
+      for (const agent of agents) agent.stop()
+      chain.close()
+      await anvil.stop()
+      await ledgers.stop()
+    },
+  }
+}
+
+export function laneOf(signer: Pick<Signer, 'address'>): string {
+  return laneId('evm', networkId, signer.address)
+}
+
+/** A payment of 1 wei to somebody new, by an intent of this name. */
+export function want(name: string, changes: Partial<Want> = {}): Want {
+  const intent = { to: freshAddress(), data: '0x', value: '1' }
+  const owner = { workflowId: name, intentId: `${name}/1`, callHash: callHash(intent), value: intent.value }
+  return { owner, intent, first, priority: 3, source: 'test', ...changes }
+}
+
+/** The nonce of a want, or an error that says why it got none. */
+export async function acquired(agent: LaneAgent, one: Want, timeoutMs = 10_000): Promise<Flight> {
+  const result = await agent.acquire(one, { again: false, timeoutMs })
+  if (result.kind === 'refused') throw new Error(`${one.owner.intentId} was refused: ${result.why}, ${result.detail}`)
+  return result.flight
+}
+
+/** The flight of a want, on its way. */
+export async function launched(agent: LaneAgent, one: Want): Promise<Flight> {
+  const flight = await acquired(agent, one)
+  await flight.launch()
+  return flight
+}
