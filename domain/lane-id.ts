@@ -9,8 +9,3 @@ export function laneId(family: string, networkId: string | number, address: stri
 export function laneAddress(lane: LaneId): string {
   return lane.slice(lane.indexOf(':') + 1)
 }
-
-/** `family-networkId` of a lane id. */
-export function laneNetwork(lane: LaneId): string {
-  return lane.slice(0, lane.indexOf(':'))
-}
