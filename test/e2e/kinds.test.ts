@@ -1,18 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { artifact, Script } from '../../devnet/contracts.ts'
+import type { PortageProcess } from '../../devnet/portage.ts'
 import { devnetTokenFeeWei } from '../../devnet/relayer-config.ts'
 import { transferKinds } from '../../devnet/users.ts'
+import { toUniversal } from '../../devnet/vaa.ts'
+import { published } from '../../devnet/wormhole.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
 
 const amount = 10n ** 18n
 
+const bridgeAbi = artifact('BridgeImplementation').abi
+
 describe('Every kind of transfer, both ways', () => {
   let stage: Stage
+  let portage: PortageProcess
 
   beforeAll(async () => {
     stage = await startStage()
-    await stage.portage()
+    portage = await stage.portage()
   })
 
   afterAll(() => stage?.close())
@@ -48,5 +55,22 @@ describe('Every kind of transfer, both ways', () => {
     await expectNotDelivered(stage, tokens)
     const { status } = await stage.client.workflow.getHandle(tokens[0]!.id).describe()
     expect(status.name).toBe('COMPLETED')
+  })
+
+  test('a transfer with a call (payload 3) is declined: only its recipient could redeem it', async () => {
+    const { chains, outsiders, guardian } = stage.devnet
+    const { anvil, core, tokenBridge, wormholeChainId } = chains.ethereum
+    const script = await Script.of(anvil, outsiders.ethereum)
+    const recipient = `0x${toUniversal(outsiders.bsc.address)}`
+    script.call(tokenBridge, bridgeAbi, 'wrapAndTransferETHWithPayload', [chains.bsc.wormholeChainId, recipient, 0, '0xc0ffee'], amount)
+    const [mined] = await script.mine()
+    const [message] = published(mined!, core, wormholeChainId)
+    const { bytes } = await guardian.waitFor(wormholeChainId, message!.emitter, message!.sequence)
+    const { status, body } = await stage.submit(portage, bytes)
+    expect(status).toBeLessThan(300)
+    const [end] = await stage.outcomes([String(body['id'])])
+    expect(end).toMatchObject({ state: 'declined', code: 'PAYLOAD_WITH_CALL', reason: expect.stringContaining(outsiders.bsc.address) })
+    const lanes = await expectDelivered(stage, [])
+    expect(lanes.revertedTransactions).toBe(0)
   })
 })
