@@ -171,7 +171,10 @@ function lowered(state: LaneState): LaneState {
 
 function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon'): Step {
   const entry = ofIntent(state, intentId)
-  if (!entry) return { state: bury(state, intentId), answer: { kind: 'free' } }
+  if (!entry) {
+    const unknown = how === 'cancel' ? inheritedNonce(state) : undefined
+    return { state: bury(state, intentId), answer: unknown === undefined ? { kind: 'free' } : { kind: 'held', nonce: unknown } }
+  }
   const held: LaneAnswer = { kind: 'held', nonce: entry.nonce }
   if (how === 'leave') return { state, answer: held }
   // The tombstone outlives the entry: a zombie that asks after the no-op is final gets nothing either.
@@ -180,6 +183,12 @@ function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 
   const { owner, ...rest } = entry
   const orphan: Entry = { ...rest, ...(owner?.value && { value: owner.value }), fill: 'abandoned', maybeSent: true }
   return { state: put(buried, orphan), answer: held }
+}
+
+/** The lowest nonce that an earlier ledger may have given to anyone, and that may still be mined. */
+function inheritedNonce(state: LaneState): number | undefined {
+  if (!state.synced) return state.next
+  return unmined(state).find((entry) => !entry.owner && entry.fill === 'inherited')?.nonce
 }
 
 function bury(state: LaneState, intentId: string): LaneState {

@@ -146,6 +146,7 @@ export class Way {
         case 'seen':
           return
         case 'withdrawn':
+          if (this.#cancelledBy) await this.#untilFree(ready.lane)
           this.#nextRound()
           return
         case 'reverted':
@@ -167,6 +168,11 @@ export class Way {
     if (!this.#cancelledBy || this.over || this.#intentId !== intentId) return
     const answer = await withdraw({ lane, intentId, how: 'cancel' })
     if (answer.kind === 'free') this.#scope.cancel()
+  }
+
+  /** A ledger that is younger than this transfer answers `held` as long as what an earlier one granted may still be mined. */
+  async #untilFree(lane: LaneId): Promise<void> {
+    while ((await withdraw({ lane, intentId: this.#intentId, how: 'cancel' })).kind === 'held') await this.#pause(waits.pendingMs)
   }
 
   /** `broadcast` itself failed. A cancelled one was cancelled here; otherwise no worker took it, or it can't work: ask the ledger. */
@@ -272,8 +278,7 @@ export class Way {
 
   /** True if something woke it before the time was over. */
   async #pause(ms: number): Promise<boolean> {
-    if (this.#woken) return true
-    const woken = await condition(() => this.#woken, ms)
+    const woken = this.#woken || (await condition(() => this.#woken, ms))
     if (this.#journal.state !== 'parked') this.#woken = false
     return woken
   }

@@ -140,4 +140,16 @@ describe('Operation with the plain temporal CLI', () => {
     // The new ledger has granted only what came after.
     expect((await stage.lane('bsc')).counts.granted).toBe(later.length)
   })
+
+  test('cancelled when the ledger that knew its nonce is gone: what is in the pool decides, not the new ledger', async () => {
+    await stopMining(anvil())
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    await inPool(anvil(), lane, 1)
+    await stage.temporal('workflow', 'terminate', '--workflow-id', `lane:evm-${anvil().chainId}:${lane}`, '--reason', 'by mistake')
+    await signal(sent.id, 'cancel', cancel)
+    await stage.reaches(sent.id, 'broadcasting')
+    await startMining(anvil())
+    expect(await stage.outcomes([sent])).toMatchObject([{ state: 'delivered', delivery: { by: lane, ours: true } }])
+    await expectDelivered(stage, delivered())
+  })
 })
