@@ -158,7 +158,18 @@ export class Way {
 
   #broadcastOnce(ready: Ready, again: boolean): Promise<BroadcastResult | 'cancelled'> {
     const { lane, callHash, gasLimit, maxFee, tip } = ready
-    const input = { owner: this.#id, intentId: this.#intentId, lane, transfer: this.#transfer, callHash, gasLimit, maxFee, tip, again, priority: this.#priority }
+    const input = {
+      owner: this.#id,
+      intentId: this.#intentId,
+      lane,
+      transfer: this.#transfer,
+      callHash,
+      gasLimit,
+      maxFee,
+      tip,
+      again,
+      priority: this.#priority,
+    }
     return this.#scope.run(() => broadcast(input, this.#label)).catch((error: unknown) => this.#unserved(error, lane))
   }
 

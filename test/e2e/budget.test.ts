@@ -22,7 +22,7 @@ describe('What a transfer costs', () => {
       sent.map(async ({ id }) => {
         const { raw, historyLength } = await stage.client.workflow.getHandle(id).describe()
         const info = raw.workflowExecutionInfo
-        return { stateTransitions: Number(info?.stateTransitionCount ?? Number.NaN), historyEvents: Number(historyLength) }
+        return { stateTransitions: Number(info?.stateTransitionCount ?? Number.NaN), historyEvents: historyLength }
       }),
     )
   /** By visibility, not by queries: one that comes while a workflow runs its local activity costs that workflow a task. */

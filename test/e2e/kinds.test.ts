@@ -24,7 +24,7 @@ describe('Every kind of transfer, both ways', () => {
 
   afterAll(() => stage?.close())
 
-  test('all four kinds are delivered once from both chains, and the fee is the lane\'s', async () => {
+  test("all four kinds are delivered once from both chains, and the fee is the lane's", async () => {
     const transfers = transferKinds.map((kind) => ({ kind, amount, fee: devnetTokenFeeWei }))
     const sent = (await Promise.all([stage.send('ethereum', transfers), stage.send('bsc', transfers)])).flat()
     const ends = await stage.outcomes(sent)
@@ -36,7 +36,9 @@ describe('Every kind of transfer, both ways', () => {
     expect(Object.values(result.feesEarned)).toEqual([2n, 2n, 2n, 2n].map((count) => count * devnetTokenFeeWei))
     // What the workflow says about its transaction is what the chain says.
     for (const [index, end] of ends.entries()) {
-      const finding = result.findings.find(({ transfer }) => transfer.sequence === sent[index]?.sequence && transfer.source === sent[index]?.source)
+      const finding = result.findings.find(
+        ({ transfer }) => transfer.sequence === sent[index]?.sequence && transfer.source === sent[index]?.source,
+      )
       expect(finding).toMatchObject({ txHashes: [end.txHash], redeemedBy: [end.delivery?.by], blockHeight: end.delivery?.blockHeight })
     }
   })
@@ -49,7 +51,9 @@ describe('Every kind of transfer, both ways', () => {
     const tokens = sent.filter(({ kind }) => kind.startsWith('token'))
     for (const [index, end] of ends.entries()) {
       const coin = sent[index]?.kind.startsWith('coin')
-      expect(end).toMatchObject(coin ? { state: 'delivered' } : { state: 'declined', code: 'FEE_TOO_LOW', reason: expect.stringMatching(/fee/i) })
+      expect(end).toMatchObject(
+        coin ? { state: 'delivered' } : { state: 'declined', code: 'FEE_TOO_LOW', reason: expect.stringMatching(/fee/i) },
+      )
     }
     await expectDelivered(stage, coins)
     await expectNotDelivered(stage, tokens)

@@ -7,7 +7,10 @@ import { sendUnattested } from '../helpers/e2e-token.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
 
-/** Every workflow task replays its history from the first event: what is not deterministic fails here (docs: PORTAGE_E2E_NO_CACHE). */
+/**
+ * Every workflow task replays its history from the first event: what is not deterministic fails here. PORTAGE_E2E_NO_CACHE=1 runs every
+ * file that uses the stage so.
+ */
 describe('Without a workflow cache', () => {
   let stage: Stage
 
@@ -20,7 +23,11 @@ describe('Without a workflow cache', () => {
   afterAll(() => stage?.close())
 
   test('ten transfers of all kinds, a wait, a retry and a cancel', async () => {
-    const transfers = transferKinds.map((kind, index) => ({ kind, amount: 10n ** 17n + BigInt(index) * 10n ** 12n, fee: devnetTokenFeeWei }))
+    const transfers = transferKinds.map((kind, index) => ({
+      kind,
+      amount: 10n ** 17n + BigInt(index) * 10n ** 12n,
+      fee: devnetTokenFeeWei,
+    }))
     const token = await sendUnattested(stage, 'ethereum', 1)
     const [waiting] = (await stage.identify(token.transfers)) as [Sent]
     await Promise.all([stage.send('ethereum', [...transfers, transfers[0]!]), stage.send('bsc', [...transfers, transfers[1]!])])

@@ -53,7 +53,17 @@ describe('Operation with the plain temporal CLI', () => {
     await until(twice, { timeoutMs: 10_000, everyMs: 200, what: 'the retried transfer to have tried and to wait again' })
 
     const transfers = await stage.identify(await token.attest())
-    const batch = ['workflow', 'signal', '--query', "TransferState='waiting'", '--name', 'retry', '--reason', 'the wrapper is there', '--yes']
+    const batch = [
+      'workflow',
+      'signal',
+      '--query',
+      "TransferState='waiting'",
+      '--name',
+      'retry',
+      '--reason',
+      'the wrapper is there',
+      '--yes',
+    ]
     const asked = Date.now()
     await stage.temporal(...batch)
     const ends = await stage.outcomes(transfers)

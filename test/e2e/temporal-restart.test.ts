@@ -4,7 +4,8 @@ import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
 
-const coins = (count: number) => Array.from({ length: count }, (_, index) => ({ kind: 'coin' as const, amount: 10n ** 17n + BigInt(index) * 10n ** 12n }))
+const coins = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ kind: 'coin' as const, amount: 10n ** 17n + BigInt(index) * 10n ** 12n }))
 
 describe('Temporal goes away', () => {
   let stage: Stage

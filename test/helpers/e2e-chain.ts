@@ -25,10 +25,6 @@ async function mineDear({ rpc }: Anvil, baseFeeWei: bigint): Promise<void> {
   await rpc('evm_mine')
 }
 
-export async function height({ rpc }: Anvil): Promise<number> {
-  return Number(await rpc<string>('eth_blockNumber'))
-}
-
 /** An account's next nonce, by the last block. */
 export async function nonceOf({ rpc }: Anvil, address: string): Promise<number> {
   return Number(await rpc<string>('eth_getTransactionCount', [address, 'latest']))
@@ -43,7 +39,11 @@ export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string,
     await mineDear(anvil, baseFeeWei)
     return (await nonceOf(anvil, address)) >= nonce
   }
-  return until(look, { timeoutMs: 60_000, everyMs: 400, what: `blocks with a base fee of ${baseFeeWei} wei to take ${address} to nonce ${nonce}` })
+  return until(look, {
+    timeoutMs: 60_000,
+    everyMs: 400,
+    what: `blocks with a base fee of ${baseFeeWei} wei to take ${address} to nonce ${nonce}`,
+  })
 }
 
 /** A transaction in the pool, as the node shows it. */

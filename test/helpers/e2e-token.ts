@@ -39,7 +39,14 @@ export async function sendUnattested(stage: Stage, source: ChainKey, count: numb
     if (!message) throw new Error(`transaction ${transaction.transactionHash} published nothing`)
     const origin = `${wormholeChainId}/${toUniversal(token)}`
     const recipient = recipients[index] ?? ''
-    const way = { kind: 'token' as const, source: name, target: target.name, emitterChain: wormholeChainId, emitter, sequence: message.sequence }
+    const way = {
+      kind: 'token' as const,
+      source: name,
+      target: target.name,
+      emitterChain: wormholeChainId,
+      emitter,
+      sequence: message.sequence,
+    }
     return { ...way, recipient, amount, fee: 0n, asset: '', origin, txHash: transaction.transactionHash, sentAt: transaction.timestamp }
   })
   return {
