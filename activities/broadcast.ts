@@ -15,6 +15,11 @@ const followMs = 30_000
 /** A healthy transfer is through before its first heartbeat, which would cost a state transition. */
 const firstHeartbeatMs = 4_000
 const heartbeatMs = 3_000
+/**
+ * So long, ms, the admission is believed that nobody has delivered: less than the heartbeat time-out, since a process that was stopped for
+ * longer wakes up to tries that others have taken over and ended.
+ */
+const believedMs = 8_000
 /** A refusal that only time mends: look again after this, ms. */
 const retryMs = 5_000
 
@@ -86,7 +91,8 @@ async function outcome(
   const finalInMs = state.final ? 0 : deps.msToFinality(state.receipt.block.height)
   if (!state.final && Date.now() + finalInMs <= until) await flight.until(fate, until - Date.now())
   const now = flight.state
-  if (now.kind === 'flying') return Date.now() < until ? undefined : { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: now.note }
+  if (now.kind === 'flying')
+    return Date.now() < until ? undefined : { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: now.note }
   if (now.kind === 'spent') return { kind: 'spent', nonce: flight.nonce, by: now.by }
   const landed = landing(flight, now)
   const works = !now.noop && endpointOf(deps, transfer).hasEffect(now.receipt, transfer)
@@ -105,7 +111,10 @@ function landing(flight: Flight, { receipt }: Extract<FlightState, { kind: 'incl
   return { nonce: flight.nonce, txHash: receipt.hash, blockHeight, blockHash, gasPaid, attempts: flight.attempts }
 }
 
-/** A try that may have had a nonce asks for that first; if there is none and the effect is there, no nonce is wasted on it. */
+/**
+ * A try that may have had a nonce asks for that first. If there is none, or if it comes late, the chain is asked: where the effect is there,
+ * no nonce is wasted on it.
+ */
 async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: BroadcastInput, context: Context): Promise<Acquired | 'seen'> {
   const { transfer, owner: workflowId, intentId, gasLimit, maxFee, tip } = input
   const endpoint = endpointOf(deps, transfer)
@@ -119,12 +128,22 @@ async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: BroadcastIn
     source: `${transfer.sourceChain}/${transfer.emitter}`,
   }
   const options = { timeoutMs: waitForSlotMs, signal: context.cancellationSignal }
-  if (input.again || context.info.attempt > 1) {
+  let lookedAt = context.info.currentAttemptScheduledTimestampMs
+  const late = () => Date.now() - lookedAt > believedMs
+  const delivered = () => {
+    lookedAt = Date.now()
+    return endpoint.delivered(transfer, 'latest')
+  }
+  const again = input.again || context.info.attempt > 1
+  if (again) {
     const held = await agent.acquire(want, { ...options, again: true })
     if (held.kind === 'flight' || held.why !== 'none') return held
-    if (await endpoint.delivered(transfer, 'latest')) return 'seen'
   }
-  return agent.acquire(want, { ...options, again: false })
+  if ((again || late()) && (await delivered())) return 'seen'
+  const acquired = await agent.acquire(want, { ...options, again: false })
+  if (acquired.kind === 'refused' || !late() || !(await delivered())) return acquired
+  await agent.giveBack(acquired.flight)
+  return 'seen'
 }
 
 function refused({ why, detail }: Extract<Acquired, { kind: 'refused' }>): BroadcastResult {

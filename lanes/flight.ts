@@ -110,9 +110,9 @@ export class Flight {
     return [...this.#outbid, ...this.#attempts]
   }
 
-  /** Nothing of this nonce was signed in this process. */
+  /** Nothing of this nonce was signed in this process, nor is being signed. */
   get unsigned(): boolean {
-    return this.#signed.size === 0
+    return this.#signed.size === 0 && !this.#work
   }
 
   /** Signs every recorded attempt, so that each hash is watched, and sends the last; once. Throws SIGNER_UNAVAILABLE. */

@@ -1,11 +1,12 @@
 import { until } from '../../devnet/until.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failpoint } from '../../observability/failpoints.ts'
+import { inPool, pooled } from '../helpers/e2e-chain.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
 import { allDeliveredOnce, inFlight } from './judge.ts'
 import { died, fellAsleep, resubmit, sendCoins, startDoomed, startSound, stateOf } from './processes.ts'
-import { pooled, stuckInPool } from './stuck.ts'
+import { stuckInPool } from './stuck.ts'
 
 const count = 8
 /** Fewer slots than transfers: some have a nonce when the process dies, others wait for one. */
@@ -68,35 +69,26 @@ describe('kill -9 of a worker process', () => {
   // Last: blocks come every second after it.
   test('after-bump-recorded (time 1): a replacement in the ledger whose bytes do not exist', async () => {
     const doomed = await startDoomed(stage, 'after-bump-recorded', 'kill', 1)
-    const stuck = await stuckInPool(stage.devnet.chains.bsc.anvil)
-    const sent = await sendCoins(stage, count)
+    const { anvil } = stage.devnet.chains.bsc
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address ?? ''
-    const before = await until(async () => [await pooled(stage.devnet.chains.bsc.anvil, lane)].find(({ length }) => length === window), {
-      timeoutMs: 30_000,
-      what: 'the window to be in the pool',
-    })
+    const stuck = await stuckInPool(anvil)
+    const sent = await sendCoins(stage, count)
+    const before = await inPool(anvil, lane, window)
     // Blocks pass, a look of the relayer between two of them, until it raises the fee of the lowest.
-    await until(async () => doomed.ended ?? (await stuck.passBlock().then(() => undefined)), {
-      timeoutMs: 30_000,
-      everyMs: 400,
-      what: 'a bump',
-    })
+    const block = async () => doomed.ended ?? (await stuck.passBlock().then(() => undefined))
+    await until(block, { timeoutMs: 30_000, everyMs: 400, what: 'a bump' })
     await died(stage, doomed)
     expect(await inFlight(stage, sent)).toBe(count)
-    expect(await pooled(stage.devnet.chains.bsc.anvil, lane)).toEqual(before)
+    expect(await pooled(anvil, lane)).toEqual(before)
 
     const sound = await startSound(stage)
     await resubmit(stage, sound, sent)
     // No block comes: what raises the fee now is the record, not the wait.
-    const [lowest] = before
-    await until(
-      async () =>
-        (await pooled(stage.devnet.chains.bsc.anvil, lane)).some(({ nonce, maxFee }) => nonce === lowest?.nonce && maxFee > lowest.maxFee),
-      {
-        timeoutMs: 60_000,
-        what: 'the recorded replacement to be in the pool',
-      },
-    )
+    const raised = async () => {
+      const [lowest] = await pooled(anvil, lane)
+      return lowest && lowest.nonce === before[0]?.nonce && lowest.maxFeePerGas > before[0].maxFeePerGas
+    }
+    await until(raised, { timeoutMs: 60_000, what: 'the recorded replacement to be in the pool' })
     await stuck.end()
     await allDeliveredOnce(stage)
     await stage.end(sound)

@@ -1,21 +1,5 @@
 import type { Anvil } from '../../devnet/anvil.ts'
 
-/** A transaction in the node's pool. */
-export interface Pooled {
-  readonly nonce: number
-  /** Wei. */
-  readonly maxFee: bigint
-}
-
-/** What the pool has of an account, by nonce. */
-export async function pooled(anvil: Anvil, address: string): Promise<Pooled[]> {
-  const pool = await anvil.rpc<{ pending: Record<string, Record<string, { maxFeePerGas: string }>> }>('txpool_content')
-  const own = Object.entries(pool.pending).find(([account]) => account.toLowerCase() === address)?.[1] ?? {}
-  return Object.entries(own)
-    .map(([nonce, { maxFeePerGas }]) => ({ nonce: Number(nonce), maxFee: BigInt(maxFeePerGas) }))
-    .toSorted((a, b) => a.nonce - b.nonce)
-}
-
 /** A chain whose transactions stay in the pool. */
 export interface Stuck {
   /** Mines a block that has no room for a redemption: what is in the pool stays there. */

@@ -174,7 +174,9 @@ describe('A flight', () => {
     expect(await becomes(flight, ({ kind }) => kind === 'included')).toMatchObject({ noop: true })
     await setting.mine(3)
     expect(await becomes(flight, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
-    // A zombie of the cancelled try gets nothing.
+    // A zombie of the cancelled try gets nothing, once this process has forgotten the flight.
+    await setting.mine()
+    await until(() => agent.load.flying === 0, { ...patience, what: 'the flight to be over' })
     expect(await agent.acquire(one, { again: false, timeoutMs: 5_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
   })
 

@@ -101,6 +101,8 @@ export interface AgentOptions {
   readonly bumpAfterBlocks?: number
   readonly fillAfterBlocks?: number
   readonly synced?: boolean
+  /** Default: the lane of the key. */
+  readonly lane?: string
 }
 
 export async function startLaneSetting(): Promise<LaneSetting> {
@@ -118,8 +120,8 @@ export async function startLaneSetting(): Promise<LaneSetting> {
     ledgers,
     anvil,
     chain,
-    async agent(signer, { window = 8, bumpAfterBlocks = 3, fillAfterBlocks = 20, synced = true } = {}) {
-      const config = { lane: laneOf(signer), window, fillAfterBlocks }
+    async agent(signer, { window = 8, bumpAfterBlocks = 3, fillAfterBlocks = 20, synced = true, lane = laneOf(signer) } = {}) {
+      const config = { lane, window, fillAfterBlocks }
       const agent = new LaneAgent({ chain, signer, ledger: ledgers.line(config), logger, config, bumpAfterBlocks })
       agents.push(agent)
       agent.start()

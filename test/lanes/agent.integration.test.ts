@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Signer } from '../../chains/port.ts'
+import { until } from '../../devnet/until.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import { pauseSignal, resumeSignal } from '../../temporal/messages.ts'
+import { laneWorkflowId } from '../../temporal/names.ts'
+import { pooled } from '../helpers/e2e-chain.ts'
+import { devnetSigner, networkId } from '../helpers/evm.ts'
+import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
+
+const patience = { timeoutMs: 20_000 }
+const soon = { again: false, timeoutMs: 10_000 }
+
+/** The key's side of a lane in one process, on a real chain whose blocks a test mines, with a real ledger. */
+describe('The agent of a lane', () => {
+  let setting: LaneSetting
+  let keys = 20
+  let signer: Signer
+
+  beforeAll(async () => {
+    setting = await startLaneSetting()
+  })
+
+  afterAll(() => setting?.stop())
+
+  async function fresh(options: Parameters<LaneSetting['agent']>[1] = {}): Promise<LaneAgent> {
+    signer = await devnetSigner(keys++)
+    return setting.agent(signer, options)
+  }
+
+  const pool = () => pooled(setting.anvil, signer.address)
+  const ledger = () => setting.ledgers.state(laneOf(signer))
+
+  test("refuses to start with a key that is not the lane's", async () => {
+    signer = await devnetSigner(keys++)
+    const other = await devnetSigner(keys++)
+    const impostor: Signer = { address: other.address, sign: (transaction) => signer.sign(transaction) }
+    const agent = await setting.agent(impostor)
+    expect(agent.lane).toBe(laneOf(other))
+    await expect(setting.agent(signer, { lane: laneOf(other) })).rejects.toMatchObject({ code: 'SIGNER_UNAVAILABLE' })
+  })
+
+  test('gives nonces in order, each once, and the same again to who has one', async () => {
+    const agent = await fresh()
+    const wants = Array.from({ length: 6 }, (_, index) => want(`many-${index}`))
+    const flights = await Promise.all(wants.map((one) => launched(agent, one)))
+    expect(flights.map(({ nonce }) => nonce).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5])
+    const again = await Promise.all(wants.map((one) => acquired(agent, one)))
+    expect(again).toEqual(flights)
+    await setting.mine()
+    const states = await Promise.all(flights.map((flight) => flight.until(({ kind }) => kind === 'included', patience.timeoutMs)))
+    expect(states).toEqual(flights.map(() => true))
+    expect((await ledger()).counts.granted).toBe(6)
+  })
+
+  test('a full window lets the others wait until a block has room, first class first', async () => {
+    const agent = await fresh({ window: 2 })
+    const held = [await launched(agent, want('held-0')), await launched(agent, want('held-1'))]
+    const order: string[] = []
+    const waiting = (name: string, priority: number) =>
+      launched(agent, want(name, { priority })).then((flight) => {
+        order.push(name)
+        return flight
+      })
+    const late = [waiting('last', 5), waiting('middle', 3), waiting('first', 1)]
+    await until(() => agent.load.waiting === 3, { ...patience, what: 'three in the waiting room' })
+    expect(await pool()).toHaveLength(2)
+    await setting.mine()
+    await until(() => order.length === 2, { ...patience, what: 'two of the three to be sent' })
+    expect(order.toSorted()).toEqual(['first', 'middle'])
+    expect(agent.load.waiting).toBe(1)
+    await setting.mine()
+    const nonces = (await Promise.all(late)).map(({ nonce }) => nonce)
+    expect(nonces).toEqual([4, expect.any(Number), expect.any(Number)])
+    expect([...held, ...(await Promise.all(late))].map(({ nonce }) => nonce).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4])
+    await setting.mine()
+  })
+
+  test('who waits too long, or is cancelled, is told why and takes no nonce', async () => {
+    const agent = await fresh({ window: 1 })
+    await launched(agent, want('holder'))
+    expect(await agent.acquire(want('hasty'), { again: false, timeoutMs: 100 })).toMatchObject({ kind: 'refused', why: 'window' })
+    const abort = new AbortController()
+    const waiting = agent.acquire(want('cancelled'), { ...soon, signal: abort.signal })
+    await until(() => agent.load.waiting === 1, { ...patience, what: 'one in the waiting room' })
+    abort.abort()
+    expect(await waiting).toMatchObject({ kind: 'refused' })
+    expect(agent.load.waiting).toBe(0)
+    await setting.mine()
+    await until(() => agent.view?.inFlight === 0, { ...patience, what: 'the window to be free' })
+    expect(await ledger()).toMatchObject({ next: 1, counts: { granted: 1 } })
+  })
+
+  test('who leaves while the ledger answers gives the nonce back', async () => {
+    const agent = await fresh()
+    const abort = new AbortController()
+    const gone = agent.acquire(want('gone'), { ...soon, signal: abort.signal })
+    // The question is on its way: the room is empty, the answer not there.
+    expect(agent.load.waiting).toBe(0)
+    abort.abort()
+    expect(await gone).toMatchObject({ kind: 'refused' })
+    await until(async () => (await ledger()).counts.released === 1, { ...patience, what: 'the nonce to come back' })
+    expect((await launched(agent, want('next'))).nonce).toBe(0)
+  })
+
+  test('asked again for what a dead process had, it drives the same nonce, past a full window; asked for what nobody had, it says none', async () => {
+    const dead = await fresh({ window: 1 })
+    const one = want('orphan of a crash')
+    const flight = await acquired(dead, one)
+    dead.stop()
+    const heir = await setting.agent(signer, { window: 1 })
+    const again = await heir.acquire(one, { again: true, timeoutMs: 1_000 })
+    if (again.kind !== 'flight') throw new Error(again.detail)
+    await again.flight.launch()
+    expect(again.flight.nonce).toBe(flight.nonce)
+    expect(await heir.acquire(want('unknown'), { again: true, timeoutMs: 1_000 })).toMatchObject({ kind: 'refused', why: 'none' })
+    await setting.mine()
+    expect(await again.flight.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
+  })
+
+  test('two processes of one lane share its nonces without a gap', async () => {
+    const one = await fresh({ window: 16 })
+    const two = await setting.agent(signer, { window: 16 })
+    const flights = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => launched(index % 2 === 0 ? one : two, want(`shared-${index}`))),
+    )
+    expect(flights.map(({ nonce }) => nonce).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+    // And if both drive one: the same bytes.
+    const twin = want('driven by both')
+    await launched(one, twin)
+    const before = await pool()
+    const other = await two.acquire(twin, { again: true, timeoutMs: 1_000 })
+    if (other.kind !== 'flight') throw new Error(other.detail)
+    await other.flight.launch()
+    expect(await pool()).toEqual(before)
+    await setting.mine()
+    for (const flight of [...flights, other.flight])
+      expect(await flight.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
+  })
+
+  test('a paused lane grants nothing; resumed, those who wait go on', async () => {
+    const agent = await fresh()
+    const handle = setting.ledgers.temporal.client.workflow.getHandle(laneWorkflowId(laneOf(signer)))
+    await handle.signal(pauseSignal, { reason: 'a test' })
+    expect(await agent.acquire(want('too early'), { again: false, timeoutMs: 500 })).toMatchObject({
+      kind: 'refused',
+      why: 'paused',
+      detail: 'a test',
+    })
+    const waiting = launched(agent, want('patient'))
+    await handle.signal(resumeSignal)
+    await setting.mine()
+    expect((await waiting).nonce).toBe(0)
+  })
+
+  test('an account without funds for the worst case gets no nonce; with funds, at the next block', async () => {
+    signer = await devnetSigner(keys++)
+    await setting.anvil.rpc('anvil_setBalance', [signer.address, '0x1'])
+    const agent = await setting.agent(signer)
+    expect(await agent.acquire(want('poor'), { again: false, timeoutMs: 500 })).toMatchObject({ kind: 'refused', why: 'funds' })
+    const waiting = launched(agent, want('rich'))
+    await setting.anvil.rpc('anvil_setBalance', [signer.address, '0xde0b6b3a7640000'])
+    await setting.mine()
+    expect((await waiting).nonce).toBe(0)
+  })
+
+  test('what the pool holds of an earlier ledger comes first; nothing is granted before it is mined', async () => {
+    signer = await devnetSigner(keys++)
+    const earlier = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000', tip: '1000000000' }
+    const signed = await signer.sign({ ...earlier, nonce: 0, maxFee: '9000000000' })
+    await setting.chain.send(signed.raw)
+    const agent = await setting.agent(signer)
+    expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { fill: 'inherited' } } })
+    expect(await agent.acquire(want('too early'), { again: false, timeoutMs: 500 })).toMatchObject({ kind: 'refused', why: 'unsynced' })
+    const waiting = launched(agent, want('behind it'))
+    await setting.mine()
+    expect((await waiting).nonce).toBe(1)
+  })
+})
