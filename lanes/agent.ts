@@ -147,8 +147,9 @@ export class LaneAgent {
     this.#asked -= 1
     if (answer.kind === 'granted') {
       const flight = this.#fly(answer.entry, want)
-      // Nobody waits any more and nothing is signed: the nonce goes back.
-      return waiter.gone ? this.giveBack(flight) : waiter.settle({ kind: 'flight', flight })
+      if (!waiter.gone) return waiter.settle({ kind: 'flight', flight })
+      // Nobody waits any more and nothing is signed: the nonce goes back. If this process is stopping, the next one's try finds it held.
+      return this.giveBack(flight).catch(() => {})
     }
     if (answer.kind !== 'refused' || waiter.gone) return
     if (answer.why === 'withdrawn' || answer.why === 'conflict') return waiter.settle(answer)
