@@ -1,5 +1,7 @@
 import type { Bridges } from '../bridges/port.ts'
 import { RelayerError } from '../domain/errors.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import type { Refusal } from '../domain/lane.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Acquired, LaneAgent } from '../lanes/agent.ts'
 import { callHash } from '../lanes/call-hash.ts'
@@ -72,7 +74,7 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, phases: Phases, c
     await flight.until((state) => state.kind !== 'flying', sent + followMs - Date.now(), context.cancellationSignal)
     if (context.cancellationSignal.aborted) await context.cancelled
     const timing = { grantMs: granted - started, sentMs: sent - granted, includedMs: Date.now() - sent }
-    const result = await outcome(flight, input, deps, timing, sent + followMs)
+    const result = await outcome(flight, input, deps, timing, sent + followMs, context.cancellationSignal)
     if (result) return result
   }
 }
@@ -84,12 +86,13 @@ async function outcome(
   deps: BroadcastDeps,
   timing: StepTiming,
   until: number,
+  signal: AbortSignal,
 ): Promise<BroadcastResult | undefined> {
   const { state } = flight
   if (state.kind === 'flying') return { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: state.note }
   if (state.kind === 'spent') return { kind: 'spent', nonce: flight.nonce, by: state.by }
   const finalInMs = state.final ? 0 : deps.msToFinality(state.receipt.block.height)
-  if (!state.final && Date.now() + finalInMs <= until) await flight.until(fate, until - Date.now())
+  if (!state.final && Date.now() + finalInMs <= until) await flight.until(fate, until - Date.now(), signal)
   const now = flight.state
   if (now.kind === 'flying')
     return Date.now() < until ? undefined : { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: now.note }
@@ -140,17 +143,26 @@ async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: BroadcastIn
     if (held.kind === 'flight' || held.why !== 'none') return held
   }
   if ((again || late()) && (await delivered())) return 'seen'
+  // It had a nonce before: that is final without the effect, or its ledger is lost. No second one before it was simulated again.
+  if (input.again) return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
   const acquired = await agent.acquire(want, { ...options, again: false })
   if (acquired.kind === 'refused' || !late() || !(await delivered())) return acquired
   await agent.giveBack(acquired.flight)
   return 'seen'
 }
 
+const refusalCodes = {
+  paused: 'LANE_PAUSED',
+  unsynced: 'LANE_UNSYNCED',
+  window: 'LANE_FULL',
+  funds: 'LANE_FUNDS',
+  none: 'LANE_UNREACHABLE',
+} as const satisfies Partial<Record<Refusal, ErrorCode>>
+
 function refused({ why, detail }: Extract<Acquired, { kind: 'refused' }>): BroadcastResult {
   if (why === 'withdrawn') return { kind: 'withdrawn' }
   if (why === 'conflict') throw new RelayerError('LANE_CONFLICT', { detail })
-  const code = why === 'unsynced' ? 'LANE_UNSYNCED' : 'LANE_PAUSED'
-  return { kind: 'no-slot', code, reason: `${why}: ${detail}`, retryInMs: retryMs }
+  return { kind: 'no-slot', code: refusalCodes[why], reason: `${why}: ${detail}`, retryInMs: retryMs }
 }
 
 interface Phases {

@@ -10,6 +10,7 @@ export function createConfirm(deps: StepDeps) {
   return async function confirm({ transfer, landed, waitMs }: ConfirmInput): Promise<Confirmation> {
     const chain = chainOf(deps, transfer)
     const endpoint = endpointOf(deps, transfer)
+    let useless: string | undefined
     const soon = () => Math.max(chain.blockTimeMs, chain.msToFinality(landed?.blockHeight ?? chain.heads.current?.latest.height ?? 0))
     if (landed) {
       await finalizedTo(chain.heads, landed.blockHeight, waitMs)
@@ -18,11 +19,17 @@ export function createConfirm(deps: StepDeps) {
         if ((chain.heads.current?.finalized ?? 0) < receipt.block.height) return { kind: 'unsettled', finalInMs: soon() }
         const { hash: blockHash, height: blockHeight } = receipt.block
         const ours = lanesOf(deps, transfer).lanes.some((lane) => laneAddress(lane) === receipt.from)
-        return { kind: 'delivered', delivery: { by: receipt.from, ours, txHash: receipt.hash, blockHeight, blockHash, gasPaid: landed.gasPaid } }
+        return {
+          kind: 'delivered',
+          delivery: { by: receipt.from, ours, txHash: receipt.hash, blockHeight, blockHash, gasPaid: landed.gasPaid },
+        }
       }
+      const final = receipt !== undefined && receipt.block.height <= (chain.heads.current?.finalized ?? -1)
+      if (final) useless = `transaction ${receipt.hash} ${receipt.status === 'reverted' ? 'reverted' : 'had not the effect'}`
     }
     if (await endpoint.delivered(transfer, 'finalized')) return { kind: 'delivered', delivery: await foundDelivery(deps, transfer) }
-    return (await endpoint.delivered(transfer, 'latest')) ? { kind: 'unsettled', finalInMs: soon() } : { kind: 'gone' }
+    if (await endpoint.delivered(transfer, 'latest')) return { kind: 'unsettled', finalInMs: soon() }
+    return useless ? { kind: 'reverted', reason: useless } : { kind: 'gone' }
   }
 }
 

@@ -5,47 +5,125 @@
 export const errorCatalogue = {
   // Messages that are not what they claim to be: rejected for good.
   MESSAGE_ENCODING: entry(false, 'The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),
-  MESSAGE_MISMATCH: entry(false, 'The message is not the one that this transfer is about.', 'Send the signed bytes of the very message that the transfer id names.'),
+  MESSAGE_MISMATCH: entry(
+    false,
+    'The message is not the one that this transfer is about.',
+    'Send the signed bytes of the very message that the transfer id names.',
+  ),
   VAA_TRUNCATED: entry(false, 'The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
   VAA_VERSION: entry(false, 'The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),
-  VAA_SIGNATURE_ORDER: entry(false, 'Guardian indices are not strictly ascending.', 'Fetch the VAA from a guardian; these bytes were altered.'),
-  VAA_GUARDIAN_INDEX: entry(false, 'A guardian index is outside the guardian set.', 'Fetch the VAA from a guardian; these bytes were altered.'),
-  VAA_SIGNATURE_INVALID: entry(false, 'A signature does not recover to its guardian.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_SIGNATURE_ORDER: entry(
+    false,
+    'Guardian indices are not strictly ascending.',
+    'Fetch the VAA from a guardian; these bytes were altered.',
+  ),
+  VAA_GUARDIAN_INDEX: entry(
+    false,
+    'A guardian index is outside the guardian set.',
+    'Fetch the VAA from a guardian; these bytes were altered.',
+  ),
+  VAA_SIGNATURE_INVALID: entry(
+    false,
+    'A signature does not recover to its guardian.',
+    'Fetch the VAA from a guardian; these bytes were altered.',
+  ),
   VAA_NO_QUORUM: entry(false, 'Fewer guardians signed than a quorum needs.', 'Fetch a VAA with at least floor(2n/3)+1 signatures.'),
-  GUARDIAN_SET_EXPIRED: entry(false, 'The guardian set that signed this VAA has expired.', 'Ask for a copy signed by the current guardian set and send that.'),
-  GUARDIAN_SET_UNKNOWN: entry(true, 'The target core contract does not know this guardian set yet.', 'Wait for the guardian set upgrade on the target chain.'),
+  GUARDIAN_SET_EXPIRED: entry(
+    false,
+    'The guardian set that signed this VAA has expired.',
+    'Ask for a copy signed by the current guardian set and send that.',
+  ),
+  GUARDIAN_SET_UNKNOWN: entry(
+    true,
+    'The target core contract does not know this guardian set yet.',
+    'Wait for the guardian set upgrade on the target chain.',
+  ),
   PAYLOAD_KIND: entry(false, 'The payload is not a token bridge transfer.', 'Portage delivers payload 1 (transfer) of the token bridge.'),
   PAYLOAD_LENGTH: entry(false, 'The payload has the wrong length for its kind.', 'A payload 1 has exactly 133 bytes; fetch the VAA again.'),
-  EMITTER_UNKNOWN: entry(false, 'The emitter is not the registered token bridge of its chain.', 'Check that the VAA comes from the token bridge of its chain.'),
+  EMITTER_UNKNOWN: entry(
+    false,
+    'The emitter is not the registered token bridge of its chain.',
+    'Check that the VAA comes from the token bridge of its chain.',
+  ),
   // Valid messages that policy says no to: declined, decidable again.
-  PAYLOAD_WITH_CALL: entry(false, 'A payload 3 transfer can only be redeemed by its recipient contract.', 'Configure the call that delivers it for that recipient contract.'),
-  TARGET_CHAIN_UNSUPPORTED: entry(false, 'No chain with this Wormhole id is configured.', 'Add the chain to the config, or ignore this transfer.'),
+  PAYLOAD_WITH_CALL: entry(
+    false,
+    'A payload 3 transfer can only be redeemed by its recipient contract.',
+    'Configure the call that delivers it for that recipient contract.',
+  ),
+  TARGET_CHAIN_UNSUPPORTED: entry(
+    false,
+    'No chain with this Wormhole id is configured.',
+    'Add the chain to the config, or ignore this transfer.',
+  ),
   ASSET_UNSUPPORTED: entry(false, 'The origin token is not in the allow-list.', 'Add the token to the allow-list of the bridge.'),
-  FEE_TOO_LOW: entry(false, 'The fee is below the configured minimum.', 'Lower the minimum fee for this target chain and token, or redeem by hand.'),
+  FEE_TOO_LOW: entry(
+    false,
+    'The fee is below the configured minimum.',
+    'Lower the minimum fee for this target chain and token, or redeem by hand.',
+  ),
   LANE_NONE: entry(true, 'No lane of the target chain accepts work.', 'Resume or activate a lane, or add a key for this chain.'),
   // Waits: nothing is wrong with the transfer, the world is not ready.
   BRIDGE_PAUSED: entry(true, 'The bridge contract is paused.', 'Wait until its owner resumes it.'),
-  WRAPPER_MISSING: entry(true, 'The token has no wrapper on the target chain yet.', 'Attest the token on the target chain (createWrapped).'),
+  WRAPPER_MISSING: entry(
+    true,
+    'The token has no wrapper on the target chain yet.',
+    'Attest the token on the target chain (createWrapped).',
+  ),
   // Reverts.
   DELIVERY_REVERTED: entry(true, 'The delivering call reverted.', 'Look at the reason; portage transfer retry tries again.'),
   DELIVERY_IMPOSSIBLE: entry(false, 'The delivering call can never succeed.', 'Look at the reason; nothing was sent and no gas was paid.'),
   // Lanes.
   LANE_PAUSED: entry(true, 'The lane is paused.', 'portage lane resume'),
+  LANE_FULL: entry(
+    true,
+    'The lane has as many transactions in flight as its window lets.',
+    'Wait for a block; add a key, or raise the window, if it lasts.',
+  ),
+  LANE_FUNDS: entry(
+    true,
+    'The account of the lane cannot pay for what is in flight and one more.',
+    'Send coins of the chain to the address of the lane.',
+  ),
   LANE_WITHDRAWN: entry(false, 'This intent was withdrawn from the lane.', 'The transfer has moved to another lane; nothing to do.'),
   LANE_CONFLICT: entry(false, 'The ledger holds another call for this intent.', 'Report this with the transfer id: it must not happen.'),
-  LANE_UNSYNCED: entry(true, 'The lane has not yet read its account from the chain.', 'Wait for the next block; check the nodes of the chain if it lasts.'),
-  LANE_CHAIN_REPLACED: entry(false, 'The chain denies a block that this lane has seen: it was replaced.', 'portage lane reset --chain-replaced'),
+  LANE_UNSYNCED: entry(
+    true,
+    'The lane has not yet read its account from the chain.',
+    'Wait for the next block; check the nodes of the chain if it lasts.',
+  ),
+  LANE_CHAIN_REPLACED: entry(
+    false,
+    'The chain denies a block that this lane has seen: it was replaced.',
+    'portage lane reset --chain-replaced',
+  ),
   LANE_UNREACHABLE: entry(true, 'The lane workflow did not answer.', 'Check that a worker serves the queue lanes.'),
   // Nodes and services.
   NODE_UNAVAILABLE: entry(true, 'No node of the chain answered.', 'Check the nodes in the config; portage doctor tests each of them.'),
   NODE_REFUSED: entry(true, 'The node refused the request.', 'Read the message of the node.'),
   CHAIN_ID_MISMATCH: entry(false, 'A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.'),
   TRANSACTION_REFUSED: entry(true, 'The node refused the transaction.', 'Read the message of the node.'),
-  SIGNER_UNAVAILABLE: entry(false, 'The key of this lane could not be opened.', 'Check the keystore file, its password, or the environment variable.'),
+  SIGNER_UNAVAILABLE: entry(
+    false,
+    'The key of this lane could not be opened.',
+    'Check the keystore file, its password, or the environment variable.',
+  ),
   SPY_UNAVAILABLE: entry(true, 'The guardian spy cannot be reached.', 'Check bridges.wormhole-token-bridge.spy.address.'),
-  VAA_NOT_FOUND: entry(true, 'No guardian API has a signed VAA for this sequence.', 'Wait for finality on the source chain, then ask again.'),
-  TEMPORAL_UNAVAILABLE: entry(true, 'The Temporal server cannot be reached.', 'Check temporal.address in the config and that the server runs.'),
-  API_UNAVAILABLE: entry(true, 'The REST API of Portage cannot be reached.', 'Start it (portage run --role api), or name its URL with --api.'),
+  VAA_NOT_FOUND: entry(
+    true,
+    'No guardian API has a signed VAA for this sequence.',
+    'Wait for finality on the source chain, then ask again.',
+  ),
+  TEMPORAL_UNAVAILABLE: entry(
+    true,
+    'The Temporal server cannot be reached.',
+    'Check temporal.address in the config and that the server runs.',
+  ),
+  API_UNAVAILABLE: entry(
+    true,
+    'The REST API of Portage cannot be reached.',
+    'Start it (portage run --role api), or name its URL with --api.',
+  ),
   // Input and operation.
   CONFIG_INVALID: entry(false, 'The config has problems.', 'Correct the fields that are named.'),
   INPUT_INVALID: entry(false, 'The request has a problem.', 'Correct the fields that are named.'),

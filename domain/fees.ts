@@ -21,6 +21,20 @@ export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
+/** A raise goes no further than so many times what the market asks now and what was offered first (Optimism's txmgr, FeeLimitMultiplier: 5). */
+const limitFactor = 5n
+
+/**
+ * True if what is offered for a nonce, the first before the last, is as dear as raises may make it. Without a limit a call that is stuck for
+ * any other reason (its node passes it on to nobody, say) would offer twice as much every four raises, for ever.
+ */
+export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
+  const [first] = offered
+  if (!first) return false
+  const limit = limitFactor * highest([market.maxFee, first.maxFee])
+  return highest(offered.map(({ maxFee }) => maxFee)) >= limit && highest(offered.map(({ tip }) => tip)) >= BigInt(market.tip)
+}
+
 /** The most that an attempt can cost in wei: gas limit × maxFee + value. */
 export function worstCost(attempt: Fees & { readonly gasLimit: string; readonly value?: string }): bigint {
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.value ?? '0')

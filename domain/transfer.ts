@@ -43,7 +43,7 @@ export const transitions: Record<TransferState, readonly TransferState[]> = {
   waiting: ['admitting', 'parked', 'delivered', 'cancelled'],
   broadcasting: ['admitting', 'pending', 'included', 'waiting', 'parked', 'delivered', 'cancelled'],
   pending: ['broadcasting', 'included', 'delivered', 'cancelled'],
-  included: ['admitting', 'broadcasting', 'parked', 'delivered', 'cancelled'],
+  included: ['admitting', 'broadcasting', 'waiting', 'parked', 'delivered', 'cancelled'],
   parked: ['admitting', 'delivered', 'cancelled'],
   delivered: [],
   rejected: [],

@@ -24,7 +24,9 @@ export interface Want {
   readonly source: string
 }
 
-export type Acquired = { readonly kind: 'flight'; readonly flight: Flight } | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string }
+export type Acquired =
+  | { readonly kind: 'flight'; readonly flight: Flight }
+  | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string }
 
 interface Waiter extends Waiting {
   readonly want: Want
@@ -98,9 +100,10 @@ export class LaneAgent {
     const flying = this.flightOf(want.owner.intentId)
     if (flying) return { kind: 'flight', flight: flying }
     if (options.again) {
-      const answer = await this.#deps.ledger.ask({ kind: 'grant', owner: want.owner, attempt: want.first, onlyExisting: true })
-      if (answer.kind === 'granted') return { kind: 'flight', flight: this.#fly(answer.entry, want) }
-      return answer.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
+      const ask = this.#deps.ledger.ask({ kind: 'grant', owner: want.owner, attempt: want.first, onlyExisting: true })
+      const answer = await orAborted(ask, options.signal)
+      if (answer?.kind === 'granted') return { kind: 'flight', flight: this.#fly(answer.entry, want) }
+      return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
     }
     return new Promise((resolve) => {
       const settle = (result: Acquired) => {
@@ -110,12 +113,13 @@ export class LaneAgent {
         waiter.gone = true
         resolve(result)
       }
-      const leave = () => settle({ kind: 'refused', ...waiter.why })
+      const leave = () => settle({ kind: 'refused', ...(this.#closedFor() ?? waiter.why) })
       const timer = setTimeout(leave, options.timeoutMs)
       options.signal?.addEventListener('abort', leave)
       const why = { why: 'window' as const, detail: 'no slot came free' }
       const waiter: Waiter = { want, priority: want.priority, source: want.source, since: Date.now(), why, gone: false, settle }
       this.#room.enter(waiter)
+      if (options.signal?.aborted) return leave()
       this.#pump()
     })
   }
@@ -127,6 +131,13 @@ export class LaneAgent {
     this.#flights.delete(flight.nonce)
     flight.close()
     await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo })
+  }
+
+  /** Why the ledger is not even asked; undefined if it is. */
+  #closedFor(): { why: Refusal; detail: string } | undefined {
+    const { view } = this
+    if (view?.paused) return { why: 'paused', detail: view.paused.reason }
+    return view?.synced ? undefined : { why: 'unsynced', detail: 'the ledger has not answered, or not read its account, yet' }
   }
 
   #pump(): void {
@@ -251,4 +262,15 @@ export class LaneAgent {
       }
     }
   }
+}
+
+/** Undefined if the signal aborts before the work has ended. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    const leave = () => resolve(undefined)
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave)
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
 }

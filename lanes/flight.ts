@@ -1,5 +1,5 @@
 import type { Account, Chain, Inclusion, SendErrorClass, SignedTransaction, Signer, Watch } from '../chains/port.ts'
-import { bumpFees, type Fees } from '../domain/fees.ts'
+import { bumpFees, feeLimitReached, type Fees } from '../domain/fees.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { Attempt } from '../domain/lane.ts'
 import { failpoint } from '../observability/failpoints.ts'
@@ -143,23 +143,33 @@ export class Flight {
     await this.bump('noop')
   }
 
+  /** One more attempt, whatever was offered before. */
+  async bump(kind?: Attempt['kind']): Promise<void> {
+    await this.#exclusively(async () => this.#outbidAll(await this.#deps.chain.quote(), kind))
+  }
+
+  /** What is stuck at the limit is not stuck for its price: the same bytes go again, and the market is asked again later. */
+  async #bumpToLimit(): Promise<void> {
+    const market = await this.#deps.chain.quote()
+    if (!feeLimitReached(this.offered, market)) return this.#outbidAll(market)
+    this.#attemptHeight = this.#height
+    await this.#send()
+  }
+
   /** One more attempt: recorded, then signed, then sent. */
-  async bump(kind: Attempt['kind'] = this.#attempts.at(-1)?.kind ?? 'noop'): Promise<void> {
-    await this.#exclusively(async () => {
-      const market = await this.#deps.chain.quote()
-      const last = this.#attempts.at(-1)
-      const gasLimit = kind === 'noop' ? noopGas : (last?.gasLimit ?? noopGas)
-      const fees = bumpFees(this.offered, market)
-      const index = this.#attempts.length
-      const answer = await this.#deps.ledger.ask({ kind: 'attempt', nonce: this.nonce, index, attempt: { kind, gasLimit, ...fees } })
-      const known = answer.kind === 'attempts' ? answer.attempts : []
-      this.#estranged = known.length < index || answer.kind === 'refused'
-      if (known.length <= index) return
-      this.#attempts = known
-      failpoint('after-bump-recorded')
-      await this.#signAll()
-      await this.#send()
-    })
+  async #outbidAll(market: Fees, kind: Attempt['kind'] = this.#attempts.at(-1)?.kind ?? 'noop'): Promise<void> {
+    const last = this.#attempts.at(-1)
+    const gasLimit = kind === 'noop' ? noopGas : (last?.gasLimit ?? noopGas)
+    const fees = bumpFees(this.offered, market)
+    const index = this.#attempts.length
+    const answer = await this.#deps.ledger.ask({ kind: 'attempt', nonce: this.nonce, index, attempt: { kind, gasLimit, ...fees } })
+    const known = answer.kind === 'attempts' ? answer.attempts : []
+    this.#estranged = known.length < index || answer.kind === 'refused'
+    if (known.length <= index) return
+    this.#attempts = known
+    failpoint('after-bump-recorded')
+    await this.#signAll()
+    await this.#send()
   }
 
   /** Once per block, with the account as it stands. */
@@ -178,7 +188,7 @@ export class Flight {
     // Only the lowest is judged stuck, and only from when it became the lowest: those behind it wait for it, not for a better fee.
     this.#lowestSince = this.nonce === account.latestNonce ? (this.#lowestSince ?? height) : undefined
     if (this.#lowestSince !== undefined && height - Math.max(this.#attemptHeight, this.#lowestSince) >= this.#deps.bumpAfterBlocks) {
-      return this.#background(this.bump())
+      return this.#background(this.#exclusively(() => this.#bumpToLimit()))
     }
     const quiet = this.#settledSend && height - this.#lastSendHeight < resendAfterBlocks
     if (!quiet && height > this.#lastSendHeight) this.#background(this.#exclusively(() => this.#send()))
@@ -201,6 +211,7 @@ export class Flight {
       const timer = setTimeout(() => finish(false), timeoutMs)
       this.#listeners.add(check)
       signal?.addEventListener('abort', aborted)
+      if (signal?.aborted) aborted()
     })
   }
 

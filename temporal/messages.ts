@@ -2,7 +2,7 @@ import type { ApplyRequest, ApplyResponse, LaneConfig, LaneState } from '../doma
 import type { ErrorCode } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Delivery, Transfer, TransferState } from '../domain/transfer.ts'
-import type { Landed } from './steps.ts'
+import type { Landed, Ready } from './steps.ts'
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
 /** Input of the workflow `transfer`. */
@@ -10,6 +10,24 @@ export interface TransferInput {
   transfer: Transfer
   /** What a transfer carries from run to run when it continues as new. */
   progress?: TransferProgress
+  unheeded?: Unheeded
+}
+
+/** Who cancels a transfer, and why. */
+export interface CancelOrder {
+  operator: string
+  reason: string
+}
+
+/** What signals told a transfer that it has not acted upon yet. */
+export interface Unheeded {
+  /** A wait is to end now. */
+  woken: boolean
+  /** Class in the lane's waiting room, 1 (first) … 5. */
+  priority: number
+  /** A copy of the message, base64. */
+  adopted?: string
+  cancelledBy?: CancelOrder
 }
 
 /** One line of a transfer's timeline. */
@@ -25,7 +43,13 @@ export interface TransferProgress {
   round: number
   /** Rounds that ended without the effect. */
   failures: number
+  /** Waits so far: each is longer than the one before. */
+  waits?: number
   lane?: LaneId
+  /** What is being broadcast: this round may hold a nonce, so it goes on where it was. */
+  underway?: Ready
+  /** The nonce that this round holds, as far as it was told. */
+  nonce?: number
   landed?: Landed
   code?: ErrorCode
   reason?: string
@@ -51,7 +75,7 @@ export interface TransferStatus {
 
 export const retrySignal = defineSignal('retry')
 /** An operator ends the transfer. A nonce in flight gets the lane's no-op; if the call wins, the transfer is delivered. */
-export const cancelSignal = defineSignal<[{ operator: string; reason: string }]>('cancel')
+export const cancelSignal = defineSignal<[CancelOrder]>('cancel')
 export const expediteSignal = defineSignal('expedite')
 /** A better-signed copy (base64) of the same message; its digest is checked by `validate`. */
 export const adoptSignal = defineSignal<[{ message: string }]>('adopt')

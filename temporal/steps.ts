@@ -102,9 +102,9 @@ export type BroadcastResult =
   | { kind: 'reverted'; landed: Landed; reason: string }
   /** The nonce was used by a no-op of the lane or by a foreign transaction; final. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'foreign' }
-  /** The lane does not hold the intent any more. */
+  /** The lane does not hold the intent any more: it was withdrawn, or its nonce is final and the effect is not there. */
   | { kind: 'withdrawn' }
-  /** Another has delivered while this was on its way and no nonce was taken: look again at step 2. */
+  /** The effect is there, by someone, and this intent holds no nonce: look again at step 2. */
   | { kind: 'seen' }
 
 /** Milliseconds from the first ask to the grant, from there to the send, and to the block. */
@@ -124,6 +124,8 @@ export interface ConfirmInput {
 export type Confirmation =
   | { kind: 'delivered'; delivery: Delivery }
   | { kind: 'unsettled'; finalInMs: number }
+  /** Our transaction is in a final block without the effect. The nonce is used up. */
+  | { kind: 'reverted'; reason: string }
   /** Rolled back, or never there: go on at step 2. */
   | { kind: 'gone' }
 

@@ -12,12 +12,12 @@ const timelineLimit = 40
 export class Journal {
   readonly progress: TransferProgress
   #delivery: Delivery | undefined
-  #nonce: number | undefined
   readonly #id: string
 
   constructor(id: string, progress: TransferProgress | undefined) {
     this.#id = id
     this.progress = progress ?? { state: 'admitting', round: 1, failures: 0, timeline: [] }
+    if (progress) this.#show()
   }
 
   get state(): TransferState {
@@ -47,13 +47,13 @@ export class Journal {
   }
 
   holds(nonce: number | undefined): void {
-    this.#nonce = nonce
+    this.progress.nonce = nonce
   }
 
   status(transfer: Transfer): TransferStatus {
     const { message: _, ...identity } = transfer
     const { state, lane, landed, code, reason, round, timeline } = this.progress
-    const nonce = this.#nonce ?? landed?.nonce
+    const nonce = this.progress.nonce ?? landed?.nonce
     return {
       id: this.#id,
       transfer: identity,
@@ -73,6 +73,11 @@ export class Journal {
     const { timeline } = this.progress
     timeline.push(entry)
     if (timeline.length > timelineLimit) timeline.splice(1, 1)
+    this.#show()
+  }
+
+  #show(): void {
+    const { timeline } = this.progress
     setCurrentDetails(timeline.map(({ at, state, note }) => `- ${new Date(at).toISOString()} **${state}** ${note}`).join('\n'))
   }
 }

@@ -12,9 +12,9 @@ export async function transfer(input: TransferInput): Promise<TransferStatus> {
   setHandler(statusQuery, () => way.status())
   setHandler(retrySignal, () => way.retry())
   // Signals are typed by hand in a Web UI: what is missing must not fail the workflow's task.
-  setHandler(cancelSignal, (by) => way.cancel({ operator: by?.operator ?? 'unnamed', reason: by?.reason ?? 'no reason given' }))
+  setHandler(cancelSignal, (by) => way.inbox.cancel({ operator: by?.operator ?? 'unnamed', reason: by?.reason ?? 'no reason given' }))
   setHandler(expediteSignal, () => way.expedite())
-  setHandler(adoptSignal, (copy) => way.adopt(copy?.message))
+  setHandler(adoptSignal, (copy) => way.inbox.adopt(copy?.message))
   setHandler(rolledBackSignal, (fallen) => way.rolledBack(fallen?.intentId))
   while (!way.over) await way.walk()
   return way.status()

@@ -3,33 +3,39 @@ import type { ErrorCode } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Transfer } from '../domain/transfer.ts'
 import type { TransferInput, TransferStatus } from '../temporal/messages.ts'
-import type { Admission, BroadcastResult, Landed, Ready } from '../temporal/steps.ts'
+import type { Admission, BroadcastResult, Confirmation, Landed, Ready, Stopped } from '../temporal/steps.ts'
+import { codeOf, failureText } from './failures.ts'
+import { Inbox } from './inbox.ts'
 import { Journal } from './journal.ts'
 import { roundsBeforeParking, waits } from './policies.ts'
 import { admit, broadcast, confirm, expedite, withdraw } from './steps.ts'
-import { CancellationScope, condition, continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow'
-
-/** The class of a transfer that an operator expedites. */
-const firstClass = 1
+import {
+  ActivityFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  TemporalFailure,
+  workflowInfo,
+} from '@temporalio/workflow'
 
 /** A transfer on its way: what it has met so far, and what it does next. */
 export class Way {
   over = false
+  readonly inbox: Inbox
   readonly #id = workflowInfo().workflowId
+  readonly #born = Date.now()
   readonly #journal: Journal
   #transfer: Transfer
-  #adopted: string | undefined
-  #cancelledBy: { operator: string; reason: string } | undefined
-  #woken = false
+  /** Lanes that gave no nonce since the last wait, and what the last of them said. */
   #avoid: LaneId[] = []
-  #waits = 0
-  /** Class in the lane's waiting room, 1 (first) … 5. */
-  #priority = 3
+  #turnedAway: { code: ErrorCode; reason: string } | undefined
   #scope = new CancellationScope()
 
   constructor(input: TransferInput) {
     this.#transfer = input.transfer
     this.#journal = new Journal(this.#id, input.progress)
+    this.inbox = new Inbox(input.unheeded)
   }
 
   status(): TransferStatus {
@@ -38,50 +44,52 @@ export class Way {
 
   retry(): void {
     this.#journal.progress.failures = 0
-    this.#waits = 0
-    this.#woken = true
-  }
-
-  cancel(by: { operator: string; reason: string }): void {
-    this.#cancelledBy = by
-    this.#woken = true
-  }
-
-  adopt(message: unknown): void {
-    if (typeof message !== 'string') return
-    this.#adopted = message
-    this.#woken = true
+    this.#journal.progress.waits = 0
+    this.inbox.wake()
   }
 
   rolledBack(intentId: unknown): void {
-    if (intentId === this.#intentId) this.#woken = true
+    if (intentId === this.#intentId) this.inbox.wake()
   }
 
   expedite(): void {
-    this.#priority = firstClass
+    this.inbox.expedite()
     const { lane, state } = this.#journal.progress
     // A raise that comes too late, or finds no worker, changes nothing: the lane raises stuck fees by itself.
     if (lane && (state === 'broadcasting' || state === 'pending')) expedite(lane, this.#intentId).catch(() => {})
   }
 
-  /** From step 1 to an outcome, or to a wait after which it starts again. */
+  /** From step 1, or from where a nonce may be held, to an outcome, or to a wait after which it goes on. */
   async walk(): Promise<void> {
-    if (this.#cancelledBy) return this.#endCancelled()
-    if (this.#journal.state === 'parked' && !this.#woken) return this.#stayParked()
-    this.#woken = false
-    if (this.#journal.state !== 'admitting') this.#journal.enter('admitting', `round ${this.#journal.progress.round}`)
-    const candidate = this.#adopted
-    this.#adopted = undefined
-    const transfer = candidate === undefined ? this.#transfer : { ...this.#transfer, message: candidate }
-    let admission: Admission
     try {
-      admission = await admit({ transfer, avoid: this.#avoid }, this.#label)
+      await this.#step()
     } catch (error) {
-      if (isCancellation(error)) throw error
-      return this.#park('INTERNAL', failureText(error))
+      // Steps are tried until they succeed. One that can't (the config lacks the bridge, say) is for a person to heal.
+      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error
+      const by = this.inbox.cancelledBy
+      this.inbox.cancelledBy = undefined
+      this.#park(codeOf(error), failureText(error) + (by ? `; the cancel by ${by.operator} must be repeated` : ''))
     }
-    // A better-signed copy is taken over once it passed; a worse one is forgotten, and the transfer's own message judged again.
-    if (candidate !== undefined && admission.kind === 'rejected') return
+  }
+
+  async #step(): Promise<void> {
+    await this.#renew()
+    const { state, underway, round } = this.#journal.progress
+    if (state === 'parked' && !this.inbox.woken && !this.inbox.cancelledBy) return this.#stayParked()
+    this.inbox.heed()
+    if (this.inbox.cancelledBy && !underway) return this.#endCancelled()
+    if (state === 'parked' || (state !== 'admitting' && !underway)) this.#journal.enter('admitting', `round ${round}`)
+    return underway ? this.#broadcast(underway, true) : this.#admit()
+  }
+
+  async #admit(): Promise<void> {
+    const candidate = this.inbox.takeAdopted()
+    const transfer = candidate === undefined ? this.#transfer : { ...this.#transfer, message: candidate }
+    const admission = await admit({ transfer, avoid: this.#avoid }, this.#label).catch((error: unknown) => {
+      if (candidate === undefined || isCancellation(error)) throw error
+    })
+    // A better-signed copy is taken over once its signatures passed; a worse one is forgotten, and the transfer's own message judged again.
+    if (!admission || (candidate !== undefined && unproven(admission))) return
     this.#transfer = transfer
     await this.#after(admission)
   }
@@ -89,17 +97,17 @@ export class Way {
   async #after(admission: Admission): Promise<void> {
     switch (admission.kind) {
       case 'ready':
-        return this.#broadcast(admission)
+        return this.#broadcast(admission, false)
       case 'delivered':
         this.#journal.delivered(admission.delivery)
         this.over = true
         return
       case 'unsettled':
         this.#journal.enter('included', 'by someone else; not final yet')
-        return this.#settle(admission.finalInMs, undefined)
+        await this.#settle(admission.finalInMs, undefined)
+        return
       case 'waiting':
-        this.#journal.enter('waiting', admission.reason, admission)
-        return this.#backOff(admission.retryInMs)
+        return this.#wait(admission)
       case 'impossible':
         return this.#park(admission.code, admission.reason)
       case 'rejected':
@@ -111,28 +119,38 @@ export class Way {
     }
   }
 
-  /** Step 4 until the nonce has met its fate, or was never given. */
-  async #broadcast(ready: Ready): Promise<void> {
+  async #broadcast(ready: Ready, again: boolean): Promise<void> {
     const { progress } = this.#journal
+    progress.underway = ready
     progress.lane = ready.lane
-    this.#journal.enter('broadcasting', `through ${ready.lane}`)
     this.#scope = new CancellationScope()
     void this.#watchForCancel(ready.lane, this.#intentId)
-    for (let again = false; ; again = true) {
-      if (this.#journal.state !== 'broadcasting') this.#journal.enter('broadcasting', 'following again')
+    await this.#follow(ready, again)
+    progress.underway = undefined
+  }
+
+  /** Step 4 until the nonce has met its fate, or was never given. */
+  async #follow(ready: Ready, resumed: boolean): Promise<void> {
+    const { progress } = this.#journal
+    for (let again = resumed; ; again = true) {
+      if (again) await this.#renew()
+      if (progress.state !== 'broadcasting') this.#journal.enter('broadcasting', again ? 'following again' : `through ${ready.lane}`)
       const result = await this.#broadcastOnce(ready, again)
-      if (result === 'cancelled') return this.#endCancelled()
+      if (result === 'cancelled') return
       switch (result.kind) {
         case 'delivered':
           return this.#endDelivered(result.landed, ready.lane)
-        case 'included':
+        case 'included': {
           progress.landed = result.landed
+          this.#journal.holds(result.landed.nonce)
           this.#journal.enter('included', `block ${result.landed.blockHeight}, nonce ${result.landed.nonce}; not final yet`, {
             txHash: result.landed.txHash,
           })
-          await this.#settle(result.finalInMs, ready.lane)
-          if (this.over) return
+          const end = await this.#settle(result.finalInMs, ready.lane)
+          if (end.kind === 'delivered') return
+          if (end.kind === 'reverted') return this.#failed(end.reason)
           break
+        }
         case 'pending':
           this.#journal.holds(result.nonce)
           this.#journal.enter('pending', `nonce ${result.nonce}, ${result.attempts} attempts: ${result.reason}`)
@@ -140,13 +158,16 @@ export class Way {
           break
         case 'no-slot':
           if (!(await this.#left(ready.lane))) break
-          this.#avoid = [ready.lane]
-          this.#journal.enter('waiting', result.reason, result)
-          return this.#backOff(result.retryInMs)
+          // Another lane may have room: back to step 1, which waits if there is none.
+          this.#avoid.push(ready.lane)
+          this.#turnedAway = { code: result.code, reason: `${ready.lane}: ${result.reason}` }
+          return
         case 'seen':
           return
         case 'withdrawn':
-          if (this.#cancelledBy) await this.#untilFree(ready.lane)
+          if (this.inbox.cancelledBy) await this.#untilFree(ready.lane)
+          // It had a nonce, and the ledger has done with it: used without the effect.
+          else if (progress.nonce !== undefined) return this.#failed(`nonce ${progress.nonce} was used without the effect`)
           this.#nextRound()
           return
         case 'reverted':
@@ -168,17 +189,24 @@ export class Way {
       maxFee,
       tip,
       again,
-      priority: this.#priority,
+      priority: this.inbox.priority,
     }
     return this.#scope.run(() => broadcast(input, this.#label)).catch((error: unknown) => this.#unserved(error, lane))
   }
 
   /** A cancel asks the ledger. Without a nonce nothing can be sent any more, and the wait for one ends; with one, its fate decides. */
   async #watchForCancel(lane: LaneId, intentId: string): Promise<void> {
-    await condition(() => this.#cancelledBy !== undefined || this.over || this.#intentId !== intentId)
-    if (!this.#cancelledBy || this.over || this.#intentId !== intentId) return
-    const answer = await withdraw({ lane, intentId, how: 'cancel' })
-    if (answer.kind === 'free') this.#scope.cancel()
+    const scope = this.#scope
+    const ended = () => this.over || this.#intentId !== intentId || this.#scope !== scope
+    try {
+      await condition(() => this.inbox.cancelledBy !== undefined || ended())
+      if (ended()) return
+      const answer = await withdraw({ lane, intentId, how: 'cancel' })
+      if (answer.kind === 'free') scope.cancel()
+    } catch (error) {
+      // The workflow itself was cancelled, or the lane can't be asked: whoever waits for `broadcast` meets the same.
+      if (!(error instanceof TemporalFailure)) throw error
+    }
   }
 
   /** A ledger that is younger than this transfer answers `held` as long as what an earlier one granted may still be mined. */
@@ -188,18 +216,19 @@ export class Way {
 
   /** `broadcast` itself failed. A cancelled one was cancelled here; otherwise no worker took it, or it can't work: ask the ledger. */
   async #unserved(error: unknown, lane: LaneId): Promise<BroadcastResult | 'cancelled'> {
-    if (isCancellation(error) && this.#cancelledBy) return 'cancelled'
+    if (isCancellation(error) && this.inbox.cancelledBy) return 'cancelled'
     if (isCancellation(error)) throw error
     const reason = failureText(error)
     const answer = await withdraw({ lane, intentId: this.#intentId, how: 'leave' })
     if (answer.kind === 'held') return { kind: 'pending', nonce: answer.nonce, attempts: 0, reason }
-    this.#avoid = [lane]
-    this.#journal.enter('waiting', reason, { code: 'LANE_UNREACHABLE', reason })
+    this.#avoid.push(lane)
+    this.#turnedAway = { code: 'LANE_UNREACHABLE', reason }
+    this.#journal.enter('waiting', reason, this.#turnedAway)
     return { kind: 'withdrawn' }
   }
 
   /** Waits until an included effect is final, or gone. With a lane of ours, gone means: back to `broadcast` with the same intent. */
-  async #settle(finalInMs: number, lane: LaneId | undefined): Promise<void> {
+  async #settle(finalInMs: number, lane: LaneId | undefined): Promise<Exclude<Confirmation, { kind: 'unsettled' }>> {
     let waitMs = finalInMs
     for (;;) {
       if (waitMs > 0) await this.#pause(waitMs)
@@ -209,12 +238,13 @@ export class Way {
       if (result.kind === 'delivered') {
         this.#journal.delivered(result.delivery)
         this.over = true
-        return
+        return result
       }
-      if (result.kind === 'gone') {
+      if (result.kind !== 'unsettled') {
         this.#journal.progress.landed = undefined
-        return
+        return result
       }
+      await this.#renew()
       waitMs = Math.max(1_000, result.finalInMs)
     }
   }
@@ -236,7 +266,7 @@ export class Way {
     const result = await confirm({ transfer: this.#transfer, waitMs: 0 }, this.#label)
     if (result.kind !== 'gone') await this.#settle(0, undefined)
     if (this.over) return
-    const by = this.#cancelledBy
+    const by = this.inbox.cancelledBy
     this.#journal.enter('cancelled', `by ${by?.operator}: ${by?.reason}`, { reason: by?.reason ?? '' })
     this.over = true
   }
@@ -246,7 +276,7 @@ export class Way {
     progress.failures += 1
     progress.landed = undefined
     this.#nextRound()
-    if (this.#cancelledBy) return
+    if (this.inbox.cancelledBy) return
     if (progress.failures >= roundsBeforeParking) return this.#park('DELIVERY_REVERTED', reason)
     this.#journal.enter('waiting', reason, { code: 'DELIVERY_REVERTED', reason })
     await this.#pause(backoffMs(progress.failures - 1, waits.firstBackoffMs, waits.longestBackoffMs))
@@ -265,7 +295,7 @@ export class Way {
     return true
   }
 
-  async #park(code: ErrorCode, reason: string): Promise<void> {
+  #park(code: ErrorCode, reason: string): void {
     this.#journal.enter('parked', reason, { code, reason })
   }
 
@@ -273,29 +303,35 @@ export class Way {
   async #stayParked(): Promise<void> {
     if (await this.#pause(waits.continueAsNewMs)) return
     const result = await confirm({ transfer: this.#transfer, waitMs: 0 }, this.#label)
-    if (result.kind !== 'delivered') return this.#continueAsNew()
+    if (result.kind !== 'delivered') return
     this.#journal.delivered(result.delivery)
     this.over = true
   }
 
-  /** A wait for a closed gate: longer each time, ended early by `retry`. */
-  async #backOff(atLeastMs: number): Promise<void> {
-    const ms = Math.max(atLeastMs, backoffMs(this.#waits, waits.firstBackoffMs, waits.longestBackoffMs))
-    this.#waits += 1
-    await this.#pause(ms)
+  /** Waits for a closed gate: longer each time, ended early by `retry`. What a lane said that gave no nonce tells more than that there is none. */
+  async #wait({ code, reason, retryInMs }: Extract<Stopped, { kind: 'waiting' }>): Promise<void> {
+    const why = (code === 'LANE_NONE' && this.#turnedAway) || { code, reason }
+    this.#journal.enter('waiting', why.reason, why)
+    const { progress } = this.#journal
+    const tries = progress.waits ?? 0
+    progress.waits = tries + 1
+    await this.#pause(Math.max(retryInMs, backoffMs(tries, waits.firstBackoffMs, waits.longestBackoffMs)))
     this.#avoid = []
-    if (workflowInfo().continueAsNewSuggested) await this.#continueAsNew()
+    this.#turnedAway = undefined
   }
 
   /** True if something woke it before the time was over. */
   async #pause(ms: number): Promise<boolean> {
-    const woken = this.#woken || (await condition(() => this.#woken, ms))
-    if (this.#journal.state !== 'parked') this.#woken = false
+    const woken = await this.inbox.pause(ms)
+    if (this.#journal.state !== 'parked') this.inbox.heed()
     return woken
   }
 
-  async #continueAsNew(): Promise<void> {
-    await continueAsNew<(input: TransferInput) => Promise<TransferStatus>>({ transfer: this.#transfer, progress: this.#journal.progress })
+  /** Where nothing is on its way: a run that is old, or whose history is long, goes on as a new one. */
+  async #renew(): Promise<void> {
+    if (!workflowInfo().continueAsNewSuggested && Date.now() - this.#born < waits.continueAsNewMs) return
+    const input = { transfer: this.#transfer, progress: this.#journal.progress, unheeded: this.inbox.unheeded }
+    await continueAsNew<(input: TransferInput) => Promise<TransferStatus>>(input)
   }
 
   get #intentId(): string {
@@ -308,7 +344,7 @@ export class Way {
   }
 }
 
-function failureText(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error ? cause.message : String(cause)
+/** Is it open whether the guardians signed this copy? */
+function unproven(admission: Admission): boolean {
+  return admission.kind === 'rejected' || (admission.kind === 'waiting' && admission.code === 'GUARDIAN_SET_UNKNOWN')
 }

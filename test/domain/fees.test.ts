@@ -1,4 +1,4 @@
-import { bumpFees, worstCost } from '../../domain/fees.ts'
+import { bumpFees, feeLimitReached, worstCost } from '../../domain/fees.ts'
 import { finalizedHeight } from '../../domain/finality.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -50,6 +50,33 @@ describe('bumpFees', () => {
         expect(maxFee).toBe(tip)
       }),
     )
+  })
+})
+
+describe('feeLimitReached', () => {
+  const market = { maxFee: '100', tip: '10' }
+
+  /** The raises until the limit, blocks that nothing gets into. */
+  function raised(first: { maxFee: string; tip: string }, at: { maxFee: string; tip: string }) {
+    const offered = [first]
+    while (!feeLimitReached(offered, at) && offered.length < 1_000) offered.push(bumpFees(offered, at))
+    return offered
+  }
+
+  test('ends the raises at five times the market or the first offer, whichever is dearer, plus one raise', () => {
+    expect(raised(market, market).at(-1)).toEqual({ maxFee: '519', tip: '58' })
+    expect(raised({ maxFee: '1000', tip: '1' }, market)).toHaveLength(10)
+    expect(raised({ maxFee: '1', tip: '1' }, market).at(-1)?.maxFee).toBe('519')
+  })
+
+  test('is lifted by a market that rises, in fee or in tip', () => {
+    const offered = raised(market, market)
+    expect(feeLimitReached(offered, { maxFee: '200', tip: '10' })).toBe(false)
+    expect(feeLimitReached(offered, { maxFee: '100', tip: '1000' })).toBe(false)
+  })
+
+  test('holds for no first offer', () => {
+    expect(feeLimitReached([], market)).toBe(false)
   })
 })
 
