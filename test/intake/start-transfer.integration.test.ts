@@ -158,7 +158,9 @@ describe('the door', () => {
         .toMatchObject({ received: 31, kept: 30, problem: expect.stringContaining('Temporal') })
       expect(await codeOfAsync(() => door.submit(bridge, world.message().bytes))).toBe('TEMPORAL_UNAVAILABLE')
       await temporal.restart()
-      await expect.poll(() => intake.health, { timeout: 60_000 }).toMatchObject({ started: 31, kept: 0, refused: {}, problem: undefined })
+      await expect.poll(() => intake.health, { timeout: 60_000 }).toMatchObject({ kept: 0, refused: {}, problem: undefined })
+      // A start whose answer was lost with the connection has happened all the same: its next try finds it known.
+      expect(intake.health.started + intake.health.known).toBe(31)
       for (const { sequence, emitter, digest } of heard) {
         expect((await describeIt(`${bridge}:bsc:${emitter}:${sequence}:${digest.slice(2, 18)}`)).status.name).toBe('RUNNING')
       }
