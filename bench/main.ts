@@ -39,7 +39,9 @@ try {
     const portage = await backlog(devnet, client, transfers)
     const empty = await yardstick(client, devnet.temporal.address, 'empty', transfers)
     results.push({ portage, oneActivity, empty })
-    process.stderr.write(`round ${round + 1}: ${portage.perSecond.toFixed(1)} transfers/s, one-activity ${oneActivity.toFixed(1)}/s, empty ${empty.toFixed(1)}/s\n`)
+    process.stderr.write(
+      `round ${round + 1}: ${portage.perSecond.toFixed(1)} transfers/s, one-activity ${oneActivity.toFixed(1)}/s, empty ${empty.toFixed(1)}/s\n`,
+    )
   }
   await connection.close()
   const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0

@@ -12,7 +12,12 @@ export async function yardstick(client: Client, address: string, type: 'empty' |
   await inParallel(count, 50, (index) => client.workflow.start(type, { workflowId: `${taskQueue}-${index}`, taskQueue }))
   const child = await startChild(process.execPath, ['--import', 'tsx', worker, address, taskQueue])
   try {
-    await until(() => child.tail().includes('running'), { timeoutMs: 60_000, everyMs: 5, what: 'the yardstick worker', giveUp: () => child.ended })
+    await until(() => child.tail().includes('running'), {
+      timeoutMs: 60_000,
+      everyMs: 5,
+      what: 'the yardstick worker',
+      giveUp: () => child.ended,
+    })
     const started = Date.now()
     await allClosed(client, `TaskQueue = '${taskQueue}'`, count)
     return count / ((Date.now() - started) / 1000)

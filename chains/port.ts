@@ -166,4 +166,3 @@ export interface Chain {
   /** RPC calls made so far by method, for the summary and the metrics. */
   readonly calls: ReadonlyMap<string, number>
 }
-

@@ -43,7 +43,8 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
     env: { ...process.env, ...devnet.env, ...options.env },
   })
   const apiUrl = `http://127.0.0.1:${port}`
-  const ready = role === 'all' || role === 'api' ? () => fetch(`${apiUrl}/ready`).then(({ ok }) => ok) : () => child.tail().includes('running')
+  const ready =
+    role === 'all' || role === 'api' ? () => fetch(`${apiUrl}/ready`).then(({ ok }) => ok) : () => child.tail().includes('running')
   await until(ready, {
     timeoutMs: 60_000,
     everyMs: 50,

@@ -102,7 +102,11 @@ export class Ledger {
         return await this.#update(request, updateId)
       } catch (error) {
         const refusal = malformed(error)
-        if (refusal) return new RelayerError('INTERNAL', { detail: `the ledger refuses a request: ${refusal}`, facts: { lane: this.#options.config.lane } })
+        if (refusal)
+          return new RelayerError('INTERNAL', {
+            detail: `the ledger refuses a request: ${refusal}`,
+            facts: { lane: this.#options.config.lane },
+          })
         // Closing, continuing as new, restarting, out of reach: all are the same to us, and all pass.
         this.#options.logger.warn('the ledger did not answer; asking again', {
           lane: this.#options.config.lane,

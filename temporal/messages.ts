@@ -46,6 +46,9 @@ export interface TransferProgress {
   /** Waits so far: each is longer than the one before. */
   waits?: number
   lane?: LaneId
+  /** Lanes that gave no nonce since the last wait, and what the last of them said. */
+  avoid?: LaneId[]
+  turnedAway?: { code: ErrorCode; reason: string }
   /** What is being broadcast: this round may hold a nonce, so it goes on where it was. */
   underway?: Ready
   /** The nonce that this round holds, as far as it was told. */

@@ -10,7 +10,13 @@ import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 
 /** The REST API of this process; its metrics tell what this process did. */
-export async function startApi(options: { config: Config; temporal: Temporal; world: World; logger: Logger; metrics: Metrics }): Promise<Service> {
+export async function startApi(options: {
+  config: Config
+  temporal: Temporal
+  world: World
+  logger: Logger
+  metrics: Metrics
+}): Promise<Service> {
   const { config, temporal, world, logger, metrics } = options
   const { host, port, requestsPerMinute } = config.api
   const api = await createApi(

@@ -40,7 +40,13 @@ export function closeWorld(world: World): void {
 /** The lanes of every chain, as the chains' workers choose among them. */
 export function laneDirectories(config: Config, client: Client, chains: Iterable<ChainName>): Map<ChainName, LaneDirectory> {
   return new Map(
-    [...chains].map((name) => [name, createLaneDirectory(client, chainOf(config, name).lanes.map((lane) => idOf(chainOf(config, name), lane.address)))]),
+    [...chains].map((name) => [
+      name,
+      createLaneDirectory(
+        client,
+        chainOf(config, name).lanes.map((lane) => idOf(chainOf(config, name), lane.address)),
+      ),
+    ]),
   )
 }
 

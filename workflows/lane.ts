@@ -76,7 +76,9 @@ function refuseMalformed(request: ApplyRequest): void {
 
 function tell({ workflowId, intentId, nonce }: RolledBack): void {
   // An owner that is closed cannot be told and need not be: what closed undone is started again by intake.
-  getExternalWorkflowHandle(workflowId).signal(rolledBackSignal, { intentId, nonce }).catch(() => {})
+  getExternalWorkflowHandle(workflowId)
+    .signal(rolledBackSignal, { intentId, nonce })
+    .catch(() => {})
 }
 
 function details(state: LaneState): string {

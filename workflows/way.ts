@@ -27,9 +27,6 @@ export class Way {
   readonly #born = Date.now()
   readonly #journal: Journal
   #transfer: Transfer
-  /** Lanes that gave no nonce since the last wait, and what the last of them said. */
-  #avoid: LaneId[] = []
-  #turnedAway: { code: ErrorCode; reason: string } | undefined
   #scope = new CancellationScope()
 
   constructor(input: TransferInput) {
@@ -85,7 +82,7 @@ export class Way {
   async #admit(): Promise<void> {
     const candidate = this.inbox.takeAdopted()
     const transfer = candidate === undefined ? this.#transfer : { ...this.#transfer, message: candidate }
-    const admission = await admit({ transfer, avoid: this.#avoid }, this.#label).catch((error: unknown) => {
+    const admission = await admit({ transfer, avoid: this.#journal.progress.avoid ?? [] }, this.#label).catch((error: unknown) => {
       if (candidate === undefined || isCancellation(error)) throw error
     })
     // A better-signed copy is taken over once its signatures passed; a worse one is forgotten, and the transfer's own message judged again.
@@ -159,8 +156,7 @@ export class Way {
         case 'no-slot':
           if (!(await this.#left(ready.lane))) break
           // Another lane may have room: back to step 1, which waits if there is none.
-          this.#avoid.push(ready.lane)
-          this.#turnedAway = { code: result.code, reason: `${ready.lane}: ${result.reason}` }
+          this.#turnedAway(ready.lane, { code: result.code, reason: `${ready.lane}: ${result.reason}` })
           return
         case 'seen':
           return
@@ -221,9 +217,9 @@ export class Way {
     const reason = failureText(error)
     const answer = await withdraw({ lane, intentId: this.#intentId, how: 'leave' })
     if (answer.kind === 'held') return { kind: 'pending', nonce: answer.nonce, attempts: 0, reason }
-    this.#avoid.push(lane)
-    this.#turnedAway = { code: 'LANE_UNREACHABLE', reason }
-    this.#journal.enter('waiting', reason, this.#turnedAway)
+    const why = { code: 'LANE_UNREACHABLE', reason } as const
+    this.#turnedAway(lane, why)
+    this.#journal.enter('waiting', reason, why)
     return { kind: 'withdrawn' }
   }
 
@@ -310,14 +306,20 @@ export class Way {
 
   /** Waits for a closed gate: longer each time, ended early by `retry`. What a lane said that gave no nonce tells more than that there is none. */
   async #wait({ code, reason, retryInMs }: Extract<Stopped, { kind: 'waiting' }>): Promise<void> {
-    const why = (code === 'LANE_NONE' && this.#turnedAway) || { code, reason }
-    this.#journal.enter('waiting', why.reason, why)
     const { progress } = this.#journal
+    const why = (code === 'LANE_NONE' && progress.turnedAway) || { code, reason }
+    this.#journal.enter('waiting', why.reason, why)
     const tries = progress.waits ?? 0
     progress.waits = tries + 1
     await this.#pause(Math.max(retryInMs, backoffMs(tries, waits.firstBackoffMs, waits.longestBackoffMs)))
-    this.#avoid = []
-    this.#turnedAway = undefined
+    progress.avoid = []
+    progress.turnedAway = undefined
+  }
+
+  #turnedAway(lane: LaneId, why: { code: ErrorCode; reason: string }): void {
+    const { progress } = this.#journal
+    progress.avoid = [...(progress.avoid ?? []), lane]
+    progress.turnedAway = why
   }
 
   /** True if something woke it before the time was over. */

@@ -45,7 +45,8 @@ export function parseOptions(args: readonly string[]): DemoOptions {
 function number(least: number): (text: string) => number {
   return (text) => {
     const value = Number(text)
-    if (text.trim() === '' || !Number.isFinite(value) || value < least) throw new InvalidArgumentError(`must be a number of at least ${least}`)
+    if (text.trim() === '' || !Number.isFinite(value) || value < least)
+      throw new InvalidArgumentError(`must be a number of at least ${least}`)
     return value
   }
 }

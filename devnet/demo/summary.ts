@@ -78,7 +78,9 @@ export function isClean(summary: Summary): boolean {
 export function describe(summary: Summary): string {
   const { perTransfer, latencyMs } = summary
   const coins = (amounts: Readonly<Record<string, string>>, unit: string) =>
-    Object.entries(amounts).map(([of, amount]) => `${formatEther(BigInt(amount))} ${unit} (${of})`).join(', ') || 'none'
+    Object.entries(amounts)
+      .map(([of, amount]) => `${formatEther(BigInt(amount))} ${unit} (${of})`)
+      .join(', ') || 'none'
   const rows: [string, string][] = [
     ['delivered', `${summary.delivered} of ${summary.transfers}, exactly once (independent checker)`],
     ['lost / twice / wrong balance', `${summary.lost} / ${summary.duplicates} / ${summary.wrongBalances}`],

@@ -16,7 +16,10 @@ describe('an update of the ledger', () => {
     ['requests: must be a list', {}],
     ['requests: must be a list', null],
     ['requests[0].kind: unknown', { requests: [{ kind: 'mint' }] }],
-    ['requests[0].attempt.maxFee: must be a decimal number in quotes', { requests: [{ ...grant, attempt: { ...attempt, maxFee: '1e9' } }] }],
+    [
+      'requests[0].attempt.maxFee: must be a decimal number in quotes',
+      { requests: [{ ...grant, attempt: { ...attempt, maxFee: '1e9' } }] },
+    ],
     ['requests[0].attempt.kind: must be call or noop', { requests: [{ ...grant, attempt: undefined }] }],
     ['requests[0].owner.intentId: must be a text', { requests: [{ ...grant, owner: { ...owner, intentId: '' } }] }],
     ['requests[0].owner.value: must be a decimal number in quotes', { requests: [{ ...grant, owner: { ...owner, value: -1 } }] }],
