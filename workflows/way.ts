@@ -3,21 +3,14 @@ import type { ErrorCode } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Transfer } from '../domain/transfer.ts'
 import type { TransferInput, TransferStatus } from '../temporal/messages.ts'
-import type { Admission, BroadcastResult, Confirmation, Landed, Ready, Stopped } from '../temporal/steps.ts'
+import type { Admission, Confirmation, Landed, Ready, Stopped } from '../temporal/steps.ts'
 import { codeOf, failureText } from './failures.ts'
 import { Inbox } from './inbox.ts'
 import { Journal } from './journal.ts'
+import { Leg } from './leg.ts'
 import { roundsBeforeParking, waits } from './policies.ts'
-import { admit, broadcast, confirm, expedite, withdraw } from './steps.ts'
-import {
-  ActivityFailure,
-  CancellationScope,
-  condition,
-  continueAsNew,
-  isCancellation,
-  TemporalFailure,
-  workflowInfo,
-} from '@temporalio/workflow'
+import { admit, confirm, expedite } from './steps.ts'
+import { ActivityFailure, continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow'
 
 /** A transfer on its way: what it has met so far, and what it does next. */
 export class Way {
@@ -27,7 +20,6 @@ export class Way {
   readonly #born = Date.now()
   readonly #journal: Journal
   #transfer: Transfer
-  #scope = new CancellationScope()
 
   constructor(input: TransferInput) {
     this.#transfer = input.transfer
@@ -120,30 +112,33 @@ export class Way {
     const { progress } = this.#journal
     progress.underway = ready
     progress.lane = ready.lane
-    this.#scope = new CancellationScope()
-    void this.#watchForCancel(ready.lane, this.#intentId)
-    await this.#follow(ready, again)
+    const leg = new Leg(ready, { owner: this.#id, intentId: this.#intentId }, this.inbox)
+    try {
+      await this.#follow(leg, again)
+    } finally {
+      leg.over = true
+    }
     progress.underway = undefined
   }
 
   /** Step 4 until the nonce has met its fate, or was never given. */
-  async #follow(ready: Ready, resumed: boolean): Promise<void> {
+  async #follow(leg: Leg, resumed: boolean): Promise<void> {
     const { progress } = this.#journal
+    const { lane } = leg.ready
     for (let again = resumed; ; again = true) {
       if (again) await this.#renew()
-      if (progress.state !== 'broadcasting') this.#journal.enter('broadcasting', again ? 'following again' : `through ${ready.lane}`)
-      const result = await this.#broadcastOnce(ready, again)
-      if (result === 'cancelled') return
+      if (progress.state !== 'broadcasting') this.#journal.enter('broadcasting', again ? 'following again' : `through ${lane}`)
+      const result = await leg.broadcast(this.#transfer, again, this.#label)
       switch (result.kind) {
         case 'delivered':
-          return this.#endDelivered(result.landed, ready.lane)
+          return this.#endDelivered(result.landed, lane)
         case 'included': {
           progress.landed = result.landed
           this.#journal.holds(result.landed.nonce)
           this.#journal.enter('included', `block ${result.landed.blockHeight}, nonce ${result.landed.nonce}; not final yet`, {
             txHash: result.landed.txHash,
           })
-          const end = await this.#settle(result.finalInMs, ready.lane)
+          const end = await this.#settle(result.finalInMs, lane)
           if (end.kind === 'delivered') return
           if (end.kind === 'reverted') return this.#failed(end.reason)
           break
@@ -154,14 +149,20 @@ export class Way {
           await this.#pause(waits.pendingMs)
           break
         case 'no-slot':
-          if (!(await this.#left(ready.lane))) break
+          if (!(await leg.leave())) break
           // Another lane may have room: back to step 1, which waits if there is none.
-          this.#turnedAway(ready.lane, { code: result.code, reason: `${ready.lane}: ${result.reason}` })
+          return this.#turnedAway(lane, { code: result.code, reason: `${lane}: ${result.reason}` })
+        case 'unserved': {
+          const why = { code: 'LANE_UNREACHABLE', reason: result.reason } as const
+          this.#journal.enter('waiting', why.reason, why)
+          return this.#turnedAway(lane, why)
+        }
+        case 'cancelled':
           return
         case 'seen':
           return
         case 'withdrawn':
-          if (this.inbox.cancelledBy) await this.#untilFree(ready.lane)
+          if (this.inbox.cancelledBy) await leg.untilFree((ms) => this.#pause(ms))
           // It had a nonce, and the ledger has done with it: used without the effect.
           else if (progress.nonce !== undefined) return this.#failed(`nonce ${progress.nonce} was used without the effect`)
           this.#nextRound()
@@ -171,56 +172,6 @@ export class Way {
           return this.#failed(result.kind === 'reverted' ? result.reason : `nonce ${result.nonce} was used by a ${result.by} transaction`)
       }
     }
-  }
-
-  #broadcastOnce(ready: Ready, again: boolean): Promise<BroadcastResult | 'cancelled'> {
-    const { lane, callHash, gasLimit, maxFee, tip } = ready
-    const input = {
-      owner: this.#id,
-      intentId: this.#intentId,
-      lane,
-      transfer: this.#transfer,
-      callHash,
-      gasLimit,
-      maxFee,
-      tip,
-      again,
-      priority: this.inbox.priority,
-    }
-    return this.#scope.run(() => broadcast(input, this.#label)).catch((error: unknown) => this.#unserved(error, lane))
-  }
-
-  /** A cancel asks the ledger. Without a nonce nothing can be sent any more, and the wait for one ends; with one, its fate decides. */
-  async #watchForCancel(lane: LaneId, intentId: string): Promise<void> {
-    const scope = this.#scope
-    const ended = () => this.over || this.#intentId !== intentId || this.#scope !== scope
-    try {
-      await condition(() => this.inbox.cancelledBy !== undefined || ended())
-      if (ended()) return
-      const answer = await withdraw({ lane, intentId, how: 'cancel' })
-      if (answer.kind === 'free') scope.cancel()
-    } catch (error) {
-      // The workflow itself was cancelled, or the lane can't be asked: whoever waits for `broadcast` meets the same.
-      if (!(error instanceof TemporalFailure)) throw error
-    }
-  }
-
-  /** A ledger that is younger than this transfer answers `held` as long as what an earlier one granted may still be mined. */
-  async #untilFree(lane: LaneId): Promise<void> {
-    while ((await withdraw({ lane, intentId: this.#intentId, how: 'cancel' })).kind === 'held') await this.#pause(waits.pendingMs)
-  }
-
-  /** `broadcast` itself failed. A cancelled one was cancelled here; otherwise no worker took it, or it can't work: ask the ledger. */
-  async #unserved(error: unknown, lane: LaneId): Promise<BroadcastResult | 'cancelled'> {
-    if (isCancellation(error) && this.inbox.cancelledBy) return 'cancelled'
-    if (isCancellation(error)) throw error
-    const reason = failureText(error)
-    const answer = await withdraw({ lane, intentId: this.#intentId, how: 'leave' })
-    if (answer.kind === 'held') return { kind: 'pending', nonce: answer.nonce, attempts: 0, reason }
-    const why = { code: 'LANE_UNREACHABLE', reason } as const
-    this.#turnedAway(lane, why)
-    this.#journal.enter('waiting', reason, why)
-    return { kind: 'withdrawn' }
   }
 
   /** Waits until an included effect is final, or gone. With a lane of ours, gone means: back to `broadcast` with the same intent. */
@@ -283,14 +234,6 @@ export class Way {
     this.#journal.holds(undefined)
   }
 
-  /** Did the lane let the intent go? The tombstone it leaves makes the next try another round. */
-  async #left(lane: LaneId): Promise<boolean> {
-    const answer = await withdraw({ lane, intentId: this.#intentId, how: 'leave' })
-    if (answer.kind === 'held') return false
-    this.#nextRound()
-    return true
-  }
-
   #park(code: ErrorCode, reason: string): void {
     this.#journal.enter('parked', reason, { code, reason })
   }
@@ -316,10 +259,12 @@ export class Way {
     progress.turnedAway = undefined
   }
 
+  /** The lane gave no nonce and keeps a tombstone: another round, and another lane first. */
   #turnedAway(lane: LaneId, why: { code: ErrorCode; reason: string }): void {
     const { progress } = this.#journal
     progress.avoid = [...(progress.avoid ?? []), lane]
     progress.turnedAway = why
+    this.#nextRound()
   }
 
   /** True if something woke it before the time was over. */
