@@ -83,6 +83,7 @@ export class Ledger {
       this.#observation = undefined
       const response = await this.#apply({ requests: sent.map(({ request }) => request), ...(observe && { observe }) })
       if (response instanceof RelayerError) {
+        if (observe && !this.#closed) this.#options.logger.error('the ledger was not told what was seen', { error: response.message })
         for (const { reject } of sent) reject(response)
         continue
       }

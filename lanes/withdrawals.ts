@@ -8,6 +8,9 @@ import { applyOnLedger } from './apply-on-ledger.ts'
 import type { Client } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/client'
 
+/** Longest wait for a ledger's answer, ms: less than the activity has, whose slot is not to be held longer. */
+const answerMs = 20_000
+
 /** Asks a ledger to let an intent go. */
 export type Withdraw = (input: WithdrawInput) => Promise<Withdrawal>
 
@@ -23,7 +26,8 @@ export function createWithdrawals(client: Client, lanes: ReadonlyMap<LaneId, Lan
   }
   return async ({ lane, intentId, how }) => {
     try {
-      const { answers } = await apply(lane, { requests: [{ kind: 'withdraw', id: `withdraw/${intentId}`, intentId, how }] })
+      const request: ApplyRequest = { requests: [{ kind: 'withdraw', id: `withdraw/${intentId}`, intentId, how }] }
+      const { answers } = await client.withDeadline(Date.now() + answerMs, () => apply(lane, request))
       const [answer] = answers
       return answer?.kind === 'held' ? { kind: 'held', nonce: answer.nonce } : { kind: 'free' }
     } catch (error) {

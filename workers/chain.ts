@@ -35,5 +35,6 @@ export async function createChainWorker(
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.workflowPollers },
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.keylessPollers },
     shutdownGraceTime: tuning.graceMs,
+    shutdownForceTime: tuning.forceMs,
   })
 }

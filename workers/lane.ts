@@ -54,6 +54,7 @@ export async function createLaneWorker(options: {
     maxConcurrentActivityTaskExecutions: lane.window * slotsPerNonce,
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.lanePollers },
     shutdownGraceTime: tuning.graceMs,
+    shutdownForceTime: tuning.forceMs,
   })
   return { worker, agent }
 }

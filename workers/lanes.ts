@@ -17,5 +17,6 @@ export async function createLanesWorker(options: { temporal: Temporal; logger: L
     maxCachedWorkflows: tuning.maxCachedWorkflows,
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 4 },
     shutdownGraceTime: tuning.graceMs,
+    shutdownForceTime: tuning.forceMs,
   })
 }

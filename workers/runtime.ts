@@ -40,10 +40,11 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   const world: World = role === 'lanes' ? { chains: new Map(), bridges: new Map() } : await connectWorld(config, options.chains)
   const context = { config, options, temporal, world }
 
+  const ledgers: Worker[] = []
   const workers: Worker[] = []
   const agents: LaneAgent[] = []
   const services: Service[] = []
-  if (serves('lanes')) workers.push(await createLanesWorker({ temporal, logger, tuning: tuningFrom(options.env) }))
+  if (serves('lanes')) ledgers.push(await createLanesWorker({ temporal, logger, tuning: tuningFrom(options.env) }))
   if (serves('lane')) {
     const lanes = await laneWorkers(context)
     workers.push(...lanes.map((lane) => lane.worker))
@@ -58,8 +59,8 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   const metrics = processMetrics(world, agents)
   if (serves('intake')) services.push(startIntake({ config, temporal, world, logger, metrics }))
   if (serves('api')) services.push(await startApi({ config, temporal, world, logger, metrics }))
-  logger.info('running', { role, chains: [...world.chains.keys()], lanes: agents.length, workers: workers.length })
-  return supervise({ workers, agents, services, temporal, world, logger })
+  logger.info('running', { role, chains: [...world.chains.keys()], lanes: agents.length, workers: ledgers.length + workers.length })
+  return supervise({ ledgers, workers, agents, services, temporal, world, logger })
 }
 
 async function laneWorkers(context: { config: Config; options: RunOptions; temporal: Temporal; world: World }) {
@@ -93,6 +94,7 @@ function warnOfTwins(lanes: readonly string[]): void {
 }
 
 function supervise(parts: {
+  ledgers: Worker[]
   workers: Worker[]
   agents: LaneAgent[]
   services: Service[]
@@ -100,30 +102,34 @@ function supervise(parts: {
   world: World
   logger: Logger
 }): Running {
-  const { workers, agents, services, temporal, world, logger } = parts
+  const { ledgers, workers, agents, services, temporal, world, logger } = parts
   let release = () => {}
   const told = new Promise<void>((resolve) => (release = resolve))
+  const end = (some: readonly Worker[]) => some.forEach((worker) => worker.getState() === 'RUNNING' && worker.shutdown())
   const shutDown = () => {
     release()
-    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
+    end(workers)
   }
   const stopServices = () => Promise.all(services.map((service) => service.stop()))
-  const runs = workers.map((worker) =>
+  const run = (worker: Worker) =>
     worker.run().catch((error: unknown) => {
       logger.error('a worker failed; stopping', { error: toRelayerError(error).message })
       shutDown()
       throw error
-    }),
-  )
-  const end = async () => {
-    const results = await Promise.allSettled([told, ...runs])
+    })
+  const [ledgersRun, workersRun] = [ledgers.map(run), workers.map(run)]
+  const ended = async () => {
+    const results = await Promise.allSettled([told, ...workersRun])
+    // The ledgers last: steps that are ending may still ask them.
+    end(ledgers)
+    results.push(...(await Promise.allSettled(ledgersRun)))
     await stopServices()
     for (const agent of agents) agent.stop()
     closeWorld(world)
     await temporal.connection.close()
     for (const result of results) if (result.status === 'rejected') throw result.reason
   }
-  const stopped = end()
+  const stopped = ended()
   return {
     stopped,
     stop: async () => {

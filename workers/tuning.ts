@@ -9,6 +9,8 @@ export interface WorkerTuning {
   readonly lanePollers: number
   /** Activities that run when the process is told to stop have this long to end, ms. */
   readonly graceMs: number
+  /** What has not ended after this long (it asks a ledger that is gone, say) is left behind, ms; another process takes it over. */
+  readonly forceMs: number
 }
 
 /**
@@ -24,6 +26,7 @@ export const defaultTuning: WorkerTuning = {
   keylessPollers: 2,
   lanePollers: 4,
   graceMs: 5_000,
+  forceMs: 20_000,
 }
 
 /** The defaults, with what PORTAGE_MAX_CACHED_WORKFLOWS says: 0 replays every workflow at every task, which finds non-determinism. */
