@@ -1,8 +1,11 @@
 import type { Entry, LaneState, Observation, RolledBack } from './lane.ts'
 
+/** So many nonces are looked after at once: a node that once told nonsense of the account must not make the ledger too large to work. */
+const coveredLimit = 1_000
+
 /**
  * The chain's word: which nonces are in blocks, which are final. Ends entries at finality, finds nonces that nobody drives, raises after
- * foreign use, and never lowers `next`. Once synced, every nonce in [latest, next) has an entry: none is left to block the others.
+ * foreign use, and never lowers `next`. Once synced, every nonce in [latest, next) has an entry (the lowest 1,000): none is left to block the others.
  */
 export function observe(state: LaneState, observation: Observation): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
@@ -47,7 +50,7 @@ function sync(state: LaneState, seen: Observation): LaneState {
  */
 function covered(entries: Record<string, Entry>, next: number, { latest, height }: Observation): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
-  for (let nonce = latest; nonce < next; nonce++) {
+  for (let nonce = latest; nonce < Math.min(next, latest + coveredLimit); nonce++) {
     result[nonce] ??= { nonce, grantedTo: '', maybeSent: true, sinceBlock: height, claimedBlock: 0, fill: 'inherited', attempts: [] }
   }
   return result

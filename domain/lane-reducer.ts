@@ -218,8 +218,11 @@ function dueAt(entry: Entry, fillAfterBlocks: number): number {
 
 /** In order of nonce. Looks at the window only: where finality is far, a thousand mined entries may lie below it. */
 export function unmined(state: LaneState): Entry[] {
+  const latest = state.observed?.latest ?? 0
+  // Far apart only after a node's nonsense; the keys of entries come in order, too.
+  if (state.next - latest > entriesLimit) return Object.values(state.entries).filter(({ nonce }) => nonce >= latest)
   const result: Entry[] = []
-  for (let nonce = state.observed?.latest ?? 0; nonce < state.next; nonce++) {
+  for (let nonce = latest; nonce < state.next; nonce++) {
     const entry = state.entries[nonce]
     if (entry) result.push(entry)
   }

@@ -10,9 +10,13 @@ export function assertApplyRequest(request: ApplyRequest): void {
   request.requests.forEach((one, index) => assertRequest(one, `requests[${index}]`))
 }
 
+/** No pool keeps so many of one account (go-ethereum: 16 for sure, 64 queued; reth: 16). A node that says so is not to be believed. */
+const mostPending = 1_000
+
 function assertObservation(seen: Observation): void {
   for (const field of ['latest', 'finalized', 'height', 'since'] as const) assertWhole(seen[field], `observe.${field}`)
   if (seen.pending !== undefined) assertWhole(seen.pending, 'observe.pending')
+  if ((seen.pending ?? 0) - seen.latest > mostPending) throw new Error(`observe.pending: more than ${mostPending} ahead of observe.latest`)
   assertDecimal(seen.balance, 'observe.balance')
   if (!Array.isArray(seen.claims)) throw new Error('observe.claims: must be a list')
   seen.claims.forEach((nonce, index) => assertWhole(nonce, `observe.claims[${index}]`))

@@ -150,10 +150,12 @@ export class Way {
           break
         case 'no-slot':
           if (!(await leg.leave())) break
+          if (this.inbox.cancelledBy) await leg.untilFree((ms) => this.#pause(ms))
           // Another lane may have room: back to step 1, which waits if there is none.
           return this.#turnedAway(lane, { code: result.code, reason: `${lane}: ${result.reason}` })
         case 'unserved': {
           const why = { code: 'LANE_UNREACHABLE', reason: result.reason } as const
+          if (this.inbox.cancelledBy) await leg.untilFree((ms) => this.#pause(ms))
           this.#journal.enter('waiting', why.reason, why)
           return this.#turnedAway(lane, why)
         }

@@ -30,6 +30,15 @@ describe('observe', () => {
     expect(lane.state).toMatchObject({ next: 6, entries: {}, observed: { latest: 6, finalized: 6 } })
   })
 
+  test('of a node that once told nonsense leaves a ledger that works, step by step', () => {
+    const lane = new Bench()
+    lane.observe({ latest: 1_000_000_000, height: 101 })
+    lane.observe({ latest: 5, height: 102 })
+    expect(Object.keys(lane.state.entries)).toHaveLength(1_000)
+    lane.observe({ latest: 1_005, finalized: 1_005, height: 103 })
+    expect(Object.keys(lane.state.entries)).toEqual(Array.from({ length: 1_000 }, (_, index) => String(1_005 + index)))
+  })
+
   test('orphans the lowest nonce only, when nobody drove it for K blocks that were watched', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)

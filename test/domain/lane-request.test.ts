@@ -26,6 +26,7 @@ describe('an update of the ledger', () => {
     ['requests[0].nonce: must be a whole number', { requests: [{ kind: 'fill', id: 'c', nonce: -1, reason: 'operator' }] }],
     ['requests[0].window: must be a whole number', { requests: [{ kind: 'setWindow', id: 'd', window: '8' }] }],
     ['observe.balance: must be a decimal number in quotes', { observe: { ...observe, balance: 5 }, requests: [] }],
+    ['observe.pending: more than 1000 ahead of observe.latest', { observe: { ...observe, pending: 1_002 }, requests: [] }],
     ['observe.claims[0]: must be a whole number', { observe: { ...observe, claims: ['1'] }, requests: [] }],
   ])('is refused before it is recorded: %s', (message, request) => {
     expect(() => assertApplyRequest(request as ApplyRequest)).toThrow(message)

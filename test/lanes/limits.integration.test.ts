@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { until } from '../../devnet/until.ts'
+import { pauseSignal } from '../../temporal/messages.ts'
+import { laneWorkflowId } from '../../temporal/names.ts'
+import { devnetSigner } from '../helpers/evm.ts'
+import { laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
+
+/** What ends by itself though nothing else does: raises, and waits of a try that is over. */
+describe('Limits of a lane', () => {
+  let setting: LaneSetting
+  let keys = 50
+
+  beforeAll(async () => {
+    setting = await startLaneSetting()
+  })
+
+  afterAll(() => setting?.stop())
+
+  test('a call that no fee gets into a block is raised up to the limit and sent on, not raised for ever', async () => {
+    const agent = await setting.agent(await devnetSigner(keys++), { bumpAfterBlocks: 1 })
+    const one = want('censored')
+    const flight = await launched(agent, one)
+    const dearest = () => BigInt(flight.offered.at(-1)!.maxFee)
+    const most = 5n * BigInt(one.first.maxFee)
+    for (let blocks = 0; blocks < 60 && dearest() < most; blocks++) await setting.passBlock()
+    expect(dearest()).toBeGreaterThanOrEqual(most)
+    const raises = flight.attempts
+    for (let blocks = 0; blocks < 10; blocks++) await setting.passBlock()
+    expect(flight.attempts).toBe(raises)
+    expect(dearest()).toBeLessThanOrEqual((most * 6n) / 5n + 1n)
+    await setting.mine()
+    expect(await flight.until(({ kind }) => kind === 'included', 20_000)).toBe(true)
+  })
+
+  test('a try that is over waits for nothing, not even for a ledger that does not answer', async () => {
+    const signer = await devnetSigner(keys++)
+    const agent = await setting.agent(signer)
+    const over = AbortSignal.abort()
+    expect(await agent.acquire(want('late'), { again: false, timeoutMs: 60_000, signal: over })).toMatchObject({ kind: 'refused' })
+    expect(await agent.acquire(want('late'), { again: true, timeoutMs: 60_000, signal: over })).toMatchObject({ kind: 'refused' })
+    expect(agent.load).toEqual({ waiting: 0, flying: 0 })
+    const flight = await launched(agent, want('on time'))
+    expect(await flight.until(({ kind }) => kind === 'included', 60_000, over)).toBe(false)
+    await setting.mine()
+  })
+
+  test('who was never asked for, because the lane is paused, is told so', async () => {
+    const signer = await devnetSigner(keys++)
+    const agent = await setting.agent(signer)
+    await setting.ledgers.temporal.client.workflow.getHandle(laneWorkflowId(laneOf(signer))).signal(pauseSignal, { reason: 'a test' })
+    // The first is refused by the ledger, and the agent has heard of the pause.
+    await agent.acquire(want('first'), { again: false, timeoutMs: 100 })
+    await until(() => agent.view?.paused, { timeoutMs: 10_000, what: 'the agent to hear of the pause' })
+    const second = await agent.acquire(want('second'), { again: false, timeoutMs: 100 })
+    expect(second).toMatchObject({ kind: 'refused', why: 'paused', detail: 'a test' })
+  })
+})
