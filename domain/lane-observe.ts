@@ -67,10 +67,10 @@ function claimed(entries: LaneState['entries'], seen: Observation): Record<strin
 
 /** Nobody drives a nonce that is in a block. When the block goes away its owner gets the full time again before the lane fills it. */
 function restarted(entries: Record<string, Entry>, latestBefore: number, seen: Observation): Record<string, Entry> {
+  if (seen.latest >= latestBefore) return entries
   const result: Record<string, Entry> = { ...entries }
-  for (let nonce = seen.latest; nonce < latestBefore; nonce++) {
-    const entry = result[nonce]
-    if (entry) result[nonce] = { ...entry, sinceBlock: seen.height }
+  for (const entry of Object.values(entries)) {
+    if (entry.nonce >= seen.latest && entry.nonce < latestBefore) result[entry.nonce] = { ...entry, sinceBlock: seen.height }
   }
   return result
 }
