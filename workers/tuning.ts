@@ -1,4 +1,4 @@
-/** How much a Worker takes at once. The figures are those of the benchmark on two cores (docs/ARCHITECTURE.md). */
+/** How much a Worker takes at once: what `npm run bench` was run with. */
 export interface WorkerTuning {
   readonly maxCachedWorkflows: number
   readonly workflowTasks: number
@@ -14,8 +14,8 @@ export interface WorkerTuning {
 }
 
 /**
- * Pollers at a fixed number: autoscaling ones have been seen to lose tasks for 10 s on a busy dev server. A cached workflow takes about
- * 0.3 MB; an evicted one costs a replay.
+ * Pollers at a fixed number: autoscaling ones have been seen to lose tasks for 10 s on a busy dev server. An evicted workflow costs a replay
+ * of its some 20 events; the SDK's own default is about 600 cached workflows per GiB of heap.
  */
 export const defaultTuning: WorkerTuning = {
   maxCachedWorkflows: 1_000,
