@@ -10,7 +10,7 @@ const meanings: Record<TransferState, string> = {
   parked: 'Out of automatic tries. Still watched; waits for an operator (`portage transfer retry`, `cancel`).',
   delivered: 'The target chain’s finalized state shows the effect, and the result says who delivered.',
   rejected: 'Not a valid message, for good.',
-  declined: 'Valid, but our policy says no (fee, asset, chain): it can be submitted again when the policy changes.',
+  declined: 'Valid, but our policy says no (fee, asset, chain): `portage transfer retry` has it decided again when the policy has changed.',
   cancelled: 'Ended by a named operator, once nothing of it could be mined any more.',
 }
 

@@ -22,6 +22,8 @@ export const waits = {
   /** First and longest wait for a closed gate, a full lane, another try. */
   firstBackoffMs: 2_000,
   longestBackoffMs: 30 * 60_000,
+  /** The same for a lane: slots come free with every block, and funds or a resumed lane are not to be found out half an hour later. */
+  longestLaneBackoffMs: 60_000,
   /** A wait this long continues as new, so that no build of the workflow lives for months. */
   continueAsNewMs: 60 * 60_000,
   /** `confirm` waits this long for a final block before it says that there is none. */

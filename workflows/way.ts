@@ -256,7 +256,8 @@ export class Way {
     this.#journal.enter('waiting', why.reason, why)
     const tries = progress.waits ?? 0
     progress.waits = tries + 1
-    await this.#pause(Math.max(retryInMs, backoffMs(tries, waits.firstBackoffMs, waits.longestBackoffMs)))
+    const longestMs = code === 'LANE_NONE' ? waits.longestLaneBackoffMs : waits.longestBackoffMs
+    await this.#pause(Math.max(retryInMs, backoffMs(tries, waits.firstBackoffMs, longestMs)))
     progress.avoid = []
     progress.turnedAway = undefined
   }
