@@ -2,7 +2,7 @@ import { RelayerError } from '../domain/errors.ts'
 import type { ApplyRequest, ApplyResponse, FillOrder, LaneAnswer, LaneConfig, LaneRequest, LaneView, Observation } from '../domain/lane.ts'
 import type { Logger } from '../observability/logger.ts'
 import { applyOnLedger } from './apply-on-ledger.ts'
-import { malformedUpdate } from '../temporal/messages.ts'
+import { malformedUpdate, runIsFull } from '../temporal/messages.ts'
 import type { Client } from '@temporalio/client'
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
@@ -102,14 +102,14 @@ export class Ledger {
       try {
         return await this.#update(request, updateId)
       } catch (error) {
-        const refusal = malformed(error)
+        const refusal = refusedAs(malformedUpdate, error)
         if (refusal)
           return new RelayerError('INTERNAL', {
             detail: `the ledger refuses a request: ${refusal}`,
             facts: { lane: this.#options.config.lane },
           })
-        // Closing, continuing as new, restarting, out of reach: all are the same to us, and all pass.
-        this.#options.logger.warn('the ledger did not answer; asking again', {
+        // Closing, continuing as new, restarting, out of reach: all are the same to us, and all pass. The first belongs to every day.
+        this.#options.logger[refusedAs(runIsFull, error) ? 'debug' : 'warn']('the ledger did not answer; asking again', {
           lane: this.#options.config.lane,
           tries,
           reason: error instanceof Error ? error.message : String(error),
@@ -130,8 +130,8 @@ export class Ledger {
   }
 }
 
-/** Why the ledger refused an update for its form; undefined for every other failure. */
-function malformed(error: unknown): string | undefined {
+/** What the ledger said when it refused an update with a failure of this type; undefined for every other error. */
+function refusedAs(type: string, error: unknown): string | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
-  return cause instanceof ApplicationFailure && cause.type === malformedUpdate ? cause.message : undefined
+  return cause instanceof ApplicationFailure && cause.type === type ? cause.message : undefined
 }

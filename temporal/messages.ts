@@ -99,6 +99,8 @@ export interface LaneInput {
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
 /** Failure type of an update that the ledger refuses because it is malformed: asking again gets the same answer. */
 export const malformedUpdate = 'LANE_REQUEST_MALFORMED'
+/** Failure type of an update that comes while a run of the ledger ends: the next run takes it. */
+export const runIsFull = 'LANE_RUN_IS_FULL'
 export const pauseSignal = defineSignal<[{ reason: string }]>('pause')
 export const resumeSignal = defineSignal('resume')
 export const setWindowSignal = defineSignal<[{ window: number }]>('setWindow')

@@ -6,6 +6,7 @@ import type { LaneInput } from '../temporal/messages.ts'
 import {
   applyUpdate,
   malformedUpdate,
+  runIsFull,
   laneStatusQuery,
   pauseSignal,
   resumeSignal,
@@ -44,6 +45,7 @@ export async function lane(input: LaneInput): Promise<void> {
     for (const fallen of result.rolledBack) tell(fallen)
     return result.response
   }
+  const full = () => updates >= (input.updatesPerRun ?? updatesPerRun) || workflowInfo().continueAsNewSuggested
   const order = (request: LaneRequest) => void step({ requests: [request] })
 
   const onUpdate = (request: ApplyRequest) => {
@@ -51,7 +53,13 @@ export async function lane(input: LaneInput): Promise<void> {
     taskOfLastUpdate = workflowInfo().historyLength
     return step(request)
   }
-  setHandler(applyUpdate, onUpdate, { validator: refuseMalformed })
+  setHandler(applyUpdate, onUpdate, {
+    validator: (request) => {
+      // A lane that is never at rest would never get to its next run, so a full run takes no more. A refused update costs nothing.
+      if (full()) throw ApplicationFailure.retryable('the run is full; the next one takes over in a moment', runIsFull)
+      refuseMalformed(request)
+    },
+  })
   // Batch tools can only signal; each of these is idempotent. Typed by hand: what is missing must not fail the task, and so the lane.
   setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', reason: by?.reason ?? 'no reason given' }))
   setHandler(resumeSignal, () => order({ kind: 'resume', id: '' }))
@@ -59,7 +67,7 @@ export async function lane(input: LaneInput): Promise<void> {
   setHandler(resyncSignal, () => order({ kind: 'resync', id: '' }))
   setHandler(laneStatusQuery, () => state)
 
-  await condition(() => updates >= (input.updatesPerRun ?? updatesPerRun) || workflowInfo().continueAsNewSuggested)
+  await condition(full)
   // A task that answers an update must not close the run: the answer would be lost to its caller.
   do await sleep(1)
   while (taskOfLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
