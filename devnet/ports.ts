@@ -1,14 +1,26 @@
 import { connect, createServer } from 'node:net'
 
-/** A TCP port of 127.0.0.1 that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/**
+ * Below the range from which systems take ports for outgoing connections and for port 0 (Linux: 32768 and up): a port from there may be taken by
+ * anybody's connection before the server that it was found for listens on it.
+ */
+const range = { from: 10_000, to: 32_000 } as const
+const tries = 100
+
+/** A TCP port of 127.0.0.1 that was free a moment ago. Throws Error if none was found. */
+export async function freePort(): Promise<number> {
+  for (let count = 0; count < tries; count++) {
+    const port = range.from + Math.floor(Math.random() * (range.to - range.from))
+    if (await isFree(port)) return port
+  }
+  throw new Error(`No free port of 127.0.0.1 was found between ${range.from} and ${range.to}`)
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const bound = server.address()
-      server.close(() => (bound && typeof bound === 'object' ? resolve(bound.port) : reject(new Error('no port was bound'))))
-    })
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 }
 
