@@ -13,6 +13,8 @@ import { chainOf, endpointOf, lanesOf } from './deps.ts'
 
 /** Between two tries of a call that reverts, and of a chain without an open lane, ms. The workflow doubles it each time. */
 const waitMs = 15_000
+/** Room over the estimate. */
+const gasFactor = 1.2
 
 /** Step 3: chooses the lane, simulates the call from its address, quotes the fee. A revert here costs nothing. */
 export function createPrepare(deps: StepDeps) {
@@ -44,7 +46,7 @@ export function noLane({ transfer }: AdmitInput): Stopped {
 export async function rehearse(deps: StepDeps, { transfer }: AdmitInput, lane: LaneId): Promise<Rehearsal> {
   const chain = chainOf(deps, transfer)
   const intent = await endpointOf(deps, transfer).intent(transfer)
-  const [simulation, quote] = await Promise.all([chain.simulate(intent, laneAddress(lane)), chain.quote()])
+  const [simulation, quote] = await Promise.all([chain.simulate(intent, laneAddress(lane), gasFactor), chain.quote()])
   return { intent, simulation, quote }
 }
 

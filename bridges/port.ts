@@ -31,13 +31,15 @@ export interface Endpoint {
   verify(message: Uint8Array): Promise<Verdict>
   /** Everything else that makes a message deliverable: payload kind, emitter, target, asset, fee. Includes `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
-  /** Does the target chain's state, latest or finalized, show the effect? One read, batched. */
+  /** Does the target chain's state show the effect? One read, batched; one of each node where it asks for `agreed`. */
   delivered(transfer: Transfer, at: At): Promise<boolean>
   /** Who delivered, from the chain's logs; undefined if the node does not tell (pruned, still unsynced). */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
   /** The call that delivers. Chosen by reads (wrapped native token or not) that never change for a token, so cached. */
   intent(transfer: Transfer): Promise<Intent>
   explainRevert(revert: Revert): RevertMeaning
+  /** Whom it goes to (lower-case address of the target chain) and of what token (as the bridge's asset list names it): what a deny-list asks. */
+  parties(transfer: Transfer): { readonly recipient: string; readonly token: string }
   /** True if this receipt of ours shows the effect of this transfer (its event). */
   hasEffect(receipt: Receipt, transfer: Transfer): boolean
 }

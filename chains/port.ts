@@ -1,6 +1,7 @@
 import type { FeeQuote, Fees } from '../domain/fees.ts'
 import type { FinalityPolicy } from '../domain/finality.ts'
 import type { Intent } from '../domain/intent.ts'
+import type { NodeChange, NodeUse } from '../domain/settings.ts'
 
 /** A block by height and hash. */
 export interface BlockRef {
@@ -94,13 +95,18 @@ export interface SignedTransaction {
   readonly raw: string
   /** 0x transaction hash, lower case. */
   readonly hash: string
+  /** What was signed: the same for every signature of the same transaction. */
+  readonly signingHash: string
 }
 
 /** The only holder of key material. */
 export interface Signer {
   /** 0x address, lower case. */
   readonly address: string
-  /** Deterministic signers give the same bytes for the same input. Throws SIGNER_UNAVAILABLE. */
+  /**
+   * Deterministic signers give the same bytes for the same input; others (KMS) a new hash each time, so that what an earlier process sent is
+   * known only by its signing hash. Throws SIGNER_UNAVAILABLE, SIGNING_REFUSED.
+   */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
 }
 
@@ -132,8 +138,33 @@ export interface Revert {
 
 export type Simulation = { readonly ok: true; readonly gas: string } | { readonly ok: false; readonly revert: Revert }
 
-/** Which state a read looks at. */
-export type At = 'latest' | 'finalized'
+/**
+ * Which state a read looks at. `agreed`: the finalized state, on the word of more than half of the nodes that read (with one node: in two
+ * reads a block apart). Verdicts that can't be taken back ask for that; throws NODES_DISAGREE.
+ */
+export type At = 'latest' | 'finalized' | 'agreed'
+
+/** The transaction that used a nonce, as the chain has it in a block. */
+export interface MinedTransaction {
+  readonly hash: string
+  /** What was signed, without the signature: two signatures of one transaction have the same. */
+  readonly signingHash: string
+  readonly block: BlockRef
+}
+
+/** A node as its chain sees it now. */
+export interface NodeStatus {
+  readonly name: string
+  /** Scheme, host and port: all that is ever shown of its URL. */
+  readonly origin: string
+  readonly use: NodeUse
+  readonly state: 'unknown' | 'up' | 'open' | 'half-open' | 'foreign' | 'disabled'
+  /** Blocks behind the best node, where it was compared. */
+  readonly lag?: number
+  /** Of its latest answers, ms. */
+  readonly latencyMs?: number
+  readonly failures: number
+}
 
 /** One network. One instance per chain in a worker process, shared by all its users. Every method throws NODE_UNAVAILABLE if no node answers. */
 export interface Chain {
@@ -148,19 +179,37 @@ export interface Chain {
   connect(): Promise<void>
   close(): void
   account(address: string): Promise<Account>
-  /** Transaction count including the node's pool; the highest answer of all nodes. */
+  /** Transaction count including the nodes' pools; the highest answer of all nodes, of which more than half must have answered. */
   pendingNonce(address: string): Promise<number>
   /** True if the address has code (EIP-7702 delegations too). */
   hasCode(address: string): Promise<boolean>
   /** The market, read at most once per block. */
   quote(): Promise<FeeQuote>
-  /** Would the call succeed from this address, and with how much gas (already with the safety factor)? Two reads in one. */
-  simulate(call: Intent, from: string): Promise<Simulation>
+  /** Would the call succeed from this address, and with how much gas? Two reads in one. @param gasFactor the limit is the estimate times this; absent: as estimated */
+  simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
+  /** What the chain charges for the data of a call beside its gas (L2s), wei, decimal; '0' where it charges nothing. An estimate. */
+  dataFee(call: Intent): Promise<string>
+  /** False where a higher fee replaces nothing (Arbitrum): what is stuck is only sent again. */
+  readonly raises: boolean
   /** Sends to every node that takes transactions. Never throws: silence and time-outs are `ambiguous`. */
   send(raw: string): Promise<SendOutcome>
   watch(hashes: readonly string[]): Watch
   /** How long until a block at this height is final, estimated, ms; 0 if it is. */
   msToFinality(height: number): number
+  /**
+   * The canonical transaction that used this nonce of the account, on the word of more than half of the nodes; undefined while none has, or
+   * where the nodes no longer tell (pruned). Throws NODES_DISAGREE.
+   */
+  mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
+  /**
+   * Does the chain deny this block? True only when more than half of the nodes show another one at its height, or a finalized head below it:
+   * the chain was replaced, or reorganised deeper than finality.
+   */
+  denies(block: BlockRef): Promise<boolean>
+  /** The nodes as they stand. */
+  nodes(): readonly NodeStatus[]
+  /** Lays the live changes of this chain over its configured nodes; replaces the changes that were laid before. */
+  adjustNodes(changes: readonly NodeChange[]): void
   /** Canonical transaction hash and sender of a mined transaction, or undefined. */
   receipt(hash: string): Promise<Receipt | undefined>
   /** RPC calls made so far by method, for the summary and the metrics. */

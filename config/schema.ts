@@ -9,6 +9,21 @@ const milliseconds = z.number().int().min(0)
 const name = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be lower case letters, digits and dashes')
 const url = z.url({ protocol: /^https?$/ })
 
+const selector = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{8}$/, 'must be a function selector: 0x and 8 hex digits')
+  .transform((value) => value.toLowerCase())
+
+/** What may be spent; see domain/fee-policy.ts. The most specific rule that sets a field decides it. */
+export const feePolicySchema = z.strictObject({
+  maxFeePerGas: decimal.optional().describe('Most that a unit of gas may cost, wei.'),
+  maxTip: decimal.optional().describe("Most of that for the block's builder, wei."),
+  maxFeePerTransaction: decimal.optional().describe('Most that a whole transaction may cost, the data fee of an L2 included, wei.'),
+  baseFeeCeiling: decimal.optional().describe('Above this base fee, wei, nothing new is sent: transfers wait, and hold no nonce.'),
+  gasFactor: z.number().min(1).max(5).optional().describe('The gas limit is the estimate times this. Where nothing is set: 1.2.'),
+  gasLimit: decimal.optional().describe('Most gas units of a transaction; a call that needs more is not sent.'),
+})
+
 /** Where a lane's key is. `environment` is for development: keys in environment variables leak easily. */
 export const signerSchema = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -21,11 +36,40 @@ export const signerSchema = z.discriminatedUnion('kind', [
     kind: z.literal('environment').describe('A private key in an environment variable: development only.'),
     variable: z.string().min(1).describe('The name of the environment variable.'),
   }),
+  z.strictObject({
+    kind: z.literal('remote').describe("A remote signer over HTTP, of the shape of web3signer's eth1 API."),
+    url: url.describe('Its base URL. Credentials in it never appear in logs.'),
+    identifier: z
+      .string()
+      .optional()
+      .describe("The key's identifier there (web3signer: its public key); absent: found by the lane's address."),
+    timeoutMs: milliseconds.min(100).default(5000).describe('Longest wait for a signature.'),
+  }),
+  z.strictObject({
+    kind: z
+      .literal('aws-kms')
+      .describe('A secp256k1 key in AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY). Credentials come the way of the AWS SDK.'),
+    keyId: z.string().min(1).describe('Key id, ARN or alias.'),
+    region: z.string().optional().describe('AWS region; absent: from the environment.'),
+    endpoint: url.optional().describe('Another endpoint than AWS, for tests.'),
+  }),
 ])
+
+/** What a key may sign: a transaction to anything else is refused by its signer. */
+export const signingPolicySchema = z
+  .record(address, z.array(selector).min(1))
+  .describe('Contract → selectors of the functions that the key may call. No-ops to itself are always allowed.')
 
 export const laneSchema = z.strictObject({
   address: address.describe('The address of the key. Every worker of the chain knows it; only lane workers need the signer.'),
   signer: signerSchema.optional().describe('Where the key is; absent on workers that do not serve this lane.'),
+  allow: signingPolicySchema
+    .optional()
+    .describe("What the key may sign; absent: the calls of the config's bridges, and transfers to the treasury."),
+  minimumBalance: decimal
+    .optional()
+    .describe('Below this balance, wei, the lane takes no new work until it is funded. Absent: only what is in flight must be payable.'),
+  fees: feePolicySchema.optional().describe('Limits of this lane.'),
   window: z
     .number()
     .int()
@@ -48,9 +92,78 @@ export const chainSchema = z.strictObject({
   networkId: z.number().int().positive().describe('EIP-155 chain id; checked against every node.'),
   wormholeChainId: z.number().int().min(1).max(65_535).describe("Wormhole's number of the chain (2 is Ethereum)."),
   nodes: z
-    .array(z.strictObject({ url: url.describe('JSON-RPC over HTTP. Keys in it never appear in logs.') }))
+    .array(
+      z.strictObject({
+        url: url.describe('JSON-RPC over HTTP. Keys in it never appear in logs.'),
+        name: name.optional().describe('For commands and metrics; absent: node-1, node-2… in the order of this list.'),
+        use: z
+          .enum(['all', 'read', 'send', 'private'])
+          .default('all')
+          .describe(
+            'all: reads and sends; read: never sends; send: broadcast only; private: sends that the public pool must not see (MEV-protected).',
+          ),
+        requestsPerSecond: z.number().min(0.1).optional().describe('Most calls per second; absent: no limit of ours.'),
+      }),
+    )
     .min(1)
-    .describe('The nodes of the chain, at least one.'),
+    .describe('The nodes of the chain, at least one that reads.'),
+  send: z
+    .enum(['public', 'private'])
+    .default('public')
+    .describe('public: to every node with use all or send. private: only to those with use private.'),
+  errors: z
+    .record(
+      z.enum([
+        'nonce-too-low',
+        'already-known',
+        'own-nonce-used',
+        'replacement-underpriced',
+        'underpriced',
+        'nonce-too-high',
+        'pool-limit',
+        'insufficient-funds',
+        'fee-cap',
+        'fatal',
+        'terminally-stuck',
+        'ambiguous',
+      ]),
+      z.array(z.string().min(3)),
+    )
+    .optional()
+    .describe(
+      "Texts of this chain's nodes → what they mean, found anywhere in the message in any case; before all built-in ones. Class → texts.",
+    ),
+  feeModel: z
+    .enum(['ethereum', 'op-stack', 'arbitrum'])
+    .default('ethereum')
+    .describe(
+      'ethereum: base fee and tip, or legacy gas price. op-stack: also the L1 data fee of its oracle. arbitrum: a higher fee replaces nothing; resent only.',
+    ),
+  feeHistory: z
+    .strictObject({
+      blocks: z
+        .number()
+        .int()
+        .min(1)
+        .max(1024)
+        .default(4)
+        .describe('Blocks of eth_feeHistory (chainlink-evm: 4 for Ethereum, 24 for OP chains).'),
+      percentile: z.number().min(1).max(99).default(50).describe('Percentile of the tips in a block (chainlink-evm: 50 to 60).'),
+    })
+    .prefault({})
+    .describe('How the market is read.'),
+  fees: feePolicySchema.optional().describe('Limits of this chain.'),
+  callFees: z
+    .record(address, z.record(z.union([selector, z.literal('*')]), feePolicySchema))
+    .default({})
+    .describe('Contract → selector (or * for all) → limits of calls to it.'),
+  treasury: z
+    .strictObject({
+      address: address.describe('Where earned fees and spare coins go: portage lane sweep.'),
+      tokens: z.array(address).default([]).describe('ERC-20 tokens that are swept, beside the coin.'),
+    })
+    .optional()
+    .describe('Where a sweep sends to.'),
   finality: finalitySchema.default({ kind: 'tag' }).describe('When a block can no longer go away.'),
   blockTimeMs: milliseconds.min(50).describe('Expected time between blocks; also how often the head is asked for (at least every 4 s).'),
   contracts: z
@@ -59,7 +172,6 @@ export const chainSchema = z.strictObject({
       tokenBridge: address.describe('The Wormhole token bridge contract.'),
     })
     .describe('The Wormhole contracts of this chain.'),
-  gasFactor: z.number().min(1).max(5).default(1.2).describe('The gas limit is the estimate times this.'),
   bumpAfterBlocks: z
     .number()
     .int()
@@ -110,6 +222,31 @@ export const configSchema = z.strictObject({
   chains: z
     .record(name, chainSchema)
     .describe('The networks that are read and written, by a name of your choice; the same across a fleet.'),
+  fees: feePolicySchema.optional().describe('Limits of every transaction, where nothing more specific is set.'),
+  transfers: z
+    .strictObject({
+      priority: z
+        .number()
+        .int()
+        .min(1)
+        .max(5)
+        .default(3)
+        .describe('Class of a transfer whose sender names none: 1 goes first, 5 last. Waiting raises it.'),
+      deadlineMinutes: z
+        .number()
+        .min(1)
+        .optional()
+        .describe('A transfer that is not delivered after so long is given up by its lane and parked; absent: never.'),
+    })
+    .prefault({})
+    .describe('What holds for every transfer.'),
+  audit: z
+    .strictObject({
+      everyMinutes: z.number().min(0.05).default(10).describe('How often the audit looks again at what was delivered.'),
+      hours: z.number().min(0.1).default(24).describe('How far back it looks.'),
+    })
+    .prefault({})
+    .describe('Delivered transfers are looked at again: a reorg deeper than finality may have undone one.'),
   bridges: z
     .strictObject({ 'wormhole-token-bridge': wormholeTokenBridgeSchema.optional().describe("Wormhole's token bridge.") })
     .describe('The protocols whose transfers are delivered.'),
@@ -130,5 +267,6 @@ export const configSchema = z.strictObject({
 export type Config = z.output<typeof configSchema>
 export type ChainConfig = z.output<typeof chainSchema>
 export type LaneSettings = z.output<typeof laneSchema>
+export type FeePolicyConfig = z.output<typeof feePolicySchema>
 export type SignerConfig = z.output<typeof signerSchema>
 export type WormholeTokenBridgeConfig = z.output<typeof wormholeTokenBridgeSchema>

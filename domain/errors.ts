@@ -62,6 +62,8 @@ export const errorCatalogue = {
     'The fee is below the configured minimum.',
     'Lower the minimum fee for this target chain and token, or redeem by hand.',
   ),
+  RECIPIENT_DENIED: entry(false, 'The recipient is on the deny-list.', 'portage allow recipient …, then portage transfer retry.'),
+  TOKEN_DENIED: entry(false, 'The token is on the deny-list.', 'portage allow token …, then portage transfer retry.'),
   LANE_NONE: entry(true, 'No lane of the target chain accepts work.', 'Resume or activate a lane, or add a key for this chain.'),
   // Waits: nothing is wrong with the transfer, the world is not ready.
   BRIDGE_PAUSED: entry(true, 'The bridge contract is paused.', 'Wait until its owner resumes it.'),
@@ -70,11 +72,31 @@ export const errorCatalogue = {
     'The token has no wrapper on the target chain yet.',
     'Attest the token on the target chain (createWrapped).',
   ),
+  HALTED: entry(true, 'An operator has halted this.', 'portage unhalt, with the same scope; portage settings shows all halts.'),
+  FEE_CEILING: entry(true, 'The base fee is above the ceiling.', 'Wait until it falls, or raise the ceiling: portage fees set.'),
+  FEE_LIMIT: entry(true, 'The transaction would cost more than is allowed.', 'Wait until fees fall, or raise the limit: portage fees set.'),
+  GAS_LIMIT: entry(
+    false,
+    'The call needs more gas than is allowed.',
+    'Raise the gas limit (portage fees set), then portage transfer retry.',
+  ),
+  DEADLINE_PASSED: entry(
+    false,
+    'The deadline of the transfer has passed.',
+    'portage transfer retry delivers it all the same, without a deadline.',
+  ),
+  EFFECT_UNDONE: entry(
+    true,
+    'The chain no longer shows what it showed as final.',
+    'Nothing: it is delivered again. Ask the operators of the chain, and consider more distance to finality.',
+  ),
   // Reverts.
   DELIVERY_REVERTED: entry(true, 'The delivering call reverted.', 'Look at the reason; portage transfer retry tries again.'),
   DELIVERY_IMPOSSIBLE: entry(false, 'The delivering call can never succeed.', 'Look at the reason; nothing was sent and no gas was paid.'),
   // Lanes.
   LANE_PAUSED: entry(true, 'The lane is paused.', 'portage lane resume'),
+  LANE_FORBIDDEN: entry(true, 'The lane is forbidden.', 'portage lane activate'),
+  LANE_DRAINING: entry(true, 'The lane is draining: it takes no new work.', 'portage lane activate, when it is to work again.'),
   LANE_FULL: entry(
     true,
     'The lane has as many transactions in flight as its window lets.',
@@ -99,6 +121,11 @@ export const errorCatalogue = {
   ),
   LANE_UNREACHABLE: entry(true, 'The lane workflow did not answer.', 'Check that a worker serves the queue lanes.'),
   // Nodes and services.
+  NODES_DISAGREE: entry(
+    true,
+    'The nodes of the chain do not agree.',
+    'Nothing, if it passes; else portage doctor, and take out the node that lies: portage node disable.',
+  ),
   NODE_UNAVAILABLE: entry(true, 'No node of the chain answered.', 'Check the nodes in the config; portage doctor tests each of them.'),
   NODE_REFUSED: entry(true, 'The node refused the request.', 'Read the message of the node.'),
   CHAIN_ID_MISMATCH: entry(false, 'A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.'),
@@ -108,6 +135,12 @@ export const errorCatalogue = {
     'The key of this lane could not be opened.',
     'Check the keystore file, its password, or the environment variable.',
   ),
+  SIGNING_REFUSED: entry(
+    false,
+    'The signing policy of the lane does not allow this call.',
+    'Allow the contract and selector in chains.<name>.lanes[].allow, if it should be signed.',
+  ),
+  SETTINGS_UNREACHABLE: entry(true, 'The settings workflow did not answer.', 'Check that a worker serves the queue lanes.'),
   SPY_UNAVAILABLE: entry(true, 'The guardian spy cannot be reached.', 'Check bridges.wormhole-token-bridge.spy.address.'),
   VAA_NOT_FOUND: entry(
     true,

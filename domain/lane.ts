@@ -172,3 +172,13 @@ export function newLane(config: LaneConfig): LaneState {
     counts: { granted: 0, attempts: 0, filled: 0, released: 0, foreign: 0, rolledBack: 0 },
   }
 }
+
+/** How a lane stands towards transfers that hold no nonce of it (`open`) and those that do. */
+export interface LaneStanding {
+  readonly lane: LaneId
+  /** True if it takes new work. */
+  readonly open: boolean
+  /** Why not. `unserved`: no worker polls its queue, and nothing of it was observed lately. */
+  readonly why?: 'paused' | 'draining' | 'forbidden' | 'funds' | 'unserved'
+  readonly detail?: string
+}

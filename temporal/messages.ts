@@ -1,5 +1,6 @@
 import type { ApplyRequest, ApplyResponse, LaneConfig, LaneState } from '../domain/lane.ts'
 import type { ErrorCode } from '../domain/errors.ts'
+import type { Settings, SettingsOrder } from '../domain/settings.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Delivery, Transfer, TransferState } from '../domain/transfer.ts'
 import type { Landed, Ready } from './steps.ts'
@@ -8,6 +9,10 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 /** Input of the workflow `transfer`. */
 export interface TransferInput {
   transfer: Transfer
+  /** Class in the lane's waiting room, 1 (first) … 5; absent: 3. */
+  priority?: number
+  /** ms since the epoch: not delivered by then, it is given up by its lane, and parked. */
+  deadline?: number
   /** What a transfer carries from run to run when it continues as new. */
   progress?: TransferProgress
   unheeded?: Unheeded
@@ -106,3 +111,20 @@ export const resumeSignal = defineSignal('resume')
 export const setWindowSignal = defineSignal<[{ window: number }]>('setWindow')
 export const resyncSignal = defineSignal('resync')
 export const laneStatusQuery = defineQuery<LaneState>('status')
+
+/** Input of the workflow `settings`: one per namespace. */
+export interface SettingsInput {
+  /** Carried through continue-as-new. */
+  settings?: Settings
+}
+
+/** Who orders a change, and why. */
+export interface SettingsRequest {
+  by: string
+  reason: string
+  orders: SettingsOrder[]
+}
+
+/** The one update: all orders of a request, or none. Answers with the settings after it. */
+export const changeSettingsUpdate = defineUpdate<Settings, [SettingsRequest]>('change')
+export const settingsQuery = defineQuery<Settings>('settings')

@@ -15,6 +15,9 @@ export function laneWorkflowId(lane: LaneId): string {
   return `lane:${lane}`
 }
 
+/** Workflow id of the settings that operators change while everything runs. */
+export const settingsWorkflowId = 'settings'
+
 /** Transfer workflows and the keyless steps of a target chain. */
 export function chainQueue(chain: ChainName): string {
   return `chain:${chain}`

@@ -78,6 +78,17 @@ export interface BroadcastInput {
   priority: number
 }
 
+/** One transaction that was signed for a nonce, and what became of it. */
+export interface AttemptRecord {
+  kind: 'call' | 'noop'
+  hash: string
+  /** Wei, decimal. */
+  maxFee: string
+  tip: string
+  /** `mined`, `outbid` by a later one or another, or `open` as long as the nonce is in no block. */
+  fate: 'mined' | 'outbid' | 'open'
+}
+
 /** One transaction of ours in a block. */
 export interface Landed {
   nonce: number
@@ -87,6 +98,8 @@ export interface Landed {
   /** Wei, decimal. */
   gasPaid: string
   attempts: number
+  /** Every attempt, in the order they were made; absent in histories of older versions. */
+  tried?: AttemptRecord[]
 }
 
 export type BroadcastResult =

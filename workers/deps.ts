@@ -29,8 +29,8 @@ export async function connectWorld(config: Config, only?: readonly ChainName[]):
   return { chains, bridges: createBridges(config, chains) }
 }
 
-function buildChain(name: ChainName, { family, networkId, nodes, finality, blockTimeMs, gasFactor }: ChainConfig): Chain {
-  return createChain(family, { name, networkId, nodes, finality, blockTimeMs, gasFactor })
+function buildChain(name: ChainName, { family, networkId, nodes, finality, blockTimeMs }: ChainConfig): Chain {
+  return createChain(family, { name, networkId, nodes, finality, blockTimeMs })
 }
 
 export function closeWorld(world: World): void {

@@ -93,6 +93,10 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     findDelivery: createFindDelivery(chain, tokenBridge),
     intent,
     explainRevert,
+    parties(transfer) {
+      const { recipient, originToken } = readMessage(decodeBase64(transfer.message)).transfer
+      return { recipient: `0x${recipient.slice(24)}`, token: originToken }
+    },
     hasEffect(receipt, transfer) {
       const wanted = redeemedTopics(transfer)
       const shows = receipt.logs.some(

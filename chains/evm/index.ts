@@ -24,8 +24,6 @@ export interface EvmChainOptions {
   readonly nodes: readonly { readonly url: string }[]
   readonly finality: FinalityPolicy
   readonly blockTimeMs: number
-  /** The gas limit is the estimate times this. */
-  readonly gasFactor: number
   /** Longest wait for one answer of a node, ms; 10 s if absent. */
   readonly timeoutMs?: number
 }
@@ -95,7 +93,13 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
       return toBytes(await nodes.request('eth_getCode', [address, 'latest']), 'code') !== '0x'
     },
     quote: fees.quote,
-    simulate: (call, from) => simulate(nodes, call, from, options.gasFactor, heads.kept.latest?.gasLimit),
+    simulate: (call, from, gasFactor = 1) => simulate(nodes, call, from, gasFactor, heads.kept.latest?.gasLimit),
+    dataFee: async () => '0',
+    raises: true,
+    mined: async () => undefined,
+    denies: async () => false,
+    nodes: () => [],
+    adjustNodes: () => {},
     send: (raw) => sendRaw(nodes, raw),
     watch: inclusions.watch,
     msToFinality(height) {

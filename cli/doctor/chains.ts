@@ -36,8 +36,8 @@ async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
 }
 
 function openReader(name: string, chain: ChainConfig, node: ChainConfig['nodes'][number]): Reader {
-  const { family, networkId, finality, blockTimeMs, gasFactor } = chain
-  return createChain(family, { name, networkId, finality, blockTimeMs, gasFactor, nodes: [node], timeoutMs: checkTimeoutMs / 2 })
+  const { family, networkId, finality, blockTimeMs } = chain
+  return createChain(family, { name, networkId, finality, blockTimeMs, nodes: [node], timeoutMs: checkTimeoutMs / 2 })
 }
 
 /** Serves the right network, has a head, and knows what is final. */

@@ -35,9 +35,9 @@ export async function openApi(
   const connection = Connection.lazy({ address: config.temporal.address })
   const client = new Client({ connection })
   const chains = new Map(
-    Object.entries(config.chains).map(([name, { family, networkId, nodes, finality, blockTimeMs, gasFactor }]) => [
+    Object.entries(config.chains).map(([name, { family, networkId, nodes, finality, blockTimeMs }]) => [
       name,
-      createChain(family, { name, networkId, nodes, finality, blockTimeMs, gasFactor, timeoutMs: 500 }),
+      createChain(family, { name, networkId, nodes, finality, blockTimeMs, timeoutMs: 500 }),
     ]),
   )
   const bridges = createBridges(config, chains)

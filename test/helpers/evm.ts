@@ -19,7 +19,7 @@ export async function startManualAnvil(): Promise<Anvil & { mine(blocks?: number
 /** A chain with a short poll; not connected. */
 export function testChain(urls: string | readonly string[], options: Partial<EvmChainOptions> = {}): EvmChain {
   const nodes = [urls].flat().map((url) => ({ url }))
-  return createEvmChain({ name: 'test', networkId, nodes, finality: { kind: 'tag' }, blockTimeMs: 200, gasFactor: 1.2, ...options })
+  return createEvmChain({ name: 'test', networkId, nodes, finality: { kind: 'tag' }, blockTimeMs: 200, ...options })
 }
 
 /** The signer of a DEVNET account. */

@@ -10,8 +10,9 @@ export function createWalletSigner(wallet: BaseWallet): Signer {
     address,
     async sign(unsigned) {
       try {
-        const raw = await wallet.signTransaction(buildTransaction(unsigned))
-        return { raw, hash: keccak256(raw) }
+        const transaction = buildTransaction(unsigned)
+        const raw = await wallet.signTransaction(transaction)
+        return { raw, hash: keccak256(raw), signingHash: transaction.unsignedHash }
       } catch (error) {
         const detail = `The transaction could not be signed: ${isError(error, 'INVALID_ARGUMENT') || isError(error, 'BAD_DATA') ? error.shortMessage : 'unknown reason'}`
         // No cause: ethers lists all of its input there.
