@@ -95,3 +95,16 @@ export function haltOf(settings: Settings, transfer: Pick<Transfer, 'bridge' | '
     )
   })
 }
+
+/**
+ * The denial that a delivery falls under, if any.
+ * @param parties as an endpoint of the target chain names them: `Endpoint.parties`
+ */
+export function denialOf(
+  settings: Settings,
+  targetChain: ChainName,
+  { recipient, token }: { readonly recipient: string; readonly token: string },
+): Denial | undefined {
+  const recipients = [recipient.toLowerCase(), `${targetChain}/${recipient.toLowerCase()}`]
+  return settings.denied.find(({ kind, value }) => (kind === 'token' ? value === token.toLowerCase() : recipients.includes(value)))
+}

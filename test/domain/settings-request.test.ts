@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import type { SettingsOrder } from '../../domain/settings.ts'
+import { noSettings } from '../../domain/settings.ts'
+import type { SettingsOrders } from '../../domain/settings-reducer.ts'
+import { changeSettings } from '../../domain/settings-reducer.ts'
+import { assertSettingsFit, assertSettingsOrders } from '../../domain/settings-request.ts'
+
+const address = `0x${'ab'.repeat(20)}`
+const halt = { kind: 'halt', scope: {} } as const
+const request = (...orders: unknown[]) => ({ by: 'me', reason: 'a test', orders }) as SettingsOrders
+const node = (change: object) => request({ kind: 'setNode', change: { chain: 'bsc', name: 'spare', disabled: false, ...change } })
+
+describe('a change of the settings', () => {
+  it.each<[string, SettingsOrders]>([
+    ['a halt of everything', request(halt)],
+    ['a halt of a route', request({ kind: 'halt', scope: { sourceChain: 'ethereum', targetChain: 'bsc' } })],
+    ['a recipient', request({ kind: 'deny', what: 'recipient', value: `bsc/${address}` })],
+    ['a token', request({ kind: 'allow', what: 'token', value: `2/0x${'0'.repeat(64)}` })],
+    ['fees of a lane', request({ kind: 'setFees', scope: { kind: 'lane', lane: `evm-1:${address}` }, policy: { maxFeePerGas: '1' } })],
+    ['a node', node({ url: 'http://127.0.0.1:8545' })],
+    ['a disabled node', request({ kind: 'setNode', change: { chain: 'bsc', name: 'node-1', disabled: true } })],
+  ])('is taken when it is well formed: %s', (_, orders) => {
+    expect(() => assertSettingsOrders(orders)).not.toThrow()
+  })
+
+  it.each<[string, unknown]>([
+    ['by: must be a text', null],
+    ['by: must be a text', { reason: 'x', orders: [halt] }],
+    ['reason: must be a text', { by: 'me', reason: ' ', orders: [halt] }],
+    ['reason: must have at most 500 characters', { by: 'me', reason: 'x'.repeat(501), orders: [halt] }],
+    ['orders: must be a list', { by: 'me', reason: 'x' }],
+    ['orders: must have 1 to 100 orders', request()],
+    ['orders[1].kind: unknown', request(halt, { kind: 'stop' })],
+    ['orders[0].scope: must be an object', request({ kind: 'halt' })],
+    [
+      'orders[0].scope.target: unknown; known: bridge, chain, sourceChain, targetChain',
+      request({ kind: 'halt', scope: { target: 'bsc' } }),
+    ],
+    ['orders[0].scope.chain: must be a name', request({ kind: 'halt', scope: { chain: 56 } })],
+    ['orders[0].what: must be recipient or token', request({ kind: 'deny', what: 'sender', value: address })],
+    ['orders[0].value: must be <address>', request({ kind: 'deny', what: 'recipient', value: 'alice' })],
+    ['orders[0].value: must be <wormhole chain id>/', request({ kind: 'deny', what: 'token', value: address })],
+    ['orders[0].scope.kind: unknown', request({ kind: 'setFees', scope: {}, policy: {} })],
+    ['orders[0].scope.lane: must be a lane id', request({ kind: 'setFees', scope: { kind: 'lane', lane: address }, policy: {} })],
+    ['orders[0].policy.maxTip: must be a decimal', request({ kind: 'setFees', scope: { kind: 'global' }, policy: { maxTip: 1 } })],
+    ['orders[0].policy.tip: unknown', request({ kind: 'setFees', scope: { kind: 'global' }, policy: { tip: '1' } })],
+    ['orders[0].policy.gasFactor: must be', request({ kind: 'setFees', scope: { kind: 'global' }, policy: { gasFactor: 0.5 } })],
+    ['orders[0].change.disabled: must be true or false', node({ disabled: 'no' })],
+    ['orders[0].change.use: must be', node({ use: 'write' })],
+    ['orders[0].name: must be a name', request({ kind: 'clearNode', chain: 'bsc', name: '' })],
+  ])('is refused before it is recorded: %s', (message, orders) => {
+    expect(() => assertSettingsOrders(orders as SettingsOrders)).toThrow(message)
+  })
+
+  it('is refused when a list would grow too long', () => {
+    const orders = Array.from({ length: 101 }, (_, index): SettingsOrder => ({ kind: 'halt', scope: { bridge: `b${index}` } }))
+    expect(() => assertSettingsFit(changeSettings(noSettings, request(...orders.slice(1)), 0))).not.toThrow()
+    expect(() => assertSettingsFit(changeSettings(noSettings, request(...orders), 0))).toThrow('halts would have more than 100 rows')
+  })
+})
+
+describe('the URL of an added node', () => {
+  it.each([
+    'http://127.0.0.1:8545',
+    'https://node.example/',
+    '${NODE_URL}',
+    'https://${HOST}:${PORT}',
+    'https://node.example/v3/${KEY}',
+    'https://${USER}:${PASSWORD}@node.example/rpc/${KEY}',
+    'https://node.example/?apikey=${KEY}',
+  ])('is taken without a secret: %s', (url) => {
+    expect(() => assertSettingsOrders(node({ url }))).not.toThrow()
+  })
+
+  it.each([
+    ['must not hold a user name', 'https://alice:s3cret@node.example'],
+    ['must not hold a user name', 'https://s3cret@node.example'],
+    ['must not hold a user name', 'https://${USER}:s3cret@node.example'],
+    ['must not hold a path', 'https://node.example/s3cret'],
+    ['must not hold a path', 'https://node.example/v3/s3crets3crets3cret/${REST}'],
+    ['must not hold a path', 'https://node.example/${REST}s3cret'],
+    ['must not hold a query', 'https://node.example?s3cret'],
+    ['must not hold a query', 'https://node.example/?key=s3cret'],
+    ['must not hold a query', 'https://node.example/${A}?key=s3cret'],
+    ['must not hold a query', 'https://node.example/#s3cret'],
+    ['must start with http', 'wss://s3cret.example'],
+    ['must start with http', 's3cret${A}'],
+    ['holds a character that no URL has', 'https://node.example/${s3cret'],
+    ['must be a URL', ''],
+    ['must be a URL', 7],
+  ])('is refused, and not shown: %s', (why, url) => {
+    const refused = () => assertSettingsOrders(node({ url }))
+    expect(refused).toThrow(`orders[0].change.url: ${why}`)
+    expect(refused).not.toThrow(/s3cret/)
+  })
+})

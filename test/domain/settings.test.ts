@@ -1,0 +1,150 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Settings, SettingsOrder } from '../../domain/settings.ts'
+import { denialOf, haltOf, noSettings } from '../../domain/settings.ts'
+import { changeSettings } from '../../domain/settings-reducer.ts'
+
+const author = { by: 'night-shift', reason: 'a test' }
+const address = `0x${'Ab'.repeat(20)}`
+const token = `2/${'0a'.repeat(32)}`
+
+function after(settings: Settings, ...orders: SettingsOrder[]): Settings {
+  return changeSettings(settings, { ...author, orders }, 1_000)
+}
+
+const route = { bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }
+
+describe('settings', () => {
+  it('tell who changed what, when and why, one version per change', () => {
+    const settings = after(noSettings, { kind: 'halt', scope: { chain: 'bsc' } }, { kind: 'deny', what: 'token', value: token })
+    expect(settings).toEqual({
+      version: 2,
+      halts: [{ scope: { chain: 'bsc' }, ...author, at: 1_000 }],
+      denied: [{ kind: 'token', value: token, ...author, at: 1_000 }],
+      fees: [],
+      nodes: [],
+      audit: [
+        { version: 1, ...author, at: 1_000, order: { kind: 'halt', scope: { chain: 'bsc' } } },
+        { version: 2, ...author, at: 1_000, order: { kind: 'deny', what: 'token', value: token } },
+      ],
+    })
+  })
+
+  it('leave no trace of an order that changes nothing', () => {
+    const halted = after(noSettings, { kind: 'halt', scope: { chain: 'bsc' } })
+    expect(after(halted, { kind: 'halt', scope: { chain: 'bsc', bridge: undefined } })).toBe(halted)
+    expect(changeSettings(halted, { by: 'another', reason: 'too', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }, 2)).toBe(halted)
+    expect(after(halted, { kind: 'unhalt', scope: {} })).toBe(halted)
+    expect(after(halted, { kind: 'clearNode', chain: 'bsc', name: 'spare' })).toBe(halted)
+    expect(after(halted, { kind: 'setFees', scope: { kind: 'global' }, policy: {} })).toBe(halted)
+  })
+
+  it('keep the newest 200 changes', () => {
+    const orders = Array.from({ length: 150 }, (_, index): SettingsOrder[] => [
+      { kind: 'halt', scope: { bridge: `b${index}` } },
+      { kind: 'unhalt', scope: { bridge: `b${index}` } },
+    ]).flat()
+    const settings = after(noSettings, ...orders)
+    expect(settings.version).toBe(300)
+    expect(settings.halts).toEqual([])
+    expect(settings.audit.map(({ version }) => version)).toEqual(Array.from({ length: 200 }, (_, index) => index + 101))
+  })
+
+  it('replace the fee rule of a scope, whatever the case of its hex, and drop an empty one', () => {
+    const scope = { kind: 'call', chain: 'bsc', contract: address, selector: '0xC6878519' } as const
+    const lower = { ...scope, contract: address.toLowerCase(), selector: '0xc6878519' }
+    const one = after(noSettings, { kind: 'setFees', scope, policy: { maxTip: '1', gasLimit: undefined } })
+    expect(one.fees).toEqual([{ scope: lower, policy: { maxTip: '1' } }])
+    const two = after(one, { kind: 'setFees', scope: lower, policy: { gasFactor: 2 } })
+    expect(two.fees).toEqual([{ scope: lower, policy: { gasFactor: 2 } }])
+    expect(
+      after(two, { kind: 'setFees', scope: { kind: 'call', chain: 'bsc', contract: address }, policy: { gasFactor: 2 } }).fees,
+    ).toHaveLength(2)
+    expect(after(two, { kind: 'setFees', scope, policy: {} }).fees).toEqual([])
+  })
+
+  it('have one change per node', () => {
+    const added = after(noSettings, { kind: 'setNode', change: { chain: 'bsc', name: 'spare', disabled: false, url: '${SPARE}' } })
+    const disabled = after(added, { kind: 'setNode', change: { chain: 'bsc', name: 'spare', disabled: true, url: '${SPARE}' } })
+    expect(disabled.nodes).toEqual([{ chain: 'bsc', name: 'spare', disabled: true, url: '${SPARE}' }])
+    expect(after(disabled, { kind: 'clearNode', chain: 'bsc', name: 'spare' }).nodes).toEqual([])
+    expect(after(disabled, { kind: 'clearNode', chain: 'ethereum', name: 'spare' }).nodes).toHaveLength(1)
+  })
+
+  it('come to the same by the same orders twice', () => {
+    const name = fc.constantFrom('ethereum', 'bsc', 'polygon')
+    const scope = fc.record({ chain: name, sourceChain: name, targetChain: name, bridge: name }, { requiredKeys: [] })
+    const order: fc.Arbitrary<SettingsOrder> = fc.oneof(
+      fc.record({ kind: fc.constantFrom('halt' as const, 'unhalt' as const), scope }),
+      fc.record({
+        kind: fc.constantFrom('deny' as const, 'allow' as const),
+        what: fc.constant('recipient' as const),
+        value: fc.constantFrom(address, address.toLowerCase(), `bsc/${address}`),
+      }),
+      fc.record({
+        kind: fc.constant('setFees' as const),
+        scope: fc.oneof(
+          fc.record({ kind: fc.constant('global' as const) }),
+          fc.record({ kind: fc.constant('chain' as const), chain: name }),
+        ),
+        policy: fc.record({ maxTip: fc.constantFrom('1', '2'), gasFactor: fc.constantFrom(1, 2) }, { requiredKeys: [] }),
+      }),
+      fc.record({
+        kind: fc.constant('setNode' as const),
+        change: fc.record({ chain: name, name: fc.constantFrom('a', 'b'), disabled: fc.boolean() }),
+      }),
+      fc.record({ kind: fc.constant('clearNode' as const), chain: name, name: fc.constantFrom('a', 'b') }),
+    )
+    fc.assert(
+      fc.property(fc.array(order, { maxLength: 30 }), (orders) => {
+        const settings = after(noSettings, ...orders)
+        const last = orders.at(-1)
+        if (last) expect(after(settings, last)).toBe(settings)
+        expect(settings.version).toBe(settings.audit.at(-1)?.version ?? 0)
+        // Plain JSON: what travels is what is kept.
+        expect(JSON.parse(JSON.stringify(settings))).toEqual(settings)
+        for (const rows of [settings.halts.map((halt) => halt.scope), settings.fees.map((rule) => rule.scope)]) {
+          expect(new Set(rows.map((row) => JSON.stringify(Object.entries(row).toSorted()))).size).toBe(rows.length)
+        }
+      }),
+    )
+  })
+})
+
+describe('a halt', () => {
+  it.each([
+    [{}, true],
+    [{ bridge: 'wormhole-token-bridge' }, true],
+    [{ bridge: 'native-bridge' }, false],
+    [{ chain: 'ethereum' }, true],
+    [{ chain: 'bsc' }, true],
+    [{ chain: 'polygon' }, false],
+    [{ sourceChain: 'ethereum', targetChain: 'bsc' }, true],
+    [{ sourceChain: 'bsc', targetChain: 'ethereum' }, false],
+    [{ sourceChain: 'bsc' }, false],
+    [{ bridge: 'wormhole-token-bridge', chain: 'polygon' }, false],
+  ])('of %j holds this route: %s', (scope, holds) => {
+    expect(haltOf(after(noSettings, { kind: 'halt', scope }), route) !== undefined).toBe(holds)
+  })
+
+  it('ends by its own scope only', () => {
+    const both = after(noSettings, { kind: 'halt', scope: {} }, { kind: 'halt', scope: { chain: 'bsc' } })
+    expect(haltOf(after(both, { kind: 'unhalt', scope: {} }), route)?.scope).toEqual({ chain: 'bsc' })
+    expect(haltOf(after(both, { kind: 'unhalt', scope: {} }, { kind: 'unhalt', scope: { chain: 'bsc' } }), route)).toBeUndefined()
+  })
+})
+
+describe('a denial', () => {
+  const parties = { recipient: address, token }
+  it.each([
+    ['recipient', address, true],
+    ['recipient', `bsc/${address}`, true],
+    ['recipient', `ethereum/${address}`, false],
+    ['recipient', `0x${'cd'.repeat(20)}`, false],
+    ['token', token.toUpperCase(), true],
+    ['token', token.replace('2/', '2/0x'), true],
+    ['token', token.replace('2/', '4/'), false],
+  ] as const)('of the %s %s holds: %s', (what, value, holds) => {
+    expect(denialOf(after(noSettings, { kind: 'deny', what, value }), 'bsc', parties) !== undefined).toBe(holds)
+  })
+})
