@@ -3,7 +3,7 @@ import type { FinalityPolicy } from '../../domain/finality.ts'
 import type { Account, HeadEvent } from '../port.ts'
 import type { EvmHeads } from './heads.ts'
 import { toDecimal, toNumber, toQuantity } from './hex.ts'
-import { RpcError } from './node.ts'
+import { RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
 /** Full nodes keep the state of the last 128 blocks (go-ethereum TriesInMemory). */

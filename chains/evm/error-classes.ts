@@ -148,17 +148,32 @@ const classes: readonly (readonly [SendErrorClass, readonly Row[]])[] = [
   ['terminally-stuck', [row(/not enough .*counters? to continue|out of counters at node level/, 'zkEVM, X Layer')]],
 ]
 
+/** The classes in the order that the table has them first. */
+const classOrder: readonly SendErrorClass[] = [...new Set(classes.map(([errorClass]) => errorClass))]
+
 /** EIP-1474: limit exceeded. The one code that means one thing everywhere; −32000, −32003, −32010 and −32603 wrap anything. */
 const limitExceeded = -32005
 
+/** Class → texts of a chain's own nodes, in any case. */
+export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string[] | undefined>>>
+
+/** What a node's refusal of a send means. */
+export type Classify = (message: string, code?: number) => SendErrorClass
+
 /**
- * What a node's refusal of a send means. Matched on the message only (never on revert data), anywhere in it; what matches nothing is `ambiguous`:
- * the transaction may have been taken.
+ * The classifier of a chain. Matched on the message only (never on revert data), anywhere in it; what matches nothing is `ambiguous`: the
+ * transaction may have been taken.
+ * @param overrides texts that are tried before the built-in ones, in the order of the classes there
  */
-export function classifySendError(message: string, code?: number): SendErrorClass {
-  const text = message.toLowerCase().trim()
-  for (const [errorClass, rows] of classes) if (rows.some(({ pattern }) => pattern.test(text))) return errorClass
-  return code === limitExceeded ? 'pool-limit' : 'ambiguous'
+export function createClassifier(overrides: ErrorTexts = {}): Classify {
+  const own = classOrder.flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))
+  return (message, code) => {
+    const text = message.toLowerCase().trim()
+    const overridden = own.find(([, part]) => text.includes(part))
+    if (overridden) return overridden[0]
+    for (const [errorClass, rows] of classes) if (rows.some(({ pattern }) => pattern.test(text))) return errorClass
+    return code === limitExceeded ? 'pool-limit' : 'ambiguous'
+  }
 }
 
 function row(pattern: RegExp, client: string): Row {

@@ -2,7 +2,7 @@ import type { FeeQuote } from '../../domain/fees.ts'
 import { currentHead } from './accounts.ts'
 import type { EvmHeads } from './heads.ts'
 import { toDecimal, toList, toQuantity, toRecord } from './hex.ts'
-import { RpcError } from './node.ts'
+import { RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
 /** chainlink-evm's default for Ethereum: history of 4 blocks, percentile 50; tip at least 1 wei. */

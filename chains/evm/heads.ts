@@ -4,7 +4,7 @@ import { type FinalityPolicy, finalizedHeight } from '../../domain/finality.ts'
 import type { HeadEvent, Heads } from '../port.ts'
 import { findPath, readBlockAt } from './head-path.ts'
 import { type EvmBlock, KeptBlocks, readBlock } from './kept-blocks.ts'
-import { RpcError } from './node.ts'
+import { RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
 /** A lower head that denies our block is a fork after so many polls in a row; one that merely lags behind, after more. */
@@ -93,7 +93,7 @@ export function createHeads(options: HeadsOptions): EvmHeads {
     lowerPolls++
     const denied = kept.at(target.height)?.hash !== target.hash
     if (lowerPolls < (denied ? pollsToDenial : pollsToRetreat)) return false
-    const answers = await nodes.requestAll('eth_getBlockByNumber', [`0x${head.height.toString(16)}`, false])
+    const answers = await nodes.askAll('eth_getBlockByNumber', [`0x${head.height.toString(16)}`, false])
     return !answers.some((answer) => answer.ok && answer.result !== null && readBlockAt(answer.result)?.hash === head.hash)
   }
 

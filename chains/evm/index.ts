@@ -1,13 +1,18 @@
 import { RelayerError } from '../../domain/errors.ts'
 import type { FinalityPolicy } from '../../domain/finality.ts'
+import type { NodeUse } from '../../domain/settings.ts'
 import type { At, Chain } from '../port.ts'
 import { createAccounts } from './accounts.ts'
+import { createDenial } from './denial.ts'
+import { createClassifier, type ErrorTexts } from './error-classes.ts'
 import { createFees } from './fees.ts'
 import { createHeads } from './heads.ts'
 import { toBytes, toNumber, toRecord } from './hex.ts'
 import { createInclusions } from './inclusions.ts'
 import { type FoundLog, type LogFilter, readLogs } from './logs.ts'
+import { createMined } from './mined.ts'
 import { createNodes } from './nodes.ts'
+import { createQuorum, type Question } from './quorum.ts'
 import { createReceipts } from './receipts.ts'
 import { sendRaw } from './send.ts'
 import { simulate } from './simulate.ts'
@@ -15,22 +20,35 @@ import { simulate } from './simulate.ts'
 export type { FoundLog, LogFilter } from './logs.ts'
 export { createSigner } from './signers/index.ts'
 
+export interface EvmNodeOptions {
+  readonly url: string
+  readonly name?: string | undefined
+  readonly use?: NodeUse | undefined
+  readonly requestsPerSecond?: number | undefined
+}
+
 export interface EvmChainOptions {
   /** The chain's name in the config. */
   readonly name: string
   /** EIP-155 chain id. */
   readonly networkId: number | string
-  /** JSON-RPC over HTTP, in order of preference. */
-  readonly nodes: readonly { readonly url: string }[]
+  /** JSON-RPC over HTTP, in order of preference. A node without a name is called node-1, node-2… by its place; without a use it does all. */
+  readonly nodes: readonly EvmNodeOptions[]
+  /** `private`: transactions go to nodes of private use only. Absent: public. */
+  readonly send?: 'public' | 'private' | undefined
+  /** Texts of this chain's nodes, by what they mean; tried before the built-in table. */
+  readonly errors?: ErrorTexts | undefined
+  /** What `${VARIABLE}` in the URL of a node stands for that is added later; absent: no variable is known. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined
   readonly finality: FinalityPolicy
   readonly blockTimeMs: number
   /** Longest wait for one answer of a node, ms; 10 s if absent. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 /** The port, and the reads that a bridge needs on this family. All calls of a tick leave in one HTTP request. */
 export interface EvmChain extends Chain {
-  /** `eth_call`: the returned bytes. A revert too throws NODE_REFUSED. Throws NODE_UNAVAILABLE. */
+  /** `eth_call`: the returned bytes. A revert too throws NODE_REFUSED. Throws NODE_UNAVAILABLE, NODES_DISAGREE (at `agreed`). */
   call(to: string, data: string, at: At): Promise<string>
   /** Logs of a range of blocks, both ends included, in order. Throws NODE_REFUSED, NODE_UNAVAILABLE. */
   logs(filter: LogFilter): Promise<readonly FoundLog[]>
@@ -45,15 +63,26 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   const nodes = createNodes({
     chain: name,
     networkId,
-    urls: options.nodes.map(({ url }) => url),
-    ...(options.timeoutMs && { timeoutMs: options.timeoutMs }),
+    nodes: options.nodes.map(({ name: given, use = 'all', ...node }, index) => ({ ...node, use, name: given ?? `node-${index + 1}` })),
+    send: options.send,
+    timeoutMs: options.timeoutMs,
+    environment: options.environment,
   })
   const heads = createHeads({ chain: name, nodes, finality, blockTimeMs })
   const receipts = createReceipts(nodes)
   const accounts = createAccounts(name, nodes, heads, finality)
+  const quorum = createQuorum({ chain: name, nodes, heads, blockTimeMs })
+  const mined = createMined({ chain: name, nodes, heads, quorum })
+  const denies = createDenial({ nodes, kept: heads.kept, quorum, finality })
+  const classify = createClassifier(options.errors)
   const inclusions = createInclusions(heads, receipts)
   const fees = createFees(name, nodes, heads)
   let connecting: Promise<void> | undefined
+
+  function agreedCall(to: string, data: string): Question<string> {
+    const params = () => [{ to, data }, accounts.finalizedTag()]
+    return { about: `call ${to} ${data}`, method: 'eth_call', params, read: (value) => toBytes(value, 'returned bytes') }
+  }
 
   async function connect(): Promise<void> {
     await nodes.verify()
@@ -83,11 +112,11 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     },
     account: accounts.read,
     async pendingNonce(address) {
-      const answers = await nodes.requestAll('eth_getTransactionCount', [address, 'pending'])
+      const answers = await nodes.askAll('eth_getTransactionCount', [address, 'pending'])
       const counts = answers.flatMap((answer) => (answer.ok ? [toNumber(answer.result, 'transaction count')] : []))
-      if (counts.length > 0) return Math.max(...counts)
-      const detail = answers.map((answer) => (answer.ok ? '' : answer.error.message)).join('; ')
-      throw new RelayerError('NODE_UNAVAILABLE', { detail, facts: { chain: name } })
+      if (counts.length * 2 > nodes.readers) return Math.max(...counts)
+      const detail = answers.flatMap((answer) => (answer.ok ? [] : [answer.error.message])).join('; ')
+      throw new RelayerError('NODE_UNAVAILABLE', { detail, facts: { chain: name, nodes: nodes.readers, answered: counts.length } })
     },
     async hasCode(address) {
       return toBytes(await nodes.request('eth_getCode', [address, 'latest']), 'code') !== '0x'
@@ -96,11 +125,11 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     simulate: (call, from, gasFactor = 1) => simulate(nodes, call, from, gasFactor, heads.kept.latest?.gasLimit),
     dataFee: async () => '0',
     raises: true,
-    mined: async () => undefined,
-    denies: async () => false,
-    nodes: () => [],
-    adjustNodes: () => {},
-    send: (raw) => sendRaw(nodes, raw),
+    mined,
+    denies,
+    nodes: nodes.status,
+    adjustNodes: nodes.adjust,
+    send: (raw) => sendRaw(nodes, classify, raw),
     watch: inclusions.watch,
     msToFinality(height) {
       const event = heads.current
@@ -117,6 +146,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
       return receipt && heads.kept.isCanonical(receipt.block) !== false ? receipt : undefined
     },
     async call(to, data, at) {
+      if (at === 'agreed') return quorum.agree(agreedCall(to, data))
       const tag = at === 'latest' ? 'latest' : accounts.finalizedTag()
       return toBytes(await nodes.request('eth_call', [{ to, data }, tag]), 'returned bytes')
     },

@@ -1,33 +1,6 @@
-import { RelayerError } from '../../domain/errors.ts'
+import { isTooLarge, parseAnswers, readError, readRetryAfter } from './json-rpc.ts'
+import { RpcError, TransportError } from './node-errors.ts'
 import { createRedactor } from './redact.ts'
-
-/** A node's own word: a JSON-RPC error object. `rpcMessage` and `data` are as the node gave them, free of the URL's secrets. */
-export class RpcError extends RelayerError {
-  readonly rpcCode: number | undefined
-  readonly rpcMessage: string
-  readonly data: unknown
-
-  constructor(node: string, method: string, error: { code?: number; message: string; data?: unknown }) {
-    super('NODE_REFUSED', { detail: `${method}: ${error.message}`, facts: { node, method, rpcCode: error.code } })
-    this.name = 'RpcError'
-    this.rpcCode = error.code
-    this.rpcMessage = error.message
-    this.data = error.data
-  }
-}
-
-/** A node said nothing that we understand. `maybeReceived` is false only where the request surely never reached it. */
-export class TransportError extends Error {
-  readonly node: string
-  readonly maybeReceived: boolean
-
-  constructor(node: string, reason: string, maybeReceived: boolean) {
-    super(`${node}: ${reason}`)
-    this.name = 'TransportError'
-    this.node = node
-    this.maybeReceived = maybeReceived
-  }
-}
 
 export interface NodeOptions {
   readonly url: string
@@ -103,7 +76,7 @@ export function createNode(options: NodeOptions): Node {
       const body = JSON.stringify(bodies.length === 1 ? bodies[0] : bodies)
       const response = await fetch(target, { method: 'POST', headers, body, signal: controller.signal })
       const text = await response.text()
-      settle(calls, text, response.status)
+      settle(calls, text, response.status, readRetryAfter(response.headers.get('retry-after')))
     } catch (error) {
       const reason = controller.signal.aborted ? (closed ? 'closed' : `no answer within ${options.timeoutMs} ms`) : redact(describe(error))
       const failure = new TransportError(origin, reason, !neverConnected.test(reason))
@@ -114,8 +87,8 @@ export function createNode(options: NodeOptions): Node {
     }
   }
 
-  function settle(calls: readonly Call[], text: string, status: number): void {
-    const answers = parse(text)
+  function settle(calls: readonly Call[], text: string, status: number, retryAfterMs: number | undefined): void {
+    const answers = parseAnswers(text)
     if (calls.length > 1 && isTooLarge(answers, status)) {
       largest = Math.min(largest, Math.ceil(calls.length / 2))
       postAll(calls)
@@ -123,7 +96,8 @@ export function createNode(options: NodeOptions): Node {
     }
     if (!answers) {
       const ok = status >= 200 && status < 300
-      const failure = new TransportError(origin, ok ? 'an answer that is not JSON-RPC' : `HTTP ${status}`, !turnedAway.has(status))
+      const reason = ok ? 'an answer that is not JSON-RPC' : `HTTP ${status}`
+      const failure = new TransportError(origin, reason, !turnedAway.has(status), retryAfterMs)
       for (const call of calls) call.reject(failure)
       return
     }
@@ -133,7 +107,7 @@ export function createNode(options: NodeOptions): Node {
     for (const call of calls) {
       const answer = byId.get(call.id) ?? whole
       if (!answer) call.reject(new TransportError(origin, `no answer to ${call.method}`, true))
-      else if (answer.error) call.reject(new RpcError(origin, call.method, readError(answer.error, redact)))
+      else if (answer.error) call.reject(new RpcError(origin, call.method, readError(answer.error, redact), { status, retryAfterMs }))
       else call.resolve(answer.result)
     }
   }
@@ -154,41 +128,6 @@ export function createNode(options: NodeOptions): Node {
       for (const call of queue.splice(0)) call.reject(new TransportError(origin, 'closed', false))
       for (const controller of running) controller.abort()
     },
-  }
-}
-
-interface Answer {
-  readonly id?: number | null
-  readonly result?: unknown
-  readonly error?: unknown
-}
-
-function parse(text: string): Answer[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    const answers = Array.isArray(value) ? value : [value]
-    return answers.every((answer) => typeof answer === 'object' && answer !== null && ('result' in answer || 'error' in answer))
-      ? answers
-      : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Did the node refuse a batch for its size, as a whole? Gateways set limits as low as 3; go-ethereum says "batch too large". */
-function isTooLarge(answers: readonly Answer[] | undefined, status: number): boolean {
-  if (!answers) return status === 413 || status === 400
-  return answers.some(({ error }) => /\bbatch/i.test((error as { message?: string } | undefined)?.message ?? ''))
-}
-
-/** Some gateways put a bare string where the error object belongs. */
-function readError(error: unknown, redact: (text: string) => string): { code?: number; message: string; data?: unknown } {
-  if (typeof error !== 'object' || error === null) return { message: redact(String(error)) }
-  const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown }
-  return {
-    ...(typeof code === 'number' && { code }),
-    message: redact(typeof message === 'string' && message ? message : 'the node gave no reason'),
-    ...(data !== undefined && { data: typeof data === 'string' ? redact(data) : data }),
   }
 }
 

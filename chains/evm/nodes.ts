@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RelayerError } from '../../domain/errors.ts'
+import type { NodeChange } from '../../domain/settings.ts'
+import type { NodeStatus } from '../port.ts'
 import { toNumber } from './hex.ts'
-import { createNode, type Node, RpcError, type TransportError } from './node.ts'
+import type { Member, NodeSpec } from './member.ts'
+import { RpcError, TransportError } from './node-errors.ts'
+import { createNodeSet } from './node-set.ts'
 
-/** Calls of one tick leave together; 5 ms also gathers those that a head event has set off. */
-const stallMs = 5
-/** chainlink-evm's smallest default (Polygon): every provider takes it. */
-const maxBatch = 100
 /** chainlink-evm: RPC 10 s; once one node has answered, the others have 5 s. */
-const timeoutMs = 10_000
+const defaultTimeoutMs = 10_000
 const graceMs = 5_000
-const minBackoffMs = 1_000
-const maxBackoffMs = 30_000
 /** chainlink-evm SyncThreshold: a node more blocks than this behind the best is asked last. */
 const mostLag = 5
 /** A reset of an idle connection must not fail a call where there is only one node. */
@@ -21,8 +19,13 @@ export interface NodesOptions {
   readonly chain: string
   /** EIP-155 id, decimal. */
   readonly networkId: string
-  readonly urls: readonly string[]
-  readonly timeoutMs?: number
+  /** In order of preference. */
+  readonly nodes: readonly NodeSpec[]
+  /** `private`: transactions go to private nodes only. */
+  readonly send?: 'public' | 'private' | undefined
+  readonly timeoutMs?: number | undefined
+  /** What `${VARIABLE}` in the URL of an added node stands for; absent: no variable is known. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined
 }
 
 /** What one of several nodes said. */
@@ -30,115 +33,119 @@ export type NodeAnswer =
   | { readonly node: string; readonly ok: true; readonly result: unknown }
   | { readonly node: string; readonly ok: false; readonly error: RpcError | TransportError }
 
+/** Sees each answer as it comes and ends the wait by returning true. */
+type OnAnswer = (answer: NodeAnswer, answers: readonly NodeAnswer[]) => boolean
+
 export interface Nodes {
-  /** Asks every node for its network. Throws CHAIN_ID_MISMATCH if one is of another, NODE_UNAVAILABLE if none answers. */
+  /** Asks every node for its network. Throws CHAIN_ID_MISMATCH if one is of another, NODE_UNAVAILABLE if none that reads answers. */
   verify(): Promise<void>
-  /** From the first healthy node, else the next. Throws RpcError (NODE_REFUSED) or NODE_UNAVAILABLE. */
+  /** From the first node that reads, is up, does not lag and is within its rate; else the next. Throws RpcError (NODE_REFUSED) or NODE_UNAVAILABLE. */
   request(method: string, params: readonly unknown[]): Promise<unknown>
-  /** From every node that is up, at once; `onAnswer` sees each as it comes and ends the wait by returning true. Throws never. */
-  requestAll(method: string, params: readonly unknown[], onAnswer?: (answer: NodeAnswer) => boolean): Promise<readonly NodeAnswer[]>
+  /** From the nodes that read, at once: those that are up, and, where those are not more than half, also those that are not. Throws never. */
+  askAll(method: string, params: readonly unknown[], onAnswer?: OnAnswer): Promise<readonly NodeAnswer[]>
+  /** To every node that transactions of this chain go to. Throws never. */
+  sendAll(method: string, params: readonly unknown[], onAnswer?: OnAnswer): Promise<readonly NodeAnswer[]>
+  /** How many nodes are meant to read: what a majority is counted of. */
+  readonly readers: number
   /** Compares the heads of all nodes and puts those that lag behind last. Throws never. */
   rank(): Promise<void>
+  status(): readonly NodeStatus[]
+  adjust(changes: readonly NodeChange[]): void
   /** Calls made so far, by method. */
   readonly calls: ReadonlyMap<string, number>
   close(): void
 }
 
-interface Member {
-  readonly node: Node
-  /** `unknown`: its network was never checked, so nothing is read from it. `foreign`: of another network, never used. */
-  state: 'unknown' | 'up' | 'down' | 'foreign'
-  verified: boolean
-  lagging: boolean
-  failures: number
-  /** When a node that is not up is tried again, ms since the epoch. */
-  retryAt: number
-}
-
 export function createNodes(options: NodesOptions): Nodes {
+  const { chain, networkId, timeoutMs = defaultTimeoutMs } = options
   const calls = new Map<string, number>()
   const closing = new AbortController()
   const count = (method: string) => void calls.set(method, (calls.get(method) ?? 0) + 1)
-  const members = options.urls.map((url): Member => {
-    const node = createNode({ url, timeoutMs: options.timeoutMs ?? timeoutMs, stallMs, maxBatch, count })
-    return { node, state: 'unknown', verified: false, lagging: false, failures: 0, retryAt: 0 }
-  })
+  const set = createNodeSet({ networkId, specs: options.nodes, timeoutMs, count, environment: options.environment ?? {} })
+  const sendUses = options.send === 'private' ? ['private'] : ['all', 'send']
 
-  async function ask(member: Member, method: string, params: readonly unknown[]): Promise<unknown> {
-    try {
-      const result = await member.node.request(method, params)
-      answered(member)
-      return result
-    } catch (error) {
-      if (error instanceof RpcError) answered(member)
-      else if (!closing.signal.aborted) failed(member)
-      throw error
-    }
-  }
+  const readers = () => set.members.filter(({ reads }) => reads)
+  const senders = () => set.members.filter(({ spec }) => sendUses.includes(spec.use))
 
-  function answered(member: Member): void {
-    member.failures = 0
-    if (member.verified && member.state === 'down') member.state = 'up'
-  }
-
-  function failed(member: Member): void {
-    member.failures++
-    if (member.state === 'up') member.state = 'down'
-    member.retryAt = Date.now() + Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(member.failures - 1, 10))
-  }
-
-  /** Reads the network of a node: the door to `up`, for new nodes and for those that were down. Throws as `request` does. */
-  async function check(member: Member): Promise<string> {
-    const found = String(toNumber(await ask(member, 'eth_chainId', []), 'chain id'))
-    member.verified = found === options.networkId
-    member.state = member.verified ? 'up' : 'foreign'
-    return found
-  }
-
-  /** Nodes that are down are tried beside the real calls, so that no call waits for a dead node twice. */
+  /** Nodes that are down are tried beside the calls, so that no call waits for a dead node twice. */
   function probe(): void {
-    const now = Date.now()
-    for (const member of members) {
-      if ((member.state !== 'down' && member.state !== 'unknown') || member.retryAt > now) continue
-      member.retryAt = now + maxBackoffMs
-      check(member).catch(() => undefined)
-    }
+    for (const member of set.members) if (member.due) member.check().catch(() => undefined)
+  }
+
+  /** Brings back any of these nodes, where none is up: no pause counts then, but the one that a node asked for. */
+  async function revive(members: readonly Member[], problems: Error[]): Promise<void> {
+    const checks = members.filter(({ held, foreign }) => !held && !foreign).map((member) => member.check())
+    await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
   }
 
   async function round(method: string, params: readonly unknown[], problems: Error[]): Promise<{ result: unknown } | undefined> {
-    const up = members.filter((member) => member.state === 'up')
-    const ordered = [...up.filter((member) => !member.lagging), ...up.filter((member) => member.lagging)]
-    for (const member of ordered) {
+    if (!readers().some(({ up }) => up)) await revive(readers(), problems)
+    const tried = new Set<Member>()
+    for (;;) {
+      const member = choose(readers().filter((candidate) => candidate.up && !tried.has(candidate)))
+      if (!member) return undefined
+      tried.add(member)
+      if (member.waitMs > timeoutMs) {
+        problems.push(new Error(`${member.origin}: over its ${member.spec.requestsPerSecond} requests per second`))
+        continue
+      }
       try {
-        return { result: await ask(member, method, params) }
+        return { result: await member.ask(method, params) }
       } catch (error) {
         problems.push(error as Error)
         if (error instanceof RpcError && !mayDiffer(error)) throw error
       }
     }
-    if (up.length > 0) return undefined
-    const down = members.filter((member) => member.verified)
-    try {
-      return { result: await Promise.any(down.map((member) => ask(member, method, params))) }
-    } catch (error) {
-      problems.push(...((error as AggregateError).errors as Error[]))
-      return undefined
-    }
+  }
+
+  /** Asks several nodes at once; the wait ends when all have answered, `onAnswer` has enough, or the grace after the first answer is over. */
+  async function gather(
+    members: readonly Member[],
+    method: string,
+    params: readonly unknown[],
+    onAnswer?: OnAnswer,
+  ): Promise<NodeAnswer[]> {
+    const answers: NodeAnswer[] = []
+    let grace: NodeJS.Timeout | undefined
+    let enough = (): void => undefined
+    const early = new Promise<void>((resolve) => (enough = resolve))
+    const each = members.map(async (member) => {
+      const asked = member.up ? member.ask(method, params) : member.check().then(() => askIfUp(member, method, params))
+      const answer = await asked.then(
+        (result): NodeAnswer => ({ node: member.origin, ok: true, result }),
+        (error): NodeAnswer => ({ node: member.origin, ok: false, error: error as RpcError | TransportError }),
+      )
+      answers.push(answer)
+      if (onAnswer?.(answer, answers)) enough()
+      if (answer.ok && answers.length < members.length) grace ??= setTimeout(enough, Math.min(graceMs, timeoutMs))
+    })
+    await Promise.race([Promise.all(each), early])
+    clearTimeout(grace)
+    return [...answers]
+  }
+
+  function askIfUp(member: Member, method: string, params: readonly unknown[]): Promise<unknown> {
+    if (member.up) return member.ask(method, params)
+    throw new TransportError(member.origin, 'of another network, or taken out', false)
   }
 
   return {
     calls,
+    get readers() {
+      return readers().length
+    },
     async verify() {
-      const found = await Promise.allSettled(members.map(check))
-      const foreign = members.findIndex((member) => member.state === 'foreign')
+      const { members } = set
+      const found = await Promise.allSettled(members.map((member) => member.check()))
+      const foreign = members.findIndex((member) => member.foreign)
       const actual = found[foreign]
-      if (foreign >= 0 && actual?.status === 'fulfilled') {
-        const facts = { chain: options.chain, node: members[foreign]?.node.origin, expected: options.networkId, actual: actual.value }
+      if (actual?.status === 'fulfilled') {
+        const facts = { chain, node: members[foreign]?.origin, expected: networkId, actual: actual.value }
         throw new RelayerError('CHAIN_ID_MISMATCH', { facts })
       }
-      if (members.some((member) => member.state === 'up')) return
+      if (readers().some(({ up }) => up)) return
       throw unavailable(
-        options.chain,
+        chain,
         found.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : [])),
       )
     },
@@ -154,43 +161,53 @@ export function createNodes(options: NodesOptions): Nodes {
           await sleep(secondRoundMs, undefined, { signal: closing.signal }).catch(() => undefined)
         if (closing.signal.aborted) break
       }
-      throw unavailable(options.chain, problems)
+      throw unavailable(chain, problems)
     },
-    async requestAll(method, params, onAnswer) {
+    askAll(method, params, onAnswer) {
       probe()
-      const up = members.filter((member) => member.state === 'up')
-      // Nodes that are down are tried beside the calls (probe); here they would only make everyone wait.
-      const asked = up.length > 0 ? up : members.filter((member) => member.verified)
-      const answers: NodeAnswer[] = []
-      let grace: NodeJS.Timeout | undefined
-      let enough = (): void => undefined
-      const early = new Promise<void>((resolve) => (enough = resolve))
-      const each = asked.map(async (member) => {
-        const answer = await ask(member, method, params).then(
-          (result): NodeAnswer => ({ node: member.node.origin, ok: true, result }),
-          (error): NodeAnswer => ({ node: member.node.origin, ok: false, error: error as RpcError | TransportError }),
-        )
-        answers.push(answer)
-        if (onAnswer?.(answer)) enough()
-        if (answer.ok && answers.length < asked.length) grace ??= setTimeout(enough, graceMs)
-      })
-      await Promise.race([Promise.all(each), early])
-      clearTimeout(grace)
-      return [...answers]
+      const all = readers()
+      const up = all.filter((member) => member.up)
+      const others = all.filter(({ up: isUp, held, foreign }) => !isUp && !held && !foreign)
+      return gather(up.length * 2 > all.length ? up : [...up, ...others], method, params, onAnswer)
+    },
+    sendAll(method, params, onAnswer) {
+      probe()
+      const all = senders()
+      const up = all.filter((member) => member.up)
+      return gather(up.length > 0 ? up : all.filter(({ held, foreign }) => !held && !foreign), method, params, onAnswer)
     },
     async rank() {
-      const up = members.filter((member) => member.state === 'up')
-      if (up.length < 2) return
-      const read = up.map((member) => ask(member, 'eth_blockNumber', []).then((height) => toNumber(height, 'block number')))
-      const heights = (await Promise.allSettled(read)).map((answer) => (answer.status === 'fulfilled' ? answer.value : 0))
-      const highest = Math.max(...heights)
-      for (const [index, member] of up.entries()) member.lagging = (heights[index] ?? 0) < highest - mostLag
+      const up = readers().filter((member) => member.up)
+      if (up.length < 2) {
+        for (const member of up) member.lag = undefined
+        return
+      }
+      const read = up.map((member) => member.ask('eth_blockNumber', []).then((height) => toNumber(height, 'block number')))
+      const heights = (await Promise.allSettled(read)).map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))
+      const highest = Math.max(...heights.map((height) => height ?? 0))
+      for (const [index, member] of up.entries()) {
+        const height = heights[index]
+        if (height !== undefined) member.lag = highest - height
+      }
+    },
+    status: () => set.status(),
+    adjust(changes) {
+      set.adjust(changes)
+      if (!closing.signal.aborted) probe()
     },
     close() {
       closing.abort()
-      for (const member of members) member.node.close()
+      set.close()
     },
   }
+}
+
+/** By order, those that lag last; who is over its rate waits for its turn only if all are. */
+function choose(candidates: readonly Member[]): Member | undefined {
+  const lags = ({ lag = 0 }: Member) => lag > mostLag
+  const ordered = [...candidates.filter((member) => !lags(member)), ...candidates.filter(lags)]
+  const [least] = ordered.map(({ waitMs }) => waitMs).sort((a, b) => a - b)
+  return ordered.find(({ waitMs }) => waitMs === 0) ?? ordered.find(({ waitMs }) => waitMs <= (least ?? 0)) ?? ordered[0]
 }
 
 /**
@@ -200,10 +217,9 @@ export function createNodes(options: NodesOptions): Nodes {
 function mayDiffer(error: RpcError): boolean {
   const message = error.rpcMessage.toLowerCase()
   if (message.includes('revert')) return false
+  if (error.limited) return true
   if (error.rpcCode === -32005 || error.rpcCode === -32601 || error.rpcCode === -32004 || error.rpcCode === -32603) return true
-  return /rate limit|too many requests|header not found|unknown block|block not found|missing trie node|outofrange|not available|pruned|syncing/.test(
-    message,
-  )
+  return /header not found|unknown block|block not found|missing trie node|outofrange|not available|pruned|syncing/.test(message)
 }
 
 function unavailable(chain: string, problems: readonly Error[]): RelayerError {

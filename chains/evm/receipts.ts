@@ -1,6 +1,6 @@
 import type { BlockRef, Log, Receipt } from '../port.ts'
 import { toBytes, toDecimal, toList, toNumber, toRecord } from './hex.ts'
-import { RpcError } from './node.ts'
+import { RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
 /** One answer for a whole block is cheaper than this many single ones, if they are at least a quarter of the block. */

@@ -1,6 +1,6 @@
 import type { SendErrorClass, SendOutcome } from '../port.ts'
-import { classifySendError } from './error-classes.ts'
-import { RpcError } from './node.ts'
+import type { Classify } from './error-classes.ts'
+import { RpcError } from './node-errors.ts'
 import type { NodeAnswer, Nodes } from './nodes.ts'
 
 /**
@@ -22,11 +22,11 @@ const order: readonly SendErrorClass[] = [
 ]
 
 /** Sends to every node; returns at the first that takes it, else when all have spoken or timed out. Throws never. */
-export async function sendRaw(nodes: Nodes, raw: string): Promise<SendOutcome> {
+export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Promise<SendOutcome> {
   const outcomes: { outcome: SendOutcome; reached: boolean }[] = []
   try {
-    await nodes.requestAll('eth_sendRawTransaction', [raw], (answer) => {
-      const outcome = readAnswer(answer)
+    await nodes.sendAll('eth_sendRawTransaction', [raw], (answer) => {
+      const outcome = readAnswer(answer, classify)
       outcomes.push({ outcome, reached: answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived })
       return outcome.kind !== 'refused'
     })
@@ -42,10 +42,10 @@ export async function sendRaw(nodes: Nodes, raw: string): Promise<SendOutcome> {
   return best ?? refused('ambiguous', 'No node of the chain took the transaction.')
 }
 
-function readAnswer(answer: NodeAnswer): SendOutcome {
+function readAnswer(answer: NodeAnswer, classify: Classify): SendOutcome {
   if (answer.ok) return { kind: 'accepted' }
   if (!(answer.error instanceof RpcError)) return refused('ambiguous', answer.error.message)
-  const error = classifySendError(answer.error.rpcMessage, answer.error.rpcCode)
+  const error = classify(answer.error.rpcMessage, answer.error.rpcCode)
   return error === 'already-known' ? { kind: 'known' } : refused(error, answer.error.rpcMessage)
 }
 

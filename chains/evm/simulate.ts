@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Revert, Simulation } from '../port.ts'
 import { toNumber, toQuantity } from './hex.ts'
-import { RpcError } from './node.ts'
+import { RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
 /** Selectors of the two reverts that Solidity itself makes. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { classifySendError } from '../../chains/evm/error-classes.ts'
+import { createClassifier } from '../../chains/evm/error-classes.ts'
 import type { SendErrorClass } from '../../chains/port.ts'
+
+const classify = createClassifier()
 
 /** What nodes really say, by class: every string of the reference (chainlink-evm, go-ethereum, reth, anvil, Nethermind, Besu…). */
 const said: Record<SendErrorClass, readonly string[]> = {
@@ -185,23 +187,23 @@ const said: Record<SendErrorClass, readonly string[]> = {
   ],
 }
 
-describe('classifySendError', () => {
+describe('classify', () => {
   for (const [errorClass, messages] of Object.entries(said)) {
     test.each(messages)(`${errorClass}: %s`, (message) => {
-      expect(classifySendError(message)).toBe(errorClass)
+      expect(classify(message)).toBe(errorClass)
     })
   }
 
   test('the text decides, whatever code wraps it (openzeppelin-relayer issue 681)', () => {
-    for (const code of [-32000, -32002, -32003, -32010, -32603]) expect(classifySendError('nonce too low', code)).toBe('nonce-too-low')
+    for (const code of [-32000, -32002, -32003, -32010, -32603]) expect(classify('nonce too low', code)).toBe('nonce-too-low')
   })
 
   test('a limit without words is known by its code', () => {
-    expect(classifySendError('daily request count exceeded', -32005)).toBe('pool-limit')
-    expect(classifySendError('daily request count exceeded', -32000)).toBe('ambiguous')
+    expect(classify('daily request count exceeded', -32005)).toBe('pool-limit')
+    expect(classify('daily request count exceeded', -32000)).toBe('ambiguous')
   })
 
   test('no pattern is stateful: the same text twice is the same class', () => {
-    for (let round = 0; round < 3; round++) expect(classifySendError('replacement transaction underpriced')).toBe('replacement-underpriced')
+    for (let round = 0; round < 3; round++) expect(classify('replacement transaction underpriced')).toBe('replacement-underpriced')
   })
 })

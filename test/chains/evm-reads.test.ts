@@ -1,7 +1,7 @@
 import { AbiCoder } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { readFeeHistory } from '../../chains/evm/fees.ts'
-import { RpcError } from '../../chains/evm/node.ts'
+import { RpcError } from '../../chains/evm/node-errors.ts'
 import { createRedactor } from '../../chains/evm/redact.ts'
 import { decodeReason, revertOf, withFactor } from '../../chains/evm/simulate.ts'
 

@@ -12,12 +12,20 @@ export interface RpcProxy {
   readonly requests: string[][]
   /** Changes a result before it is passed on; undefined leaves it. */
   alter: ((method: string, result: unknown) => unknown) | undefined
-  /** A method that this node says it does not serve. */
-  refuse: string | undefined
+  /** A method that this node says it does not serve, or what it answers with an error. */
+  refuse: string | ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | undefined
   /** Larger batches are refused as a whole, with 413. */
   largestBatch: number
   stop(): Promise<void>
 }
+
+interface Call {
+  readonly id: number
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+const notServed = { code: -32601, message: 'the method does not exist' }
 
 /** Starts a proxy on a free port of 127.0.0.1. */
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
@@ -28,7 +36,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
     incoming.on('end', () => {
       const body = Buffer.concat(chunks)
-      const calls = [JSON.parse(body.toString())].flat() as { id: number; method: string }[]
+      const calls = [JSON.parse(body.toString())].flat() as Call[]
       requests.push(calls.map(({ method }) => method))
       if (proxy.mode === 'hang') return void hanging.add(outgoing)
       if (proxy.mode === 'cut') return void incoming.socket.destroy()
@@ -68,17 +76,18 @@ function forward(target: string, body: Buffer, outgoing: ServerResponse, alter: 
   upstream.end(body)
 }
 
-function alterAll(text: string, calls: readonly { id: number; method: string }[], { alter, refuse }: RpcProxy): string {
+function alterAll(text: string, calls: readonly Call[], { alter, refuse }: RpcProxy): string {
   if (!alter && refuse === undefined) return text
   const parsed = JSON.parse(text) as unknown
-  const methods = new Map(calls.map(({ id, method }) => [id, method]))
+  const byId = new Map(calls.map((call) => [call.id, call]))
   for (const answer of [parsed].flat() as { id: number; result?: unknown; error?: unknown }[]) {
-    const method = methods.get(answer.id) ?? ''
+    const { method, params } = byId.get(answer.id) ?? { method: '', params: [] }
     const changed = alter?.(method, answer.result)
     if (changed !== undefined) answer.result = changed
-    if (method !== refuse) continue
+    const error = typeof refuse === 'function' ? refuse(method, params) : method === refuse ? notServed : undefined
+    if (!error) continue
     delete answer.result
-    answer.error = { code: -32601, message: 'the method does not exist' }
+    answer.error = error
   }
   return JSON.stringify(parsed)
 }

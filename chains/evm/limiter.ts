@@ -1,0 +1,38 @@
+/** A token bucket: a second's worth of calls at once, then as many as the rate gives. No I/O. */
+export interface Limiter {
+  /** How long a call would wait now, ms; 0 if it may go at once. */
+  readonly waitMs: number
+  /** Takes a place: the caller goes after so many ms. Places are given in the order they are asked for. */
+  take(): number
+}
+
+/**
+ * @param perSecond most calls per second; absent: no limit
+ * @param now ms, from any clock that does not go back
+ */
+export function createLimiter(perSecond: number | undefined, now: () => number): Limiter {
+  if (perSecond === undefined) return { waitMs: 0, take: () => 0 }
+  const rate = perSecond / 1000
+  const capacity = Math.max(1, perSecond)
+  let tokens = capacity
+  let filledAt = now()
+
+  function fill(): number {
+    const at = now()
+    tokens = Math.min(capacity, tokens + (at - filledAt) * rate)
+    filledAt = at
+    return tokens
+  }
+
+  const waitFor = (left: number) => (left >= 1 ? 0 : Math.ceil((1 - left) / rate))
+  return {
+    get waitMs() {
+      return waitFor(fill())
+    },
+    take() {
+      const wait = waitFor(fill())
+      tokens--
+      return wait
+    },
+  }
+}

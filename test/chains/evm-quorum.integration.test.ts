@@ -1,0 +1,239 @@
+import { SigningKey, Transaction } from 'ethers'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
+import { signingHashOf } from '../../chains/evm/mined.ts'
+import { devnetAccount } from '../../devnet/accounts.ts'
+import { devnetSigner, head, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+
+const to = devnetAccount(1).address
+
+describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
+  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  const proxies: RpcProxy[] = []
+  const chains: EvmChain[] = []
+
+  beforeAll(async () => {
+    anvil = await startManualAnvil()
+    await anvil.mine(5)
+  })
+  afterEach(async () => {
+    for (const chain of chains.splice(0)) chain.close()
+    for (const proxy of proxies.splice(0)) await proxy.stop()
+  })
+  afterAll(() => anvil.stop())
+
+  /** A connected chain behind so many proxies. */
+  async function connected(nodes: number, options: Partial<EvmChainOptions> = {}): Promise<{ chain: EvmChain; behind: RpcProxy[] }> {
+    const behind = await Promise.all(Array.from({ length: nodes }, () => startRpcProxy(anvil.url)))
+    proxies.push(...behind)
+    const chain = testChain(
+      behind.map(({ url }) => url),
+      { timeoutMs: 500, ...options },
+    )
+    chains.push(chain)
+    await chain.connect()
+    return { chain, behind }
+  }
+
+  const at = (proxy: RpcProxy | undefined): RpcProxy => proxy as RpcProxy
+  /** A call that anvil answers with 32 bytes: the identity precompile. */
+  const identity = `0x${'4'.padStart(40, '0')}`
+  const word = `0x${'7'.padStart(64, '0')}`
+  const lie = `0x${'8'.padStart(64, '0')}`
+
+  async function spend(account: number, count: number): Promise<{ hash: string; signingHash: string }[]> {
+    const signer = await devnetSigner(account)
+    const signed = []
+    for (let nonce = 0; nonce < count; nonce++) {
+      const one = await signer.sign(payment(signer, nonce))
+      await anvil.rpc('eth_sendRawTransaction', [one.raw])
+      await anvil.mine(2)
+      signed.push({ hash: one.hash, signingHash: one.signingHash })
+    }
+    return signed
+  }
+
+  test('a lie of one of three nodes does not count, wherever it stands; its silence does not hinder', async () => {
+    const { chain, behind } = await connected(3)
+    for (const liar of behind) {
+      liar.alter = (method) => (method === 'eth_call' ? lie : undefined)
+      expect(await chain.call(identity, word, 'agreed')).toBe(word)
+      liar.alter = undefined
+    }
+    at(behind[0]).mode = 'hang'
+    expect(await chain.call(identity, word, 'agreed')).toBe(word)
+    at(behind[0]).mode = 503
+    expect(await chain.call(identity, word, 'agreed')).toBe(word)
+  })
+
+  test('two of three that are silent, or two of two that differ, make no verdict', async () => {
+    const { chain, behind } = await connected(3)
+    at(behind[0]).mode = 503
+    at(behind[2]).mode = 'cut'
+    await expect(chain.call(identity, word, 'agreed')).rejects.toMatchObject({ code: 'NODES_DISAGREE', retriable: true })
+    at(behind[1]).mode = 503
+    await expect(chain.call(identity, word, 'agreed')).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    const two = await connected(2)
+    at(two.behind[1]).alter = (method) => (method === 'eth_call' ? lie : undefined)
+    await expect(two.chain.call(identity, word, 'agreed')).rejects.toMatchObject({
+      code: 'NODES_DISAGREE',
+      facts: { nodes: 2, answered: 2 },
+    })
+    at(two.behind[1]).alter = undefined
+    expect(await two.chain.call(identity, word, 'agreed')).toBe(word)
+  })
+
+  test('one node alone: two equal answers a block apart', async () => {
+    const { chain, behind } = await connected(1)
+    const node = at(behind[0])
+    let asked = 0
+    node.alter = (method) => {
+      if (method !== 'eth_call') return undefined
+      asked++
+      return asked === 1 ? lie : undefined
+    }
+    const verdict = chain.call(identity, word, 'agreed')
+    await expect.poll(() => asked).toBe(1)
+    await anvil.mine()
+    await expect.poll(() => asked).toBe(2)
+    await anvil.mine()
+    expect(await verdict).toBe(word)
+    expect(asked).toBe(3)
+  })
+
+  test('one node alone that says another thing in each block', async () => {
+    const { chain, behind } = await connected(1)
+    let asked = 0
+    at(behind[0]).alter = (method) => (method === 'eth_call' ? `0x${(++asked).toString(16).padStart(64, '0')}` : undefined)
+    const verdict = expect(chain.call(identity, word, 'agreed')).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
+    for (const looks of [1, 2, 3]) {
+      await expect.poll(() => asked).toBe(looks)
+      await anvil.mine()
+    }
+    await verdict
+  })
+
+  test('mined: which transaction used a nonce, in few reads, however far back', async () => {
+    const { chain, behind } = await connected(3)
+    const signed = await spend(20, 4)
+    await anvil.rpc('anvil_mine', ['0x64'])
+    const { height } = (await head(chain, ({ latest }) => latest.height > 100)).latest
+    const { address } = await devnetSigner(20)
+    for (const node of behind) node.requests.length = 0
+    for (const [nonce, { hash, signingHash }] of signed.entries()) {
+      expect(await chain.mined(address, nonce)).toMatchObject({
+        hash,
+        signingHash,
+        block: { height: height - 101 - (2 * 4 - 2 * nonce - 1) + 1 },
+      })
+    }
+    const finding = behind.flatMap(({ requests }) => requests).filter((methods) => methods.includes('eth_getTransactionCount'))
+    expect(finding.length).toBeLessThanOrEqual(4 * 5)
+    expect(await chain.mined(address, 4)).toBeUndefined()
+    expect(await chain.mined(devnetAccount(21).address, 0)).toBeUndefined()
+  })
+
+  test('mined: past 128 blocks an archive still tells, a pruned node does not', async () => {
+    const { chain, behind } = await connected(3)
+    const [first] = await spend(22, 1)
+    await anvil.rpc('anvil_mine', ['0x190'])
+    const { address } = await devnetSigner(22)
+    const { latest } = await head(chain, (event) => event.latest.height > 400)
+    expect(await chain.mined(address, 0)).toMatchObject(first as object)
+    for (const node of behind) {
+      node.refuse = (method, params) => {
+        const old = method === 'eth_getTransactionCount' && String(params[1]).startsWith('0x') && Number(params[1]) < latest.height - 128
+        return old ? { code: -32000, message: 'missing trie node' } : undefined
+      }
+    }
+    expect(await chain.mined(address, 0)).toBeUndefined()
+  })
+
+  test('mined: a node that lies about a transaction, or shows another block, is not heard', async () => {
+    const { chain, behind } = await connected(3)
+    const [first] = await spend(23, 1)
+    const { address } = await devnetSigner(23)
+    const height = Number(await anvil.rpc<string>('eth_blockNumber'))
+    await head(chain, ({ latest }) => latest.height >= height)
+    for (const [index, field] of ['hash', 'value'].entries()) {
+      at(behind[index]).alter = (method, result) => {
+        const block = result as { transactions?: Record<string, unknown>[] } | null
+        if (method !== 'eth_getBlockByNumber' || typeof block?.transactions?.[0] !== 'object') return undefined
+        return { ...block, transactions: block.transactions.map((one) => ({ ...one, [field]: `0x${'1'.repeat(64)}` })) }
+      }
+      if (index === 0) expect(await chain.mined(address, 0)).toMatchObject(first as object)
+      else await expect(chain.mined(address, 0)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
+    }
+  })
+
+  test('denies: another block at its height, or a chain far below it; never one that is only late', async () => {
+    const { chain, behind } = await connected(3)
+    const { latest } = await head(chain, () => true)
+    const other = `0x${'ab'.repeat(32)}`
+    expect(await chain.denies({ height: latest.height, hash: latest.hash })).toBe(false)
+    expect(await chain.denies({ height: latest.height, hash: other })).toBe(true)
+    expect(await chain.denies({ height: latest.height + 5, hash: other })).toBe(false)
+    expect(await chain.denies({ height: latest.height + 10_000, hash: other })).toBe(true)
+    at(behind[0]).refuse = (method) => (method === 'eth_syncing' ? { code: -1, message: 'not served' } : undefined)
+    at(behind[1]).alter = (method) => (method === 'eth_syncing' ? { currentBlock: '0x1' } : undefined)
+    expect(await chain.denies({ height: latest.height + 10_000, hash: other })).toBe(true)
+    at(behind[0]).refuse = undefined
+    at(behind[0]).alter = at(behind[1]).alter
+    expect(await chain.denies({ height: latest.height + 10_000, hash: other })).toBe(false)
+  })
+
+  test('denies: one node that shows another chain denies nothing', async () => {
+    const { chain, behind } = await connected(3)
+    const { latest } = await head(chain, () => true)
+    const asked = { height: 1, hash: ((await anvil.rpc('eth_getBlockByNumber', ['0x1', false])) as { hash: string }).hash }
+    at(behind[0]).alter = (method, result) =>
+      method === 'eth_getBlockByNumber' && Number((result as { number: string }).number) === 1
+        ? { ...(result as object), hash: `0x${'cd'.repeat(32)}` }
+        : undefined
+    expect(latest.height).toBeGreaterThan(1)
+    expect(await chain.denies(asked)).toBe(false)
+  })
+})
+
+test('signing hashes are made again from what a node tells of a transaction: each kind, each parity', () => {
+  const key = new SigningKey(devnetAccount(3).privateKey)
+  for (const type of [0, 1, 2]) {
+    for (let nonce = 0; nonce < 8; nonce++) {
+      const transaction = Transaction.from({
+        type,
+        chainId: 31_337,
+        nonce,
+        to,
+        value: 5n,
+        data: '0x1234',
+        gasLimit: 50_000n,
+        ...(type === 2 ? { maxFeePerGas: 7n, maxPriorityFeePerGas: 3n } : { gasPrice: 7n }),
+        ...(type > 0 && { accessList: [{ address: to, storageKeys: [`0x${'1'.repeat(64)}`] }] }),
+      })
+      transaction.signature = key.sign(transaction.unsignedHash)
+      const { signature } = transaction
+      const hex = (value: bigint | number | null) => `0x${BigInt(value ?? 0).toString(16)}`
+      const raw = {
+        hash: transaction.hash,
+        from: transaction.from,
+        type: hex(type),
+        chainId: hex(31_337),
+        nonce: hex(nonce),
+        to,
+        value: '0x5',
+        input: '0x1234',
+        gas: hex(50_000),
+        gasPrice: '0x7',
+        maxFeePerGas: '0x7',
+        maxPriorityFeePerGas: '0x3',
+        accessList: transaction.accessList,
+        r: hex(BigInt(signature.r)),
+        s: hex(BigInt(signature.s)),
+        v: hex(type === 0 ? BigInt(signature.yParity) + 35n + 2n * 31_337n : signature.yParity),
+      }
+      expect(signingHashOf(raw)).toBe(transaction.unsignedHash)
+      expect(() => signingHashOf({ ...raw, value: '0x6' })).toThrow('not the transaction of this hash')
+    }
+  }
+})
