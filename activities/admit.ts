@@ -5,7 +5,7 @@ import { endpointOf } from './deps.ts'
 import { chooseLane, judge, noLane, rehearse } from './prepare.ts'
 import { createValidate } from './validate.ts'
 
-/** Steps 1-3 at once, as one local activity: their chain reads leave together, in one batch. */
+/** Steps 1-3 at once, as one local activity: their chain reads leave together, in one batch. What is halted waits before any of them. */
 export function createAdmit(deps: StepDeps) {
   const validate = createValidate(deps)
   return async function admit(input: AdmitInput): Promise<Admission> {

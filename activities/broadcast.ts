@@ -8,7 +8,9 @@ import { callHash } from '../lanes/call-hash.ts'
 import type { Flight, FlightState } from '../lanes/flight.ts'
 import { failpoint } from '../observability/failpoints.ts'
 import type { BroadcastInput, BroadcastResult, Landed, StepTiming } from '../temporal/steps.ts'
+import type { StepDeps } from './deps.ts'
 import { endpointOf } from './deps.ts'
+import { haltedBy, noSlotBy } from './gate.ts'
 import { Context } from '@temporalio/activity'
 
 /** Longest stay in the waiting room, then longest following, ms: then the slot goes to another, and the workflow waits for free. */
@@ -25,11 +27,14 @@ const believedMs = 8_000
 /** A refusal that only time mends: look again after this, ms. */
 const retryMs = 5_000
 
+type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
+
 export interface BroadcastDeps {
   readonly bridges: Bridges
   readonly agents: ReadonlyMap<LaneId, LaneAgent>
   /** Of the lane's chain. */
   readonly msToFinality: (height: number) => number
+  readonly settings: StepDeps['settings']
 }
 
 /**
@@ -57,6 +62,7 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, phases: Phases, c
   const acquired = await acquire(deps, agent, input, context)
   if (context.cancellationSignal.aborted) await context.cancelled
   if (acquired === 'seen') return { kind: 'seen' }
+  if (acquired.kind === 'no-slot') return acquired
   if (acquired.kind === 'refused') return refused(acquired)
 
   const { flight } = acquired
@@ -116,9 +122,14 @@ function landing(flight: Flight, { receipt }: Extract<FlightState, { kind: 'incl
 
 /**
  * A try that may have had a nonce asks for that first. If there is none, or if it comes late, the chain is asked: where the effect is there,
- * no nonce is wasted on it.
+ * no nonce is wasted on it. A halt holds back whatever has no nonce yet; what has one goes on, since the nonce is the lane's debt.
  */
-async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: BroadcastInput, context: Context): Promise<Acquired | 'seen'> {
+async function acquire(
+  deps: BroadcastDeps,
+  agent: LaneAgent,
+  input: BroadcastInput,
+  context: Context,
+): Promise<Acquired | 'seen' | NoSlot> {
   const { transfer, owner: workflowId, intentId, gasLimit, maxFee, tip } = input
   const endpoint = endpointOf(deps, transfer)
   const intent = await endpoint.intent(transfer)
@@ -145,10 +156,16 @@ async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: BroadcastIn
   if ((again || late()) && (await delivered())) return 'seen'
   // It had a nonce before: that is final without the effect, or its ledger is lost. No second one before it was simulated again.
   if (input.again) return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
+  const before = haltedBy(deps, transfer)
+  if (before) return noSlotBy(before)
   const acquired = await agent.acquire(want, { ...options, again: false })
-  if (acquired.kind === 'refused' || !late() || !(await delivered())) return acquired
+  if (acquired.kind === 'refused') return acquired
+  const seen = late() && (await delivered())
+  // Last, right before it is signed: a halt that came while it waited for its nonce.
+  const halted = acquired.flight.unsigned ? haltedBy(deps, transfer) : undefined
+  if (!seen && !halted) return acquired
   await agent.giveBack(acquired.flight)
-  return 'seen'
+  return halted && !seen ? noSlotBy(halted) : 'seen'
 }
 
 const refusalCodes = {

@@ -3,10 +3,13 @@ import type { Delivery, Transfer } from '../domain/transfer.ts'
 import type { Passed, Stopped } from '../temporal/steps.ts'
 import type { StepDeps } from './deps.ts'
 import { chainOf, endpointOf, lanesOf } from './deps.ts'
+import { haltedBy } from './gate.ts'
 
 /** Step 2: is the effect there already, and is it final? */
 export function createCheckDelivered(deps: StepDeps) {
   return async function checkDelivered({ transfer }: { transfer: Transfer }): Promise<Passed | Stopped> {
+    const halted = haltedBy(deps, transfer)
+    if (halted) return halted
     const there = await endpointOf(deps, transfer).delivered(transfer, 'latest')
     return there ? settled(deps, transfer) : { kind: 'passed' }
   }

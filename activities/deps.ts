@@ -1,6 +1,7 @@
 import type { Bridges, Endpoint } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
+import type { Settings } from '../domain/settings.ts'
 import type { ChainName, Transfer } from '../domain/transfer.ts'
 import type { LaneDirectory } from '../lanes/directory.ts'
 
@@ -9,6 +10,8 @@ export interface StepDeps {
   readonly bridges: Bridges
   readonly chains: ReadonlyMap<ChainName, Chain>
   readonly lanes: ReadonlyMap<ChainName, LaneDirectory>
+  /** What operators changed while everything runs, as this process last read it. */
+  readonly settings: () => Settings
 }
 
 /** A transfer's bridge as it stands on its target chain. Throws TARGET_CHAIN_UNSUPPORTED. */

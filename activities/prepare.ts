@@ -10,6 +10,7 @@ import type { AdmitInput, Ready, Stopped } from '../temporal/steps.ts'
 import { settled } from './check-delivered.ts'
 import type { StepDeps } from './deps.ts'
 import { chainOf, endpointOf, lanesOf } from './deps.ts'
+import { haltedBy } from './gate.ts'
 
 /** Between two tries of a call that reverts, and of a chain without an open lane, ms. The workflow doubles it each time. */
 const waitMs = 15_000
@@ -19,6 +20,8 @@ const gasFactor = 1.2
 /** Step 3: chooses the lane, simulates the call from its address, quotes the fee. A revert here costs nothing. */
 export function createPrepare(deps: StepDeps) {
   return async function prepare(input: AdmitInput): Promise<Ready | Stopped> {
+    const halted = haltedBy(deps, input.transfer)
+    if (halted) return halted
     const lane = await chooseLane(deps, input)
     if (!lane) return noLane(input)
     const rehearsal = await rehearse(deps, input, lane)

@@ -1,6 +1,8 @@
 import { isGrpcServiceError, ServiceError, WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
 import type { Bridges, Verdict } from '../bridges/port.ts'
 import { errorCatalogue, RelayerError, toRelayerError } from '../domain/errors.ts'
+import { haltOf } from '../domain/settings.ts'
+import type { Settings } from '../domain/settings.ts'
 import type { BridgeName, Transfer } from '../domain/transfer.ts'
 import { redactText } from '../observability/redact.ts'
 import type { TransferInput } from '../temporal/messages.ts'
@@ -12,6 +14,8 @@ export interface SubmitResult {
   readonly id: string
   /** `known`: it runs or is done; nothing was sent. */
   readonly status: 'started' | 'known'
+  /** Why it waits, if an operator has halted its way. Nothing is lost: it goes on when the halt ends. */
+  readonly halted?: string
 }
 
 export interface SubmitOptions {
@@ -35,6 +39,8 @@ export interface DoorDeps {
   /** With an endpoint on every chain that transfers may go to. */
   readonly bridges: Bridges
   readonly client: Client
+  /** What operators changed; halts are told to who submits. Absent: none. */
+  readonly settings?: () => Settings
   /** How long the server may take to answer a start, ms; then it counts as unreachable. Default 10 s. */
   readonly startTimeoutMs?: number
 }
@@ -42,7 +48,7 @@ export interface DoorDeps {
 const recentSize = 10_000
 const recentMs = 10 * 60_000
 
-export function createDoor({ bridges, client, startTimeoutMs = 10_000 }: DoorDeps): Door {
+export function createDoor({ bridges, client, settings, startTimeoutMs = 10_000 }: DoorDeps): Door {
   const recent = createRecent(recentSize, recentMs)
   return {
     async submit(name, message, { repeats = 'ask' } = {}) {
@@ -56,7 +62,8 @@ export function createDoor({ bridges, client, startTimeoutMs = 10_000 }: DoorDep
       refuse(await bridge.endpoint(transfer.targetChain).verify(message))
       const status = await client.withDeadline(Date.now() + startTimeoutMs, () => start(client, id, transfer))
       recent.add(id)
-      return { id, status }
+      const halt = settings && haltOf(settings(), transfer)
+      return { id, status, ...(halt && { halted: `by ${halt.by}: ${halt.reason}` }) }
     },
   }
 }

@@ -27,11 +27,32 @@ export const metricDefinitions = {
   rpcCalls: define('portage_rpc_calls_total', 'counter', 'JSON-RPC calls by chain and method.', ['chain', 'method']),
   headHeight: define('portage_head_height', 'gauge', 'Height of the latest block that the head tracker saw.', ['chain']),
   finalizedHeight: define('portage_finalized_height', 'gauge', 'Height at and below which blocks are final.', ['chain']),
+  nodeUp: define('portage_node_up', 'gauge', '1 if the node is in use; 0 if it is down, of another network, or disabled.', [
+    'chain',
+    'node',
+    'use',
+  ]),
+  nodeLag: define('portage_node_lag_blocks', 'gauge', 'Blocks behind the best node of the chain, where it was compared.', [
+    'chain',
+    'node',
+  ]),
+  nodeLatency: define('portage_node_latency_seconds', 'gauge', 'How long the latest answers of the node took, a moving average.', [
+    'chain',
+    'node',
+  ]),
+  nodeFailures: define('portage_node_failures_total', 'counter', 'Times that the node failed: no answer, 429 or 5xx.', ['chain', 'node']),
   transfers: define(
     'portage_transfers',
     'gauge',
     'All transfers of the namespace by state, as Temporal counts them: open ones, and closed ones until their retention ends. state=undone: closed without an outcome. Only from the API; the same in each of its processes.',
     ['state'],
+  ),
+  halts: define('portage_halts', 'gauge', 'Halts that operators have set, as this process last read the settings.', []),
+  settingsVersion: define(
+    'portage_settings_version',
+    'gauge',
+    'Version of the settings that this process works by; 0: nothing was ever changed.',
+    [],
   ),
   apiRequests: define('portage_api_requests_total', 'counter', 'Requests to the REST API, by route and status.', ['route', 'status']),
   apiSeconds: define(

@@ -102,9 +102,9 @@ export interface LaneInput {
 
 /** The one update: observation and requests in, grants, refusals and orders out. Idempotent by request id. */
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
-/** Failure type of an update that the ledger refuses because it is malformed: asking again gets the same answer. */
+/** Failure type of an update that a ledger, or the settings, refuse because it is malformed: asking again gets the same answer. */
 export const malformedUpdate = 'LANE_REQUEST_MALFORMED'
-/** Failure type of an update that comes while a run of the ledger ends: the next run takes it. */
+/** Failure type of an update that comes while a run of a ledger, or of the settings, ends: the next run takes it. */
 export const runIsFull = 'LANE_RUN_IS_FULL'
 export const pauseSignal = defineSignal<[{ reason: string }]>('pause')
 export const resumeSignal = defineSignal('resume')
@@ -116,6 +116,8 @@ export const laneStatusQuery = defineQuery<LaneState>('status')
 export interface SettingsInput {
   /** Carried through continue-as-new. */
   settings?: Settings
+  /** Continue as new after this many changes; for tests. */
+  updatesPerRun?: number
 }
 
 /** Who orders a change, and why. */

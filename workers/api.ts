@@ -1,7 +1,10 @@
 import { createApi } from '../api/server.ts'
+import type { NodeStatus } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
+import type { ChainName } from '../domain/transfer.ts'
 import { createDoor } from '../intake/start-transfer.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
+import type { Settings } from '../domain/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -14,14 +17,15 @@ export async function startApi(options: {
   config: Config
   temporal: Temporal
   world: World
+  settings: () => Settings
   logger: Logger
   metrics: Metrics
 }): Promise<Service> {
-  const { config, temporal, world, logger, metrics } = options
+  const { config, temporal, world, settings, logger, metrics } = options
   const { host, port, requestsPerMinute } = config.api
   const api = await createApi(
     {
-      door: createDoor({ bridges: world.bridges, client: temporal.client }),
+      door: createDoor({ bridges: world.bridges, client: temporal.client, settings }),
       bridges: world.bridges,
       client: temporal.client,
       guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],
@@ -45,11 +49,15 @@ export async function startApi(options: {
 }
 
 /** The metrics of a process, with what its chains and lanes count themselves. */
-export function processMetrics(world: World, agents: readonly LaneAgent[]): Metrics {
+export function processMetrics(world: World, agents: readonly LaneAgent[], settings: () => Settings): Metrics {
   const metrics = createMetrics()
   metrics.onCollect((all) => {
+    const { halts, version } = settings()
+    all.halts.set({}, halts.length)
+    all.settingsVersion.set({}, version)
     for (const chain of world.chains.values()) {
       for (const [method, calls] of chain.calls) all.rpcCalls.set({ chain: chain.name, method }, calls)
+      for (const node of chain.nodes()) collectNode(all, chain.name, node)
       const event = chain.heads.current
       if (!event) continue
       all.headHeight.set({ chain: chain.name }, event.latest.height)
@@ -63,4 +71,11 @@ export function processMetrics(world: World, agents: readonly LaneAgent[]): Metr
     }
   })
   return metrics
+}
+
+function collectNode(all: Metrics, chain: ChainName, { name: node, use, state, lag, latencyMs, failures }: NodeStatus): void {
+  all.nodeUp.set({ chain, node, use }, state === 'up' ? 1 : 0)
+  all.nodeFailures.set({ chain, node }, failures)
+  if (lag !== undefined) all.nodeLag.set({ chain, node }, lag)
+  if (latencyMs !== undefined) all.nodeLatency.set({ chain, node }, latencyMs / 1000)
 }

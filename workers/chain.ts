@@ -1,5 +1,6 @@
 import { createKeylessSteps } from '../activities/index.ts'
 import type { Config } from '../config/schema.ts'
+import type { Settings } from '../domain/settings.ts'
 import type { ChainName } from '../domain/transfer.ts'
 import { createWithdrawals } from '../lanes/withdrawals.ts'
 import type { Logger } from '../observability/logger.ts'
@@ -14,9 +15,9 @@ import { Worker } from '@temporalio/worker'
 /** Transfer workflows and keyless steps of one target chain. */
 export async function createChainWorker(
   name: ChainName,
-  options: { config: Config; temporal: Temporal; world: World; logger: Logger; tuning: WorkerTuning },
+  options: { config: Config; temporal: Temporal; world: World; settings: () => Settings; logger: Logger; tuning: WorkerTuning },
 ): Promise<Worker> {
-  const { config, temporal, world, logger, tuning } = options
+  const { config, temporal, world, settings, logger, tuning } = options
   return Worker.create({
     connection: temporal.connection,
     namespace: temporal.namespace,
@@ -26,6 +27,7 @@ export async function createChainWorker(
       bridges: world.bridges,
       chains: world.chains,
       lanes: laneDirectories(config, temporal.client, [name]),
+      settings,
       withdraw: createWithdrawals(temporal.client, laneConfigs(chainOf(config, name))),
     }),
     maxCachedWorkflows: tuning.maxCachedWorkflows,

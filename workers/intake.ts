@@ -2,6 +2,7 @@ import { spySources } from '../bridges/registry.ts'
 import type { Config } from '../config/schema.ts'
 import { createSpyIntake } from '../intake/spy.ts'
 import { createDoor } from '../intake/start-transfer.ts'
+import type { Settings } from '../domain/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { World } from './deps.ts'
@@ -9,9 +10,16 @@ import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 
 /** Listens to the guardian spies of the config. */
-export function startIntake(options: { config: Config; temporal: Temporal; world: World; logger: Logger; metrics: Metrics }): Service {
-  const { config, temporal, world, logger, metrics } = options
-  const door = createDoor({ bridges: world.bridges, client: temporal.client })
+export function startIntake(options: {
+  config: Config
+  temporal: Temporal
+  world: World
+  settings: () => Settings
+  logger: Logger
+  metrics: Metrics
+}): Service {
+  const { config, temporal, world, settings, logger, metrics } = options
+  const door = createDoor({ bridges: world.bridges, client: temporal.client, settings })
   const spies = spySources(config).map((source) => createSpyIntake({ ...source, door, logger, metrics }))
   for (const spy of spies) spy.start()
   return {

@@ -2,6 +2,7 @@ import { createLaneSteps } from '../activities/index.ts'
 import type { ChainConfig } from '../config/schema.ts'
 import { createSigner } from '../chains/registry.ts'
 import { RelayerError } from '../domain/errors.ts'
+import type { Settings } from '../domain/settings.ts'
 import type { ChainName } from '../domain/transfer.ts'
 import { LaneAgent } from '../lanes/agent.ts'
 import { Ledger } from '../lanes/ledger.ts'
@@ -28,6 +29,7 @@ export async function createLaneWorker(options: {
   lane: ChainConfig['lanes'][number]
   temporal: Temporal
   world: World
+  settings: () => Settings
   logger: Logger
   tuning: WorkerTuning
   updatesPerRun?: number
@@ -50,6 +52,7 @@ export async function createLaneWorker(options: {
       bridges: world.bridges,
       agents: new Map([[config.lane, agent]]),
       msToFinality: (height) => chain.msToFinality(height),
+      settings: options.settings,
     }),
     maxConcurrentActivityTaskExecutions: lane.window * slotsPerNonce,
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.lanePollers },

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
+import type { Settings } from '../domain/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
 import { processMetrics, startApi } from './api.ts'
@@ -9,6 +10,7 @@ import { startIntake } from './intake.ts'
 import { createLaneWorker } from './lane.ts'
 import { createLanesWorker } from './lanes.ts'
 import type { Service } from './service.ts'
+import { followNodes, watchSettings } from './settings.ts'
 import { connectTemporal, type Temporal } from './temporal.ts'
 import { tuningFrom } from './tuning.ts'
 import type { Worker } from '@temporalio/worker'
@@ -38,7 +40,10 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   const serves = (one: Role) => role === 'all' || role === one
   const temporal = await connectTemporal(config.temporal, logger)
   const world: World = role === 'lanes' ? { chains: new Map(), bridges: new Map() } : await connectWorld(config, options.chains)
-  const context = { config, options, temporal, world }
+  const watch = await watchSettings({ client: temporal.client, logger })
+  followNodes(watch, world, logger)
+  const settings = watch.current
+  const context = { config, options, temporal, world, settings }
 
   const ledgers: Worker[] = []
   const workers: Worker[] = []
@@ -53,18 +58,18 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   }
   if (serves('chain')) {
     for (const name of world.chains.keys()) {
-      workers.push(await createChainWorker(name, { config, temporal, world, logger, tuning: tuningFrom(options.env) }))
+      workers.push(await createChainWorker(name, { config, temporal, world, settings, logger, tuning: tuningFrom(options.env) }))
     }
   }
-  const metrics = processMetrics(world, agents)
-  if (serves('intake')) services.push(startIntake({ config, temporal, world, logger, metrics }))
-  if (serves('api')) services.push(await startApi({ config, temporal, world, logger, metrics }))
+  const metrics = processMetrics(world, agents, settings)
+  if (serves('intake')) services.push(startIntake({ config, temporal, world, settings, logger, metrics }))
+  if (serves('api')) services.push(await startApi({ config, temporal, world, settings, logger, metrics }))
   logger.info('running', { role, chains: [...world.chains.keys()], lanes: agents.length, workers: ledgers.length + workers.length })
-  return supervise({ ledgers, workers, agents, services, temporal, world, logger })
+  return supervise({ ledgers, workers, agents, services, watch, temporal, world, logger })
 }
 
-async function laneWorkers(context: { config: Config; options: RunOptions; temporal: Temporal; world: World }) {
-  const { config, options, temporal, world } = context
+async function laneWorkers(context: { config: Config; options: RunOptions; temporal: Temporal; world: World; settings: () => Settings }) {
+  const { config, options, temporal, world, settings } = context
   const { env, logger } = options
   const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
   const wanted = [...world.chains.keys()].flatMap((chainName) => {
@@ -80,6 +85,7 @@ async function laneWorkers(context: { config: Config; options: RunOptions; tempo
         ...one,
         temporal,
         world,
+        settings,
         logger,
         tuning: tuningFrom(env),
         ...(updatesPerRun && { updatesPerRun: Number(updatesPerRun) }),
@@ -98,11 +104,12 @@ function supervise(parts: {
   workers: Worker[]
   agents: LaneAgent[]
   services: Service[]
+  watch: Service
   temporal: Temporal
   world: World
   logger: Logger
 }): Running {
-  const { ledgers, workers, agents, services, temporal, world, logger } = parts
+  const { ledgers, workers, agents, services, watch, temporal, world, logger } = parts
   let release = () => {}
   const told = new Promise<void>((resolve) => (release = resolve))
   const end = (some: readonly Worker[]) => some.forEach((worker) => worker.getState() === 'RUNNING' && worker.shutdown())
@@ -124,6 +131,7 @@ function supervise(parts: {
     end(ledgers)
     results.push(...(await Promise.allSettled(ledgersRun)))
     await stopServices()
+    await watch.stop()
     for (const agent of agents) agent.stop()
     closeWorld(world)
     await temporal.connection.close()

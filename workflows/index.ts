@@ -1,2 +1,3 @@
 export { lane } from './lane.ts'
+export { settings } from './settings.ts'
 export { transfer } from './transfer.ts'

@@ -256,7 +256,7 @@ export class Way {
     this.#journal.enter('waiting', why.reason, why)
     const tries = progress.waits ?? 0
     progress.waits = tries + 1
-    const longestMs = code === 'LANE_NONE' ? waits.longestLaneBackoffMs : waits.longestBackoffMs
+    const longestMs = code === 'LANE_NONE' || code === 'HALTED' ? waits.longestLaneBackoffMs : waits.longestBackoffMs
     await this.#pause(Math.max(retryInMs, backoffMs(tries, waits.firstBackoffMs, longestMs)))
     progress.avoid = []
     progress.turnedAway = undefined
@@ -294,7 +294,7 @@ export class Way {
   }
 }
 
-/** Is it open whether the guardians signed this copy? */
+/** Is it open whether the guardians signed this copy? What is halted was not even looked at. */
 function unproven(admission: Admission): boolean {
-  return admission.kind === 'rejected' || (admission.kind === 'waiting' && admission.code === 'GUARDIAN_SET_UNKNOWN')
+  return admission.kind === 'rejected' || (admission.kind === 'waiting' && ['GUARDIAN_SET_UNKNOWN', 'HALTED'].includes(admission.code))
 }

@@ -1,0 +1,104 @@
+import { readSettings } from '../api/settings.ts'
+import { toRelayerError } from '../domain/errors.ts'
+import type { Settings } from '../domain/settings.ts'
+import { noSettings } from '../domain/settings.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { Client } from '@temporalio/client'
+import type { World } from './deps.ts'
+import type { Service } from './service.ts'
+
+/** How often a process looks at the settings, ms: one query of a few kilobytes, and none that costs where nothing was ever changed. */
+const everyMs = 2_000
+/** The same before they were read for the first time. */
+const eagerMs = 200
+/** A start is not held up for longer by a settings workflow that no worker serves yet, ms: this process may be the one that will. */
+const firstLookMs = 1_000
+
+/** The settings as a process knows them: at most some two seconds old while Temporal answers, and the last known while it does not. */
+export interface SettingsWatch extends Service {
+  /** Before they were read, everything is halted: nothing is signed that an operator may have stopped. */
+  current(): Settings
+  /** Called after every change, and at once if they were read already. A listener's throw never stops the others. */
+  subscribe(listener: (settings: Settings) => void): () => void
+}
+
+const unread: Settings = {
+  ...noSettings,
+  halts: [{ scope: {}, reason: 'this process has not read the settings yet', by: 'portage', at: 0 }],
+}
+
+/** Looks once, then again and again until it is stopped. Never throws. */
+export async function watchSettings({ client, logger }: { client: Client; logger: Logger }): Promise<SettingsWatch> {
+  let known: Settings | undefined
+  let complained = false
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  const listeners = new Set<(settings: Settings) => void>()
+
+  const tell = (listener: (settings: Settings) => void, settings: Settings) => {
+    try {
+      listener(settings)
+    } catch (error) {
+      logger.error('a change of the settings could not be applied', { error: toRelayerError(error).message })
+    }
+  }
+  const take = (next: Settings) => {
+    if (complained) logger.info('the settings are read again', { version: next.version })
+    complained = false
+    if (known && next.version === known.version) return
+    if (known && next.version < known.version)
+      logger.warn('the settings are older than before, or gone: Temporal was wiped or restored', {
+        had: known.version,
+        version: next.version,
+      })
+    else if (next.version > 0) logger.info('settings', { version: next.version, halts: next.halts.length, denied: next.denied.length })
+    known = next
+    for (const listener of listeners) tell(listener, next)
+  }
+  const look = async (timeoutMs?: number) => {
+    try {
+      const next = await readSettings(client, timeoutMs)
+      if (!stopped) take(next)
+    } catch (error) {
+      if (!complained && !stopped && timeoutMs === undefined)
+        logger.warn('the settings cannot be read; going on with what is known', {
+          version: known?.version ?? 'none',
+          reason: toRelayerError(error).message,
+        })
+      complained ||= timeoutMs === undefined
+    }
+    if (!stopped) timer = setTimeout(() => void look(), known ? everyMs : eagerMs)
+  }
+  await look(firstLookMs)
+  return {
+    current: () => known ?? unread,
+    subscribe(listener) {
+      listeners.add(listener)
+      if (known) tell(listener, known)
+      return () => listeners.delete(listener)
+    },
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Lays the changes of nodes over the chains of this process, now and whenever they change. */
+export function followNodes(watch: SettingsWatch, world: World, logger: Logger): void {
+  const laid = new Map<string, string>()
+  watch.subscribe(({ nodes }) => {
+    for (const [name, chain] of world.chains) {
+      const changes = nodes.filter((change) => change.chain === name)
+      const text = JSON.stringify(changes)
+      if (text === (laid.get(name) ?? '[]')) continue
+      laid.set(name, text)
+      try {
+        chain.adjustNodes(changes)
+        logger.info('nodes changed', { chain: name, nodes: changes.map((change) => change.name).join(', ') || 'as configured' })
+      } catch (error) {
+        logger.error('nodes could not be changed', { chain: name, error: toRelayerError(error).message })
+      }
+    }
+  })
+}
