@@ -11,6 +11,7 @@ export function crossCheck(raw: unknown): Problem[] {
     ...(config['chains'] !== undefined && chains.length === 0 ? [noChain] : []),
     ...duplicates(chains, 'networkId', 'One network is one chain: merge the two, with the nodes and lanes of both.'),
     ...duplicates(chains, 'wormholeChainId', 'Every Wormhole chain id belongs to one chain: correct one of them.'),
+    ...chains.flatMap(([name, chain]) => checkNodes(`chains.${name}`, map(chain))),
     ...chains.flatMap(([name, chain]) => checkLanes(name, list(map(chain)['lanes']))),
     ...checkBridge(
       'bridges.wormhole-token-bridge',
@@ -31,6 +32,34 @@ function duplicates(chains: readonly [string, unknown][], field: string, remedy:
     if (other === undefined) first.set(value, name)
     return other === undefined ? [] : [{ path: `chains.${name}.${field}`, problem: `is ${value}, as of chains.${other}`, remedy }]
   })
+}
+
+/** Some node must read, some must take transactions, and each has a name of its own. */
+function checkNodes(path: string, chain: Record<string, unknown>): Problem[] {
+  const nodes = list(chain['nodes']).map(map)
+  if (nodes.length === 0) return []
+  const uses = nodes.map(({ use = 'all' }) => use)
+  const problems: Problem[] = []
+  if (!uses.some((use) => use === 'all' || use === 'read')) {
+    problems.push({ path: `${path}.nodes`, problem: 'has no node that reads', remedy: 'Add one with use: all or use: read.' })
+  }
+  if (chain['send'] === 'private') {
+    if (!uses.includes('private')) {
+      const remedy = 'Give at least one node use: private, or send: public.'
+      problems.push({ path: `${path}.send`, problem: 'is private, but no node is', remedy })
+    }
+  } else if (!uses.some((use) => use === 'all' || use === 'send') && list(chain['lanes']).length > 0) {
+    const remedy = 'Add one with use: all or use: send, or choose send: private.'
+    problems.push({ path: `${path}.nodes`, problem: 'has no node that takes transactions', remedy })
+  }
+  const names = nodes.map(({ name }, index) => (typeof name === 'string' ? name : `node-${index + 1}`))
+  for (const [index, name] of names.entries()) {
+    const other = names.indexOf(name)
+    if (other === index) continue
+    const remedy = 'Give every node a name of its own.'
+    problems.push({ path: `${path}.nodes[${index}].name`, problem: `is ${name}, as of nodes[${other}]`, remedy })
+  }
+  return problems
 }
 
 function checkLanes(chain: string, lanes: readonly unknown[]): Problem[] {

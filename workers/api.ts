@@ -1,5 +1,5 @@
 import { createApi } from '../api/server.ts'
-import type { NodeStatus } from '../chains/port.ts'
+import type { Chain, NodeStatus } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
 import type { ChainName } from '../domain/transfer.ts'
 import { createDoor } from '../intake/start-transfer.ts'
@@ -51,13 +51,14 @@ export async function startApi(options: {
 /** The metrics of a process, with what its chains and lanes count themselves. */
 export function processMetrics(world: World, agents: readonly LaneAgent[], settings: () => Settings): Metrics {
   const metrics = createMetrics()
+  const nodesSeen: Record<ChainName, Map<string, NodeStatus['use']>> = {}
   metrics.onCollect((all) => {
     const { halts, version } = settings()
     all.halts.set({}, halts.length)
     all.settingsVersion.set({}, version)
     for (const chain of world.chains.values()) {
       for (const [method, calls] of chain.calls) all.rpcCalls.set({ chain: chain.name, method }, calls)
-      for (const node of chain.nodes()) collectNode(all, chain.name, node)
+      collectNodes(all, chain, (nodesSeen[chain.name] ??= new Map()))
       const event = chain.heads.current
       if (!event) continue
       all.headHeight.set({ chain: chain.name }, event.latest.height)
@@ -73,9 +74,14 @@ export function processMetrics(world: World, agents: readonly LaneAgent[], setti
   return metrics
 }
 
-function collectNode(all: Metrics, chain: ChainName, { name: node, use, state, lag, latencyMs, failures }: NodeStatus): void {
-  all.nodeUp.set({ chain, node, use }, state === 'up' ? 1 : 0)
-  all.nodeFailures.set({ chain, node }, failures)
-  if (lag !== undefined) all.nodeLag.set({ chain, node }, lag)
-  if (latencyMs !== undefined) all.nodeLatency.set({ chain, node }, latencyMs / 1000)
+/** @param seen every node that was shown before, with its use: one that an operator took out is down */
+function collectNodes(all: Metrics, { name: chain, nodes }: Chain, seen: Map<string, NodeStatus['use']>): void {
+  for (const [node, use] of seen) all.nodeUp.set({ chain, node, use }, 0)
+  for (const { name: node, use, state, lag, latencyMs, failures } of nodes()) {
+    seen.set(node, use)
+    all.nodeUp.set({ chain, node, use }, state === 'up' ? 1 : 0)
+    all.nodeFailures.set({ chain, node }, failures)
+    if (lag !== undefined) all.nodeLag.set({ chain, node }, lag)
+    if (latencyMs !== undefined) all.nodeLatency.set({ chain, node }, latencyMs / 1000)
+  }
 }

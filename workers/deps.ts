@@ -29,8 +29,19 @@ export async function connectWorld(config: Config, only?: readonly ChainName[]):
   return { chains, bridges: createBridges(config, chains) }
 }
 
-function buildChain(name: ChainName, { family, networkId, nodes, finality, blockTimeMs }: ChainConfig): Chain {
-  return createChain(family, { name, networkId, nodes, finality, blockTimeMs })
+function buildChain(name: ChainName, chain: ChainConfig): Chain {
+  const { family, networkId, nodes, send, errors, finality, blockTimeMs } = chain
+  return createChain(family, { name, networkId, nodes, send, errors, finality, blockTimeMs, environment: nodeVariables(process.env) })
+}
+
+/**
+ * The variables that the URL of a node may name which an operator adds while the workers run. Not all of them: a password would leave with
+ * the request to whatever host the URL names.
+ */
+export function nodeVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => /RPC|NODE|URL/i.test(name) && !/pass|secret|private|keystore/i.test(name)),
+  )
 }
 
 export function closeWorld(world: World): void {

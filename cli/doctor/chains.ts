@@ -1,8 +1,8 @@
 import { Interface } from 'ethers'
+import type { NodeStatus } from '../../chains/port.ts'
 import { createChain, createSigner } from '../../chains/registry.ts'
 import type { ChainConfig, Config, LaneSettings } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import { redactUrl } from '../../observability/redact.ts'
 import type { Check, Finding } from './check.ts'
 import { checkTimeoutMs, look } from './check.ts'
 
@@ -16,12 +16,15 @@ export async function checkChains({ chains }: Config): Promise<Check[]> {
 
 async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
   const area = `chain ${name}`
-  const readers = chain.nodes.map((node) => openReader(name, chain, node))
+  const readers = chain.nodes.map((node, index) => openReader(name, chain, { ...node, name: node.name ?? `node-${index + 1}` }))
   try {
     const nodes = await Promise.all(
-      readers.map((reader, index) => look(area, `node ${redactUrl(chain.nodes[index]!.url)}`, () => checkNode(reader, chain))),
+      readers.map((reader) => {
+        const { name: node, origin, use } = statusOf(reader)
+        return look(area, `node ${node} (${use}) ${origin}`, () => (reads(reader) ? checkNode(reader, chain) : checkSender(reader)))
+      }),
     )
-    const reader = readers[nodes.findIndex(({ status }) => status !== 'fail')]
+    const reader = readers.find((one, index) => reads(one) && nodes[index]?.status !== 'fail')
     const keys = await Promise.all(chain.lanes.map((lane) => look(area, `key of ${lane.address}`, () => checkKey(chain, lane))))
     if (!reader) return [...nodes, ...keys]
     const contracts = await Promise.all([
@@ -38,6 +41,24 @@ async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
 function openReader(name: string, chain: ChainConfig, node: ChainConfig['nodes'][number]): Reader {
   const { family, networkId, finality, blockTimeMs } = chain
   return createChain(family, { name, networkId, finality, blockTimeMs, nodes: [node], timeoutMs: checkTimeoutMs / 2 })
+}
+
+/** The only node of a reader. */
+function statusOf(reader: Reader): NodeStatus {
+  return reader.nodes()[0]!
+}
+
+function reads(reader: Reader): boolean {
+  const { use } = statusOf(reader)
+  return use === 'all' || use === 'read'
+}
+
+/** A node that only takes transactions is asked for nothing but its network. */
+async function checkSender(reader: Reader): Promise<Finding> {
+  await reader.connect().catch((error: unknown) => {
+    if (statusOf(reader).state !== 'up') throw error
+  })
+  return `network ${reader.networkId}, takes transactions`
 }
 
 /** Serves the right network, has a head, and knows what is final. */

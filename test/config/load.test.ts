@@ -41,6 +41,10 @@ describe('a good config', () => {
           "port": 8099,
           "requestsPerMinute": 6000,
         },
+        "audit": {
+          "everyMinutes": 10,
+          "hours": 24,
+        },
         "bridges": {
           "wormhole-token-bridge": {
             "calls": {},
@@ -52,28 +56,38 @@ describe('a good config', () => {
           "ethereum": {
             "blockTimeMs": 12000,
             "bumpAfterBlocks": 3,
+            "callFees": {},
             "contracts": {
               "core": "0xc0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0",
               "tokenBridge": "0xb0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0",
             },
             "family": "evm",
+            "feeHistory": {
+              "blocks": 4,
+              "percentile": 50,
+            },
+            "feeModel": "ethereum",
             "finality": {
               "kind": "tag",
             },
-            "gasFactor": 1.2,
             "lanes": [],
             "networkId": 1,
             "nodes": [
               {
                 "url": "https://node.example/v3/abcdef0123456789",
+                "use": "all",
               },
             ],
+            "send": "public",
             "wormholeChainId": 2,
           },
         },
         "temporal": {
           "address": "127.0.0.1:7233",
           "namespace": "default",
+        },
+        "transfers": {
+          "priority": 3,
         },
       }
     `)
@@ -146,11 +160,11 @@ extra: 1
         - chains.one.blockTimeMs is missing. Add it. Expected time between blocks; also how often the head is asked for (at least every 4 s).
         - chains.one.contracts is missing. Add it. The Wormhole contracts of this chain.
         - chains.one.lanes[0].address must be an address: 0x and 40 hex digits. Correct it. The address of the key. Every worker of the chain knows it; only lane workers need the signer.
-        - chains.one.lanes[0].signer.kind has an unknown value. Use keystore or environment.
+        - chains.one.lanes[0].signer.kind has an unknown value. Use keystore or environment or remote or aws-kms.
         - chains.one.lanes[1].signer.file is missing. Add it. Path of the file; relative to the config file.
         - chains.one.lanes[1].signer.fil is not a field of the config. Did you mean file?
         - chains.one.lanes[2].window must be at most 128. Change it. Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.
-        - chains.two.nodes must have at least 1 entry. Change it. The nodes of the chain, at least one.
+        - chains.two.nodes must have at least 1 entry. Change it. The nodes of the chain, at least one that reads.
         - chains.two.blockTimeMs must be at least 50. Change it. Expected time between blocks; also how often the head is asked for (at least every 4 s).
         - chains.two.contracts.tokenBridge must be a text, not a number. Put the value in quotes. The Wormhole token bridge contract.
         - chains.three.wormholeChainId must be at most 65535. Change it. Wormhole's number of the chain (2 is Ethereum).
@@ -160,7 +174,7 @@ extra: 1
         - bridges.wormhole-token-bridge.minimumFees.four.2/11 has a name that must be <wormhole chain id>/<64 hex digits of the token>. Rename it.
         - bridges.wormhole-token-bridge.minimumFees.two.2/0000000000000000000000000000000000000000000000000000000000000000 must be a text, not a number. Put the value in quotes.
         - bridges.wormhole-token-bridge.calls.five.0xc0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0 must be a function that takes the signed VAA: name(bytes). Correct it.
-        - extra is not a field of the config. Remove it; known here: temporal, chains, bridges, api.
+        - extra is not a field of the config. Remove it; known here: temporal, chains, fees, transfers, audit, bridges, api.
         - chains.three.networkId is 5, as of chains.two. One network is one chain: merge the two, with the nodes and lanes of both.
         - chains.two.wormholeChainId is 2, as of chains.one. Every Wormhole chain id belongs to one chain: correct one of them.
         - chains.one.lanes[1].signer does not say where the password of the keystore is. Give either passwordFile or passwordVariable.

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { crossCheck } from '../../config/cross-checks.ts'
+import { nodeVariables } from '../../workers/deps.ts'
+
+describe('the nodes of a chain, checked together', () => {
+  const check = (nodes: unknown, rest: object = {}) =>
+    crossCheck({ chains: { one: { nodes, lanes: [{ address: '0x1' }], ...rest } } }).map(({ path, problem }) => `${path} ${problem}`)
+
+  test('one plain node is enough', () => {
+    expect(check([{ url: 'http://a' }])).toEqual([])
+    expect(check([{ url: 'http://a', use: 'read' }, { url: 'http://b', use: 'private' }], { send: 'private' })).toEqual([])
+  })
+
+  test('some node reads', () => {
+    expect(check([{ url: 'http://a', use: 'send' }])).toEqual(['chains.one.nodes has no node that reads'])
+  })
+
+  test('some node takes transactions, where there are keys', () => {
+    expect(check([{ url: 'http://a', use: 'read' }])).toEqual(['chains.one.nodes has no node that takes transactions'])
+    expect(check([{ url: 'http://a', use: 'read' }], { lanes: [] })).toEqual([])
+  })
+
+  test('a chain that sends privately has a private node', () => {
+    expect(check([{ url: 'http://a' }], { send: 'private' })).toEqual(['chains.one.send is private, but no node is'])
+  })
+
+  test('names are given once, those by place included', () => {
+    expect(check([{ url: 'http://a', name: 'node-2' }, { url: 'http://b' }])).toEqual([
+      'chains.one.nodes[1].name is node-2, as of nodes[0]',
+    ])
+  })
+
+  test('what is no list of nodes is left to the schema', () => {
+    for (const nodes of [undefined, [], 'x', {}]) expect(check(nodes)).toEqual([])
+  })
+})
+
+test('of the environment, only what looks like the URL of a node may be named by an added one', () => {
+  const env = { BASE_RPC: 'a', BASE_URL: 'b', NODE_KEY: 'c', PORTAGE_KEYSTORE_PASSWORD: 'd', AWS_SECRET_ACCESS_KEY: 'e', RPC_PASSWORD: 'f' }
+  expect(nodeVariables(env)).toEqual({ BASE_RPC: 'a', BASE_URL: 'b', NODE_KEY: 'c' })
+})
