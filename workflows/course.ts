@@ -1,0 +1,66 @@
+import type { ErrorCode } from '../domain/errors.ts'
+import type { Delivery, Transfer } from '../domain/transfer.ts'
+import type { TransferInput, TransferProgress, TransferStatus } from '../temporal/messages.ts'
+import { Inbox } from './inbox.ts'
+import { Journal } from './journal.ts'
+import { waits } from './policies.ts'
+import { continueAsNew, workflowInfo } from '@temporalio/workflow'
+
+/** What all parts of a transfer's way share: who it is, what it has met so far, how it waits, and how it goes on in a new run. */
+export class Course {
+  /** It has come to an outcome. */
+  over = false
+  transfer: Transfer
+  readonly id = workflowInfo().workflowId
+  readonly inbox: Inbox
+  readonly journal: Journal
+  readonly #born = Date.now()
+
+  constructor(input: TransferInput) {
+    this.transfer = input.transfer
+    this.journal = new Journal(this.id, input.progress)
+    this.inbox = new Inbox(input.unheeded)
+  }
+
+  get progress(): TransferProgress {
+    return this.journal.progress
+  }
+
+  get intentId(): string {
+    return `${this.id}/${this.progress.round}`
+  }
+
+  get label(): string {
+    const { sourceChain, targetChain, sequence } = this.transfer
+    return `${sourceChain} → ${targetChain} #${sequence}`
+  }
+
+  delivered(delivery: Delivery): void {
+    this.journal.delivered(delivery)
+    this.over = true
+  }
+
+  park(code: ErrorCode, reason: string): void {
+    this.journal.enter('parked', reason, { code, reason })
+  }
+
+  /** What was tried is done with: the next try is another intent. */
+  nextRound(): void {
+    this.progress.round += 1
+    this.journal.holds(undefined)
+  }
+
+  /** True if something woke it before the time, ms, was over. */
+  async pause(ms: number): Promise<boolean> {
+    const woken = await this.inbox.pause(ms)
+    if (this.journal.state !== 'parked') this.inbox.heed()
+    return woken
+  }
+
+  /** Where nothing is on its way: a run that is old, or whose history is long, goes on as a new one. */
+  async renew(): Promise<void> {
+    if (!workflowInfo().continueAsNewSuggested && Date.now() - this.#born < waits.continueAsNewMs) return
+    const input = { transfer: this.transfer, progress: this.progress, unheeded: this.inbox.unheeded }
+    await continueAsNew<(input: TransferInput) => Promise<TransferStatus>>(input)
+  }
+}

@@ -1,0 +1,88 @@
+import { backoffMs } from '../domain/backoff.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import type { LaneId } from '../domain/lane-id.ts'
+import type { Landed } from '../temporal/steps.ts'
+import type { Course } from './course.ts'
+import type { Leg } from './leg.ts'
+import { roundsBeforeParking, waits } from './policies.ts'
+import { settle } from './settle.ts'
+
+/** Step 4 until the nonce has met its fate, or was never given. */
+export async function follow(course: Course, leg: Leg, resumed: boolean): Promise<void> {
+  const { inbox, journal, progress } = course
+  const { lane } = leg.ready
+  for (let again = resumed; ; again = true) {
+    if (again) await course.renew()
+    if (progress.state !== 'broadcasting') journal.enter('broadcasting', again ? 'following again' : `through ${lane}`)
+    const result = await leg.broadcast(course.transfer, again, course.label)
+    switch (result.kind) {
+      case 'delivered':
+        return endDelivered(course, result.landed, lane)
+      case 'included': {
+        progress.landed = result.landed
+        journal.holds(result.landed.nonce)
+        journal.enter('included', `block ${result.landed.blockHeight}, nonce ${result.landed.nonce}; not final yet`, {
+          txHash: result.landed.txHash,
+        })
+        const end = await settle(course, result.finalInMs, lane)
+        if (end.kind === 'delivered') return
+        if (end.kind === 'reverted') return failed(course, end.reason)
+        break
+      }
+      case 'pending':
+        journal.holds(result.nonce)
+        journal.enter('pending', `nonce ${result.nonce}, ${result.attempts} attempts: ${result.reason}`)
+        await course.pause(waits.pendingMs)
+        break
+      case 'no-slot':
+        if (!(await leg.leave())) break
+        if (inbox.cancelledBy) await leg.untilFree((ms) => course.pause(ms))
+        // Another lane may have room: back to step 1, which waits if there is none.
+        return turnedAway(course, lane, { code: result.code, reason: `${lane}: ${result.reason}` })
+      case 'unserved': {
+        const why = { code: 'LANE_UNREACHABLE', reason: result.reason } as const
+        if (inbox.cancelledBy) await leg.untilFree((ms) => course.pause(ms))
+        journal.enter('waiting', why.reason, why)
+        return turnedAway(course, lane, why)
+      }
+      case 'cancelled':
+        return
+      case 'seen':
+        return
+      case 'withdrawn':
+        if (inbox.cancelledBy) await leg.untilFree((ms) => course.pause(ms))
+        // It had a nonce, and the ledger has done with it: used without the effect.
+        else if (progress.nonce !== undefined) return failed(course, `nonce ${progress.nonce} was used without the effect`)
+        course.nextRound()
+        return
+      case 'reverted':
+      case 'spent':
+        return failed(course, result.kind === 'reverted' ? result.reason : `nonce ${result.nonce} was used by a ${result.by} transaction`)
+    }
+  }
+}
+
+function endDelivered(course: Course, landed: Landed, lane: LaneId): void {
+  course.progress.landed = landed
+  const { txHash, blockHeight, blockHash, gasPaid } = landed
+  course.delivered({ by: lane.slice(lane.indexOf(':') + 1), ours: true, txHash, blockHeight, blockHash, gasPaid })
+}
+
+async function failed(course: Course, reason: string): Promise<void> {
+  const { progress } = course
+  progress.failures += 1
+  progress.landed = undefined
+  course.nextRound()
+  if (course.inbox.cancelledBy) return
+  if (progress.failures >= roundsBeforeParking) return course.park('DELIVERY_REVERTED', reason)
+  course.journal.enter('waiting', reason, { code: 'DELIVERY_REVERTED', reason })
+  await course.pause(backoffMs(progress.failures - 1, waits.firstBackoffMs, waits.longestBackoffMs))
+}
+
+/** The lane gave no nonce and keeps a tombstone: another round, and another lane first. */
+function turnedAway(course: Course, lane: LaneId, why: { code: ErrorCode; reason: string }): void {
+  const { progress } = course
+  progress.avoid = [...(progress.avoid ?? []), lane]
+  progress.turnedAway = why
+  course.nextRound()
+}

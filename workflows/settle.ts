@@ -1,0 +1,34 @@
+import type { LaneId } from '../domain/lane-id.ts'
+import type { Confirmation } from '../temporal/steps.ts'
+import type { Course } from './course.ts'
+import { waits } from './policies.ts'
+import { confirm } from './steps.ts'
+
+/**
+ * Step 5: waits until an included effect is final, or gone. With a lane of ours, gone means: back to `broadcast` with the same intent.
+ * @param finalInMs first wait
+ */
+export async function settle(
+  course: Course,
+  finalInMs: number,
+  lane: LaneId | undefined,
+): Promise<Exclude<Confirmation, { kind: 'unsettled' }>> {
+  const { progress } = course
+  let waitMs = finalInMs
+  for (;;) {
+    if (waitMs > 0) await course.pause(waitMs)
+    const { landed } = progress
+    const input = { transfer: course.transfer, waitMs: waits.confirmMs, ...(lane && landed && { landed }) }
+    const result = await confirm(input, course.label)
+    if (result.kind === 'delivered') {
+      course.delivered(result.delivery)
+      return result
+    }
+    if (result.kind !== 'unsettled') {
+      progress.landed = undefined
+      return result
+    }
+    await course.renew()
+    waitMs = Math.max(1_000, result.finalInMs)
+  }
+}
