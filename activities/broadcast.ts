@@ -1,8 +1,10 @@
 import type { Bridges } from '../bridges/port.ts'
+import type { Chain } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Refusal } from '../domain/lane.ts'
 import type { LaneId } from '../domain/lane-id.ts'
+import type { Transfer } from '../domain/transfer.ts'
 import type { Acquired, LaneAgent } from '../lanes/agent.ts'
 import { callHash } from '../lanes/call-hash.ts'
 import type { Flight, FlightState } from '../lanes/flight.ts'
@@ -10,6 +12,7 @@ import { failpoint } from '../observability/failpoints.ts'
 import type { BroadcastInput, BroadcastResult, Landed, StepTiming } from '../temporal/steps.ts'
 import type { StepDeps } from './deps.ts'
 import { endpointOf } from './deps.ts'
+import { effectBeside } from './effect.ts'
 import { haltedBy, noSlotBy } from './gate.ts'
 import { Context } from '@temporalio/activity'
 
@@ -32,8 +35,8 @@ type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 export interface BroadcastDeps {
   readonly bridges: Bridges
   readonly agents: ReadonlyMap<LaneId, LaneAgent>
-  /** Of the lane's chain. */
-  readonly msToFinality: (height: number) => number
+  /** The lane's. */
+  readonly chain: Chain
   readonly settings: StepDeps['settings']
 }
 
@@ -97,16 +100,31 @@ async function outcome(
   const { state } = flight
   if (state.kind === 'flying') return { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: state.note }
   if (state.kind === 'spent') return { kind: 'spent', nonce: flight.nonce, by: state.by }
-  const finalInMs = state.final ? 0 : deps.msToFinality(state.receipt.block.height)
+  const finalInMs = state.final ? 0 : deps.chain.msToFinality(state.receipt.block.height)
   if (!state.final && Date.now() + finalInMs <= until) await flight.until(fate, until - Date.now(), signal)
   const now = flight.state
   if (now.kind === 'flying')
     return Date.now() < until ? undefined : { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: now.note }
   if (now.kind === 'spent') return { kind: 'spent', nonce: flight.nonce, by: now.by }
   const landed = landing(flight, now)
-  const works = !now.noop && endpointOf(deps, transfer).hasEffect(now.receipt, transfer)
-  if (!now.final) return { kind: 'included', landed, finalInMs: deps.msToFinality(now.receipt.block.height), timing }
-  return works ? { kind: 'delivered', landed, timing } : { kind: 'reverted', landed, reason: `transaction ${landed.txHash} reverted` }
+  if (!now.final) return { kind: 'included', landed, finalInMs: deps.chain.msToFinality(now.receipt.block.height), timing }
+  return judged(deps, transfer, { landed, works: !now.noop && endpointOf(deps, transfer).hasEffect(now.receipt, transfer), timing })
+}
+
+/** Our transaction is final. Its receipt is one look; what ends a transfer, or a round of it, is the effect itself. */
+async function judged(
+  { bridges, chain }: BroadcastDeps,
+  transfer: Transfer,
+  { landed, works, timing }: { landed: Landed; works: boolean; timing: StepTiming },
+): Promise<BroadcastResult> {
+  const endpoint = endpointOf({ bridges }, transfer)
+  const shows = await effectBeside(chain, endpoint, transfer)
+  if (shows && works) return { kind: 'delivered', landed, timing }
+  // By someone else before us; or the receipt was a lie, and it was us.
+  if (shows) return { kind: 'seen' }
+  const nowhere = shows === false && !works && !(await endpoint.delivered(transfer, 'latest'))
+  if (nowhere) return { kind: 'reverted', landed, reason: `transaction ${landed.txHash} reverted` }
+  return { kind: 'included', landed, finalInMs: chain.blockTimeMs, timing }
 }
 
 /** Final, or back in flight. */
@@ -173,6 +191,9 @@ const refusalCodes = {
   unsynced: 'LANE_UNSYNCED',
   window: 'LANE_FULL',
   funds: 'LANE_FUNDS',
+  draining: 'LANE_DRAINING',
+  forbidden: 'LANE_FORBIDDEN',
+  replaced: 'LANE_CHAIN_REPLACED',
   none: 'LANE_UNREACHABLE',
 } as const satisfies Partial<Record<Refusal, ErrorCode>>
 

@@ -1,35 +1,51 @@
 import type { HeadEvent, Heads } from '../chains/port.ts'
-import { laneAddress } from '../domain/lane-id.ts'
+import type { Delivery } from '../domain/transfer.ts'
 import type { ConfirmInput, Confirmation } from '../temporal/steps.ts'
-import { foundDelivery } from './check-delivered.ts'
 import type { StepDeps } from './deps.ts'
-import { chainOf, endpointOf, lanesOf } from './deps.ts'
+import { chainOf, endpointOf } from './deps.ts'
+import { absent, effectBeside, finalDelivery, isOurs } from './effect.ts'
 
-/** Step 5: the effect, on the target chain's word at finality. */
+/**
+ * Step 5: the effect, on the target chain's word at finality. What can't be taken back (delivered, reverted, and absent where that is a
+ * verdict) needs the nodes' agreement; as long as there is none, the answer is to ask again.
+ */
 export function createConfirm(deps: StepDeps) {
-  return async function confirm({ transfer, landed, waitMs }: ConfirmInput): Promise<Confirmation> {
+  return async function confirm(input: ConfirmInput): Promise<Confirmation> {
+    const { transfer, landed, waitMs } = input
     const chain = chainOf(deps, transfer)
     const endpoint = endpointOf(deps, transfer)
+    const final = (height: number) => height <= (chain.heads.current?.finalized ?? -1)
+    const latestHeight = () => chain.heads.current?.latest.height ?? 0
+    const unsettled = (): Confirmation => ({
+      kind: 'unsettled',
+      finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(landed?.blockHeight ?? latestHeight())),
+    })
     let useless: string | undefined
-    const soon = () => Math.max(chain.blockTimeMs, chain.msToFinality(landed?.blockHeight ?? chain.heads.current?.latest.height ?? 0))
     if (landed) {
       await finalizedTo(chain.heads, landed.blockHeight, waitMs)
-      const receipt = await chain.receipt(landed.txHash)
+      const [receipt, shows] = await Promise.all([
+        chain.receipt(landed.txHash),
+        final(landed.blockHeight) ? effectBeside(chain, endpoint, transfer) : undefined,
+      ])
       if (receipt && endpoint.hasEffect(receipt, transfer)) {
-        if ((chain.heads.current?.finalized ?? 0) < receipt.block.height) return { kind: 'unsettled', finalInMs: soon() }
+        if (!final(receipt.block.height) || shows !== true) return unsettled()
         const { hash: blockHash, height: blockHeight } = receipt.block
-        const ours = lanesOf(deps, transfer).lanes.some((lane) => laneAddress(lane) === receipt.from)
-        return {
-          kind: 'delivered',
-          delivery: { by: receipt.from, ours, txHash: receipt.hash, blockHeight, blockHash, gasPaid: landed.gasPaid },
-        }
+        const ours = isOurs(deps, transfer, receipt.from)
+        const delivery: Delivery = { by: receipt.from, ours, txHash: receipt.hash, blockHeight, blockHash, gasPaid: landed.gasPaid }
+        return { kind: 'delivered', delivery }
       }
-      const final = receipt !== undefined && receipt.block.height <= (chain.heads.current?.finalized ?? -1)
-      if (final) useless = `transaction ${receipt.hash} ${receipt.status === 'reverted' ? 'reverted' : 'had not the effect'}`
+      if (receipt && final(receipt.block.height)) {
+        useless = `transaction ${receipt.hash} ${receipt.status === 'reverted' ? 'reverted' : 'had not the effect'}`
+      }
     }
-    if (await endpoint.delivered(transfer, 'finalized')) return { kind: 'delivered', delivery: await foundDelivery(deps, transfer) }
-    if (await endpoint.delivered(transfer, 'latest')) return { kind: 'unsettled', finalInMs: soon() }
-    return useless ? { kind: 'reverted', reason: useless } : { kind: 'gone' }
+    const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
+    if (finalized) {
+      const delivery = await finalDelivery(deps, transfer)
+      return delivery ? { kind: 'delivered', delivery } : unsettled()
+    }
+    if (latest) return unsettled()
+    if ((useless !== undefined || input.verdict) && !(await absent(chain, endpoint, transfer))) return unsettled()
+    return useless === undefined ? { kind: 'gone' } : { kind: 'reverted', reason: useless }
   }
 }
 

@@ -132,6 +132,8 @@ export interface ConfirmInput {
   /** Our transaction that was included, if the effect is ours. */
   landed?: Landed
   waitMs: number
+  /** That the effect is not there ends the transfer: the nodes must agree on it. */
+  verdict?: true
 }
 
 export type Confirmation =

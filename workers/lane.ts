@@ -51,7 +51,7 @@ export async function createLaneWorker(options: {
     activities: createLaneSteps({
       bridges: world.bridges,
       agents: new Map([[config.lane, agent]]),
-      msToFinality: (height) => chain.msToFinality(height),
+      chain,
       settings: options.settings,
     }),
     maxConcurrentActivityTaskExecutions: lane.window * slotsPerNonce,

@@ -125,7 +125,7 @@ export class Way {
 
   /** The chain has the last word: if the effect is there, ours or another's, the transfer is delivered. */
   async #endCancelled(): Promise<void> {
-    const result = await confirm({ transfer: this.#course.transfer, waitMs: 0 }, this.#course.label)
+    const result = await confirm({ transfer: this.#course.transfer, waitMs: 0, verdict: true }, this.#course.label)
     if (result.kind !== 'gone') await settle(this.#course, 0, undefined)
     if (this.over) return
     const by = this.inbox.cancelledBy
