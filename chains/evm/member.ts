@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NodeUse } from '../../domain/settings.ts'
 import type { NodeStatus } from '../port.ts'
@@ -67,6 +68,8 @@ export function createMember(options: MemberOptions): Member {
   const breaker = createBreaker(now)
   const limiter = createLimiter(spec.requestsPerSecond, now)
   const closing = new AbortController()
+  // As many calls wait for their turn as there are.
+  setMaxListeners(0, closing.signal)
   const reads = spec.use === 'all' || spec.use === 'read'
   let network: 'unknown' | 'right' | 'foreign' = 'unknown'
   let checking: Promise<string> | undefined

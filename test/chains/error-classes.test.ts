@@ -7,6 +7,9 @@ const classify = createClassifier()
 /** What nodes really say, by class: every string of the reference (chainlink-evm, go-ethereum, reth, anvil, Nethermind, Besu…). */
 const said: Record<SendErrorClass, readonly string[]> = {
   'nonce-too-low': [
+    '"nonce too low',
+    'nonce is too low',
+    'Nonce too low: expected 4',
     'nonce too low',
     'nonce too low: next nonce 7, tx nonce 3',
     'nonce too low: address 0x0499BEA33347cb62D79A9C0b1EDA01d8d329894c current nonce (5833) > tx nonce (5511)',
@@ -22,6 +25,8 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'transaction already finalized',
   ],
   'already-known': [
+    '"already known',
+    'known transaction',
     'already known',
     'known transaction: 0x7f657507aee0511e36d2d1972a6b22e917cc89f92b6c12c4dbd57eaabb236960',
     'block already known',
@@ -37,6 +42,7 @@ const said: Record<SendErrorClass, readonly string[]> = {
   ],
   'own-nonce-used': ['OwnNonceAlreadyUsed'],
   'replacement-underpriced': [
+    'replacement transaction underpriced; there is another tx which has the same nonce in the tx pool',
     'replacement transaction underpriced',
     'Replacement transaction underpriced',
     '"replacement transaction underpriced"',
@@ -47,6 +53,9 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'replacement fee too low',
   ],
   underpriced: [
+    '"transaction underpriced',
+    'FeeTooLow',
+    'transaction gas price below minimum',
     'transaction underpriced',
     'transaction underpriced: gas tip cap 0, minimum needed 1000000000',
     'transaction gas price below minimum: gas tip cap 1, minimum needed 30000000000',
@@ -68,6 +77,10 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'insufficient fee',
   ],
   'nonce-too-high': [
+    'nonce is too high',
+    'tx-nonce-too-high',
+    'nonce out of range',
+    'nonce too high:{"address":"0xabc"}',
     'nonce too high',
     'Nonce too high',
     'nonce too high: address 0x336394A3219e71D9d9bd18201d34E95C1Bb7122C, tx: 8089 state: 8090',
@@ -83,6 +96,8 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'future transaction tries to replace pending',
   ],
   'pool-limit': [
+    'rate limit exceeded',
+    'Too Many Requests',
     'txpool is full',
     'account limit exceeded',
     'account limit exceeded: pooled 16 txs',
@@ -96,6 +111,11 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'transaction discarded outright due to pool size constraints',
   ],
   'insufficient-funds': [
+    '"insufficient funds for gas * price + value',
+    'insufficient funds',
+    'InsufficientFunds',
+    'Insufficient funds for transfer',
+    'insufficient funds for gas * price + value: have 5 want 7',
     'insufficient funds for transfer',
     'insufficient funds for gas * price + value',
     'insufficient funds for gas * price + value: have 0 want 1',
@@ -122,6 +142,9 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'max priority fee per gas higher than max fee per gas',
   ],
   fatal: [
+    '"exceeds block gas limit',
+    'GasLimitExceeded',
+    'execution reverted',
     'exceeds block gas limit',
     'invalid sender',
     'negative value',
@@ -205,5 +228,41 @@ describe('classify', () => {
 
   test('no pattern is stateful: the same text twice is the same class', () => {
     for (let round = 0; round < 3; round++) expect(classify('replacement transaction underpriced')).toBe('replacement-underpriced')
+  })
+
+  /** One text of each class, in the order in which they win (txmanagers.md §3; a gateway's page may quote anything, so it is first). */
+  const inOrder: readonly (readonly [SendErrorClass, string])[] = [
+    ['ambiguous', '503 Service Temporarily Unavailable'],
+    ['fatal', 'exceeds block gas limit'],
+    ['nonce-too-low', 'nonce too low'],
+    ['own-nonce-used', 'OwnNonceAlreadyUsed'],
+    ['replacement-underpriced', 'replacement transaction underpriced'],
+    ['already-known', 'already known'],
+    ['pool-limit', 'txpool is full'],
+    ['underpriced', 'transaction underpriced'],
+    ['nonce-too-high', 'nonce too high'],
+    ['insufficient-funds', 'insufficient funds for transfer'],
+    ['fee-cap', 'Transaction fee cap exceeded'],
+    ['terminally-stuck', 'out of counters at node level'],
+  ]
+
+  test('precedence: of two texts in one message the earlier class wins, whichever comes first', () => {
+    for (const [index, [first, one]] of inOrder.entries()) {
+      for (const [, other] of inOrder.slice(index + 1)) {
+        expect(classify(`${one}; ${other}`), `${one}; ${other}`).toBe(first)
+        expect(classify(`${other}: ${one}`), `${other}: ${one}`).toBe(first)
+      }
+    }
+    expect(inOrder.map(([errorClass]) => errorClass).sort()).toEqual(Object.keys(said).sort())
+  })
+
+  test("a chain's own texts come before all others, in any case, and in the same order among themselves", () => {
+    const own = createClassifier({ 'pool-limit': ['Sequencer says NO'], 'already-known': ['nonce too low'], fatal: ['says no, never'] })
+    expect(own('sequencer says no (7)')).toBe('pool-limit')
+    expect(own('Nonce too low: next nonce 4')).toBe('already-known')
+    expect(own('sequencer says no, never')).toBe('fatal')
+    expect(own('exceeds block gas limit')).toBe('fatal')
+    expect(own('nothing that anybody knows')).toBe('ambiguous')
+    expect(classify('Sequencer says NO')).toBe('ambiguous')
   })
 })

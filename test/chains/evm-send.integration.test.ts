@@ -1,8 +1,9 @@
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSigner, type EvmChain } from '../../chains/evm/index.ts'
-import type { SendErrorClass, Signer, UnsignedTransaction } from '../../chains/port.ts'
+import type { SendErrorClass, SendOutcome, Signer, UnsignedTransaction } from '../../chains/port.ts'
 import { devnetSigner, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 /** The words are anvil's own: this test fails when a new anvil says something else. */
 describe('what anvil answers to a send', { timeout: 20_000 }, () => {
@@ -74,5 +75,49 @@ describe('what anvil answers to a send', { timeout: 20_000 }, () => {
     expect(await inclusion(watch, ({ kind }) => kind === 'included')).toMatchObject({ receipt: { hash, effectiveGasPrice: '5000000000' } })
     expect(await chain.transactionSender(hash)).toBe(other.address)
     expect(await chain.transactionSender(`0x${'0'.repeat(64)}`)).toBeUndefined()
+  })
+
+  describe('where nodes differ', () => {
+    let other: RpcProxy
+
+    beforeAll(async () => (other = await startRpcProxy(anvil.url)))
+    afterAll(() => other.stop())
+
+    /** Sends through two nodes, of which the proxied one, first or last, refuses with this text and passes nothing on. */
+    async function sendBeside(message: string, account: number, place: 'first' | 'last'): Promise<SendOutcome> {
+      const urls = place === 'first' ? [other.url, anvil.url] : [anvil.url, other.url]
+      const both = testChain(urls, { timeoutMs: 500 })
+      await both.connect()
+      other.refuse = (method) => (method === 'eth_sendRawTransaction' ? { code: -32000, message } : undefined)
+      const one = await devnetSigner(account)
+      const outcome = await both.send((await one.sign(payment(one, 0))).raw)
+      both.close()
+      other.refuse = undefined
+      return outcome
+    }
+
+    test('one accepts, the other calls it fatal: accepted, whoever answers first', async () => {
+      expect(await sendBeside('exceeds block gas limit', 42, 'first')).toEqual({ kind: 'accepted' })
+      expect(await sendBeside('invalid sender', 43, 'last')).toEqual({ kind: 'accepted' })
+    })
+
+    test.each(['nonce too low', 'replacement transaction underpriced', 'insufficient funds for transfer', 'never heard of'])(
+      'one knows it, the other says "%s": known',
+      async (message) => {
+        const one = await devnetSigner(44)
+        await anvil.rpc('eth_sendRawTransaction', [(await one.sign(payment(one, 0))).raw]).catch(() => undefined)
+        expect(await sendBeside(message, 44, 'first')).toEqual({ kind: 'known' })
+      },
+    )
+
+    test("a chain's own texts decide first", async () => {
+      const own = testChain(other.url, { errors: { 'pool-limit': ['come back tomorrow'] } })
+      await own.connect()
+      other.refuse = (method) =>
+        method === 'eth_sendRawTransaction' ? { code: -32000, message: 'Come Back Tomorrow: nonce too low' } : undefined
+      expect(await own.send('0x00')).toMatchObject({ kind: 'refused', error: 'pool-limit' })
+      own.close()
+      other.refuse = undefined
+    })
   })
 })

@@ -12,8 +12,10 @@ export interface RpcProxy {
   readonly requests: string[][]
   /** Changes a result before it is passed on; undefined leaves it. */
   alter: ((method: string, result: unknown) => unknown) | undefined
-  /** A method that this node says it does not serve, or what it answers with an error. */
+  /** A method that this node says it does not serve, or what it answers with an error. A request of which all is refused goes no further. */
   refuse: string | ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | undefined
+  /** What it says with a status: Retry-After. */
+  retryAfter: string | undefined
   /** Larger batches are refused as a whole, with 413. */
   largestBatch: number
   stop(): Promise<void>
@@ -40,8 +42,14 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       requests.push(calls.map(({ method }) => method))
       if (proxy.mode === 'hang') return void hanging.add(outgoing)
       if (proxy.mode === 'cut') return void incoming.socket.destroy()
-      if (typeof proxy.mode === 'number') return void outgoing.writeHead(proxy.mode).end('a page of the gateway')
+      const headers = proxy.retryAfter === undefined ? {} : { 'retry-after': proxy.retryAfter }
+      if (typeof proxy.mode === 'number') return void outgoing.writeHead(proxy.mode, headers).end('a page of the gateway')
       if (calls.length > proxy.largestBatch) return void outgoing.writeHead(413).end('too large')
+      const refusals = calls.map((call) => refusalOf(call, proxy))
+      if (refusals.every((error) => error !== undefined)) {
+        const answers = calls.map(({ id }, index) => ({ jsonrpc: '2.0', id, error: refusals[index] }))
+        return void outgoing.end(JSON.stringify(answers.length === 1 ? answers[0] : answers))
+      }
       forward(target, body, outgoing, (text) => alterAll(text, calls, proxy))
     })
   })
@@ -52,6 +60,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     requests,
     alter: undefined,
     refuse: undefined,
+    retryAfter: undefined,
     largestBatch: Infinity,
     stop: () =>
       new Promise((resolve) => {
@@ -76,7 +85,12 @@ function forward(target: string, body: Buffer, outgoing: ServerResponse, alter: 
   upstream.end(body)
 }
 
-function alterAll(text: string, calls: readonly Call[], { alter, refuse }: RpcProxy): string {
+function refusalOf({ method, params }: Omit<Call, 'id'>, { refuse }: RpcProxy): { code: number; message: string } | undefined {
+  return typeof refuse === 'function' ? refuse(method, params) : method === refuse ? notServed : undefined
+}
+
+function alterAll(text: string, calls: readonly Call[], proxy: RpcProxy): string {
+  const { alter, refuse } = proxy
   if (!alter && refuse === undefined) return text
   const parsed = JSON.parse(text) as unknown
   const byId = new Map(calls.map((call) => [call.id, call]))
@@ -84,7 +98,7 @@ function alterAll(text: string, calls: readonly Call[], { alter, refuse }: RpcPr
     const { method, params } = byId.get(answer.id) ?? { method: '', params: [] }
     const changed = alter?.(method, answer.result)
     if (changed !== undefined) answer.result = changed
-    const error = typeof refuse === 'function' ? refuse(method, params) : method === refuse ? notServed : undefined
+    const error = refusalOf({ method, params }, proxy)
     if (!error) continue
     delete answer.result
     answer.error = error

@@ -1,0 +1,250 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { EvmChain, EvmChainOptions, EvmNodeOptions } from '../../chains/evm/index.ts'
+import type { NodeStatus } from '../../chains/port.ts'
+import { devnetAccount } from '../../devnet/accounts.ts'
+import { noSettings } from '../../domain/settings.ts'
+import { processMetrics } from '../../workers/api.ts'
+import { devnetSigner, head, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+
+const { address } = devnetAccount(7)
+
+describe('nodes while everything runs', { timeout: 20_000 }, () => {
+  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  const proxies: RpcProxy[] = []
+  const chains: EvmChain[] = []
+
+  beforeAll(async () => {
+    anvil = await startManualAnvil()
+    await anvil.mine(3)
+  })
+  afterEach(async () => {
+    for (const chain of chains.splice(0)) chain.close()
+    for (const proxy of proxies.splice(0)) await proxy.stop()
+  })
+  afterAll(() => anvil.stop())
+
+  async function proxy(): Promise<RpcProxy> {
+    const one = await startRpcProxy(anvil.url)
+    proxies.push(one)
+    return one
+  }
+
+  async function connected(nodes: readonly EvmNodeOptions[], options: Partial<EvmChainOptions> = {}): Promise<EvmChain> {
+    const chain = testChain([], { nodes, timeoutMs: 500, ...options })
+    chains.push(chain)
+    await chain.connect()
+    return chain
+  }
+
+  const status = (chain: EvmChain, name: string) => chain.nodes().find((node) => node.name === name) as NodeStatus
+  const methods = (node: RpcProxy) => new Set(node.requests.flat())
+
+  test('each use gets what it is for, and nothing else', async () => {
+    const [all, read, send, hidden] = [await proxy(), await proxy(), await proxy(), await proxy()]
+    const nodes: EvmNodeOptions[] = [
+      { url: all.url, name: 'all' },
+      { url: read.url, use: 'read', name: 'reader' },
+      { url: send.url, use: 'send', name: 'sender' },
+      { url: hidden.url, use: 'private', name: 'hidden' },
+    ]
+    const signer = await devnetSigner(20)
+    const chain = await connected(nodes)
+    expect(chain.nodes().map(({ name, use, state, origin }) => [name, use, state, origin])).toEqual(
+      nodes.map(({ name, use = 'all', url }) => [name, use, 'up', url]),
+    )
+    await chain.pendingNonce(signer.address)
+    expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
+    await expect.poll(() => methods(send)).toEqual(new Set(['eth_chainId', 'eth_sendRawTransaction']))
+    expect(methods(all)).toContain('eth_sendRawTransaction')
+    expect(methods(read)).toContain('eth_getTransactionCount')
+    expect(methods(read)).not.toContain('eth_sendRawTransaction')
+    expect(methods(hidden)).toEqual(new Set(['eth_chainId']))
+  })
+
+  test('what is sent privately is shown to private nodes only, also while none of them answers', async () => {
+    const [open, hidden] = [await proxy(), await proxy()]
+    const signer = await devnetSigner(21)
+    const chain = await connected([{ url: open.url }, { url: hidden.url, use: 'private' }], { send: 'private' })
+    expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
+    hidden.mode = 503
+    const { raw } = await signer.sign(payment(signer, 1))
+    for (let round = 0; round < 2; round++) expect(await chain.send(raw)).toMatchObject({ kind: 'refused', error: 'ambiguous' })
+    hidden.mode = 'pass'
+    await expect.poll(async () => (await chain.send(raw)).kind, { timeout: 5_000 }).toMatch(/accepted|known/)
+    expect(methods(open)).not.toContain('eth_sendRawTransaction')
+    expect(methods(hidden)).toEqual(new Set(['eth_chainId', 'eth_sendRawTransaction']))
+  })
+
+  test('a relay that does not say its network takes transactions all the same', async () => {
+    const [open, relay] = [await proxy(), await proxy()]
+    relay.refuse = 'eth_chainId'
+    const chain = await connected([{ url: open.url }, { url: relay.url, use: 'private', name: 'relay' }], { send: 'private' })
+    expect(status(chain, 'relay').state).toBe('up')
+    const signer = await devnetSigner(22)
+    expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
+  })
+
+  test('a storm of 429 and 5xx at one node is seen by nobody', async () => {
+    const [first, second] = [await proxy(), await proxy()]
+    const chain = await connected([{ url: first.url }, { url: second.url }])
+    for (const mode of [429, 502] as const) {
+      first.mode = mode
+      for (let round = 0; round < 3; round++) expect(await chain.hasCode(address)).toBe(false)
+      first.mode = 'pass'
+      first.requests.length = 0
+      // The head tracker's next reads are its again.
+      await expect.poll(() => methods(first), { timeout: 8_000 }).toContain('eth_getBlockByNumber')
+    }
+    expect(status(chain, 'node-1').failures).toBeGreaterThanOrEqual(2)
+    expect(status(chain, 'node-2').failures).toBe(0)
+  })
+
+  test.each([429, 503])('a storm of %i at all nodes: retriable, and over within seconds of its end', async (mode) => {
+    const nodes = [await proxy(), await proxy(), await proxy()]
+    const chain = await connected(nodes.map(({ url }) => ({ url })))
+    for (const node of nodes) node.mode = mode
+    for (let round = 0; round < 6; round++) {
+      await expect(chain.hasCode(address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', retriable: true })
+    }
+    expect(await chain.send('0x00')).toMatchObject({ kind: 'refused', error: 'ambiguous' })
+    for (const node of nodes) node.mode = 'pass'
+    expect(await chain.hasCode(address)).toBe(false)
+    await anvil.mine()
+    const height = Number(await anvil.rpc<string>('eth_blockNumber'))
+    expect((await head(chain, ({ latest }) => latest.height >= height)).latest.height).toBe(height)
+  })
+
+  test('Retry-After is honoured, also where no other node is left', async () => {
+    const node = await proxy()
+    const chain = await connected([{ url: node.url }], { blockTimeMs: 60_000 })
+    node.mode = 429
+    node.retryAfter = '2'
+    await expect(chain.hasCode(address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    node.mode = 'pass'
+    node.requests.length = 0
+    const held = Date.now()
+    await expect(chain.hasCode(address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    expect(node.requests).toEqual([])
+    await expect.poll(() => chain.hasCode(address).catch(() => 'held'), { timeout: 5_000 }).toBe(false)
+    expect(Date.now() - held).toBeGreaterThan(1_000)
+  })
+
+  test('a limit that comes as a JSON-RPC error counts as one: the next node serves, alone', async () => {
+    const [first, second] = [await proxy(), await proxy()]
+    const chain = await connected([{ url: first.url }, { url: second.url }], { blockTimeMs: 60_000 })
+    first.refuse = () => ({ code: 429, message: 'Your app has exceeded its compute units per second capacity.' })
+    expect(await chain.hasCode(address)).toBe(false)
+    expect(status(chain, 'node-1')).toMatchObject({ state: 'open', failures: 1 })
+    first.requests.length = 0
+    expect(await chain.hasCode(address)).toBe(false)
+    expect(first.requests).toEqual([])
+  })
+
+  test('over the rate of one node the next one is asked; over that of all, the call waits for its turn', async () => {
+    const [first, second] = [await proxy(), await proxy()]
+    const chain = await connected(
+      [
+        { url: first.url, requestsPerSecond: 20 },
+        { url: second.url, requestsPerSecond: 20 },
+      ],
+      { blockTimeMs: 60_000, timeoutMs: 5_000 },
+    )
+    const started = Date.now()
+    await Promise.all(Array.from({ length: 60 }, () => chain.hasCode(address)))
+    const took = Date.now() - started
+    expect(took).toBeGreaterThan(300)
+    const served = [first, second].map(({ requests }) => requests.flat().filter((method) => method === 'eth_getCode').length)
+    expect(served[0]! + served[1]!).toBe(60)
+    for (const count of served) expect(count).toBeLessThanOrEqual(20 + (20 * (took + 200)) / 1000)
+  })
+
+  test('a node is added, disabled, enabled and taken out; the head tracker goes on, and changes may come twice', async () => {
+    const [first, second] = [await proxy(), await proxy()]
+    const url = `${second.url}/v3/\${NODE_KEY}?apikey=\${NODE_KEY}`
+    const environment = { NODE_KEY: 's3cretkey99' }
+    const chain = await connected([{ url: first.url, name: 'main' }], { environment })
+    const follows = async () => {
+      await anvil.mine()
+      const height = Number(await anvil.rpc<string>('eth_blockNumber'))
+      await head(chain, ({ latest }) => latest.height >= height)
+    }
+    const added = { chain: 'test', name: 'extra', url, disabled: false }
+    for (let round = 0; round < 2; round++) chain.adjustNodes([added])
+    await expect.poll(() => status(chain, 'extra').state).toBe('up')
+    expect(status(chain, 'extra')).toMatchObject({ origin: second.url, use: 'all' })
+    await follows()
+    const requests = second.requests.length
+    chain.adjustNodes([added])
+    expect(second.requests.length).toBe(requests)
+
+    const disabled = { chain: 'test', name: 'main', disabled: true }
+    chain.adjustNodes([added, disabled])
+    expect(status(chain, 'main').state).toBe('disabled')
+    await follows()
+    first.requests.length = 0
+    await follows()
+    expect(first.requests).toEqual([])
+
+    chain.adjustNodes([added])
+    await expect.poll(() => status(chain, 'main').state).toBe('up')
+    expect(methods(first)).toContain('eth_chainId')
+    chain.adjustNodes([])
+    expect(chain.nodes().map(({ name }) => name)).toEqual(['main'])
+    await follows()
+    expect(JSON.stringify(chain.nodes())).not.toContain('s3cret')
+  })
+
+  test('taking out a node while it answers fails no call', async () => {
+    const [first, second] = [await proxy(), await proxy()]
+    const chain = await connected([{ url: first.url, name: 'main' }])
+    chain.adjustNodes([
+      { chain: 'test', name: 'extra', url: second.url, disabled: false },
+      { chain: 'test', name: 'main', disabled: true },
+    ])
+    await expect.poll(() => status(chain, 'extra').state).toBe('up')
+    const calls = Array.from({ length: 20 }, () => chain.hasCode(address))
+    chain.adjustNodes([])
+    expect(await Promise.all(calls)).toEqual(calls.map(() => false))
+  })
+
+  test('an added node of another network is never used; a URL that makes no sense is named, not shown', async () => {
+    const [first, foreign] = [await proxy(), await proxy()]
+    foreign.alter = (method) => (method === 'eth_chainId' ? '0x1' : undefined)
+    const chain = await connected([{ url: first.url, name: 'main' }], { environment: { BAD_URL: 'not a url with s3cret' } })
+    chain.adjustNodes([
+      { chain: 'test', name: 'foreign', url: foreign.url, disabled: false },
+      { chain: 'test', name: 'missing', url: '${NO_SUCH_RPC}/x', disabled: false },
+      { chain: 'test', name: 'bad', url: '${BAD_URL}', disabled: false },
+    ])
+    await expect.poll(() => status(chain, 'foreign').state).toBe('foreign')
+    expect(status(chain, 'missing').origin).toBe('(the variable NO_SUCH_RPC is not set)')
+    expect(status(chain, 'bad').origin).toBe('(not an http URL)')
+    await chain.pendingNonce(address).catch(() => undefined)
+    await chain.hasCode(address)
+    await chain.send('0x00')
+    expect(methods(foreign)).toEqual(new Set(['eth_chainId']))
+  })
+
+  test('metrics tell of each node by name, and of one that was taken out that it is down', async () => {
+    const [first, second] = [await proxy(), await proxy()]
+    const chain = await connected([
+      { url: `${first.url}/v3/s3cretkey99`, name: 'main' },
+      { url: anvil.url, use: 'send', name: 'relay' },
+    ])
+    const metrics = processMetrics({ chains: new Map([['test', chain]]), bridges: {} as never }, [], () => noSettings)
+    chain.adjustNodes([{ chain: 'test', name: 'extra', url: second.url, disabled: false }])
+    await expect.poll(() => status(chain, 'extra').state).toBe('up')
+    expect(metrics.render()).toContain('portage_node_up{chain="test",node="extra",use="all"} 1')
+    chain.adjustNodes([])
+    first.mode = 503
+    await expect.poll(() => status(chain, 'main').failures).toBe(1)
+    const text = metrics.render()
+    expect(text).toContain('portage_node_up{chain="test",node="extra",use="all"} 0')
+    expect(text).toContain('portage_node_up{chain="test",node="main",use="all"} 0')
+    expect(text).toContain('portage_node_up{chain="test",node="relay",use="send"} 1')
+    expect(text).toContain('portage_node_failures_total{chain="test",node="main"} 1')
+    expect(text).toMatch(/portage_node_latency_seconds\{chain="test",node="main"\} 0\.\d+/)
+    expect(text).not.toMatch(/s3cret|127\.0\.0\.1/)
+  })
+})
