@@ -4,11 +4,15 @@ import type { Client } from '@temporalio/client'
 import type { Bridges } from '../bridges/port.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Logger } from '../observability/logger.ts'
+import type { KnownNames } from './settings-scopes.ts'
 
 /** The single door (intake/start-transfer.ts), as the API needs it. */
 export interface Door {
   /** Checks a message and starts its transfer. Throws RelayerError. */
-  submit(bridge: string, message: Uint8Array): Promise<{ readonly id: string; readonly status: 'started' | 'known' }>
+  submit(
+    bridge: string,
+    message: Uint8Array,
+  ): Promise<{ readonly id: string; readonly status: 'started' | 'known'; readonly halted?: string }>
 }
 
 /** One thing that must work for this process to be of use. `check` resolves if it does and throws the reason if not. */
@@ -34,6 +38,8 @@ export interface ApiOptions {
   readonly requestsPerMinute: number
   /** Wormhole's chain ids by chain name, so that a request may name a chain either way. */
   readonly chainIds?: Readonly<Record<string, number>>
+  /** What a change of the settings may name. */
+  readonly known: KnownNames
 }
 
 /** The API while routes are added: every schema is zod's. */

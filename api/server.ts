@@ -11,6 +11,9 @@ import { indexRoute } from './routes/index.ts'
 import { listTransfersRoute } from './routes/list-transfers.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { relayVaaRoute } from './routes/relay-vaa.ts'
+import { settingsAuditRoute } from './routes/settings-audit.ts'
+import { settingsChangeRoute } from './routes/settings-change.ts'
+import { settingsRoute } from './routes/settings.ts'
 import { showTransferRoute } from './routes/show-transfer.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
 
@@ -46,6 +49,9 @@ export async function createApi(deps: ApiDeps, options: ApiOptions): Promise<Api
   submitTransferRoute(app, deps, options)
   listTransfersRoute(app, deps)
   showTransferRoute(app, deps)
+  settingsRoute(app, deps)
+  settingsChangeRoute(app, deps, options)
+  settingsAuditRoute(app, deps)
   relayVaaRoute(app, deps)
   healthRoutes(app, deps)
   metricsRoute(app, deps)

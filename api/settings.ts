@@ -1,13 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import type { Client } from '@temporalio/client'
 import { isGrpcServiceError, ServiceError, WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client'
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common'
 import { RelayerError } from '../domain/errors.ts'
 import { noSettings } from '../domain/settings.ts'
-import type { Settings } from '../domain/settings.ts'
+import type { Settings, SettingsOrder } from '../domain/settings.ts'
+import { assertSettingsOrders } from '../domain/settings-request.ts'
 import { redactText } from '../observability/redact.ts'
 import type { SettingsInput, SettingsRequest } from '../temporal/messages.ts'
-import { changeSettingsUpdate, malformedUpdate, runIsFull, settingsQuery } from '../temporal/messages.ts'
-import { lanesQueue, settingsWorkflowId } from '../temporal/names.ts'
+import { changeSettingsUpdate, malformedUpdate, retrySignal, runIsFull, settingsQuery } from '../temporal/messages.ts'
+import { lanesQueue, searchAttributes, settingsWorkflowId } from '../temporal/names.ts'
+import type { KnownNames } from './settings-scopes.ts'
+import { assertKnownNames } from './settings-scopes.ts'
 import { fromTemporal } from './temporal-errors.ts'
 
 const queryTimeoutMs = 5_000
@@ -26,18 +30,28 @@ export async function readSettings(client: Client, timeoutMs = queryTimeoutMs): 
   }
 }
 
+/** The settings before and after a request. */
+export interface Changed {
+  readonly before: Settings
+  readonly after: Settings
+}
+
 /**
- * All orders of a request, or none; answers with the settings after it. The workflow comes into being only here. Safe to repeat.
+ * All orders of a request, or none; wakes the transfers that it may let go on. The workflow comes into being only here. Safe to repeat.
  * Throws INPUT_INVALID with the path of the field, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE.
  */
-export async function changeSettings(client: Client, request: SettingsRequest): Promise<Settings> {
+export async function changeSettings(client: Client, known: KnownNames, request: SettingsRequest): Promise<Changed> {
   // A run that somebody terminated still answers: the next one goes on with what it knew, and lifts no halt.
   const before = await readSettings(client)
+  refuseMalformed(request)
+  assertKnownNames(request.orders, known, before)
   const orders = { ...request, by: request.by.trim(), reason: redactText(request.reason.trim()) }
   const until = Date.now() + changeTimeoutMs
   for (;;) {
     try {
-      return await client.withDeadline(until, () => update(client, orders, before))
+      const after = await client.withDeadline(until, () => update(client, orders, before))
+      if (after.version > before.version) await wake(client, request.orders)
+      return { before, after }
     } catch (error) {
       const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
       if (!(cause instanceof ApplicationFailure)) throw unreachable(error)
@@ -59,6 +73,55 @@ function update(client: Client, request: SettingsRequest, before: Settings): Pro
     staticSummary: 'what operators changed while everything runs',
   })
   return client.workflow.executeUpdateWithStart(changeSettingsUpdate, { args: [request], startWorkflowOperation })
+}
+
+/** The workflow refuses the same; here it costs no start of it. */
+function refuseMalformed(request: SettingsRequest): void {
+  try {
+    assertSettingsOrders(request)
+  } catch (error) {
+    throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+/**
+ * What waits may go on after these orders: told so by the server itself, however many they are. That is a help and no more, since their own
+ * waits end within a minute (a halt) or grow to half an hour (a ceiling).
+ */
+async function wake(client: Client, orders: readonly SettingsOrder[]): Promise<void> {
+  const queries = new Set(orders.flatMap(waitersOf))
+  for (const visibilityQuery of queries) {
+    await client.workflowService
+      .startBatchOperation({
+        namespace: client.options.namespace,
+        jobId: randomUUID(),
+        visibilityQuery,
+        reason: 'the settings have changed',
+        signalOperation: { signal: retrySignal.name, identity: 'portage' },
+      })
+      .catch(() => {})
+  }
+}
+
+/** The visibility query of those that the order may let go on. Names were checked: nothing to escape. */
+function waitersOf(order: SettingsOrder): string[] {
+  const { Bridge, SourceChain, TargetChain, TransferState } = searchAttributes
+  const waiting = `WorkflowType = 'transfer' AND ExecutionStatus = 'Running' AND ${TransferState.name} = 'waiting'`
+  const is = (key: { name: string }, value: string) => `${key.name} = '${value}'`
+  if (order.kind === 'setFees') {
+    const { scope } = order
+    if (scope.kind === 'transfer') return [`${waiting} AND WorkflowId = '${scope.id.replaceAll(/[^\w:-]/g, '')}'`]
+    return [scope.kind === 'chain' || scope.kind === 'call' ? `${waiting} AND ${is(TargetChain, scope.chain)}` : waiting]
+  }
+  if (order.kind !== 'unhalt') return []
+  const { bridge, chain, sourceChain, targetChain } = order.scope
+  const parts = [
+    bridge && is(Bridge, bridge),
+    chain && `(${is(SourceChain, chain)} OR ${is(TargetChain, chain)})`,
+    sourceChain && is(SourceChain, sourceChain),
+    targetChain && is(TargetChain, targetChain),
+  ]
+  return [[waiting, ...parts].filter(Boolean).join(' AND ')]
 }
 
 /** gRPC: DEADLINE_EXCEEDED and FAILED_PRECONDITION (no poller): the server is there, and no worker of the queue. */

@@ -1,4 +1,5 @@
 import { createApi } from '../api/server.ts'
+import { namesOf } from '../api/settings-scopes.ts'
 import type { Chain, NodeStatus } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
 import type { ChainName } from '../domain/transfer.ts'
@@ -40,6 +41,7 @@ export async function startApi(options: {
     },
     {
       requestsPerMinute,
+      known: namesOf(config),
       chainIds: Object.fromEntries(Object.entries(config.chains).map(([name, chain]) => [name, chain.wormholeChainId])),
     },
   )

@@ -28,7 +28,11 @@ const bodySchema = z.union([
   z.strictObject({ chain: chainIdSchema, emitter: emitterSchema, sequence: sequenceSchema }),
 ])
 
-const acceptedSchema = z.object({ id: z.string(), status: z.enum(['started', 'known']) })
+const acceptedSchema = z.object({
+  id: z.string(),
+  status: z.enum(['started', 'known']),
+  halted: z.string().optional().describe('An operator has halted its way: it waits, and goes on when the halt ends.'),
+})
 
 /**
  * `POST /v1/transfers?bridge=`: a signed VAA, or the place of one that is fetched from the guardian APIs. 202: its transfer was started;
@@ -48,8 +52,8 @@ export function submitTransferRoute(app: Api, deps: ApiDeps, { chainIds = {} }: 
       'vaa' in body
         ? messageBytes(body.vaa)
         : await fetchSignedVaa(deps.guardianApis, { ...body, chain: chainNumber(body.chain, chainIds) })
-    const { id, status } = await submit(deps, bridge, message)
-    return reply.status(status === 'started' ? 202 : 200).send({ id, status })
+    const answer = await submit(deps, bridge, message)
+    return reply.status(answer.status === 'started' ? 202 : 200).send(answer)
   })
 }
 

@@ -46,13 +46,13 @@ export function submitCommand({ context, action }: Cli): Command {
           printRefusal(context, globals, answer.error)
           return exitCodes.failure
         }
-        print(context, globals, answer, facts({ transfer: answer.id, status: answer.status }))
+        print(context, globals, answer, facts({ transfer: answer.id, status: answer.status, halted: answer.halted }))
         return exitCodes.ok
       }),
     )
 }
 
-type Answer = { readonly id: string; readonly status: string } | { readonly error: Refusal }
+type Answer = { readonly id: string; readonly status: string; readonly halted?: string } | { readonly error: Refusal }
 
 async function post(url: URL, body: object): Promise<Answer> {
   try {

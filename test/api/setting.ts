@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client'
 import type { Api, ApiOptions } from '../../api/deps.ts'
 import { createApi } from '../../api/server.ts'
+import { namesOf } from '../../api/settings-scopes.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import { createChain } from '../../chains/registry.ts'
 import type { Config } from '../../config/schema.ts'
@@ -54,6 +55,7 @@ export async function openApi(
     },
     {
       requestsPerMinute: 1_000,
+      known: namesOf(config),
       chainIds: Object.fromEntries(Object.entries(config.chains).map(([name, { wormholeChainId }]) => [name, wormholeChainId])),
       ...options,
     },
