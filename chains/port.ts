@@ -99,13 +99,24 @@ export interface SignedTransaction {
   readonly signingHash: string
 }
 
+/** What a key may sign beside no-ops to itself. All addresses and selectors 0x, lower case. */
+export interface SigningPolicy {
+  /** Contract → selectors of its functions; such calls carry no coins. */
+  readonly calls: Readonly<Record<string, readonly string[]>>
+  /** Who may be sent coins. */
+  readonly coinPayees: readonly string[]
+  /** Token contracts whose tokens may be sent to `tokenPayees`. */
+  readonly tokens: readonly string[]
+  readonly tokenPayees: readonly string[]
+}
+
 /** The only holder of key material. */
 export interface Signer {
   /** 0x address, lower case. */
   readonly address: string
   /**
    * Deterministic signers give the same bytes for the same input; others (KMS) a new hash each time, so that what an earlier process sent is
-   * known only by its signing hash. Throws SIGNER_UNAVAILABLE, SIGNING_REFUSED.
+   * known only by its signing hash. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
 }

@@ -1,10 +1,10 @@
 import { createEvmChain, createSigner as createEvmSigner } from './evm/index.ts'
-import type { Chain, Signer } from './port.ts'
+import type { Chain, Signer, SigningPolicy } from './port.ts'
 
 /** What every family has to offer. A family in the record without all of it does not compile, nor does a missing family. */
 interface Family {
   readonly createChain: (options: never) => Chain
-  readonly createSigner: (spec: never, address?: string) => Promise<Signer>
+  readonly createSigner: (spec: never, address?: string, policy?: SigningPolicy) => Promise<Signer>
 }
 
 /** The families, as the config names them. */
@@ -24,11 +24,15 @@ export function createChain<F extends ChainFamily>(
   return families[family].createChain(options) as ReturnType<Families[F]['createChain']>
 }
 
-/** Opens a lane's key. Throws SIGNER_UNAVAILABLE, also when the key is not the one of the given address. */
+/**
+ * Opens a lane's key, which signs only what the policy allows; everything without one. Throws SIGNER_UNAVAILABLE, also when the key is not the
+ * one of the given address, and SIGNER_OFFLINE for a service that may answer later.
+ */
 export function createSigner<F extends ChainFamily>(
   family: F,
   spec: Parameters<Families[F]['createSigner']>[0],
   address?: string,
+  policy?: SigningPolicy,
 ): ReturnType<Families[F]['createSigner']> {
-  return families[family].createSigner(spec, address) as ReturnType<Families[F]['createSigner']>
+  return families[family].createSigner(spec, address, policy) as ReturnType<Families[F]['createSigner']>
 }

@@ -133,7 +133,12 @@ export const errorCatalogue = {
   SIGNER_UNAVAILABLE: entry(
     false,
     'The key of this lane could not be opened.',
-    'Check the keystore file, its password, or the environment variable.',
+    "Check the lane's signer in the config: the keystore file and its password, the variable, or the key of the signing service.",
+  ),
+  SIGNER_OFFLINE: entry(
+    true,
+    'The signer of this lane does not sign as it should.',
+    'Nothing, if it passes; else check the remote signer or AWS KMS, and that this process may use the key: portage doctor.',
   ),
   SIGNING_REFUSED: entry(
     false,

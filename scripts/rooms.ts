@@ -30,6 +30,11 @@ export const rooms: readonly Room[] = [
   { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', 'node:*'] },
   { path: 'observability', imports: ['domain'], packages: ['pino', 'node:*'] },
   { path: 'chains/<family>', imports: ['domain', 'chains/port.ts', 'observability'], packages: [evmLibrary, 'node:*'] },
+  {
+    path: 'chains/<family>/signers',
+    imports: ['domain', 'chains/port.ts', 'chains/<family>', 'observability'],
+    packages: [evmLibrary, '@aws-sdk/client-kms', 'node:*'],
+  },
   { path: 'bridges/<protocol>', imports: ['domain', ...ports], packages: [evmLibrary] },
   {
     path: 'bridges/<protocol>/<family>.ts',

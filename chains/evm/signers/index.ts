@@ -1,37 +1,39 @@
 import { RelayerError } from '../../../domain/errors.ts'
-import type { Signer } from '../../port.ts'
-import { createEnvironmentSigner, type EnvironmentSpec } from './environment.ts'
-import { createKeystoreSigner, type KeystoreSpec } from './keystore.ts'
+import type { Signer, SigningPolicy } from '../../port.ts'
+import { type AwsKmsSpec, createAwsKmsKey } from './aws-kms.ts'
+import { createEnvironmentKey, type EnvironmentSpec } from './environment.ts'
+import { createKeystoreKey, type KeystoreSpec } from './keystore.ts'
+import { withPolicy } from './policy.ts'
+import { createRemoteKey, type RemoteSpec } from './remote.ts'
+import { type Key, verified } from './verified.ts'
 
 /** Where a key is, as the config says it. */
 export type SignerSpec = KeystoreSpec | EnvironmentSpec | RemoteSpec | AwsKmsSpec
 
-export interface RemoteSpec {
-  readonly kind: 'remote'
-  readonly url: string
-  readonly identifier?: string | undefined
-  readonly timeoutMs: number
-}
-
-export interface AwsKmsSpec {
-  readonly kind: 'aws-kms'
-  readonly keyId: string
-  readonly region?: string | undefined
-  readonly endpoint?: string | undefined
-}
-
 /**
  * Opens the key of a lane.
  * @param address the lane's address where it is known: another key's signer is refused
- * Throws SIGNER_UNAVAILABLE.
+ * @param policy what the key may sign; absent: everything
+ * Throws SIGNER_UNAVAILABLE, and SIGNER_OFFLINE for a service that may answer later.
  */
-export async function createSigner(spec: SignerSpec, address?: string): Promise<Signer> {
-  if (spec.kind === 'remote' || spec.kind === 'aws-kms')
-    throw new RelayerError('SIGNER_UNAVAILABLE', { detail: `${spec.kind} comes with the next change` })
-  const signer = spec.kind === 'keystore' ? await createKeystoreSigner(spec) : createEnvironmentSigner(spec)
+export async function createSigner(spec: SignerSpec, address?: string, policy?: SigningPolicy): Promise<Signer> {
+  const signer = verified(await openKey(spec, address))
   if (address !== undefined && signer.address !== address.toLowerCase()) {
     const facts = { expected: address.toLowerCase(), actual: signer.address }
     throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'The key belongs to another address than the lane.', facts })
   }
-  return signer
+  return policy ? withPolicy(signer, policy) : signer
+}
+
+function openKey(spec: SignerSpec, address: string | undefined): Promise<Key> | Key {
+  switch (spec.kind) {
+    case 'keystore':
+      return createKeystoreKey(spec)
+    case 'environment':
+      return createEnvironmentKey(spec)
+    case 'remote':
+      return createRemoteKey(spec, address)
+    case 'aws-kms':
+      return createAwsKmsKey(spec)
+  }
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { isKeystoreJson, Wallet } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
-import type { Signer } from '../../port.ts'
-import { createWalletSigner } from './wallet.ts'
+import type { Key } from './verified.ts'
+import { createWalletKey } from './wallet.ts'
 
 export interface KeystoreSpec {
   readonly kind: 'keystore'
@@ -15,12 +15,12 @@ export interface KeystoreSpec {
 }
 
 /** Opens an encrypted keystore; its key derivation takes about a second. Throws SIGNER_UNAVAILABLE. */
-export async function createKeystoreSigner(spec: KeystoreSpec): Promise<Signer> {
+export async function createKeystoreKey(spec: KeystoreSpec): Promise<Key> {
   const json = await readText(spec.file)
   if (!isKeystoreJson(json)) throw unavailable(spec.file, 'The file is not an encrypted keystore of version 3.')
   const password = await readPassword(spec)
   try {
-    return createWalletSigner(await Wallet.fromEncryptedJson(json, password))
+    return createWalletKey(await Wallet.fromEncryptedJson(json, password))
   } catch {
     // No cause: what ethers says of a keystore may quote it.
     throw unavailable(spec.file, 'The password does not open this keystore, or the file is damaged.')

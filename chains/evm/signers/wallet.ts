@@ -1,22 +1,21 @@
-import { type BaseWallet, isError, keccak256 } from 'ethers'
+import type { BaseWallet } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
-import type { Signer } from '../../port.ts'
-import { buildTransaction } from '../transactions.ts'
+import type { Key } from './verified.ts'
 
-/** A signer of a key in memory. ECDSA with RFC 6979 nonces: the same input gives the same bytes. */
-export function createWalletSigner(wallet: BaseWallet): Signer {
+/** A key in memory. ECDSA with RFC 6979 nonces: the same input gives the same bytes. */
+export function createWalletKey(wallet: BaseWallet): Key {
   const address = wallet.address.toLowerCase()
   return {
     address,
-    async sign(unsigned) {
+    async sign(transaction) {
       try {
-        const transaction = buildTransaction(unsigned)
-        const raw = await wallet.signTransaction(transaction)
-        return { raw, hash: keccak256(raw), signingHash: transaction.unsignedHash }
-      } catch (error) {
-        const detail = `The transaction could not be signed: ${isError(error, 'INVALID_ARGUMENT') || isError(error, 'BAD_DATA') ? error.shortMessage : 'unknown reason'}`
+        return await wallet.signTransaction(transaction)
+      } catch {
         // No cause: ethers lists all of its input there.
-        throw new RelayerError('SIGNER_UNAVAILABLE', { detail, facts: { address, nonce: unsigned.nonce } })
+        throw new RelayerError('SIGNER_UNAVAILABLE', {
+          detail: 'The transaction could not be signed.',
+          facts: { address, nonce: transaction.nonce },
+        })
       }
     },
   }

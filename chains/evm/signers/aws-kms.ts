@@ -1,0 +1,98 @@
+import { createPublicKey } from 'node:crypto'
+import { computeAddress, getBytes } from 'ethers'
+import type { KMSClient, KMSClientConfig } from '@aws-sdk/client-kms'
+import { RelayerError } from '../../../domain/errors.ts'
+import { attachSignature, readDerSignature } from './signature.ts'
+import type { Key } from './verified.ts'
+
+export interface AwsKmsSpec {
+  readonly kind: 'aws-kms'
+  /** Key id, ARN or alias. */
+  readonly keyId: string
+  /** Absent: from the environment, as the AWS SDK looks for it. */
+  readonly region?: string | undefined
+  /** Another endpoint than AWS. */
+  readonly endpoint?: string | undefined
+}
+
+/** Longest wait for one answer with all tries of the SDK, ms: KMS answers in tens of them. */
+const timeoutMs = 10_000
+
+/**
+ * A secp256k1 key in AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY), which never leaves it. KMS takes a random number for each signature, so that the
+ * same transaction has another hash each time. Credentials come the way of the AWS SDK, which is loaded only here.
+ * Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if it has no such key for us.
+ */
+export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
+  const { KMSClient: Client, GetPublicKeyCommand, SignCommand } = await import('@aws-sdk/client-kms')
+  const client = open(Client, spec)
+  const facts = { keyId: spec.keyId }
+  const { PublicKey, KeyUsage } = await ask(spec, true, (abortSignal) =>
+    client.send(new GetPublicKeyCommand({ KeyId: spec.keyId }), { abortSignal }),
+  )
+  const address = PublicKey && addressOf(PublicKey)
+  if (address === undefined || KeyUsage !== 'SIGN_VERIFY') {
+    throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'The key is not of ECC_SECG_P256K1 with the usage SIGN_VERIFY.', facts })
+  }
+  return {
+    address,
+    async sign(transaction) {
+      const command = new SignCommand({
+        KeyId: spec.keyId,
+        Message: getBytes(transaction.unsignedHash),
+        // The hash that is signed is keccak256, which KMS does not know: to it, it is a digest of 32 bytes.
+        MessageType: 'DIGEST',
+        SigningAlgorithm: 'ECDSA_SHA_256',
+      })
+      const { Signature } = await ask(spec, false, (abortSignal) => client.send(command, { abortSignal }))
+      const numbers = Signature && readDerSignature(Signature)
+      if (!numbers)
+        throw new RelayerError('SIGNER_OFFLINE', { detail: 'The answer of KMS is not a signature.', facts: { ...facts, address } })
+      return attachSignature(transaction, numbers, address)
+    },
+  }
+}
+
+function open(Client: typeof KMSClient, { region, endpoint }: AwsKmsSpec): KMSClient {
+  const options: KMSClientConfig = { ...(region !== undefined && { region }), ...(endpoint !== undefined && { endpoint }) }
+  return new Client(options)
+}
+
+/** KMS says by these that asking again does not help: the key, its state or our rights have to be changed. */
+const lasting = new Set([
+  'AccessDeniedException',
+  'CredentialsProviderError',
+  'DisabledException',
+  'InvalidArnException',
+  'InvalidKeyUsageException',
+  'KMSInvalidStateException',
+  'NotFoundException',
+  'UnrecognizedClientException',
+  'UnsupportedOperationException',
+  'ValidationException',
+])
+
+/** @param opening only then is a lasting refusal final: later, nonces wait for the key, and whoever took it away may give it back */
+async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  try {
+    return await send(AbortSignal.timeout(timeoutMs))
+  } catch (error) {
+    const name = error instanceof Error && error.name !== 'Error' ? error.name : 'an error without a name'
+    const missing = error instanceof Error && /region is missing/i.test(error.message)
+    const code = opening && (missing || lasting.has(name)) ? 'SIGNER_UNAVAILABLE' : 'SIGNER_OFFLINE'
+    // No cause and no text: the SDK's errors carry whole requests, and texts that name accounts and users.
+    throw new RelayerError(code, { detail: missing ? 'No AWS region is configured.' : `AWS KMS: ${name}.`, facts: { keyId } })
+  }
+}
+
+/** Of a SubjectPublicKeyInfo in DER; undefined if it is no key of this curve. */
+function addressOf(spki: Uint8Array): string | undefined {
+  try {
+    const { crv, x, y } = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' }).export({ format: 'jwk' })
+    if (crv !== 'secp256k1' || x === undefined || y === undefined) return undefined
+    const point = Buffer.concat([Buffer.from([4]), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
+    return computeAddress(`0x${point.toString('hex')}`).toLowerCase()
+  } catch {
+    return undefined
+  }
+}

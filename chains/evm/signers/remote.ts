@@ -1,0 +1,129 @@
+import { computeAddress, Transaction } from 'ethers'
+import { RelayerError } from '../../../domain/errors.ts'
+import { attachSignature, type SignatureNumbers } from './signature.ts'
+import type { Key } from './verified.ts'
+
+export interface RemoteSpec {
+  readonly kind: 'remote'
+  /** Base URL of a web3signer in eth1 mode. User info in it becomes HTTP basic authentication. */
+  readonly url: string
+  /** The key's identifier there, its public key; absent: the one whose address is the lane's. */
+  readonly identifier?: string | undefined
+  /** Longest wait for an answer, ms. */
+  readonly timeoutMs: number
+}
+
+/**
+ * A key behind web3signer's eth1 API: `GET api/v1/eth1/publicKeys` lists public keys (64 bytes, no prefix), and `POST
+ * api/v1/eth1/sign/{publicKey}` with `{ data }` answers with r, s and v over keccak256(data) as hex text (its Eth1SignRoute). What it signs is
+ * the unsigned transaction as its hash is made (EIP-155, EIP-2718), so nothing of it needs to be trusted but the signature.
+ * Throws SIGNER_OFFLINE if it does not answer, SIGNER_UNAVAILABLE if it does not have the key.
+ */
+export async function createRemoteKey(spec: RemoteSpec, expected?: string): Promise<Key> {
+  const service = connect(spec)
+  const known = await service.publicKeys()
+  const wanted = spec.identifier?.toLowerCase().replace(/^0x/, '')
+  const found = known.find((key) => (wanted === undefined ? addressOf(key) === expected?.toLowerCase() : digits(key) === wanted))
+  const address = found === undefined ? undefined : addressOf(found)
+  if (found === undefined || address === undefined) {
+    const detail = `The remote signer has ${known.length} keys, and not this one: load it there, or correct identifier.`
+    throw new RelayerError('SIGNER_UNAVAILABLE', { detail, facts: { ...service.facts, address: expected?.toLowerCase() } })
+  }
+  return {
+    address,
+    async sign(transaction: Transaction) {
+      return attachSignature(transaction, await service.sign(found, transaction.unsignedSerialized), address)
+    },
+  }
+}
+
+function connect({ url, timeoutMs }: RemoteSpec) {
+  const { base, headers, origin } = split(url)
+  const facts = { signer: origin }
+
+  async function ask(path: string, body?: unknown): Promise<string> {
+    const request: RequestInit = {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { ...headers, accept: '*/*', ...(body !== undefined && { 'content-type': 'application/json' }) },
+      signal: AbortSignal.timeout(timeoutMs),
+      // A redirect may lead anywhere, and would take the credentials there.
+      redirect: 'error',
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }
+    let status: number
+    let text: string
+    try {
+      const response = await fetch(new URL(path, base), request)
+      status = response.status
+      text = await response.text()
+    } catch (error) {
+      const silent = error instanceof Error && error.name === 'TimeoutError'
+      // No cause: it may quote the URL.
+      throw offline(silent ? `The remote signer did not answer within ${timeoutMs} ms.` : 'The remote signer cannot be reached.')
+    }
+    if (status === 200) return text
+    // The body may quote what was asked, or be a page of a gateway.
+    throw offline(`The remote signer answered with ${status}${meanings[status] ?? ''}.`)
+  }
+
+  function offline(detail: string): RelayerError {
+    return new RelayerError('SIGNER_OFFLINE', { detail, facts })
+  }
+
+  return {
+    facts,
+    /** 64 bytes each, hex. */
+    async publicKeys(): Promise<readonly string[]> {
+      const list = parseJson(await ask('api/v1/eth1/publicKeys'))
+      if (!Array.isArray(list) || !list.every((key) => typeof key === 'string')) throw offline('Its list of public keys is none.')
+      return list
+    },
+    async sign(identifier: string, data: string): Promise<SignatureNumbers> {
+      const text = (await ask(`api/v1/eth1/sign/${encodeURIComponent(identifier)}`, { data })).trim().replace(/^"|"$/g, '')
+      if (!/^0x[0-9a-f]{130}$/i.test(text)) throw offline('Its answer is not a signature.')
+      return { r: BigInt(text.slice(0, 66)), s: BigInt(`0x${text.slice(66, 130)}`) }
+    },
+  }
+}
+
+/** What web3signer, or the gateway before it, means by these. */
+const meanings: Readonly<Record<number, string>> = {
+  400: ' (it refuses the request)',
+  401: ' (it wants other credentials)',
+  403: ' (it does not allow us to ask)',
+  404: ' (it does not have the key, or the URL is not of its eth1 API)',
+  429: ' (too many requests)',
+}
+
+/** `fetch` refuses URLs with credentials: they become a header. The query is dropped: web3signer knows none. */
+function split(url: string): { base: URL; headers: Record<string, string>; origin: string } {
+  const base = new URL(url)
+  const { username, password, origin } = base
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  const headers: Record<string, string> = username === '' ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }
+  base.username = base.password = base.search = base.hash = ''
+  if (!base.pathname.endsWith('/')) base.pathname += '/'
+  return { base, headers, origin }
+}
+
+/** Of a public key without its prefix, as web3signer lists it, or with it; undefined if the text is no key of this curve. */
+function addressOf(publicKey: string): string | undefined {
+  const hex = digits(publicKey)
+  try {
+    return computeAddress(`0x${hex.length === 128 ? `04${hex}` : hex}`).toLowerCase()
+  } catch {
+    return undefined
+  }
+}
+
+function digits(key: string): string {
+  return key.toLowerCase().replace(/^0x/, '')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
