@@ -1,4 +1,5 @@
-import type { Entry, LaneState, Observation, RolledBack } from './lane.ts'
+import type { Entry, LaneState, Observation, Remembered, RolledBack } from './lane.ts'
+import { reviewFunds } from './lane-funds.ts'
 
 /** So many nonces are looked after at once: a node that once told nonsense of the account must not make the ledger too large to work. */
 const coveredLimit = 1_000
@@ -7,24 +8,27 @@ const coveredLimit = 1_000
  * The chain's word: which nonces are in blocks, which are final. Ends entries at finality, finds nonces that nobody drives, raises after
  * foreign use, and never lowers `next`. Once synced, every nonce in [latest, next) has an entry (the lowest 1,000): none is left to block the others.
  */
-export function observe(state: LaneState, observation: Observation): { state: LaneState; rolledBack: RolledBack[] } {
+export function observe(state: LaneState, observation: Observation, now?: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
+  // Another chain: nothing that it says is about what the ledger holds.
+  if (state.replaced) return { state, rolledBack: [] }
   // A process behind the others (its node lags) may still say what it drives, nothing more.
   if (known && observation.height < known.height) {
-    return { state: { ...state, entries: claimed(state.entries, observation) }, rolledBack: [] }
+    return { state: { ...heard(state, now), entries: claimed(state.entries, observation) }, rolledBack: [] }
   }
   const finalized = Math.max(observation.finalized, known?.finalized ?? 0)
   // What is final stays so: a node that says less is behind.
   const seen = { ...observation, finalized, latest: Math.max(observation.latest, finalized) }
-  const { latest, height, hash, balance } = seen
-  const synced = sync({ ...state, observed: { latest, finalized, height, hash, balance } }, seen)
-  const next = synced.synced ? Math.max(synced.next, latest) : synced.next
+  const observed = remembered(known, seen, state.config.fillAfterBlocks, now)
+  const synced = sync({ ...state, observed }, seen)
+  const next = synced.synced ? Math.max(synced.next, seen.latest) : synced.next
   const foreign = next - synced.next
-  const before = known?.latest ?? latest
-  const own = settle(restarted(claimed(synced.entries, seen), before, seen), seen, state.config.fillAfterBlocks)
+  const before = known?.latest ?? seen.latest
+  const watched = Math.max(seen.since, observed.heardSince ?? 0)
+  const own = settle(restarted(claimed(synced.entries, seen), before, seen), { ...seen, since: watched }, state.config.fillAfterBlocks)
   const rolledBack = fallen(own, before, seen)
   return {
-    state: {
+    state: reviewFunds({
       ...synced,
       entries: synced.synced ? covered(own, next, seen) : own,
       next,
@@ -33,9 +37,34 @@ export function observe(state: LaneState, observation: Observation): { state: La
         foreign: synced.counts.foreign + foreign,
         rolledBack: synced.counts.rolledBack + rolledBack.length,
       },
-    },
+    }),
     rolledBack,
   }
+}
+
+/**
+ * Processes tell many times within `fillAfterBlocks`. A gap of half of that is an outage that they had in common (Temporal was down, say): who
+ * comes back first must not fill the nonces of those who could not claim them either, so all get their time again.
+ */
+function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number | undefined): Remembered {
+  const { latest, finalized, height, hash, balance, final = known?.final } = seen
+  const gap = known ? height - known.height : 0
+  const heardSince = gap > Math.max(1, Math.floor(fillAfterBlocks / 2)) ? height : known?.heardSince
+  const newest = known?.final && final && known.final.height > final.height ? known.final : final
+  return {
+    latest,
+    finalized,
+    height,
+    hash,
+    balance,
+    ...(newest && { final: newest }),
+    ...(now !== undefined && { at: now }),
+    ...(heardSince !== undefined && { heardSince }),
+  }
+}
+
+function heard(state: LaneState, now: number | undefined): LaneState {
+  return state.observed && now !== undefined ? { ...state, observed: { ...state.observed, at: now } } : state
 }
 
 /** First trusted look at the account: what the pool holds counts as handed out. */

@@ -4,65 +4,64 @@ import type {
   Attempt,
   Entry,
   FillOrder,
-  FillReason,
   LaneAnswer,
-  LaneCounts,
   LaneRequest,
   LaneState,
   LaneView,
+  RaiseOrder,
   Refusal,
   RolledBack,
 } from './lane.ts'
 import { worstCost } from './fees.ts'
+import { count, entriesLimit, inFlight, ofIntent, put, refuse, reusable, unmined } from './lane-entries.ts'
+import type { Step } from './lane-entries.ts'
+import { funded } from './lane-funds.ts'
 import { observe } from './lane-observe.ts'
-
-/**
- * Nonces that are kept until they are final. Where finality is far they are many more than the window; beyond this the state (some 600 bytes
- * each) would come near to the server's limit of 2 MiB, and the lane waits for finality instead.
- */
-const entriesLimit = 1_000
-
-/** Withdrawn intents that are remembered. A zombie asks within its activity's time-outs, long before 256 others are withdrawn. */
-const tombstoneLimit = 256
-/** What is kept of each: ids end in what tells them apart (digest and round), and whole ones would take half of the 64 KiB. */
-const tombstoneLength = 32
+import { fillUnowned, operate } from './lane-operate.ts'
+import { fill, isWithdrawn, withdraw } from './lane-withdraw.ts'
 
 /**
  * One step of the nonce ledger: the observation first, then the requests in order. Pure; the state is replaced, never changed.
  * `rolledBack` lists whom to tell.
+ * @param now ms since the epoch by the ledger's clock
  */
-export function apply(state: LaneState, request: ApplyRequest): { state: LaneState; response: ApplyResponse; rolledBack: RolledBack[] } {
-  const seen = request.observe ? observe(state, request.observe) : { state, rolledBack: [] }
+export function apply(
+  state: LaneState,
+  request: ApplyRequest,
+  now?: number,
+): { state: LaneState; response: ApplyResponse; rolledBack: RolledBack[] } {
+  const seen = request.observe ? observe(state, request.observe, now) : { state, rolledBack: [] }
   let current = seen.state
   const answers: LaneAnswer[] = []
   for (const one of request.requests) {
-    const result = answer(current, one)
+    const result = answer(current, one, now)
     current = result.state
     answers.push(result.answer)
   }
-  return { state: current, response: { answers, orders: orders(current), view: view(current) }, rolledBack: seen.rolledBack }
-}
-
-/** Unmined nonces that were handed out: what the window counts. */
-export function inFlight(state: LaneState): number {
-  return Math.max(0, state.next - (state.observed?.latest ?? state.next))
+  const raises = raisesOf(current)
+  const response = { answers, orders: orders(current), ...(raises.length > 0 && { raises }), view: view(current) }
+  return { state: current, response, rolledBack: seen.rolledBack }
 }
 
 export function view(state: LaneState): LaneView {
+  const { observed, paused, era, counts } = state
+  const closed = closedFor(state, false)
   return {
     synced: state.synced,
     next: state.next,
-    latest: state.observed?.latest ?? 0,
-    finalized: state.observed?.finalized ?? 0,
+    latest: observed?.latest ?? 0,
+    finalized: observed?.finalized ?? 0,
     window: state.config.window,
     inFlight: inFlight(state),
-    ...(state.paused && { paused: state.paused }),
+    ...(closed && { closed }),
+    ...(paused && { paused }),
+    ...(observed?.final && { final: observed.final }),
+    ...(counts.foreign > 0 && { foreign: counts.foreign }),
+    ...(era && { era }),
   }
 }
 
-type Step = { state: LaneState; answer: LaneAnswer }
-
-function answer(state: LaneState, request: LaneRequest): Step {
+function answer(state: LaneState, request: LaneRequest, now: number | undefined): Step {
   switch (request.kind) {
     case 'grant':
       return grant(state, request)
@@ -71,37 +70,34 @@ function answer(state: LaneState, request: LaneRequest): Step {
     case 'release':
       return release(state, request.intentId, request.grantedTo)
     case 'withdraw':
-      return withdraw(state, request.intentId, request.how)
+      return withdraw(state, request.intentId, request.how, now)
     case 'fill':
+      if (request.reason === 'operator') return fillUnowned(state, request.nonce)
       return { state: fill(state, request.nonce, request.reason), answer: { kind: 'done' } }
-    case 'pause':
-      return { state: { ...state, paused: { reason: request.reason } }, answer: { kind: 'done' } }
-    case 'resume':
-      return { state: without(state, 'paused'), answer: { kind: 'done' } }
-    case 'setWindow':
-      // Operators signal it by hand: `"8"`, null or -1 would open the window for good or shut it.
-      if (!Number.isSafeInteger(request.window) || request.window < 0) return refuse(state, 'conflict', 'the window is a whole number')
-      return { state: { ...state, config: { ...state.config, window: request.window } }, answer: { kind: 'done' } }
-    case 'resync':
-      return { state: { ...state, synced: false }, answer: { kind: 'done' } }
+    default:
+      return operate(state, request)
   }
 }
 
-function grant(state: LaneState, request: Extract<LaneRequest, { kind: 'grant' }>): Step {
+type GrantRequest = Extract<LaneRequest, { kind: 'grant' }>
+
+function grant(state: LaneState, request: GrantRequest): Step {
   const { owner, attempt: first } = request
   const held = ofIntent(state, owner.intentId)
-  if (held) {
+  if (held && !state.replaced) {
     if (held.owner?.callHash !== owner.callHash) return refuse(state, 'conflict', `nonce ${held.nonce} is for another call`)
     // Another try than the one that was answered first: the first may have signed and sent.
     const entry = held.grantedTo === request.id || held.maybeSent ? held : { ...held, maybeSent: true }
     return { state: put(state, entry), answer: { kind: 'granted', entry } }
   }
-  if (state.tombstones.includes(owner.intentId.slice(-tombstoneLength))) return refuse(state, 'withdrawn', 'the intent was withdrawn')
-  if (request.onlyExisting) return refuse(state, 'none', 'the intent has no nonce')
+  if (isWithdrawn(state, owner.intentId)) return refuse(state, 'withdrawn', 'the intent was withdrawn')
+  if (request.onlyExisting && !state.replaced) return refuse(state, 'none', 'the intent has no nonce')
   const open = unmined(state)
   const released = open.find(reusable)
-  const refusal = refusalOf(state, open, released, worstCost({ ...first, value: owner.value ?? '0' }))
+  const refusal = refusalOf(state, open, released, request.errand === true)
   if (refusal) return refuse(state, refusal.why, refusal.detail)
+  const purse = funded(state, { cost: worstCost(first), value: BigInt(owner.value ?? '0'), errand: request.errand === true })
+  if (purse.detail) return refuse(purse.state, 'funds', purse.detail)
   const entry: Entry = {
     nonce: released?.nonce ?? state.next,
     owner,
@@ -115,25 +111,37 @@ function grant(state: LaneState, request: Extract<LaneRequest, { kind: 'grant' }
   return { state: count(put({ ...state, next }, entry), 'granted'), answer: { kind: 'granted', entry } }
 }
 
+/** What keeps a lane from new work until somebody acts. */
+function closedFor({ paused, closing, broke, replaced }: LaneState, errand: boolean): LaneView['closed'] {
+  if (replaced) return { why: 'replaced', detail: `the chain denies block ${replaced.height} (${replaced.hash}), which was final` }
+  if (closing && !(errand && closing.mode === 'draining')) return { why: closing.mode, detail: closing.reason }
+  if (paused) return { why: 'paused', detail: paused.reason }
+  return broke && { why: 'funds', detail: broke.detail }
+}
+
+/** Everything but funds. */
 function refusalOf(
   state: LaneState,
   open: readonly Entry[],
   released: Entry | undefined,
-  cost: bigint,
+  errand: boolean,
 ): { why: Refusal; detail: string } | undefined {
-  if (state.paused) return { why: 'paused', detail: state.paused.reason }
+  const closed = closedFor(state, errand)
+  // Broke is no verdict: what can be paid is granted.
+  if (closed && closed.why !== 'funds') return closed
   if (!state.synced || !state.observed) return { why: 'unsynced', detail: 'the account has not been read yet' }
-  const inherited = open.find((entry) => !entry.owner && entry.fill === 'inherited')
+  const inherited = open.find((entry) => !entry.owner && isInherited(entry))
   if (inherited) return { why: 'unsynced', detail: `nonce ${inherited.nonce} of an earlier ledger is still in the pool` }
   if (!released && inFlight(state) >= state.config.window) {
     return { why: 'window', detail: `${inFlight(state)} of ${state.config.window} in flight` }
   }
   const kept = Object.keys(state.entries).length
   if (kept >= entriesLimit) return { why: 'window', detail: `${kept} nonces wait for finality` }
-  const committed = open.reduce((sum, entry) => sum + entryCost(entry), 0n)
-  const balance = BigInt(state.observed.balance)
-  if (committed + cost > balance) return { why: 'funds', detail: `balance ${balance} wei, needed ${committed + cost} wei` }
   return undefined
+}
+
+function isInherited({ fill: reason }: Entry): boolean {
+  return reason === 'inherited'
 }
 
 function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attempt' }>): Step {
@@ -145,7 +153,8 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   if ((entry.fill !== undefined) !== (request.attempt.kind === 'noop'))
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   const attempts: Attempt[] = [...entry.attempts, request.attempt]
-  const changed = count(put(state, { ...entry, attempts, maybeSent: true }), 'attempts')
+  const { raise: _, ...rest } = entry
+  const changed = count(put(state, { ...rest, attempts, maybeSent: true }), 'attempts')
   return {
     state: request.attempt.kind === 'noop' && !entry.attempts.some((one) => one.kind === 'noop') ? count(changed, 'filled') : changed,
     answer: { kind: 'attempts', attempts },
@@ -156,7 +165,7 @@ function release(state: LaneState, intentId: string, grantedTo: string): Step {
   const entry = ofIntent(state, intentId)
   if (!entry) return { state, answer: { kind: 'free' } }
   if (entry.maybeSent || entry.grantedTo !== grantedTo) return { state, answer: { kind: 'held', nonce: entry.nonce } }
-  const { owner: _, ...rest } = entry
+  const { owner: _, raise: __, ...rest } = entry
   const empty: Entry = { ...rest, fill: 'released', attempts: [], sinceBlock: state.observed?.height ?? 0 }
   return { state: lowered(put(count(state, 'released'), empty)), answer: { kind: 'free' } }
 }
@@ -169,94 +178,22 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon'): Step {
-  const entry = ofIntent(state, intentId)
-  if (!entry) {
-    const unknown = how === 'cancel' ? inheritedNonce(state) : undefined
-    return { state: bury(state, intentId), answer: unknown === undefined ? { kind: 'free' } : { kind: 'held', nonce: unknown } }
-  }
-  const held: LaneAnswer = { kind: 'held', nonce: entry.nonce }
-  if (how === 'leave') return { state, answer: held }
-  // The tombstone outlives the entry: a zombie that asks after the no-op is final gets nothing either.
-  const buried = bury(state, intentId)
-  if (how === 'cancel') return { state: fill(buried, entry.nonce, 'cancelled'), answer: held }
-  const { owner, ...rest } = entry
-  const orphan: Entry = { ...rest, ...(owner?.value && { value: owner.value }), fill: 'abandoned', maybeSent: true }
-  return { state: put(buried, orphan), answer: held }
-}
-
-/** The lowest nonce that an earlier ledger may have given to anyone, and that may still be mined. */
-function inheritedNonce(state: LaneState): number | undefined {
-  if (!state.synced) return state.next
-  return unmined(state).find((entry) => !entry.owner && entry.fill === 'inherited')?.nonce
-}
-
-function bury(state: LaneState, intentId: string): LaneState {
-  const tombstone = intentId.slice(-tombstoneLength)
-  return { ...state, tombstones: [...state.tombstones.filter((one) => one !== tombstone), tombstone].slice(-tombstoneLimit) }
-}
-
-function fill(state: LaneState, nonce: number, reason: FillReason): LaneState {
-  const entry = state.entries[nonce]
-  if (!entry || entry.fill) return state
-  return put(state, { ...entry, fill: reason, maybeSent: true })
-}
-
 /** What must be mined with a no-op now. Released and inherited nonces get a chance first: another grant, or the block they wait for. */
 function orders(state: LaneState): FillOrder[] {
+  if (state.replaced) return []
   const height = state.observed?.height ?? 0
   return unmined(state)
     .filter((entry) => entry.fill !== undefined && height >= dueAt(entry, state.config.fillAfterBlocks))
     .map((entry) => ({ nonce: entry.nonce, reason: entry.fill ?? 'operator', attempts: entry.attempts }))
 }
 
+function raisesOf(state: LaneState): RaiseOrder[] {
+  if (state.replaced) return []
+  return unmined(state).flatMap(({ nonce, raise, attempts }) => (raise && attempts.length <= raise.after ? [{ nonce, ...raise }] : []))
+}
+
 function dueAt(entry: Entry, fillAfterBlocks: number): number {
   if (entry.fill === 'released') return entry.sinceBlock + 1
   if (entry.fill === 'inherited') return entry.sinceBlock + fillAfterBlocks
   return 0
-}
-
-/** In order of nonce. Looks at the window only: where finality is far, a thousand mined entries may lie below it. */
-export function unmined(state: LaneState): Entry[] {
-  const latest = state.observed?.latest ?? 0
-  // Far apart only after a node's nonsense; the keys of entries come in order, too.
-  if (state.next - latest > entriesLimit) return Object.values(state.entries).filter(({ nonce }) => nonce >= latest)
-  const result: Entry[] = []
-  for (let nonce = latest; nonce < state.next; nonce++) {
-    const entry = state.entries[nonce]
-    if (entry) result.push(entry)
-  }
-  return result
-}
-
-/** Given back unsigned, and no no-op recorded for it since. */
-function reusable(entry: Entry): boolean {
-  return entry.fill === 'released' && entry.attempts.length === 0
-}
-
-/** What the dearest of its attempts may cost: any of them may be the one that is mined. */
-function entryCost(entry: Entry): bigint {
-  const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
-  return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
-}
-
-function ofIntent(state: LaneState, intentId: string): Entry | undefined {
-  return Object.values(state.entries).find((entry) => entry.owner?.intentId === intentId)
-}
-
-function put(state: LaneState, entry: Entry): LaneState {
-  return { ...state, entries: { ...state.entries, [entry.nonce]: entry } }
-}
-
-function refuse(state: LaneState, why: Refusal, detail: string): Step {
-  return { state, answer: { kind: 'refused', why, detail } }
-}
-
-function without(state: LaneState, key: 'paused'): LaneState {
-  const { [key]: _, ...rest } = state
-  return rest
-}
-
-function count(state: LaneState, what: keyof LaneCounts): LaneState {
-  return { ...state, counts: { ...state.counts, [what]: state.counts[what] + 1 } }
 }

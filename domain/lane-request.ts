@@ -1,4 +1,4 @@
-import type { ApplyRequest, Attempt, LaneRequest, Observation } from './lane.ts'
+import type { ApplyRequest, Attempt, FinalBlock, LaneConfig, LaneRequest, Observation } from './lane.ts'
 
 /**
  * Refuses an update that the reducer could not work with. A ledger that throws while it applies one would stand still until it is mended;
@@ -19,6 +19,7 @@ function assertObservation(seen: Observation): void {
   if ((seen.pending ?? 0) - seen.latest > mostPending) throw new Error(`observe.pending: more than ${mostPending} ahead of observe.latest`)
   assertDecimal(seen.balance, 'observe.balance')
   if (!Array.isArray(seen.claims)) throw new Error('observe.claims: must be a list')
+  if (seen.final) assertBlock(seen.final, 'observe.final')
   seen.claims.forEach((nonce, index) => assertWhole(nonce, `observe.claims[${index}]`))
 }
 
@@ -36,13 +37,25 @@ function assertRequest(request: LaneRequest, path: string): void {
     case 'withdraw':
       return assertText(request.intentId, `${path}.intentId`)
     case 'fill':
+    case 'cancelNonce':
+      return assertWhole(request.nonce, `${path}.nonce`)
+    case 'replace':
+      for (const field of ['maxFee', 'tip'] as const) if (request[field] !== undefined) assertDecimal(request[field], `${path}.${field}`)
       return assertWhole(request.nonce, `${path}.nonce`)
     case 'pause':
+    case 'drain':
+    case 'forbid':
       return assertText(request.reason, `${path}.reason`)
+    case 'configure':
+      return assertConfig(request.config, `${path}.config`)
+    case 'replaced':
+      return assertBlock(request.block, `${path}.block`)
     case 'setWindow':
       return assertWhole(request.window, `${path}.window`)
     case 'resume':
+    case 'activate':
     case 'resync':
+    case 'reset':
       return
     default:
       throw new Error(`${path}.kind: unknown`)
@@ -52,6 +65,17 @@ function assertRequest(request: LaneRequest, path: string): void {
 function assertAttempt(attempt: Attempt, path: string): void {
   if (attempt?.kind !== 'call' && attempt?.kind !== 'noop') throw new Error(`${path}.kind: must be call or noop`)
   for (const field of ['gasLimit', 'maxFee', 'tip'] as const) assertDecimal(attempt[field], `${path}.${field}`)
+}
+
+function assertBlock(block: FinalBlock, path: string): void {
+  assertWhole(block?.height, `${path}.height`)
+  assertText(block.hash, `${path}.hash`)
+}
+
+function assertConfig(config: LaneConfig, path: string): void {
+  assertText(config?.lane, `${path}.lane`)
+  for (const field of ['window', 'fillAfterBlocks'] as const) assertWhole(config[field], `${path}.${field}`)
+  if (config.minimumBalance !== undefined) assertDecimal(config.minimumBalance, `${path}.minimumBalance`)
 }
 
 function assertDecimal(value: unknown, path: string): void {

@@ -8,6 +8,8 @@ export interface LaneConfig {
   readonly window: number
   /** The lowest unmined nonce that nobody has driven for so many blocks is filled with a no-op. */
   readonly fillAfterBlocks: number
+  /** Below this balance nothing is granted, wei, decimal. Absent: only what is in flight must be payable. */
+  readonly minimumBalance?: string
 }
 
 /** One transaction signed, or about to be, for a nonce. Recorded before its bytes exist, so that they can always be made again. */
@@ -42,7 +44,22 @@ export interface Entry {
   readonly sinceBlock: number
   readonly claimedBlock: number
   readonly fill?: FillReason
+  /** An operator wants one more attempt than `after`, of at least these fees. */
+  readonly raise?: Raise
   readonly attempts: readonly Attempt[]
+}
+
+/** Fees an operator asks for, wei, decimal; what is absent is left to the market. `after`: how many attempts there were. */
+export interface Raise {
+  readonly after: number
+  readonly maxFee?: string
+  readonly tip?: string
+}
+
+/** A block that is final: what a replaced chain is known by. */
+export interface FinalBlock {
+  readonly height: number
+  readonly hash: string
 }
 
 /** The account as the chain last told it. */
@@ -53,6 +70,28 @@ export interface Observed {
   readonly hash: string
   /** wei, decimal. */
   readonly balance: string
+  /** The highest final block that was told with its hash. */
+  readonly final?: FinalBlock
+}
+
+/** What the ledger keeps of it. */
+export interface Remembered extends Observed {
+  /** When it was told, ms since the epoch by the ledger's clock; absent in states of older versions. */
+  readonly at?: number
+  /** Height since which the ledger was told without a long gap: what nobody claimed in a gap was not idle. */
+  readonly heardSince?: number
+}
+
+/** Why a lane takes no new work until an operator activates it: it drains, or its key must not be used any more. */
+export interface Closing {
+  readonly mode: 'draining' | 'forbidden'
+  readonly reason: string
+}
+
+/** The account cannot pay. `cost`: of the cheapest grant that was refused for it, value not counted, wei, decimal. */
+export interface Broke {
+  readonly detail: string
+  readonly cost: string
 }
 
 /** The nonce ledger: plain JSON, under 64 KiB, carried from run to run. */
@@ -62,11 +101,19 @@ export interface LaneState {
   readonly synced: boolean
   /** The next nonce to hand out. Never lowered below a nonce that may have been broadcast. */
   readonly next: number
-  readonly observed?: Observed
+  readonly observed?: Remembered
   /** By nonce, decimal. */
   readonly entries: Readonly<Record<string, Entry>>
   readonly paused?: { readonly reason: string }
-  /** Intents that were withdrawn, by the last 32 characters of their ids: a late ask for one is refused. The newest 256. */
+  readonly closing?: Closing
+  readonly broke?: Broke
+  /** The chain denies this block, which was final: nothing is granted or sent until an operator resets the lane. */
+  readonly replaced?: FinalBlock
+  /** Counts resets; absent: 0. What a process knows of an earlier era is void. */
+  readonly era?: number
+  /** The config as a process last told it; `config` may differ by what operators set. Absent: as `config`. */
+  readonly configured?: LaneConfig
+  /** Intents that were withdrawn, as hashes of their ids: a late ask for one is refused. The newest 1,024. */
   readonly tombstones: readonly string[]
   readonly counts: LaneCounts
 }
@@ -93,28 +140,56 @@ export interface Observation extends Observed {
 }
 
 export type LaneRequest =
-  /** A nonce for an intent. Idempotent per intent. `onlyExisting`: answer with what the intent has, give nothing new. */
+  /**
+   * A nonce for an intent. Idempotent per intent. `onlyExisting`: answer with what the intent has, give nothing new. `errand`: an operator's own
+   * intent, which a draining lane and one below its minimum balance still take (to be emptied, or to be closed).
+   */
   | {
       readonly kind: 'grant'
       readonly id: string
       readonly owner: Owner
       readonly attempt: Attempt
       readonly onlyExisting?: boolean
+      readonly errand?: boolean
     }
   /** One more attempt, the `index`-th; if that exists already, the answer has it and nothing is added. */
   | { readonly kind: 'attempt'; readonly id: string; readonly nonce: number; readonly index: number; readonly attempt: Attempt }
   /** The try that was granted gives its nonce back: it has signed nothing. */
   | { readonly kind: 'release'; readonly id: string; readonly intentId: string; readonly grantedTo: string }
+  /**
+   * The intent is let go. `leave`: only if it holds no nonce. `cancel`: its nonce gets the lane's no-op. `abandon`: its unmined nonce becomes the
+   * lane's orphan and the intent is free, if the lane is forbidden, or told of nothing any more (`unservedMs`).
+   */
   | { readonly kind: 'withdraw'; readonly id: string; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
-  /** The lane is to mine this nonce with a no-op. */
+  /** The lane is to mine this nonce with a no-op. By an `operator`: only a nonce that is nobody's, see `cancelNonce`. */
   | { readonly kind: 'fill'; readonly id: string; readonly nonce: number; readonly reason: FillReason }
+  | LaneOrder
+
+/** What operators order. */
+export type LaneOrder =
+  /** The call of this nonce's owner is replaced by a no-op; the owner plans again when that is mined. */
+  | { readonly kind: 'cancelNonce'; readonly id: string; readonly nonce: number }
+  /** One more attempt for this nonce now, of at least these fees. */
+  | { readonly kind: 'replace'; readonly id: string; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
   | { readonly kind: 'pause'; readonly id: string; readonly reason: string }
   | { readonly kind: 'resume'; readonly id: string }
+  /** Nothing new; done when nothing is in flight. */
+  | { readonly kind: 'drain'; readonly id: string; readonly reason: string }
+  /** As drained; and those whose nonce is not mined may abandon it and go elsewhere. */
+  | { readonly kind: 'forbid'; readonly id: string; readonly reason: string }
+  /** Ends pause, drain and forbid. */
+  | { readonly kind: 'activate'; readonly id: string }
   | { readonly kind: 'setWindow'; readonly id: string; readonly window: number }
   | { readonly kind: 'resync'; readonly id: string }
+  /** What a process's config says now. What an operator set stays until the config's own value changes. */
+  | { readonly kind: 'configure'; readonly id: string; readonly config: LaneConfig }
+  /** The chain denies this block, which the ledger knows as final. */
+  | { readonly kind: 'replaced'; readonly id: string; readonly block: FinalBlock }
+  /** The chain was replaced: forget every nonce and read the account anew. Refused while the chain still shows what the ledger saw. */
+  | { readonly kind: 'reset'; readonly id: string }
 
 /** Why no nonce was given. `none`: asked with `onlyExisting`, and there is none. */
-export type Refusal = 'window' | 'funds' | 'paused' | 'unsynced' | 'withdrawn' | 'conflict' | 'none'
+export type Refusal = 'window' | 'funds' | 'paused' | 'draining' | 'forbidden' | 'replaced' | 'unsynced' | 'withdrawn' | 'conflict' | 'none'
 
 export type LaneAnswer =
   | { readonly kind: 'granted'; readonly entry: Entry }
@@ -136,10 +211,17 @@ export interface FillOrder {
   readonly attempts: readonly Attempt[]
 }
 
+/** An attempt that an operator wants; repeated until it is recorded. */
+export interface RaiseOrder extends Raise {
+  readonly nonce: number
+}
+
 export interface ApplyResponse {
   /** One per request, in order. */
   readonly answers: readonly LaneAnswer[]
   readonly orders: readonly FillOrder[]
+  /** Absent: none. */
+  readonly raises?: readonly RaiseOrder[]
   readonly view: LaneView
 }
 
@@ -152,8 +234,20 @@ export interface LaneView {
   readonly window: number
   /** Unmined nonces. */
   readonly inFlight: number
+  /** Why nothing is granted, whatever the window. */
+  readonly closed?: { readonly why: ClosedFor; readonly detail: string }
+  /** Only what operators paused; older processes know no other closing. */
   readonly paused?: { readonly reason: string }
+  /** Final block that the ledger knows. */
+  readonly final?: FinalBlock
+  /** Nonces that the account used without us. */
+  readonly foreign?: number
+  /** Counts resets. */
+  readonly era?: number
 }
+
+/** What closes a lane until somebody acts, on its funds or on itself. */
+export type ClosedFor = 'paused' | 'draining' | 'forbidden' | 'funds' | 'replaced'
 
 /** To be told to an owner: its nonce is no longer in a block, and no process drives it. */
 export interface RolledBack {
@@ -165,6 +259,7 @@ export interface RolledBack {
 export function newLane(config: LaneConfig): LaneState {
   return {
     config,
+    configured: config,
     synced: false,
     next: 0,
     entries: {},
@@ -179,6 +274,6 @@ export interface LaneStanding {
   /** True if it takes new work. */
   readonly open: boolean
   /** Why not. `unserved`: no worker polls its queue, and nothing of it was observed lately. */
-  readonly why?: 'paused' | 'draining' | 'forbidden' | 'funds' | 'unserved'
+  readonly why?: ClosedFor | 'unserved'
   readonly detail?: string
 }

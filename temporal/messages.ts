@@ -1,4 +1,5 @@
 import type { ApplyRequest, ApplyResponse, LaneConfig, LaneState } from '../domain/lane.ts'
+import type { PackedLane } from '../domain/lane-pack.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Settings, SettingsOrder } from '../domain/settings.ts'
 import type { LaneId } from '../domain/lane-id.ts'
@@ -94,8 +95,8 @@ export const statusQuery = defineQuery<TransferStatus>('status')
 /** Input of the workflow `lane`. */
 export interface LaneInput {
   config: LaneConfig
-  /** Carried through continue-as-new. */
-  state?: LaneState
+  /** Carried through continue-as-new; by earlier versions as it is, by this one packed. */
+  state?: LaneState | PackedLane
   /** Continue as new after this many updates. */
   updatesPerRun?: number
 }
@@ -108,6 +109,9 @@ export const malformedUpdate = 'LANE_REQUEST_MALFORMED'
 export const runIsFull = 'LANE_RUN_IS_FULL'
 export const pauseSignal = defineSignal<[{ reason: string }]>('pause')
 export const resumeSignal = defineSignal('resume')
+export const drainSignal = defineSignal<[{ reason: string }]>('drain')
+export const forbidSignal = defineSignal<[{ reason: string }]>('forbid')
+export const activateSignal = defineSignal('activate')
 export const setWindowSignal = defineSignal<[{ window: number }]>('setWindow')
 export const resyncSignal = defineSignal('resync')
 export const laneStatusQuery = defineQuery<LaneState>('status')

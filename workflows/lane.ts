@@ -1,10 +1,14 @@
 import { newLane } from '../domain/lane.ts'
 import type { ApplyRequest, LaneRequest, LaneState, RolledBack } from '../domain/lane.ts'
 import { assertApplyRequest } from '../domain/lane-request.ts'
+import { packLane, unpackLane } from '../domain/lane-pack.ts'
 import { apply, view } from '../domain/lane-reducer.ts'
 import type { LaneInput } from '../temporal/messages.ts'
 import {
+  activateSignal,
   applyUpdate,
+  drainSignal,
+  forbidSignal,
   malformedUpdate,
   runIsFull,
   laneStatusQuery,
@@ -28,18 +32,19 @@ import {
 
 /** Far below the server's 2,000 updates per run: each update lives in the run's record, which is rewritten at every step. */
 const updatesPerRun = 300
+const noReason = 'no reason given'
 
 /**
  * The nonce ledger of one key on one chain: the only writer of its grants and attempts. A shell: what is decided is decided in
  * domain/lane-reducer.ts. Handlers are synchronous and never wait.
  */
 export async function lane(input: LaneInput): Promise<void> {
-  let state = input.state ?? newLane(input.config)
+  let state = input.state ? unpackLane(input.state) : newLane(input.config)
   let updates = 0
   let taskOfLastUpdate = -1
 
   const step = (request: ApplyRequest) => {
-    const result = apply(state, request)
+    const result = apply(state, request, Date.now())
     state = result.state
     setCurrentDetails(details(state))
     for (const fallen of result.rolledBack) tell(fallen)
@@ -61,7 +66,10 @@ export async function lane(input: LaneInput): Promise<void> {
     },
   })
   // Batch tools can only signal; each of these is idempotent. Typed by hand: what is missing must not fail the task, and so the lane.
-  setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', reason: by?.reason ?? 'no reason given' }))
+  setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', reason: by?.reason ?? noReason }))
+  setHandler(drainSignal, (by) => order({ kind: 'drain', id: '', reason: by?.reason ?? noReason }))
+  setHandler(forbidSignal, (by) => order({ kind: 'forbid', id: '', reason: by?.reason ?? noReason }))
+  setHandler(activateSignal, () => order({ kind: 'activate', id: '' }))
   setHandler(resumeSignal, () => order({ kind: 'resume', id: '' }))
   setHandler(setWindowSignal, (to) => order({ kind: 'setWindow', id: '', window: to?.window }))
   setHandler(resyncSignal, () => order({ kind: 'resync', id: '' }))
@@ -71,7 +79,7 @@ export async function lane(input: LaneInput): Promise<void> {
   // A task that answers an update must not close the run: the answer would be lost to its caller.
   do await sleep(1)
   while (taskOfLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
-  await continueAsNew<typeof lane>({ ...input, state })
+  await continueAsNew<typeof lane>({ ...input, state: packLane(state) })
 }
 
 function refuseMalformed(request: ApplyRequest): void {
@@ -90,10 +98,10 @@ function tell({ workflowId, intentId, nonce }: RolledBack): void {
 }
 
 function details(state: LaneState): string {
-  const { inFlight, next, latest, window, paused } = view(state)
+  const { inFlight, next, latest, window, closed } = view(state)
   const { granted, filled, foreign, rolledBack } = state.counts
   return [
-    `**${state.config.lane}** ${paused ? `paused: ${paused.reason}` : state.synced ? 'active' : 'not synced'}`,
+    `**${state.config.lane}** ${closed ? `${closed.why}: ${closed.detail}` : state.synced ? 'active' : 'not synced'}`,
     `next nonce ${next}, on chain ${latest}, in flight ${inFlight} of ${window}`,
     `granted ${granted}, filled ${filled}, foreign ${foreign}, rolled back ${rolledBack}`,
   ].join('\n\n')

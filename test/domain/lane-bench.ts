@@ -10,6 +10,8 @@ export const noop: Attempt = { kind: 'noop', gasLimit: '21', maxFee: '15', tip: 
 export class Bench {
   state: LaneState = newLane({ lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 })
   told: readonly RolledBack[] = []
+  /** The ledger's clock, ms. */
+  now = 0
   #seen: Observation = { latest: 5, finalized: 5, height: 100, hash: '0x1', balance: '1000000', claims: [], since: 0 }
 
   constructor(how: 'synced' | 'unsynced' = 'synced') {
@@ -17,7 +19,7 @@ export class Bench {
   }
 
   apply(request: ApplyRequest) {
-    const result = apply(this.state, request)
+    const result = apply(this.state, request, this.now)
     this.state = result.state
     this.told = result.rolledBack
     return result.response

@@ -8,7 +8,7 @@ export interface ModelTx {
   readonly tip: bigint
 }
 
-export type Head = Pick<Observation, 'latest' | 'finalized' | 'height' | 'hash' | 'balance'>
+export type Head = Pick<Observation, 'latest' | 'finalized' | 'height' | 'hash' | 'balance' | 'final'>
 
 interface ModelBlock {
   readonly hash: string
@@ -51,8 +51,9 @@ export class ModelChain {
 
   head(): Head {
     const { height, latest } = this
-    const finalized = this.#countAt(Math.max(0, height - this.#finalDepth))
-    return { latest, finalized, height, hash: this.#blocks[height]?.hash ?? '', balance: String(this.balance) }
+    const depth = Math.max(0, height - this.#finalDepth)
+    const final = { height: depth, hash: this.#blocks[depth]?.hash ?? '' }
+    return { latest, finalized: this.#countAt(depth), height, hash: this.#blocks[height]?.hash ?? '', balance: String(this.balance), final }
   }
 
   send(tx: ModelTx): 'accepted' | 'known' | 'underpriced' | 'too low' {

@@ -11,7 +11,10 @@ import type {
   RolledBack,
 } from '../../domain/lane.ts'
 import { newLane } from '../../domain/lane.ts'
-import { apply, inFlight, unmined } from '../../domain/lane-reducer.ts'
+import { inFlight, unmined } from '../../domain/lane-entries.ts'
+import { apply } from '../../domain/lane-reducer.ts'
+import { packLane, unpackLane } from '../../domain/lane-pack.ts'
+import { unservedMs } from '../../domain/lane-withdraw.ts'
 import assert from 'node:assert/strict'
 
 /** What the checker holds against the ledger, from answers and observations alone. */
@@ -35,6 +38,8 @@ export class CheckedLane {
   state: LaneState
   /** Counts ledgers: a wiped one starts the next. */
   epoch = 0
+  /** ms. */
+  now = 1_000_000
   #books = newBooks()
 
   constructor(config: LaneConfig) {
@@ -50,21 +55,23 @@ export class CheckedLane {
 
   apply(request: ApplyRequest): { response: ApplyResponse; rolledBack: RolledBack[] } {
     const before = freeze(this.state)
-    const together = apply(before, freeze(request))
+    const { now } = this
+    const together = apply(before, freeze(request), now)
     const { state, response, rolledBack } = together
-    assert.deepEqual(apply(json(before), json(request)), together, 'the same through JSON')
+    assert.deepEqual(apply(json(before), json(request), now), together, 'the same through JSON')
+    assert.deepEqual(unpackLane(json(packLane(before))), before, 'the same from run to run')
     assert.deepEqual(json(together), together, 'plain JSON comes out')
 
     let current = before
     if (request.observe) {
-      current = freeze(apply(current, { observe: request.observe, requests: [] }).state)
+      current = freeze(apply(current, { observe: request.observe, requests: [] }, now).state)
       this.#checkObserved(before, request.observe, current, rolledBack)
     } else {
       assert.deepEqual(rolledBack, [])
     }
     assert.equal(response.answers.length, request.requests.length)
     for (const [index, one] of request.requests.entries()) {
-      const alone = apply(current, { requests: [one] })
+      const alone = apply(current, { requests: [one] }, now)
       const answer = response.answers[index] as LaneAnswer
       assert.deepEqual(alone.response.answers, [answer], 'together as one by one')
       this.#checkAnswered(current, one, answer, freeze(alone.state))
@@ -90,6 +97,8 @@ export class CheckedLane {
   }
 
   #checkObserved(before: LaneState, seen: Observation, after: LaneState, rolledBack: RolledBack[]): void {
+    if (before.replaced) return assert.deepEqual([after, rolledBack], [before, []], 'another chain says nothing of this one')
+    this.#checkBroke(after)
     assert.ok(after.next >= before.next, 'next is never lowered by the chain')
     const latest = after.observed?.latest ?? 0
     const finalized = after.observed?.finalized ?? 0
@@ -117,7 +126,23 @@ export class CheckedLane {
     for (const nonce of this.#books.costs.keys()) if (nonce < finalized) this.#books.costs.delete(nonce)
   }
 
+  #checkBroke({ broke, observed, config, next }: LaneState): void {
+    const balance = BigInt(observed?.balance ?? '0')
+    const low = balance < BigInt(config.minimumBalance ?? '0')
+    const lowest = (this.#books.costs.get(observed?.latest ?? next) ?? []).reduce((a, b) => (a > b ? a : b), 0n)
+    if (broke) assert.ok(low || balance < BigInt(broke.cost) || balance < lowest || lowest === 0n, 'broke without a reason')
+    else assert.ok(!low && balance >= lowest, 'broke, and does not say so')
+  }
+
   #checkAnswered(before: LaneState, request: LaneRequest, answer: LaneAnswer, after: LaneState): void {
+    if (request.kind === 'reset') {
+      if (answer.kind === 'refused') return assert.ok(before.observed?.final && !before.replaced, 'refused though the chain is another')
+      assert.deepEqual([after.next, after.synced, after.entries, after.observed], [0, false, {}, undefined])
+      this.epoch += 1
+      // Whom the lane let go stays let go: an ask of before the reset may still be on its way.
+      this.#books = { ...newBooks(), withdrawn: this.#books.withdrawn }
+      return
+    }
     for (const entry of Object.values(before.entries)) {
       const now = after.entries[entry.nonce]
       if (request.kind === 'release' && !entry.maybeSent) continue
@@ -152,10 +177,16 @@ export class CheckedLane {
       const nonce = held.get(request.intentId)
       // A ledger that has not read the account, or has found another's transactions in the pool, can't promise that nothing is mined.
       const unsure = request.how === 'cancel' && (!after.synced || hasInherited(after))
+      const stale = this.now - (before.observed?.at ?? 0) > unservedMs
+      const unminedYet = nonce !== undefined && nonce >= (before.observed?.latest ?? 0)
+      const abandoned = request.how === 'abandon' && unminedYet && (before.closing?.mode === 'forbidden' || stale)
+      const gone = nonce !== undefined && (abandoned || (request.how !== 'cancel' && before.replaced !== undefined))
       if (nonce === undefined && unsure) assert.equal(answer.kind, 'held', 'free is a promise')
-      else assert.deepEqual(answer, nonce === undefined ? { kind: 'free' } : { kind: 'held', nonce }, 'free exactly when nothing is held')
-      if (nonce === undefined || request.how !== 'leave') withdrawn.add(request.intentId)
-      if (request.how === 'abandon') held.delete(request.intentId)
+      else assert.deepEqual(answer, nonce === undefined || gone ? { kind: 'free' } : { kind: 'held', nonce }, 'free when nothing is held')
+      if (nonce === undefined || gone || request.how === 'cancel') withdrawn.add(request.intentId)
+      if (!gone) return
+      held.delete(request.intentId)
+      assert.ok(after.entries[nonce]?.fill && !after.entries[nonce].owner, 'what is abandoned is the debt of the lane')
     }
   }
 
@@ -163,7 +194,7 @@ export class CheckedLane {
     const { held, costs, values, withdrawn, signed } = this.#books
     const { intentId } = request.owner
     const had = held.get(intentId)
-    if (had !== undefined) {
+    if (had !== undefined && !before.replaced) {
       assert.ok(answer.kind === 'granted' && answer.entry.nonce === had, 'an intent that holds a nonce is given that one')
       assert.ok(answer.entry.maybeSent || answer.entry.grantedTo === request.id, 'asked for twice = maybe sent')
       return
@@ -173,13 +204,17 @@ export class CheckedLane {
     const committed = unmined(before).reduce((sum, { nonce }) => sum + (costs.get(nonce) ?? []).reduce((a, b) => (a > b ? a : b), 0n), 0n)
     const open = unmined(before)
     const reusable = open.find((entry) => entry.fill === 'released' && entry.attempts.length === 0)
+    const balance = BigInt(before.observed?.balance ?? '0')
     const reasons = {
       withdrawn: withdrawn.has(intentId),
       none: request.onlyExisting === true,
       paused: before.paused !== undefined,
+      draining: before.closing?.mode === 'draining' && !request.errand,
+      forbidden: before.closing?.mode === 'forbidden',
+      replaced: before.replaced !== undefined,
       unsynced: !before.synced || open.some((entry) => entry.fill === 'inherited'),
       window: !reusable && inFlight(before) >= before.config.window,
-      funds: committed + cost > BigInt(before.observed?.balance ?? '0'),
+      funds: committed + cost > balance || (!request.errand && balance < BigInt(before.config.minimumBalance ?? '0')),
       conflict: false,
     }
     if (answer.kind === 'refused') return assert.ok(reasons[answer.why], `refused: ${answer.why}, ${answer.detail}`)

@@ -1,4 +1,4 @@
-import { inFlight } from '../../domain/lane-reducer.ts'
+import { inFlight } from '../../domain/lane-entries.ts'
 import { Bench, nonceOf } from './lane-bench.ts'
 import { describe, expect, test } from 'vitest'
 
@@ -45,7 +45,8 @@ describe('observe', () => {
     lane.observe({ height: 103 })
     lane.observe({ height: 104, since: 101 })
     lane.observe({ height: 104, since: 0, claims: [5] })
-    lane.observe({ height: 107, claims: [] })
+    lane.observe({ height: 106, claims: [] })
+    lane.observe({ height: 107 })
     expect(lane.orders).toEqual([])
     lane.observe({ height: 108 })
     expect(lane.orders).toEqual([[5, 'orphaned']])
@@ -63,6 +64,7 @@ describe('observe', () => {
   test('tells the owners whose block went away, but not of what the teller drives', () => {
     const lane = new Bench()
     for (const name of ['a', 'b', 'c']) lane.grant(name)
+    lane.do({ kind: 'forbid', id: 'f', reason: 'a leak' })
     lane.withdraw('c', 'abandon')
     lane.observe({ latest: 8, height: 101 })
     lane.observe({ latest: 5, height: 102, claims: [6] })
@@ -79,10 +81,62 @@ describe('observe', () => {
     lane.observe({ latest: 6, height: 150 })
     lane.observe({ latest: 5, height: 151 })
     expect([lane.told.length, lane.orders]).toEqual([1, []])
+    lane.observe({ height: 153 })
     lane.observe({ height: 154 })
     expect(lane.orders).toEqual([])
     lane.observe({ height: 155 })
     expect(lane.orders).toEqual([[5, 'orphaned']])
+  })
+})
+
+describe('after an outage that all processes had', () => {
+  // Regression: the process that came back first had the nonces of the others filled before they could claim them.
+  test('nobody is called idle for the time in which nobody could tell', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b']) lane.grant(name)
+    lane.observe({ height: 101, claims: [5, 6] })
+    // One process is back; the other, which drives 5, is a moment later.
+    lane.observe({ height: 120, claims: [6] })
+    lane.observe({ height: 122, claims: [6] })
+    expect(lane.orders).toEqual([])
+    lane.observe({ height: 123, claims: [5] })
+    lane.observe({ height: 125, claims: [6] })
+    expect(lane.orders).toEqual([])
+    lane.observe({ height: 127, claims: [6] })
+    expect(lane.orders).toEqual([[5, 'orphaned']])
+  })
+})
+
+describe('a replaced chain', () => {
+  const final = { height: 90, hash: '0x90' }
+
+  test('halts the lane until it is reset; then the account is read anew', () => {
+    const lane = new Bench()
+    lane.observe({ final, height: 101 })
+    lane.grant('a')
+    lane.do({ kind: 'forbid', id: 'f', reason: 'kept' })
+    expect(nonceOf(lane.do({ kind: 'reset', id: 'r' }))).toBe('conflict')
+    lane.do({ kind: 'replaced', id: 'x', block: { ...final, hash: '0x91' } })
+    expect(lane.state.replaced).toBeUndefined()
+    lane.do({ kind: 'replaced', id: 'x', block: final })
+    expect([nonceOf(lane.grant('b')), nonceOf(lane.grant('a'))]).toEqual(['replaced', 'replaced'])
+    lane.observe({ latest: 0, finalized: 0, height: 3 })
+    expect(lane.state).toMatchObject({ next: 6, observed: { height: 101 } })
+    expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'free' })
+    expect(lane.orders).toEqual([])
+    expect(nonceOf(lane.do({ kind: 'reset', id: 'r' }))).toBe('done')
+    expect(lane.state).toMatchObject({ synced: false, next: 0, entries: {}, era: 1, closing: { reason: 'kept' } })
+    lane.do({ kind: 'activate', id: 'f' })
+    lane.observe({ latest: 2, finalized: 2, height: 4, pending: 2 })
+    expect([nonceOf(lane.grant('b')), nonceOf(lane.grant('a', 'zombie'))]).toEqual([2, 'withdrawn'])
+  })
+
+  test('is not what a chain is that is behind: next stays, and so does what was final', () => {
+    const lane = new Bench()
+    lane.observe({ final, height: 101 })
+    lane.grant('a')
+    lane.observe({ height: 102, final: { height: 80, hash: '0x80' }, latest: 3, finalized: 3 })
+    expect(lane.state).toMatchObject({ next: 6, observed: { final, latest: 5, finalized: 5 } })
   })
 })
 

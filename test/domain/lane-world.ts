@@ -1,5 +1,5 @@
 import { bumpFees } from '../../domain/fees.ts'
-import type { ApplyResponse, Attempt, FillOrder, LaneAnswer, LaneRequest, Owner } from '../../domain/lane.ts'
+import type { ApplyResponse, Attempt, FillOrder, LaneAnswer, LaneRequest, Owner, RaiseOrder } from '../../domain/lane.ts'
 import type { Head } from './lane-chain.ts'
 import { ModelChain, txOf } from './lane-chain.ts'
 import { CheckedLane } from './lane-checker.ts'
@@ -11,6 +11,8 @@ export interface WorldOptions {
   readonly finalDepth: number
   /** Transactions that the account had sent before there was a lane. */
   readonly first: number
+  /** Wei. */
+  readonly minimumBalance: number
 }
 
 export const market = { maxFee: '100', tip: '10' }
@@ -39,21 +41,25 @@ interface Process {
   since: number
   readonly flights: Map<number, Flight>
   orders: readonly (FillOrder & { readonly epoch: number })[]
+  raises: readonly RaiseOrder[]
   /** What it asked, so that a copy can reach the ledger late. */
   asked: { request: LaneRequest; waiting: boolean }[]
 }
 
 /** A chain, a ledger and some processes with the key. Each method is one thing that can happen; numbers choose among what is there. */
 export class World {
-  readonly chain: ModelChain
+  chain: ModelChain
   readonly lane: CheckedLane
+  readonly #options: WorldOptions
   readonly #processes: Process[]
   #ids = 0
 
-  constructor({ window, fillAfterBlocks, finalDepth, first }: WorldOptions) {
-    this.chain = new ModelChain(first, finalDepth)
+  constructor(options: WorldOptions) {
+    this.#options = options
+    this.chain = new ModelChain(options.first, options.finalDepth)
     this.chain.balance = 10_000_000n
-    this.lane = new CheckedLane({ lane: 'evm-1:0xa', window, fillAfterBlocks })
+    const { window, fillAfterBlocks, minimumBalance } = options
+    this.lane = new CheckedLane({ lane: 'evm-1:0xa', window, fillAfterBlocks, minimumBalance: String(minimumBalance) })
     this.#processes = Array.from({ length: processes }, () => this.#newProcess())
   }
 
@@ -62,9 +68,9 @@ export class World {
   }
 
   /** `answered`: the answer gets back; otherwise the process goes on waiting. */
-  ask(p: number, intent: number, fee: string, answered: boolean, onlyExisting = false): void {
+  ask(p: number, intent: number, fee: string, answered: boolean, how: 'onlyExisting' | 'errand' | 'new' = 'new'): void {
     const attempt: Attempt = { kind: 'call', gasLimit, maxFee: fee, tip: '10' }
-    const request = { kind: 'grant' as const, id: this.#id(), owner: ownerOf(intent), attempt, ...(onlyExisting && { onlyExisting }) }
+    const request = { kind: 'grant' as const, id: this.#id(), owner: ownerOf(intent), attempt, ...(how !== 'new' && { [how]: true }) }
     this.#ask(this.#process(p), [request], answered)
   }
 
@@ -125,6 +131,15 @@ export class World {
     this.lane.apply({ requests: [request] })
   }
 
+  /** A devnet that was reset: all processes find out, and drop what they drove. The ledger is told if it knows a final block. */
+  replaceChain(): void {
+    const { final } = this.lane.state.observed ?? {}
+    this.chain = new ModelChain(this.#options.first, this.#options.finalDepth)
+    this.chain.balance = 10_000_000n
+    for (const p of this.#processes.keys()) this.crash(p)
+    this.operator(final ? { kind: 'replaced', id: this.#id(), block: final } : { kind: 'reset', id: this.#id() })
+  }
+
   crash(p: number): void {
     this.#processes[p % processes] = this.#newProcess()
   }
@@ -148,6 +163,11 @@ export class World {
   obey(p: number): void {
     const process = this.#process(p)
     for (const order of process.orders) this.#fill(process, order)
+    for (const { nonce, after } of process.raises) {
+      const flight = process.flights.get(nonce)
+      const kind = flight?.attempts.at(-1)?.kind
+      if (flight && kind && !flight.estranged && flight.attempts.length <= after) this.#append(process, flight, kind, true)
+    }
   }
 
   /**
@@ -156,7 +176,8 @@ export class World {
    */
   settle(): void {
     this.chain.balance = 10n ** 18n
-    this.operator({ kind: 'resume', id: this.#id() })
+    if (this.lane.state.replaced) this.operator({ kind: 'reset', id: this.#id() })
+    this.operator({ kind: 'activate', id: this.#id() })
     this.operator({ kind: 'setWindow', id: this.#id(), window: 4 })
     const { config } = this.lane.state
     const rounds = 50 + 12 * (config.fillAfterBlocks + 3)
@@ -218,7 +239,9 @@ export class World {
       process.asked.push({ request, waiting: !answered })
       if (answered) this.#answered(process, request, response.answers[index] as LaneAnswer)
     }
-    if (answered) process.orders = response.orders.map((order) => ({ ...order, epoch: this.lane.epoch }))
+    if (!answered) return
+    process.orders = response.orders.map((order) => ({ ...order, epoch: this.lane.epoch }))
+    process.raises = response.raises ?? []
   }
 
   #update(process: Process, requests: readonly LaneRequest[], observe: boolean): ApplyResponse {
@@ -252,7 +275,7 @@ export class World {
 
   #newProcess(): Process {
     const head = this.chain.head()
-    return { head, since: head.height, flights: new Map(), orders: [], asked: [] }
+    return { head, since: head.height, flights: new Map(), orders: [], raises: [], asked: [] }
   }
 
   #process(p: number): Process {

@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest'
 /** Things that can happen, and how often beside the others. The numbers choose which process, which intent, which flight, how much. */
 const happenings: Record<string, [weight: number, (world: World, a: number, b: number, c: number) => unknown]> = {
   ask: [10, (world, a, b, c) => world.ask(a, b % 6, ['20', '100', '300'][c % 3] ?? '100', c % 4 !== 0)],
-  askAgain: [4, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, true)],
+  askAgain: [4, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'onlyExisting')],
+  errand: [1, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'errand')],
   askMany: [3, (world, a, b, c) => world.askMany(a, b % 6, 2 + (c % 4))],
   repeat: [6, (world, a, b) => world.repeat(a, b)],
   launch: [10, (world, a, b) => world.launch(a, b)],
@@ -25,6 +26,23 @@ const happenings: Record<string, [weight: number, (world: World, a: number, b: n
   foreign: [2, (world, _, b, c) => world.chain.foreign(world.chain.latest + (b % 3), [30n, 100n, 900n][c % 3] ?? 100n)],
   balance: [2, (world, _, __, c) => void (world.chain.balance = [0n, 700_000n, 1_300_000n, 10_000_000n][c % 4] ?? 0n)],
   pause: [1, (world) => world.operator({ kind: 'pause', id: 'p', reason: 'operator' })],
+  drain: [1, (world) => world.operator({ kind: 'drain', id: 'p', reason: 'operator' })],
+  forbid: [1, (world) => world.operator({ kind: 'forbid', id: 'p', reason: 'operator' })],
+  activate: [3, (world) => world.operator({ kind: 'activate', id: 'p' })],
+  cancelNonce: [1, (world, _, b) => world.operator({ kind: 'cancelNonce', id: 'p', nonce: world.chain.latest + (b % 3) })],
+  replace: [2, (world, _, b) => world.operator({ kind: 'replace', id: 'p', nonce: world.chain.latest + (b % 3) })],
+  configure: [
+    1,
+    (world, _, b, c) =>
+      world.operator({
+        kind: 'configure',
+        id: 'p',
+        config: { ...world.lane.state.config, window: 1 + (b % 5), minimumBalance: ['0', '1000000'][c % 2] ?? '0' },
+      }),
+  ],
+  time: [3, (world, _, __, c) => void (world.lane.now += [1_000, 20_000, 40_000][c % 3] ?? 0)],
+  replaceChain: [1, (world) => world.replaceChain()],
+  reset: [2, (world) => world.operator({ kind: 'reset', id: 'p' })],
   resume: [2, (world) => world.operator({ kind: 'resume', id: 'p' })],
   setWindow: [1, (world, _, __, c) => world.operator({ kind: 'setWindow', id: 'p', window: 1 + (c % 5) })],
   resync: [1, (world) => world.operator({ kind: 'resync', id: 'p' })],
@@ -44,6 +62,7 @@ const options: fc.Arbitrary<WorldOptions> = fc.record({
   fillAfterBlocks: fc.integer({ min: 1, max: 4 }),
   finalDepth: fc.nat({ max: 4 }),
   first: fc.nat({ max: 3 }),
+  minimumBalance: fc.constantFrom(0, 0, 800_000),
 })
 const story = fc.array(happening, { maxLength: 80, size: 'max' })
 

@@ -1,6 +1,9 @@
 import type { Attempt, LaneRequest, LaneState } from '../../domain/lane.ts'
 import { newLane } from '../../domain/lane.ts'
+import type { PackedLane } from '../../domain/lane-pack.ts'
+import { packLane, unpackLane } from '../../domain/lane-pack.ts'
 import { apply } from '../../domain/lane-reducer.ts'
+import { unservedMs } from '../../domain/lane-withdraw.ts'
 import { Bench, bump, first, nonceOf, noop, owner } from './lane-bench.ts'
 import { describe, expect, test } from 'vitest'
 
@@ -78,7 +81,9 @@ describe('grant', () => {
     const lane = new Bench()
     lane.observe({ balance: '3999' })
     lane.grant('a', 'a-1', { value: '2000' })
+    lane.do({ kind: 'forbid', id: 'f', reason: 'a leak' })
     lane.withdraw('a', 'abandon')
+    lane.do({ kind: 'activate', id: 'f' })
     lane.attempt(5, 1, noop)
     expect(nonceOf(lane.grant('b'))).toBe('funds')
     lane.observe({ balance: '4000' })
@@ -113,7 +118,7 @@ describe('attempt', () => {
     const lane = new Bench()
     lane.grant('a')
     expect(lane.attempt(5, 1, noop)).toEqual({ kind: 'attempts', attempts: [first] })
-    lane.do({ kind: 'fill', id: 'f', nonce: 5, reason: 'operator' })
+    lane.do({ kind: 'fill', id: 'f', nonce: 5, reason: 'refused' })
     expect(lane.attempt(5, 1, bump)).toEqual({ kind: 'attempts', attempts: [first] })
     expect(lane.attempt(5, 1, noop)).toEqual({ kind: 'attempts', attempts: [first, noop] })
     expect(lane.state.counts).toMatchObject({ attempts: 1, filled: 1 })
@@ -182,22 +187,44 @@ describe('withdraw', () => {
     expect(nonceOf(lane.grant('a', 'zombie'))).toBe('withdrawn')
   })
 
-  test("with a nonce says which; leave leaves it, cancel has it filled, abandon makes it the lane's", () => {
+  test('with a nonce says which; leave leaves it, cancel has it filled', () => {
     const lane = new Bench()
-    for (const name of ['a', 'b', 'c']) lane.grant(name)
+    for (const name of ['a', 'b']) lane.grant(name)
     expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'held', nonce: 5 })
     expect(lane.withdraw('b', 'cancel')).toEqual({ kind: 'held', nonce: 6 })
-    expect(lane.withdraw('c', 'abandon')).toEqual({ kind: 'held', nonce: 7 })
-    expect(lane.orders).toEqual([
-      [6, 'cancelled'],
-      [7, 'abandoned'],
-    ])
-    expect(lane.state.entries[7]?.owner).toBeUndefined()
-    lane.do({ kind: 'fill', id: 'f', nonce: 7, reason: 'operator' })
-    expect(lane.state.entries[7]?.fill).toBe('abandoned')
-    expect(lane.withdraw('c', 'leave')).toEqual({ kind: 'free' })
-    // The cancelled one still learns its fate by asking; the abandoned one is out.
-    expect(['b', 'c'].map((name) => nonceOf(lane.grant(name, 'late')))).toEqual([6, 'withdrawn'])
+    expect(lane.orders).toEqual([[6, 'cancelled']])
+    // The cancelled one still learns its fate by asking.
+    expect(nonceOf(lane.grant('b', 'late'))).toBe(6)
+  })
+
+  test("abandon makes an unmined nonce of a forbidden lane the lane's, and its intent free for another", () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b', 'c']) lane.grant(name, `${name}-1`, { value: '7' })
+    expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'held', nonce: 6 })
+    lane.observe({ latest: 6, height: 101 })
+    lane.do({ kind: 'forbid', id: 'f', reason: 'a leak' })
+    // In a block already: it is waited for.
+    expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'held', nonce: 5 })
+    expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'free' })
+    expect(lane.state.entries[6]).toMatchObject({ fill: 'abandoned', value: '7', maybeSent: true, attempts: [first] })
+    expect(lane.state.entries[6]?.owner).toBeUndefined()
+    expect(lane.orders).toEqual([[6, 'abandoned']])
+    expect(nonceOf(lane.grant('b', 'zombie'))).toBe('withdrawn')
+    expect(lane.withdraw('b', 'leave')).toEqual({ kind: 'free' })
+    lane.do({ kind: 'activate', id: 'f' })
+    expect([nonceOf(lane.grant('d')), nonceOf(lane.grant('c', 'again'))]).toEqual([8, 7])
+  })
+
+  test('abandon is free, too, when no process has told anything for half a minute', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.now = unservedMs
+    lane.observe({ height: 101 })
+    lane.now += unservedMs
+    expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'held', nonce: 5 })
+    lane.now += 1
+    expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'held', nonce: 5 })
+    expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'free' })
   })
 
   // Regression: once the no-op was final, a zombie of the cancelled transfer was given a new nonce.
@@ -214,7 +241,7 @@ describe('withdraw', () => {
 describe('state', () => {
   const id = (n: number) => `wormhole-token-bridge:ethereum:0x${'ab'.repeat(32)}:${10n ** 18n + BigInt(n)}:${String(n).padStart(16, '0')}`
 
-  function full(entries: number, tombstones: number): LaneState {
+  function full(entries: number, tombstones: number, raises = 2): LaneState {
     const attempt: Attempt = { kind: 'call', gasLimit: '412345', maxFee: '123456789012', tip: '1500000000' }
     const config = { lane: `evm-42161:0x${'a'.repeat(40)}`, window: entries, fillAfterBlocks: 20 }
     const seen = { latest: 1_000_000, finalized: 1_000_000, height: 250_000_000, hash: `0x${'f'.repeat(64)}` }
@@ -226,24 +253,39 @@ describe('state', () => {
         const owned = { workflowId: id(n), intentId: `${id(n)}/1`, callHash: `0x${'e'.repeat(64)}` }
         return { kind: 'grant', id: `deadbeef${n}`, owner: owned, attempt } as const
       }),
-      ...[1, 2].flatMap((index) =>
-        numbers(entries).map((n) => ({ kind: 'attempt', id: 'x', nonce: 1_000_000 + n, index, attempt }) as const),
-      ),
+      ...[1, 2]
+        .slice(0, raises)
+        .flatMap((index) => numbers(entries).map((n) => ({ kind: 'attempt', id: 'x', nonce: 1_000_000 + n, index, attempt }) as const)),
     ]
     return apply(newLane(config), { observe, requests }).state
   }
 
-  const sizeOf = (state: LaneState) => Buffer.byteLength(JSON.stringify(state))
+  const sizeOf = (state: LaneState | PackedLane) => Buffer.byteLength(JSON.stringify(state))
 
   test('stays under 64 KiB with a window of 64, three attempts each and every tombstone', () => {
-    const state = full(64, 256)
-    expect([Object.keys(state.entries).length, state.tombstones.length]).toEqual([64, 256])
+    const state = full(64, 1_024)
+    expect([Object.keys(state.entries).length, state.tombstones.length]).toEqual([64, 1_024])
     expect(id(1).length).toBeGreaterThan(125)
-    expect(sizeOf(state)).toBeLessThan(64 * 1024)
+    expect(sizeOf(packLane(state))).toBeLessThan(40 * 1024)
   })
 
-  test('remembers the newest 256 tombstones', () => {
-    const state = full(1, 257)
+  test('stays well below 200 KB with a thousand nonces that wait for a far finality', () => {
+    const state = full(1_000, 1_024, 0)
+    expect(Object.keys(state.entries)).toHaveLength(1_000)
+    expect(sizeOf(packLane(state))).toBeLessThan(170_000)
+    expect(unpackLane(packLane(state))).toEqual(state)
+  })
+
+  test('reads what earlier versions carried, their tombstones too', () => {
+    const state = { ...full(2, 0), tombstones: ['wormhole-token-bridge:1/1'.slice(-32)] }
+    expect(unpackLane(JSON.parse(JSON.stringify(state)) as LaneState)).toEqual(state)
+    const late = { workflowId: 'w', intentId: 'wormhole-token-bridge:1/1', callHash: '0x' }
+    const [answer] = apply(state, { requests: [{ kind: 'grant', id: 'z', owner: late, attempt: first }] }).response.answers
+    expect(nonceOf(answer)).toBe('withdrawn')
+  })
+
+  test('remembers the newest 1,024 tombstones', () => {
+    const state = full(1, 1_025)
     const ask = (n: number) =>
       apply(
         { ...state, config: { ...state.config, window: 9 } },
@@ -251,6 +293,6 @@ describe('state', () => {
           requests: [{ kind: 'grant', id: 'z', owner: { workflowId: id(n), intentId: `${id(n)}/1`, callHash: '0x' }, attempt: first }],
         },
       ).response.answers[0]
-    expect([10_000, 10_001, 10_256].map((n) => nonceOf(ask(n)))).toEqual([1_000_001, 'withdrawn', 'withdrawn'])
+    expect([10_000, 10_001, 11_024].map((n) => nonceOf(ask(n)))).toEqual([1_000_001, 'withdrawn', 'withdrawn'])
   })
 })

@@ -1,0 +1,130 @@
+import { Bench, bump, first, nonceOf, noop } from './lane-bench.ts'
+import { describe, expect, test } from 'vitest'
+
+const id = 'o'
+
+describe('draining', () => {
+  test('grants nothing new, gives who holds a nonce its nonce, and takes the errands of an operator', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.do({ kind: 'drain', id, reason: 'key rotation' })
+    expect(lane.grant('b')).toEqual({ kind: 'refused', why: 'draining', detail: 'key rotation' })
+    expect(nonceOf(lane.grant('a', 'a-2'))).toBe(5)
+    expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'held', nonce: 5 })
+    const sweep = { workflowId: 'errand', intentId: 'errand/1', callHash: '0x5' }
+    expect(nonceOf(lane.do({ kind: 'grant', id, owner: sweep, attempt: first, errand: true }))).toBe(6)
+    expect(lane.apply({ requests: [] }).view.closed).toEqual({ why: 'draining', detail: 'key rotation' })
+    lane.do({ kind: 'activate', id })
+    expect(nonceOf(lane.grant('b'))).toBe(7)
+  })
+
+  test('forbidden takes no errand either; resume does not end it, activate ends all', () => {
+    const lane = new Bench()
+    lane.do({ kind: 'forbid', id, reason: 'a leak' })
+    lane.do({ kind: 'pause', id, reason: 'and paused' })
+    const sweep = { workflowId: 'errand', intentId: 'errand/1', callHash: '0x5' }
+    expect(nonceOf(lane.do({ kind: 'grant', id, owner: sweep, attempt: first, errand: true }))).toBe('forbidden')
+    lane.do({ kind: 'resume', id })
+    expect(nonceOf(lane.grant('b'))).toBe('forbidden')
+    lane.do({ kind: 'pause', id, reason: 'and paused' })
+    lane.do({ kind: 'activate', id })
+    expect(nonceOf(lane.grant('b'))).toBe(5)
+  })
+})
+
+describe('funds', () => {
+  const closed = (lane: Bench) => lane.apply({ requests: [] }).view.closed?.why
+
+  test('below the minimum balance the lane is broke, and works again once it is funded', () => {
+    const lane = new Bench()
+    lane.do({ kind: 'configure', id, config: { ...lane.state.config, minimumBalance: '2000000' } })
+    expect([nonceOf(lane.grant('a')), closed(lane)]).toEqual(['funds', 'funds'])
+    lane.observe({ balance: '1999999', height: 101 })
+    expect(closed(lane)).toBe('funds')
+    lane.observe({ balance: '2000000', height: 102 })
+    expect([closed(lane), nonceOf(lane.grant('a'))]).toEqual([undefined, 5])
+  })
+
+  test('broke when it can pay neither the next grant nor the lowest nonce; not because others are in flight, or for what a call moves', () => {
+    const lane = new Bench()
+    lane.observe({ balance: '1500' })
+    expect([nonceOf(lane.grant('a')), nonceOf(lane.grant('b')), closed(lane)]).toEqual([5, 'funds', undefined])
+    lane.observe({ latest: 6, height: 101 })
+    expect([nonceOf(lane.grant('c', 'c-1', { value: '600' })), closed(lane)]).toEqual(['funds', undefined])
+    lane.observe({ balance: '999', height: 102 })
+    expect([nonceOf(lane.grant('b')), closed(lane)]).toEqual(['funds', 'funds'])
+    lane.observe({ balance: '1000', height: 103 })
+    expect([nonceOf(lane.grant('b')), closed(lane)]).toEqual([6, undefined])
+    lane.observe({ balance: '999', height: 104 })
+    expect(closed(lane)).toBe('funds')
+    lane.observe({ latest: 7, height: 105 })
+    expect(closed(lane)).toBeUndefined()
+  })
+})
+
+describe('one nonce', () => {
+  test('is filled by an operator only if it is nobody’s; cancel-nonce takes it from its owner', () => {
+    const lane = new Bench()
+    for (const name of ['a', 'b']) lane.grant(name)
+    expect(nonceOf(lane.do({ kind: 'fill', id, nonce: 5, reason: 'operator' }))).toBe('conflict')
+    expect(lane.do({ kind: 'fill', id, nonce: 9, reason: 'operator' })).toMatchObject({
+      why: 'none',
+      detail: expect.stringContaining('is 7'),
+    })
+    expect(nonceOf(lane.do({ kind: 'cancelNonce', id, nonce: 5 }))).toBe('done')
+    expect(lane.orders).toEqual([[5, 'cancelled']])
+    expect(nonceOf(lane.grant('a', 'a-2'))).toBe(5)
+    lane.observe({ latest: 6, height: 101 })
+    expect(nonceOf(lane.do({ kind: 'cancelNonce', id, nonce: 5 }))).toBe('none')
+  })
+
+  test('that was inherited is filled at once, and stays inherited until it is mined', () => {
+    const lane = new Bench('unsynced')
+    lane.observe({ pending: 6 })
+    expect(lane.orders).toEqual([])
+    lane.do({ kind: 'fill', id, nonce: 5, reason: 'operator' })
+    expect(lane.orders).toEqual([[5, 'inherited']])
+    expect(nonceOf(lane.grant('a'))).toBe('unsynced')
+  })
+
+  test('is replaced by one more attempt, ordered until that is recorded', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    expect(lane.apply({ requests: [] }).raises).toBeUndefined()
+    lane.do({ kind: 'replace', id, nonce: 5, maxFee: '30' })
+    expect(lane.apply({ requests: [] }).raises).toEqual([{ nonce: 5, after: 1, maxFee: '30' }])
+    lane.attempt(5, 1, bump)
+    expect(lane.apply({ requests: [] }).raises).toBeUndefined()
+    lane.do({ kind: 'cancelNonce', id, nonce: 5 })
+    lane.do({ kind: 'replace', id, nonce: 5 })
+    lane.attempt(5, 2, noop)
+    expect(lane.state.entries[5]).not.toHaveProperty('raise')
+    expect(nonceOf(lane.do({ kind: 'replace', id, nonce: 6 }))).toBe('none')
+  })
+})
+
+describe('configure', () => {
+  test("an operator's window stays until the config's own value changes", () => {
+    const lane = new Bench()
+    const { config } = lane.state
+    const tell = (window: number) => lane.do({ kind: 'configure', id, config: { ...config, window, fillAfterBlocks: 9 } })
+    lane.do({ kind: 'setWindow', id, window: 1 })
+    tell(3)
+    expect(lane.state.config).toEqual({ ...config, window: 1, fillAfterBlocks: 9 })
+    tell(7)
+    expect(lane.state.config.window).toBe(7)
+  })
+
+  test('of a state of an earlier version takes the config', () => {
+    const lane = new Bench()
+    const { configured: _, ...old } = lane.state
+    lane.state = old
+    lane.do({ kind: 'configure', id, config: { ...old.config, window: 5 } })
+    expect(lane.state).toMatchObject({ config: { window: 5 }, configured: { window: 5 } })
+    const { configured: __, ...older } = lane.state
+    lane.state = older
+    lane.do({ kind: 'setWindow', id, window: 2 })
+    lane.do({ kind: 'configure', id, config: { ...old.config, window: 5 } })
+    expect(lane.state.config.window).toBe(2)
+  })
+})
