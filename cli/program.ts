@@ -1,11 +1,19 @@
 import { Command } from 'commander'
 import { configCommand } from './commands/config.ts'
+import { allowCommand, denyCommand } from './commands/deny.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { feesCommand } from './commands/fees.ts'
+import { haltCommand, unhaltCommand } from './commands/halt.ts'
 import { keystoreCommand } from './commands/keystore.ts'
 import { laneCommand } from './commands/lane.ts'
+import { nodeCommand } from './commands/node.ts'
 import { runCommand } from './commands/run.ts'
+import { settingsCommand } from './commands/settings.ts'
 import { transferCommand } from './commands/transfer.ts'
 import type { Cli, CliContext, ExitCode, GlobalOptions } from './context.ts'
+
+/** What is changed while everything runs. */
+const operatorCommands = [settingsCommand, haltCommand, unhaltCommand, denyCommand, allowCommand, feesCommand, nodeCommand]
 
 /** The whole command line. Throws CommanderError instead of ending the process. */
 export function createProgram(context: CliContext, ended: (code: ExitCode) => void): Command {
@@ -33,7 +41,7 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
     .exitOverride()
     .showHelpAfterError('(portage <command> --help shows how)')
     .addHelpText('after', footer)
-  for (const create of [runCommand, transferCommand, laneCommand, configCommand, doctorCommand, keystoreCommand]) {
+  for (const create of [runCommand, transferCommand, ...operatorCommands, laneCommand, configCommand, doctorCommand, keystoreCommand]) {
     inherit(program, create(cli))
   }
   return program

@@ -1,6 +1,6 @@
 const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g
-/** What stands for a variable while the rest is looked at: no character of a URL. */
-const hole = '\u0000'
+/** What stands for a variable while the rest is looked at: a character for private use, which no URL has. */
+const hole = '\uE000'
 
 /** Scheme, user info, host with port, path, query with fragment. */
 const parts = /^(https?):\/\/(?:([^/?#@]*)@)?([^/?#@]+)([^?#]*)(.*)$/i
@@ -15,6 +15,7 @@ export function assertNodeUrl(url: unknown, path: string): void {
     throw new Error(`${path}: ${why}; put the URL, or its secret, into a variable of the workers' environment: \${VARIABLE}`)
   }
   if (typeof url !== 'string' || url.length === 0 || url.length > 300) return fail('must be a URL of at most 300 characters')
+  if (url.includes(hole)) return fail('holds a character that no URL has')
   const text = url.replace(variable, hole)
   if (text === hole) return
   if (/[\s$<>"'\\]/.test(text)) return fail('holds a character that no URL has, or a ${…} that is not the name of a variable')
@@ -24,7 +25,7 @@ export function assertNodeUrl(url: unknown, path: string): void {
   if (user !== undefined && !user.split(':').every((part) => part === hole)) return fail('must not hold a user name or a password')
   const literal = !text.includes(hole)
   if (place !== '' && place !== '/' && (literal || !place.split('/').every(harmless))) return fail('must not hold a path')
-  if (rest !== '' && (literal || !/^\?[a-z_-]{1,20}=\u0000(&[a-z_-]{1,20}=\u0000)*$/i.test(rest))) return fail('must not hold a query')
+  if (rest !== '' && (literal || !/^\?[a-z_-]{1,20}=\uE000(&[a-z_-]{1,20}=\uE000)*$/i.test(rest))) return fail('must not hold a query')
 }
 
 /** A version or the name of a network is no key: keys have 16 characters and more. */

@@ -104,7 +104,16 @@ describe('settings', () => {
         // Plain JSON: what travels is what is kept.
         expect(JSON.parse(JSON.stringify(settings))).toEqual(settings)
         for (const rows of [settings.halts.map((halt) => halt.scope), settings.fees.map((rule) => rule.scope)]) {
-          expect(new Set(rows.map((row) => JSON.stringify(Object.entries(row).toSorted()))).size).toBe(rows.length)
+          expect(
+            new Set(
+              rows.map((row) =>
+                Object.entries(row)
+                  .map(String)
+                  .toSorted((a, b) => a.localeCompare(b))
+                  .join(),
+              ),
+            ).size,
+          ).toBe(rows.length)
         }
       }),
     )

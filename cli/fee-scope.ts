@@ -1,0 +1,59 @@
+import { parseUnits } from 'ethers'
+import { InvalidArgumentError } from 'commander'
+import type { FeeScope } from '../domain/fee-policy.ts'
+
+/** `global`, `chain:bsc`, `call:bsc/0x…` or `call:bsc/0x…/0x12345678`, `lane:evm-56:0x…`, `transfer:<id>`. */
+export function feeScopeText(scope: FeeScope): string {
+  switch (scope.kind) {
+    case 'global':
+      return 'global'
+    case 'chain':
+      return `chain:${scope.chain}`
+    case 'call':
+      return `call:${[scope.chain, scope.contract, scope.selector].filter(Boolean).join('/')}`
+    case 'lane':
+      return `lane:${scope.lane}`
+    case 'transfer':
+      return `transfer:${scope.id}`
+  }
+}
+
+/** The opposite of feeScopeText. Throws InvalidArgumentError (a wrong command line). */
+export function parseFeeScope(text: string): FeeScope {
+  const [, kind, rest = ''] = /^(\w+)(?::(.+))?$/.exec(text) ?? []
+  if (kind === 'global' && rest === '') return { kind }
+  if (rest !== '') {
+    if (kind === 'chain') return { kind, chain: rest }
+    if (kind === 'lane') return { kind, lane: rest }
+    if (kind === 'transfer') return { kind, id: rest }
+    if (kind === 'call') {
+      const [chain, contract, selector, more] = rest.split('/')
+      if (chain && contract && more === undefined) return { kind, chain, contract, ...(selector !== undefined && { selector }) }
+    }
+  }
+  throw new InvalidArgumentError('It must be global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id> or transfer:<id>.')
+}
+
+/** `30gwei`, `0.05ether` or `30000000000` (wei) as wei, decimal. Throws InvalidArgumentError. */
+export function parseWei(text: string): string {
+  const [, amount, unit = 'wei'] = /^([0-9]+(?:\.[0-9]+)?)(wei|gwei|ether)?$/.exec(text) ?? []
+  try {
+    if (amount !== undefined) return String(parseUnits(amount, unit))
+  } catch {
+    // Less than a wei.
+  }
+  throw new InvalidArgumentError('It must be an amount in wei, or with a unit: 30gwei, 0.05ether.')
+}
+
+/** A number from 1 to 5. Throws InvalidArgumentError. */
+export function parseGasFactor(text: string): number {
+  const factor = Number(text)
+  if (/^[0-9.]+$/.test(text) && factor >= 1 && factor <= 5) return factor
+  throw new InvalidArgumentError('It must be a number from 1 to 5.')
+}
+
+/** Gas units, decimal. Throws InvalidArgumentError. */
+export function parseGas(text: string): string {
+  if (/^[0-9]{1,20}$/.test(text)) return text
+  throw new InvalidArgumentError('It must be a whole number of gas units.')
+}
