@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { accountIndex, devnetAccount, devnetGuardians, type DevnetAccount } from './accounts.ts'
 import { startAnvil, type Anvil } from './anvil.ts'
 import { check, type CheckResult } from './checker.ts'
+import { startFaultProxy, type FaultProxy } from './fault-proxy.ts'
 import { startGuardian, type Guardian } from './guardian.ts'
 import { relayerConfig, type ConfigInput, type LaneKey } from './relayer-config.ts'
 import { startTemporal, type TemporalOptions, type TemporalServer } from './temporal.ts'
@@ -30,6 +31,8 @@ export interface DevnetOptions {
   readonly guardians?: number
   /** What the token bridges ask the guardians to wait for: 1 finalized (default), 201 safe, 200 instant. */
   readonly consistencyLevel?: number
+  /** Nodes per chain in relayerConfig(): fault proxies in front of the one anvil. Default: none, the relayer talks to anvil itself. */
+  readonly nodesPerChain?: number
   /** Lanes per chain. Default 1. */
   readonly keysPerChain?: number
   /** Most nonces in flight per lane in relayerConfig(). Default 64. */
@@ -51,6 +54,8 @@ export interface DevnetOptions {
 export interface Devnet {
   readonly temporal: TemporalServer
   readonly chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain }
+  /** The fault proxies that relayerConfig() names as nodes; none by default. The checker, users and guardian talk to anvil itself. */
+  readonly nodes: { readonly ethereum: readonly FaultProxy[]; readonly bsc: readonly FaultProxy[] }
   readonly guardian: Guardian
   /** Users by their source chain; they send to the other one. */
   readonly users: { readonly ethereum: Users; readonly bsc: Users }
@@ -103,6 +108,8 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
     log(`Deploying Wormhole to both chains (${guardians.length} guardian${guardians.length === 1 ? '' : 's'})…`)
     const plans = [plan('ethereum', ethereumNode, 0), plan('bsc', bscNode, 1)] as const
     const [ethereum, bsc] = await deployWormhole(plans, { guardians, consistencyLevel: options.consistencyLevel })
+    const proxies = (node: Anvil) => Promise.all(Array.from({ length: options.nodesPerChain ?? 0 }, () => keep(startFaultProxy(node.url))))
+    const nodes = { ethereum: await proxies(ethereumNode), bsc: await proxies(bscNode) }
     const guardian = await keep(
       startGuardian([ethereum, bsc], { guardians, spyPort: options.ports?.spy, apiPort: options.ports?.guardianApi, log }),
     )
@@ -111,6 +118,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
     return {
       temporal,
       chains,
+      nodes,
       guardian,
       users: { ethereum: startUsers(ethereum, bsc), bsc: startUsers(bsc, ethereum) },
       lanes,
@@ -120,6 +128,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
       relayerConfig: () =>
         relayerConfig({
           chains: [ethereum, bsc],
+          nodes,
           lanes,
           temporalAddress: temporal.address,
           spyAddress: guardian.spy.address,

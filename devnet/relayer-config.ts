@@ -16,6 +16,8 @@ export interface LaneKey extends DevnetAccount {
 
 export interface RelayerConfigInput {
   readonly chains: readonly WormholeChain[]
+  /** By chain name, instead of the chain's anvil. */
+  readonly nodes?: Readonly<Record<string, readonly { readonly url: string }[]>>
   readonly lanes: readonly LaneKey[]
   readonly temporalAddress: string
   readonly spyAddress: string
@@ -42,6 +44,10 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
       [`${chain.wormholeChainId}/${toUniversal(chain.token)}`, String(devnetTokenFee)],
     ]),
   )
+  const nodesOf = (name: string, url: string) => {
+    const named = input.nodes?.[name] ?? []
+    return named.length > 0 ? named.map((node) => ({ url: node.url })) : [{ url }]
+  }
   return {
     temporal: { address: input.temporalAddress, namespace: 'default' },
     chains: Object.fromEntries(
@@ -51,7 +57,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
           family: 'evm' as const,
           networkId: anvil.chainId,
           wormholeChainId,
-          nodes: [{ url: anvil.url }],
+          nodes: nodesOf(name, anvil.url),
           finality: { kind: 'tag' as const },
           blockTimeMs: Math.max(50, Math.round(anvil.blockTimeSeconds * 1000)),
           contracts: { core, tokenBridge },

@@ -1,0 +1,73 @@
+/** What a node does wrong. What concerns a whole HTTP request strikes it when any call in it matches the rule; the rest strikes single calls. */
+export type NodeFault =
+  /** The whole request: never looked at, never answered. */
+  | { readonly kind: 'hang' }
+  /** The whole request: done, never answered. A transaction in it is in the pool. */
+  | { readonly kind: 'accept-and-hang' }
+  /** The whole request: the connection is cut before anything is looked at. */
+  | { readonly kind: 'cut' }
+  /** The whole request: a page of a gateway. */
+  | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
+  /** A call: answered with an error, after it was done (`forward`) or instead of it. */
+  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly forward: boolean }
+  /** A call: answered as of so many blocks ago. With a probability below 1 from one request to the next (a stale cache), else always (a lag). */
+  | { readonly kind: 'behind'; readonly blocks: number }
+  /** The answers of a batch: one is left out, one comes twice, they come in another order. */
+  | { readonly kind: 'batch'; readonly how: 'drop' | 'duplicate' | 'reorder' }
+  /** A receipt: not there, with the other status, or of another block. */
+  | { readonly kind: 'receipt'; readonly lie: 'null' | 'status' | 'block' }
+  /** A transaction: its hash is answered, nobody gets it. */
+  | { readonly kind: 'swallow' }
+
+/** When a fault strikes. */
+export interface FaultRule {
+  readonly fault: NodeFault
+  /** Only these JSON-RPC methods; absent: every one. */
+  readonly methods?: readonly string[]
+  /** Of each request or call that matches, 0 to 1. Default 1. */
+  readonly probability?: number
+  /** Ends by itself after so many strikes. */
+  readonly times?: number
+  /** Where chance comes from, 0 to below 1. Default: Math.random. */
+  readonly random?: () => number
+}
+
+/** A rule at work. */
+export interface ActiveRule {
+  /** How often it has struck. */
+  readonly strikes: number
+  end(): void
+}
+
+/** The rules of one proxy. */
+export class FaultRules {
+  readonly #rules = new Set<FaultRule & { strikes: number }>()
+
+  add(rule: FaultRule): ActiveRule {
+    const own = { ...rule, strikes: 0 }
+    this.#rules.add(own)
+    return {
+      get strikes() {
+        return own.strikes
+      },
+      end: () => void this.#rules.delete(own),
+    }
+  }
+
+  clear(): void {
+    this.#rules.clear()
+  }
+
+  /** The first fault of these kinds that strikes now, for a request or a call with these methods. */
+  strike<K extends NodeFault['kind']>(kinds: readonly K[], methods: readonly string[]): Extract<NodeFault, { kind: K }> | undefined {
+    for (const rule of this.#rules) {
+      if (!(kinds as readonly string[]).includes(rule.fault.kind)) continue
+      if (rule.methods && !methods.some((method) => rule.methods?.includes(method))) continue
+      if ((rule.random ?? Math.random)() >= (rule.probability ?? 1)) continue
+      rule.strikes += 1
+      if (rule.times !== undefined && rule.strikes >= rule.times) this.#rules.delete(rule)
+      return rule.fault as Extract<NodeFault, { kind: K }>
+    }
+    return undefined
+  }
+}
