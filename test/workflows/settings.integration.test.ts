@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { changeSettings, readSettings } from '../../api/settings.ts'
+import { namesOf } from '../../api/settings-scopes.ts'
+import type { KnownNames } from '../../api/settings-scopes.ts'
+import { freePort } from '../../devnet/ports.ts'
+import { until } from '../../devnet/until.ts'
+import type { Settings, SettingsOrder } from '../../domain/settings.ts'
+import { noSettings } from '../../domain/settings.ts'
+import type { Logger } from '../../observability/logger.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { changeSettingsUpdate } from '../../temporal/messages.ts'
+import type { SettingsInput } from '../../temporal/messages.ts'
+import { lanesQueue, settingsWorkflowId } from '../../temporal/names.ts'
+import { watchSettings } from '../../workers/settings.ts'
+import { deadConfig, openApi } from '../api/setting.ts'
+import type { Ledgers } from '../lanes/setting.ts'
+import { startLedgers } from '../lanes/setting.ts'
+
+const halt = (chain: string): SettingsOrder => ({ kind: 'halt', scope: { chain } })
+const unhalt = (chain: string): SettingsOrder => ({ kind: 'unhalt', scope: { chain } })
+
+describe('The settings', () => {
+  let ledgers: Ledgers
+  let known: KnownNames
+  const client = () => ledgers.temporal.client
+  const handle = () => client().workflow.getHandle(settingsWorkflowId)
+  const change = (...orders: SettingsOrder[]) => changeSettings(client(), known, { by: 'night-shift', reason: 'a test', orders })
+
+  beforeAll(async () => {
+    known = namesOf(deadConfig(await freePort()))
+    ledgers = await startLedgers()
+  })
+  afterAll(() => ledgers?.stop())
+
+  /** Every test begins with settings that hold nothing. */
+  beforeEach(async () => {
+    const { halts, denied, nodes } = await readSettings(client())
+    const orders: SettingsOrder[] = [
+      ...halts.map(({ scope }): SettingsOrder => ({ kind: 'unhalt', scope })),
+      ...denied.map(({ kind: what, value }): SettingsOrder => ({ kind: 'allow', what, value })),
+      ...nodes.map(({ chain, name }): SettingsOrder => ({ kind: 'clearNode', chain, name })),
+    ]
+    if (orders.length > 0) await change(...orders)
+  })
+
+  test('are none as long as nobody changed any, and then what was ordered, with who, when and why', async () => {
+    expect(await readSettings(client())).toEqual(noSettings)
+    const { before, after } = await change(halt('bsc'))
+    expect(before).toEqual(noSettings)
+    expect(after).toMatchObject({ version: 1, halts: [{ scope: { chain: 'bsc' }, by: 'night-shift', reason: 'a test' }] })
+    expect(Math.abs(after.halts[0]!.at - Date.now())).toBeLessThan(60_000)
+    expect(await readSettings(client())).toEqual(after)
+    expect((await change(halt('bsc'))).after).toEqual(after)
+  })
+
+  test('take the orders of many at once, each once', async () => {
+    const { version } = await readSettings(client())
+    const addresses = Array.from({ length: 20 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`)
+    await Promise.all(addresses.map((value) => change({ kind: 'deny', what: 'recipient', value })))
+    const after = await readSettings(client())
+    expect(after.denied.map(({ value }) => value).toSorted((a, b) => a.localeCompare(b))).toEqual(addresses)
+    expect(after.version).toBe(version + 20)
+  })
+
+  test.each<[string, string, unknown]>([
+    ['an unknown chain', 'orders[0].scope.chain: there is no chain bcs; there are: ethereum, bsc', halt('bcs')],
+    [
+      'an unknown bridge',
+      'orders[0].scope.bridge: there is no bridge x; there are: wormhole-token-bridge',
+      { kind: 'halt', scope: { bridge: 'x' } },
+    ],
+    ['a field that is no field', 'orders[0].scope.to: unknown', { kind: 'halt', scope: { to: 'bsc' } }],
+    [
+      'an unknown node',
+      'orders[0].change.name: there is no node of bsc',
+      { kind: 'setNode', change: { chain: 'bsc', name: 'x', disabled: true } },
+    ],
+    [
+      'the name of a configured node',
+      'has a node node-1 in the config',
+      { kind: 'setNode', change: { chain: 'bsc', name: 'node-1', disabled: false, url: '${NODE_URL}' } },
+    ],
+    [
+      'a secret in a URL',
+      'orders[0].change.url: must not hold a path',
+      { kind: 'setNode', change: { chain: 'bsc', name: 'spare', disabled: false, url: 'https://node.example/s3cret' } },
+    ],
+  ])('refuse %s, and change nothing', async (_, why, order) => {
+    const before = await readSettings(client())
+    const refused = change(halt('bsc'), order as SettingsOrder).catch((error: unknown) => error)
+    expect(await refused).toMatchObject({ code: 'INPUT_INVALID', message: expect.stringContaining(why.replace('[0]', '[1]')) })
+    expect(String(await refused)).not.toContain('s3cret')
+    expect(await readSettings(client())).toEqual(before)
+  })
+
+  test('are guarded by the workflow itself: another client is refused with the path of the field, and nothing is recorded', async () => {
+    await change(halt('bsc'))
+    const events = async () => (await handle().describe()).historyLength
+    const before = await events()
+    const request = { by: 'me', reason: '', orders: [halt('bsc')] }
+    const refused = handle().executeUpdate(changeSettingsUpdate, { args: [request] })
+    await expect(refused).rejects.toMatchObject({ cause: { type: 'LANE_REQUEST_MALFORMED', message: 'reason: must be a text' } })
+    const secret: SettingsOrder = { kind: 'setNode', change: { chain: 'bsc', name: 'x', disabled: false, url: 'http://a:s3cret@b' } }
+    const another = handle().executeUpdate(changeSettingsUpdate, { args: [{ by: 'me', reason: 'x', orders: [secret] }] })
+    await expect(another).rejects.toMatchObject({ cause: { message: expect.stringContaining('orders[0].change.url') } })
+    expect(await events()).toBe(before)
+  })
+
+  test('go on in a new run, with all that they hold', async () => {
+    const before = (await change(halt('bsc'))).after
+    await handle().terminate('the next run is to be short')
+    const input: SettingsInput = { settings: before, updatesPerRun: 3 }
+    const first = await client().workflow.start('settings', { workflowId: settingsWorkflowId, taskQueue: lanesQueue, args: [input] })
+    for (let round = 0; round < 4; round++) await change(halt('ethereum')).then(() => change(unhalt('ethereum')))
+    const after = await readSettings(client())
+    expect(after).toMatchObject({ version: before.version + 8, halts: before.halts })
+    expect(after.audit).toHaveLength(Math.min(200, before.audit.length + 8))
+    expect((await handle().describe()).runId).not.toBe(first.firstExecutionRunId)
+  })
+
+  test('outlive a terminated workflow: the next change starts it with what it knew', async () => {
+    await change(halt('bsc'))
+    await handle().terminate('by mistake')
+    expect((await readSettings(client())).halts).toHaveLength(1)
+    const { after } = await change(halt('ethereum'))
+    expect(after.halts.map(({ scope }) => scope.chain)).toEqual(['bsc', 'ethereum'])
+  })
+
+  test('are seen by every process, without a restart', async () => {
+    const seen: [Settings[], Settings[]] = [[], []]
+    const watches = await Promise.all([0, 1].map(() => watchSettings({ client: client(), logger: silentLogger() })))
+    // A listener that fails keeps nothing from the others.
+    for (const watch of watches) {
+      watch.subscribe(() => {
+        throw new Error('this listener always fails')
+      })
+    }
+    watches.forEach((watch, index) => watch.subscribe((settings) => seen[index as 0 | 1].push(settings)))
+    const { after } = await change(halt('bsc'))
+    await until(() => watches.every((watch) => watch.current().version === after.version), { timeoutMs: 10_000, what: 'both to see it' })
+    for (const list of seen) expect(list.at(-1)).toEqual(after)
+    for (const watch of watches) await watch.stop()
+  })
+
+  test('are told and changed over REST', async () => {
+    const config = deadConfig(0)
+    const { api, close } = await openApi({ ...config, temporal: { ...config.temporal, address: ledgers.server.address } })
+    const post = (payload: object) => api.inject({ method: 'POST', url: '/v1/settings', payload })
+    const changed = await post({ by: 'ops', reason: 'see https://tickets.example/12?token=s3cret', orders: [halt('bsc')] })
+    expect([changed.statusCode, changed.json()]).toMatchObject([200, { halts: [{ by: 'ops', scope: { chain: 'bsc' } }] }])
+    expect((await api.inject('/v1/settings')).json()).toEqual(changed.json())
+    const audit = await api.inject('/v1/settings/audit?limit=1')
+    expect(audit.json()).toMatchObject({ audit: [{ by: 'ops', reason: 'see https://tickets.example', order: halt('bsc') }] })
+    const wrong = await post({ by: 'ops', reason: 'x', orders: [{ kind: 'halt', scope: { chains: ['bsc'] } }] })
+    expect(wrong.statusCode).toBe(400)
+    expect(wrong.json()).toMatchObject({ error: { code: 'INPUT_INVALID', message: expect.stringContaining('body/orders/0/scope') } })
+    const unknown = await post({ by: 'ops', reason: 'x', orders: [halt('bcs')] })
+    expect(unknown.json()).toMatchObject({ error: { message: expect.stringContaining('there is no chain bcs') } })
+    await close()
+  })
+})
+
+test('What is known of the settings stays while Temporal is away, and is said once; before they are read, everything is halted', async () => {
+  const lines: string[] = []
+  const logger: Logger = { ...silentLogger(), warn: (message) => lines.push(message) }
+  const ledgers = await startLedgers()
+  const { client } = ledgers.temporal
+  const watch = await watchSettings({ client, logger })
+  expect(watch.current()).toEqual(noSettings)
+  const names: KnownNames = { bridges: [], lanes: [], nodes: { bsc: [] } }
+  const { after } = await changeSettings(client, names, { by: 'me', reason: 'a test', orders: [halt('bsc')] })
+  await until(() => watch.current().version === after.version, { timeoutMs: 10_000, what: 'the change to be seen' })
+  await ledgers.server.stop()
+  await until(() => lines.length > 0, { timeoutMs: 20_000, what: 'the outage to be noticed' })
+  const fresh = await watchSettings({ client, logger: silentLogger() })
+  expect(fresh.current().halts).toMatchObject([{ scope: {}, by: 'portage' }])
+  expect(watch.current()).toEqual(after)
+  expect(lines).toEqual(['the settings cannot be read; going on with what is known'])
+  await Promise.all([watch.stop(), fresh.stop(), ledgers.stop()])
+})
