@@ -37,6 +37,8 @@ export interface Endpoint {
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
   /** The call that delivers. Chosen by reads (wrapped native token or not) that never change for a token, so cached. */
   intent(transfer: Transfer): Promise<Intent>
+  /** Every call that `intent` may make: contract (0x, lower case) → selectors. The keys of this chain sign nothing else for this bridge. */
+  readonly calls: Readonly<Record<string, readonly string[]>>
   explainRevert(revert: Revert): RevertMeaning
   /** Whom it goes to (lower-case address of the target chain) and of what token (as the bridge's asset list names it): what a deny-list asks. */
   parties(transfer: Transfer): { readonly recipient: string; readonly token: string }

@@ -65,7 +65,9 @@ export const laneSchema = z.strictObject({
   signer: signerSchema.optional().describe('Where the key is; absent on workers that do not serve this lane.'),
   allow: signingPolicySchema
     .optional()
-    .describe("What the key may sign; absent: the calls of the config's bridges, and transfers to the treasury."),
+    .describe(
+      "Contracts and functions that the key may call; absent: those of the config's bridges. Beside them always: no-ops, coins to the treasury and to other lanes of the chain, listed tokens to the treasury.",
+    ),
   minimumBalance: decimal
     .optional()
     .describe('Below this balance, wei, the lane takes no new work until it is funded. Absent: only what is in flight must be payable.'),
@@ -237,6 +239,11 @@ export const configSchema = z.strictObject({
         .min(1)
         .optional()
         .describe('A transfer that is not delivered after so long is given up by its lane and parked; absent: never.'),
+      abandonAfterMinutes: z
+        .number()
+        .min(0)
+        .default(3)
+        .describe('So long a transfer that holds a nonce stays with a lane that is forbidden, or that no worker serves; then it goes to another.'),
     })
     .prefault({})
     .describe('What holds for every transfer.'),

@@ -1,6 +1,5 @@
 import { createLaneSteps } from '../activities/index.ts'
 import type { ChainConfig } from '../config/schema.ts'
-import { createSigner } from '../chains/registry.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { ChainName } from '../domain/transfer.ts'
@@ -10,6 +9,7 @@ import type { Logger } from '../observability/logger.ts'
 import { laneQueue } from '../temporal/names.ts'
 import type { World } from './deps.ts'
 import { laneConfig } from './deps.ts'
+import { openSigner, signingPolicy } from './signer.ts'
 import type { Temporal } from './temporal.ts'
 import type { WorkerTuning } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
@@ -40,7 +40,12 @@ export async function createLaneWorker(options: {
   const chain = world.chains.get(chainName)
   if (!chain || !lane.signer)
     throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'this lane has no signer', facts: { lane: config.lane } })
-  const signer = await createSigner(settings.family, lane.signer, lane.address)
+  const policy = signingPolicy(
+    settings,
+    lane,
+    [...world.bridges.values()].map((bridge) => bridge.endpoint(chainName)),
+  )
+  const signer = await openSigner({ family: settings.family, spec: lane.signer, address: lane.address, policy, logger })
   const ledger = new Ledger({ client: temporal.client, config, logger, ...(updatesPerRun && { updatesPerRun }) })
   const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: settings.bumpAfterBlocks })
   agent.start()

@@ -76,7 +76,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     const contract = `0x${recipient.slice(24)}`
     const call = kind === 3 ? calls?.[contract] : undefined
     if (call !== undefined) {
-      return { to: contract, data: concat([id(call).slice(0, 10), AbiCoder.defaultAbiCoder().encode(['bytes'], [bytes])]), value: '0' }
+      return { to: contract, data: concat([selectorOf(call), AbiCoder.defaultAbiCoder().encode(['bytes'], [bytes])]), value: '0' }
     }
     const native = originChain === wormholeChainId && originAddress === (await weth('WETH')).slice(2).padStart(64, '0')
     const method = native ? 'completeTransferAndUnwrapETH' : 'completeTransfer'
@@ -92,6 +92,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     },
     findDelivery: createFindDelivery(chain, tokenBridge),
     intent,
+    calls: allCalls(tokenBridge, calls),
     explainRevert,
     parties(transfer) {
       const { recipient, originToken } = readMessage(decodeBase64(transfer.message)).transfer
@@ -108,6 +109,18 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       return receipt.status === 'success' && shows
     },
   }
+}
+
+/** What `intent` above may choose among. */
+function allCalls(tokenBridge: string, calls: PolicyOptions['calls'] = {}): Readonly<Record<string, readonly string[]>> {
+  const redeemers = Object.entries(calls).map(([contract, call]) => [contract.toLowerCase(), [selectorOf(call)]] as const)
+  const complete = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selectorOf)
+  const own = Object.fromEntries(redeemers)[tokenBridge] ?? []
+  return { ...Object.fromEntries(redeemers), [tokenBridge]: [...complete, ...own] }
+}
+
+function selectorOf(signature: string): string {
+  return id(signature).slice(0, 10)
 }
 
 /** What bridgeContracts says of a chain whose token bridge was never registered; that may still come, so it is not remembered. */

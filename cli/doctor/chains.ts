@@ -127,8 +127,19 @@ async function read(reader: Reader, contract: string, name: string, args: readon
 async function checkKey({ family }: ChainConfig, { address, signer }: LaneSettings): Promise<Finding> {
   if (!signer) return 'not on this machine'
   await createSigner(family, signer, address)
-  if (signer.kind === 'keystore') return 'the keystore opens and is of this address'
-  return { status: 'warn', detail: 'the key is in an environment variable', remedy: 'For anything of value: portage keystore import.' }
+  return keyFindings[signer.kind]
+}
+
+/** What it means that a signer of each kind could be opened for the address of its lane. */
+const keyFindings: Record<NonNullable<LaneSettings['signer']>['kind'], Finding> = {
+  keystore: 'the keystore opens and is of this address',
+  remote: 'the remote signer answers and has the key of this address',
+  'aws-kms': 'AWS KMS answers, and its key is of this address',
+  environment: {
+    status: 'warn',
+    detail: 'the key is in an environment variable',
+    remedy: 'For anything of value: portage keystore import, a remote signer or AWS KMS.',
+  },
 }
 
 async function checkLane(reader: Reader, address: string): Promise<Finding> {

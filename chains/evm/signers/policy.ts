@@ -1,4 +1,3 @@
-import { AbiCoder, isError } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { SigningPolicy, Signer, UnsignedTransaction } from '../../port.ts'
 
@@ -48,15 +47,8 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/** Undefined unless the call is encoded exactly as the ABI says: what a token reads must be what was looked at. */
+/** Undefined unless the call is encoded exactly as the ABI says (no dirt before the address, no more bytes): a token must read what was looked at. */
 function recipientOf(data: string): string | undefined {
-  const coder = AbiCoder.defaultAbiCoder()
-  const types = ['address', 'uint256']
-  try {
-    const [recipient, amount] = coder.decode(types, `0x${data.slice(10)}`) as unknown as [string, bigint]
-    return coder.encode(types, [recipient, amount]) === `0x${data.slice(10)}` ? recipient.toLowerCase() : undefined
-  } catch (error) {
-    if (isError(error, 'BUFFER_OVERRUN') || isError(error, 'INVALID_ARGUMENT') || isError(error, 'BAD_DATA')) return undefined
-    throw error
-  }
+  const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
+  return recipient === undefined ? undefined : `0x${recipient}`
 }

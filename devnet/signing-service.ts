@@ -1,0 +1,60 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** How a signing service treats what comes: as it should, never answers, or answers with this status. */
+export type ServiceMode = 'well' | 'hang' | number
+
+/** A signing service of the devnet: it can be made to fail, and counts what it was asked. */
+export interface SigningService {
+  readonly url: string
+  mode: ServiceMode
+  /** How many signatures it has given. */
+  readonly signatures: number
+  stop(): Promise<void>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+  /** True if a signature was given. */
+  readonly signed?: boolean
+}
+
+/** Serves `answer` on a port of 127.0.0.1; a free one if none is named. */
+export async function startSigningService(
+  answer: (request: IncomingMessage, body: string) => Answer,
+  port = 0,
+): Promise<SigningService & { mode: ServiceMode }> {
+  const hanging = new Set<ServerResponse>()
+  let signatures = 0
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      if (service.mode === 'hang') return void hanging.add(response)
+      if (typeof service.mode === 'number') return void response.writeHead(service.mode).end('a page of the gateway')
+      const { status, type, body, signed } = answer(request, Buffer.concat(chunks).toString())
+      if (signed === true) signatures++
+      response.writeHead(status, { 'content-type': type }).end(body)
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  const service = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    mode: 'well' as ServiceMode,
+    get signatures() {
+      return signatures
+    },
+    stop: () =>
+      new Promise<void>((resolve) => {
+        for (const response of hanging) response.destroy()
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+  return service
+}

@@ -1,0 +1,73 @@
+import { Interface } from 'ethers'
+import { describe, expect, test } from 'vitest'
+import { refusal, withPolicy } from '../../chains/evm/signers/policy.ts'
+import type { SignedTransaction, UnsignedTransaction } from '../../chains/port.ts'
+
+const address = (digit: string) => `0x${digit.repeat(40)}`
+const [self, bridge, treasury, lane, token, stranger] = ['1', '2', '3', '4', '5', '6'].map(address) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+]
+const complete = '0xc6878519'
+const policy = { calls: { [bridge]: [complete] }, coinPayees: [treasury, lane], tokens: [token], tokenPayees: [treasury] }
+const erc20 = new Interface(['function transfer(address to, uint256 amount)', 'function approve(address to, uint256 amount)'])
+const send = (to: string) => erc20.encodeFunctionData('transfer', [to, 9n])
+
+function unsigned(to: string, data: string, value = '0'): UnsignedTransaction {
+  return { networkId: '1337', nonce: 5, to, data, value, gasLimit: '50000', maxFee: '30', tip: '2' }
+}
+
+describe('signing policy', () => {
+  test.each([
+    ['a no-op', unsigned(self, '0x')],
+    ['an allowed function', unsigned(bridge, `${complete}00ff`)],
+    [
+      'an address and a selector in upper case',
+      unsigned(bridge.toUpperCase().replace('0X', '0x'), complete.toUpperCase().replace('0X', '0x')),
+    ],
+    ['coins to the treasury', unsigned(treasury, '0x', '1000')],
+    ['coins to another lane', unsigned(lane, '0x', '1000')],
+    ['a listed token to the treasury', unsigned(token, send(treasury))],
+  ])('%s is signed', (_, transaction) => expect(refusal(transaction, self, policy)).toBeUndefined())
+
+  const dirty = `${send(treasury).slice(0, 10)}${'ff'.repeat(12)}${send(treasury).slice(34)}`
+  test.each([
+    ['coins to a stranger', unsigned(stranger, '0x', '1'), 'only to the treasury'],
+    ['nothing to a stranger', unsigned(stranger, '0x'), 'only to the treasury'],
+    ['coins to itself', unsigned(self, '0x', '1'), 'no-op carries'],
+    ['a call to itself', unsigned(self, complete), 'contract is not allowed'],
+    ['another function', unsigned(bridge, '0xdeadbeef'), 'function of the contract'],
+    ['no function', unsigned(bridge, '0xc68785'), 'names no function'],
+    ['coins with an allowed function', unsigned(bridge, complete, '1'), 'carries coins'],
+    ['coins to the bridge', unsigned(bridge, '0x', '1'), 'only to the treasury'],
+    ['an allowed function of another contract', unsigned(stranger, complete), 'contract is not allowed'],
+    ['a token to a stranger', unsigned(token, send(stranger)), 'not to the treasury'],
+    ['a token to a lane', unsigned(token, send(lane)), 'not to the treasury'],
+    ['a token that is not listed', unsigned(stranger, send(treasury)), 'contract is not allowed'],
+    ['an approval', unsigned(token, erc20.encodeFunctionData('approve', [treasury, 9n])), 'contract is not allowed'],
+    ['a token transfer with more bytes', unsigned(token, `${send(treasury)}00`), 'not to the treasury'],
+    ['a token transfer cut short', unsigned(token, send(treasury).slice(0, -2)), 'not to the treasury'],
+    ['a token transfer with dirt before the address', unsigned(token, dirty), 'not to the treasury'],
+    ['data to the treasury', unsigned(treasury, complete), 'contract is not allowed'],
+  ])('%s is refused, and the key is not asked', async (_, transaction, text) => {
+    let asked = 0
+    const signer = withPolicy({ address: self, sign: () => Promise.resolve({ raw: String(asked++) } as SignedTransaction) }, policy)
+    await expect(signer.sign(transaction)).rejects.toMatchObject({
+      code: 'SIGNING_REFUSED',
+      retriable: false,
+      message: expect.stringContaining(text),
+      facts: { nonce: 5, to: transaction.to },
+    })
+    expect(asked).toBe(0)
+  })
+
+  test('without anything allowed, no-ops are', () => {
+    const nothing = { calls: {}, coinPayees: [], tokens: [], tokenPayees: [] }
+    expect(refusal(unsigned(self, '0x'), self, nothing)).toBeUndefined()
+    expect(refusal(unsigned(bridge, complete), self, nothing)).toBeDefined()
+  })
+})

@@ -1,0 +1,65 @@
+import type { Endpoint } from '../bridges/port.ts'
+import type { Signer, SigningPolicy } from '../chains/port.ts'
+import { createSigner } from '../chains/registry.ts'
+import type { ChainConfig, LaneSettings, SignerConfig } from '../config/schema.ts'
+import { toRelayerError } from '../domain/errors.ts'
+import type { Logger } from '../observability/logger.ts'
+
+/**
+ * What the key of a lane may sign: the calls that its config allows, or else those of all bridges on this chain; and, as the config names them
+ * itself, coins to the treasury and to the chain's other lanes (top-ups), and the treasury's tokens to the treasury.
+ */
+export function signingPolicy(
+  { lanes, treasury }: Pick<ChainConfig, 'lanes' | 'treasury'>,
+  { address, allow }: Pick<LaneSettings, 'address' | 'allow'>,
+  bridges: readonly Pick<Endpoint, 'calls'>[],
+): SigningPolicy {
+  const payees = treasury ? [treasury.address] : []
+  const others = lanes.map((lane) => lane.address).filter((other) => other !== address)
+  return {
+    calls: allow ?? union(bridges.map(({ calls }) => calls)),
+    coinPayees: [...payees, ...others],
+    tokens: treasury?.tokens ?? [],
+    tokenPayees: payees,
+  }
+}
+
+function union(all: readonly SigningPolicy['calls'][]): SigningPolicy['calls'] {
+  const calls: Record<string, string[]> = {}
+  for (const [contract, selectors] of all.flatMap((one) => Object.entries(one))) (calls[contract] ??= []).push(...selectors)
+  return calls
+}
+
+/**
+ * Opens the key of a lane. A signing service that does not answer stops no process, which may have other lanes: it is asked again with every
+ * signature, and the lane waits meanwhile. Throws SIGNER_UNAVAILABLE for what only a person can mend.
+ */
+export async function openSigner(options: {
+  family: ChainConfig['family']
+  spec: SignerConfig
+  address: string
+  policy: SigningPolicy
+  logger: Logger
+}): Promise<Signer> {
+  const { family, spec, address, policy, logger } = options
+  const open = () => createSigner(family, spec, address, policy)
+  try {
+    return await open()
+  } catch (error) {
+    const { code, message } = toRelayerError(error)
+    if (code !== 'SIGNER_OFFLINE') throw error
+    logger.warn('the signer of the lane is not there yet; it is asked again when it is needed', { reason: message })
+  }
+  let opened: Promise<Signer> | undefined
+  return {
+    address,
+    async sign(transaction) {
+      opened ??= open()
+      const signer = await opened.catch((error: unknown) => {
+        opened = undefined
+        throw error
+      })
+      return signer.sign(transaction)
+    },
+  }
+}
