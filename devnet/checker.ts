@@ -46,6 +46,8 @@ export interface CheckResult {
   /** Over all lanes given. */
   readonly lanes: readonly LaneFindings[]
   readonly revertedTransactions: number
+  /** Transactions of our lanes that redeemed none of these transfers: no-ops, reverted calls, what others did with our keys. */
+  readonly wastedTransactions: number
   readonly nonceHoles: number
   /** Most transactions of one lane in one block. */
   readonly maxPerLanePerBlock: number
@@ -141,11 +143,17 @@ function summarize(findings: readonly TransferFinding[], lanes: readonly LaneFin
     findings,
     lanes,
     revertedTransactions: lanes.reduce((sum, lane) => sum + lane.reverted, 0),
+    wastedTransactions: lanes.reduce((sum, lane) => sum + lane.transactions, 0) - ourDeliveries(findings, ours),
     nonceHoles: lanes.reduce((sum, lane) => sum + lane.holes, 0),
     maxPerLanePerBlock: Math.max(0, ...lanes.map((lane) => lane.maxPerBlock)),
     gasPaid,
     feesEarned,
   }
+}
+
+/** Transactions of our lanes that redeemed something. */
+function ourDeliveries(findings: readonly TransferFinding[], ours: ReadonlySet<string>): number {
+  return findings.filter(({ transfer, redeemedBy }) => ours.has(`${transfer.target}/${redeemedBy[0]}`)).length
 }
 
 /** A recipient is a place on one chain in one asset: transfers that share it can't be told apart by its balance. */

@@ -46,7 +46,8 @@ function sourceOf(index: number): Source {
   return index % 2 === 0 ? 'ethereum' : 'bsc'
 }
 
-function transferOf(index: number): UserTransfer {
+/** The `index`-th transfer of a run: every kind in turn, with a fee where one is asked for, to a fresh recipient. */
+export function transferOf(index: number): UserTransfer {
   const turn = Math.floor(index / 2)
   const kind = transferKinds[turn % transferKinds.length] ?? 'coin'
   const withFee = kind.startsWith('token') || Math.floor(turn / transferKinds.length) % 2 === 0

@@ -1,0 +1,64 @@
+import type { Devnet } from '../index.ts'
+import { startPortage, type PortageProcess } from '../portage.ts'
+
+/** Several `portage run --role all`, each of which may be killed and is started again, as a supervisor would. */
+export interface Fleet {
+  /** The processes that are up. */
+  readonly alive: readonly PortageProcess[]
+  /** kill -9 of one that is up; it comes back after `forMs`. False if none is up. */
+  kill(dice: number, forMs: number): Promise<boolean>
+  /** Resolves when all are up. Throws if one does not come up in several tries. */
+  whole(): Promise<void>
+  stop(): Promise<void>
+}
+
+const tries = 5
+
+export async function startFleet(devnet: Devnet, size: number, wait: (ms: number) => Promise<void>): Promise<Fleet> {
+  const places: (PortageProcess | undefined)[] = Array.from({ length: size }, () => undefined)
+  const returning = new Set<Promise<void>>()
+  let stopping = false
+
+  async function start(place: number): Promise<void> {
+    for (let attempt = 1; !stopping; attempt++) {
+      try {
+        places[place] = await startPortage(devnet, { name: `portage-${place + 1}` })
+        return
+      } catch (error) {
+        // With its nodes down a process may end at its start: a supervisor tries again.
+        if (attempt === tries) throw error
+      }
+    }
+  }
+  await Promise.all(places.map((_, place) => start(place)))
+  return {
+    get alive() {
+      return places.flatMap((one) => (one && one.ended === undefined ? [one] : []))
+    },
+    async kill(dice, forMs) {
+      const up = places.flatMap((one, place) => (one && one.ended === undefined ? [place] : []))
+      const place = up[Math.floor(dice * up.length)]
+      const victim = place === undefined ? undefined : places[place]
+      if (place === undefined || !victim) return false
+      places[place] = undefined
+      victim.kill('SIGKILL')
+      await victim.exited
+      const back = wait(forMs).then(() => start(place))
+      returning.add(back)
+      // Kept until `whole` has heard how it ended.
+      void back.then(
+        () => returning.delete(back),
+        () => {},
+      )
+      return true
+    },
+    async whole() {
+      await Promise.all(returning)
+    },
+    async stop() {
+      stopping = true
+      await Promise.allSettled(returning)
+      await Promise.all(places.map((one) => one?.stop(15_000)))
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import type { Anvil } from '../anvil.ts'
+import { until } from '../until.ts'
+
+interface RawBlock {
+  readonly transactions: readonly { readonly hash: string; readonly from: string }[]
+}
+
+export interface ForkOptions {
+  /** Blocks that go away. */
+  readonly depth: number
+  /** Are transactions of these accounts (lower case) in the pool again, as those of all others are? */
+  readonly lost: readonly string[]
+}
+
+/** Replaces the newest blocks by empty ones of the same number, all at once (anvil_reorg). Returns how many went away. */
+export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): Promise<number> {
+  return withoutBlocks(rpc, async () => {
+    const head = Number(await rpc<string>('eth_blockNumber'))
+    const raws = await transactionsFrom(rpc, head - depth + 1, head, lost)
+    await rpc('anvil_reorg', [depth, []])
+    await giveBack(rpc, raws)
+    return depth
+  })
+}
+
+/**
+ * Goes back to a snapshot `depth` blocks later (evm_revert): the chain is shorter for a while, or at once longer by one. Returns how many blocks
+ * went away; 0 if too many had come.
+ */
+export async function forkFromSnapshot({ rpc }: Anvil, options: ForkOptions & { readonly longer: boolean }): Promise<number> {
+  const { depth, lost, longer } = options
+  const [snapshot, from] = await withoutBlocks(rpc, async () => [
+    await rpc<string>('evm_snapshot'),
+    Number(await rpc<string>('eth_blockNumber')),
+  ])
+  const height = async () => Number(await rpc<string>('eth_blockNumber'))
+  await until(async () => (await height()) >= from + depth, { timeoutMs: 30_000, everyMs: 50, what: `${depth} blocks to fork away` })
+  return withoutBlocks(rpc, async () => {
+    const head = await height()
+    if (head > from + depth) return 0
+    const raws = await transactionsFrom(rpc, from + 1, head, lost)
+    await rpc('evm_revert', [snapshot])
+    await giveBack(rpc, raws)
+    if (longer) await rpc('anvil_mine', [`0x${(depth + 1).toString(16)}`])
+    return depth
+  })
+}
+
+/** Stops the chain's blocks meanwhile; after it, they come every second. */
+export async function withoutBlocks<T>(rpc: Anvil['rpc'], act: () => Promise<T>): Promise<T> {
+  await rpc('evm_setIntervalMining', [0])
+  try {
+    return await act()
+  } finally {
+    await rpc('evm_setIntervalMining', [1])
+  }
+}
+
+async function transactionsFrom(rpc: Anvil['rpc'], from: number, to: number, lost: readonly string[]): Promise<string[]> {
+  const raws: string[] = []
+  for (let height = Math.max(0, from); height <= to; height++) {
+    const block = await rpc<RawBlock>('eth_getBlockByNumber', [`0x${height.toString(16)}`, true])
+    for (const { hash, from: sender } of block.transactions) {
+      if (!lost.includes(sender.toLowerCase())) raws.push(await rpc<string>('eth_getRawTransactionByHash', [hash]))
+    }
+  }
+  return raws
+}
+
+async function giveBack(rpc: Anvil['rpc'], raws: readonly string[]): Promise<void> {
+  // One that the pool has kept is where it should be.
+  for (const raw of raws) await rpc('eth_sendRawTransaction', [raw]).catch(() => undefined)
+}

@@ -1,0 +1,94 @@
+import { chanceOf } from './random.ts'
+
+/** Faults of nodes, done by the fault proxies. */
+export const nodeKinds = [
+  'accept-and-hang',
+  'hang',
+  'cut',
+  'http-429',
+  'http-5xx',
+  'fatal-refusal',
+  'fatal-after-accepting',
+  'stale',
+  'lag',
+  'batch-drop',
+  'batch-duplicate',
+  'batch-reorder',
+  'receipt-null',
+  'receipt-status',
+  'receipt-block',
+  'send-swallowed',
+] as const
+/** Faults of the chain itself, done by anvil. */
+export const chainKinds = ['fork', 'reorg', 'base-fee-spike', 'eviction', 'foreign-transaction', 'chain-stop', 'key-drained'] as const
+/** Faults in Temporal, done by its client. */
+export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-terminated', 'lane-reset'] as const
+export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, 'kill'] as const
+
+export type NodeKind = (typeof nodeKinds)[number]
+export type ChainKind = (typeof chainKinds)[number]
+export type TemporalKind = (typeof temporalKinds)[number]
+export type FaultKind = (typeof faultKinds)[number]
+
+/** One fault of a run. */
+export interface PlannedFault<K extends FaultKind = FaultKind> {
+  /** After the start of the run. */
+  readonly atMs: number
+  readonly kind: K
+  readonly chain: 'ethereum' | 'bsc'
+  /** Which of the chain's nodes; `all` of them at once only for what is no lie. */
+  readonly node: number | 'all'
+  readonly forMs: number
+  /** 1 to `deepest`: depth of a fork, blocks that a node is behind. */
+  readonly depth: number
+  /** 0 to below 1: whatever else is left to chance. */
+  readonly dice: number
+}
+
+export interface PlanInput {
+  readonly seed: string
+  readonly durationMs: number
+  readonly kinds: readonly FaultKind[]
+  readonly nodes: number
+  /** Deepest fork: finality. */
+  readonly deepest: number
+}
+
+/** What may befall all nodes of a chain at once without making any of them a liar. */
+const storms: readonly FaultKind[] = [
+  'accept-and-hang',
+  'hang',
+  'cut',
+  'http-429',
+  'http-5xx',
+  'stale',
+  'lag',
+  'batch-drop',
+  'send-swallowed',
+]
+/** Mean pause between two faults: with 28 kinds, each comes about once in 20 s. */
+const meanPauseMs = 700
+
+/** The faults of a run, in order of time: all kinds once in a random order, then all again, until the time is over. Pure. */
+export function planFaults(input: PlanInput): PlannedFault[] {
+  const chance = chanceOf(input.seed)
+  const faults: PlannedFault[] = []
+  let deck: FaultKind[] = []
+  let atMs = chance.whole(500, 1500)
+  while (atMs < input.durationMs && input.kinds.length > 0) {
+    if (deck.length === 0) deck = chance.shuffle(input.kinds)
+    const kind = deck.pop() as FaultKind
+    const storm = chance.next() < 0.25 && storms.includes(kind)
+    faults.push({
+      atMs,
+      kind,
+      chain: chance.pick(['ethereum', 'bsc'] as const),
+      node: storm ? 'all' : chance.whole(0, input.nodes - 1),
+      forMs: chance.whole(800, 4000),
+      depth: chance.whole(1, input.deepest),
+      dice: chance.next(),
+    })
+    atMs += chance.whole(meanPauseMs / 7, (meanPauseMs * 13) / 7)
+  }
+  return faults
+}

@@ -1,0 +1,120 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import { laneId } from '../../domain/lane-id.ts'
+import { laneWorkflowId } from '../../temporal/names.ts'
+import type { Devnet } from '../index.ts'
+import { CatchUp } from './catch-up.ts'
+import { askLane, drain, type Remains } from './drain.ts'
+import { startFleet } from './fleet.ts'
+import { injectAll, type Injected } from './inject.ts'
+import { sendOver } from './load.ts'
+import { planFaults, type FaultKind, type PlannedFault } from './plan.ts'
+import { Lock, type Scene } from './scene.ts'
+import { isClean, summarize, type FaultSummary } from './summary.ts'
+
+export interface FaultRun {
+  readonly seed: string
+  readonly transfers: number
+  readonly durationMs: number
+  readonly kinds: readonly FaultKind[]
+  /** ms without progress after which what is left counts as stuck. */
+  readonly patienceMs: number
+  readonly processes: number
+}
+
+/** `finalized` lags by 2 × slots. No fork goes deeper. */
+export const slotsInAnEpoch = 2
+export const nodesPerChain = 3
+
+export function planOf(run: FaultRun): PlannedFault[] {
+  return planFaults({ ...run, nodes: nodesPerChain, deepest: 2 * slotsInAnEpoch })
+}
+
+/** One fault run on a devnet that stands; stops the processes that it starts, and nothing else. */
+export async function runFaults(devnet: Devnet, run: FaultRun, say: (line: string) => void): Promise<FaultSummary> {
+  const connection = await Connection.connect({ address: devnet.temporal.address })
+  const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+  const fleet = await startFleet(devnet, run.processes, wait)
+  const locks = { ethereum: new Lock(), bsc: new Lock() }
+  const scene: Scene = { devnet, client: new Client({ connection }), fleet, sent: [], locks, say, wait }
+  try {
+    const injected: Injected = {}
+    const callsBefore = callsOf(devnet)
+    const started = Date.now()
+    const catchUp = new CatchUp(scene)
+    say(`Portage runs. Faults for ${run.durationMs / 1000} s.`)
+    await untilBoth(sendOver(scene, run.transfers, run.durationMs * 0.9), injectAll(scene, planOf(run), injected), async () => {
+      const seen = await catchUp.look()
+      const done = [...seen.values()].filter(({ running, state }) => !running && state === 'delivered').length
+      say(`${Math.round((Date.now() - started) / 1000)} s: ${scene.sent.length} sent, ${done} delivered`)
+      await wait(2000)
+    })
+    say('The faults are over.')
+    const remains = await drain(scene, catchUp, run.patienceMs)
+    const summary = summarize({
+      seed: run.seed,
+      injected,
+      remains,
+      check: await devnet.check(scene.sent),
+      resubmitted: catchUp.submitted,
+      rpcCalls: callsOf(devnet) - callsBefore,
+      elapsedMs: Date.now() - started,
+    })
+    if (!isClean(summary)) await leaveTraces(scene, remains, run)
+    return summary
+  } finally {
+    await fleet.stop()
+    await connection.close()
+  }
+}
+
+/** Does `meanwhile` again and again until both have ended; throws what one of them throws. */
+async function untilBoth(one: Promise<void>, other: Promise<void>, meanwhile: () => Promise<void>): Promise<void> {
+  let over = false
+  const both = Promise.all([one, other]).finally(() => (over = true))
+  both.catch(() => {})
+  // With all processes dead for a moment there may be nothing to see.
+  while (!over) await meanwhile().catch(() => undefined)
+  await both
+}
+
+function callsOf({ nodes }: Devnet): number {
+  return Object.values(nodes)
+    .flat()
+    .reduce((sum, { calls }) => sum + [...calls.values()].reduce((a, b) => a + b, 0), 0)
+}
+
+/** What one needs to look for the cause: in the devnet's folder, beside the logs and Temporal's database. */
+async function leaveTraces(scene: Scene, remains: Remains, run: FaultRun): Promise<void> {
+  const { devnet, say } = scene
+  const write = (name: string, value: unknown) =>
+    writeFile(
+      join(devnet.dir, name),
+      JSON.stringify(value, (_, field: unknown) => (typeof field === 'bigint' ? String(field) : field), 2),
+    )
+  const lanes = await Promise.all(
+    devnet.lanes.map(({ chain, address }) => {
+      const id = laneWorkflowId(laneId('evm', devnet.chains[chain as 'ethereum' | 'bsc'].anvil.chainId, address))
+      return askLane(scene, id).catch((error: unknown) => ({ id, error: String(error) }))
+    }),
+  )
+  const { findings, ...check } = await devnet.check(scene.sent)
+  await write('plan.json', planOf(run))
+  await write('lanes.json', lanes)
+  await write('check.json', {
+    ...check,
+    findings: findings.filter(({ redeemed, balance, expected }) => redeemed !== 1 || balance !== expected),
+  })
+  await write('remains.json', await Promise.all(remains.transfers.map((line) => tellAll(scene, line))))
+  for (const line of [...remains.transfers, ...remains.lanes]) say(`  ${line}`)
+}
+
+async function tellAll({ client }: Scene, line: string): Promise<unknown> {
+  const id = line.slice(0, line.lastIndexOf(': '))
+  const status: unknown = await client.workflow
+    .getHandle(id)
+    .query('status')
+    .catch((error: unknown) => String(error))
+  return { line, status }
+}
