@@ -166,7 +166,7 @@ async function acquire(
     lookedAt = Date.now()
     return endpoint.delivered(transfer, 'latest')
   }
-  const again = input.again || context.info.attempt > 1
+  const again = input.again || input.requeued || context.info.attempt > 1
   if (again) {
     const held = await agent.acquire(want, { ...options, again: true })
     if (held.kind === 'flight' || held.why !== 'none') return held

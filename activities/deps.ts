@@ -12,6 +12,8 @@ export interface StepDeps {
   readonly lanes: ReadonlyMap<ChainName, LaneDirectory>
   /** What operators changed while everything runs, as this process last read it. */
   readonly settings: () => Settings
+  /** So long, ms, a transfer that holds a nonce stays with a lane that is forbidden or unserved. */
+  readonly patienceMs: number
 }
 
 /** A transfer's bridge as it stands on its target chain. Throws TARGET_CHAIN_UNSUPPORTED. */

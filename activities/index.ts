@@ -8,6 +8,7 @@ import { createConfirm } from './confirm.ts'
 import type { StepDeps } from './deps.ts'
 import { createExpedite } from './expedite.ts'
 import { createPrepare } from './prepare.ts'
+import { createStanding } from './standing.ts'
 import { guarded } from './to-failure.ts'
 import { createValidate } from './validate.ts'
 
@@ -19,6 +20,7 @@ export function createKeylessSteps(deps: StepDeps & { withdraw: Withdraw }): Key
     checkDelivered: guarded(createCheckDelivered(deps)),
     prepare: guarded(createPrepare(deps)),
     confirm: guarded(createConfirm(deps)),
+    standing: guarded(createStanding(deps)),
     withdraw: guarded(deps.withdraw),
   }
 }

@@ -243,7 +243,9 @@ export const configSchema = z.strictObject({
         .number()
         .min(0)
         .default(3)
-        .describe('So long a transfer that holds a nonce stays with a lane that is forbidden, or that no worker serves; then it goes to another.'),
+        .describe(
+          'So long a transfer that holds a nonce stays with a lane that is forbidden, or that no worker serves; then it goes to another.',
+        ),
     })
     .prefault({})
     .describe('What holds for every transfer.'),

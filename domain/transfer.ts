@@ -42,7 +42,7 @@ export const transitions: Record<TransferState, readonly TransferState[]> = {
   admitting: ['waiting', 'broadcasting', 'included', 'parked', 'delivered', 'rejected', 'declined', 'cancelled'],
   waiting: ['admitting', 'parked', 'delivered', 'cancelled'],
   broadcasting: ['admitting', 'pending', 'included', 'waiting', 'parked', 'delivered', 'cancelled'],
-  pending: ['broadcasting', 'included', 'delivered', 'cancelled'],
+  pending: ['broadcasting', 'included', 'waiting', 'parked', 'delivered', 'cancelled'],
   included: ['admitting', 'broadcasting', 'waiting', 'parked', 'delivered', 'cancelled'],
   parked: ['admitting', 'delivered', 'cancelled'],
   delivered: [],

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../domain/errors.ts'
+import type { LaneStanding } from '../domain/lane.ts'
 import type { LaneId } from '../domain/lane-id.ts'
-import type { Delivery, Transfer } from '../domain/transfer.ts'
+import type { ChainName, Delivery, Transfer } from '../domain/transfer.ts'
 
 /** `validate`, `checkDelivered` and `prepare` in this order; each stops the way of a transfer or lets it pass. */
 export interface KeylessSteps {
@@ -11,6 +12,8 @@ export interface KeylessSteps {
   prepare(input: AdmitInput): Promise<Ready | Stopped>
   /** Does the target chain's finalized state show the effect? Waits up to `waitMs` for the block to become final. */
   confirm(input: ConfirmInput): Promise<Confirmation>
+  /** How a lane stands, and whether there is another. */
+  standing(input: StandingInput): Promise<Standing>
   /** Asks the ledger to let an intent go. */
   withdraw(input: WithdrawInput): Promise<Withdrawal>
 }
@@ -74,6 +77,8 @@ export interface BroadcastInput {
   tip: string
   /** This intent was broadcast before: it may hold a nonce already. */
   again: boolean
+  /** It was queued before, for so long that it is queued anew: a worker may have taken it all the same. */
+  requeued?: boolean
   /** Class in the waiting room, 1 (first) … 5. */
   priority: number
 }
@@ -143,6 +148,19 @@ export type Confirmation =
   | { kind: 'reverted'; reason: string }
   /** Rolled back, or never there: go on at step 2. */
   | { kind: 'gone' }
+
+export interface StandingInput {
+  chain: ChainName
+  lane: LaneId
+}
+
+export interface Standing {
+  lane: LaneStanding
+  /** How many other lanes of the chain take work. */
+  others: number
+  /** So long, ms, a transfer that holds a nonce stays with a lane that is forbidden or unserved. */
+  patienceMs: number
+}
 
 export interface WithdrawInput {
   lane: LaneId

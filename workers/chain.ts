@@ -28,6 +28,7 @@ export async function createChainWorker(
       chains: world.chains,
       lanes: laneDirectories(config, temporal.client, [name]),
       settings,
+      patienceMs: config.transfers.abandonAfterMinutes * 60_000,
       withdraw: createWithdrawals(temporal.client, laneConfigs(chainOf(config, name))),
     }),
     maxCachedWorkflows: tuning.maxCachedWorkflows,

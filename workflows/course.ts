@@ -15,11 +15,13 @@ export class Course {
   readonly inbox: Inbox
   readonly journal: Journal
   readonly #born = Date.now()
+  #deadline: number | undefined
 
   constructor(input: TransferInput) {
     this.transfer = input.transfer
     this.journal = new Journal(this.id, input.progress)
-    this.inbox = new Inbox(input.unheeded)
+    this.inbox = new Inbox(input)
+    this.#deadline = input.deadline
   }
 
   get progress(): TransferProgress {
@@ -33,6 +35,25 @@ export class Course {
   get label(): string {
     const { sourceChain, targetChain, sequence } = this.transfer
     return `${sourceChain} → ${targetChain} #${sequence}`
+  }
+
+  /** ms since the epoch; absent: none, or no longer. */
+  get deadline(): number | undefined {
+    return this.#deadline
+  }
+
+  get overdue(): boolean {
+    return this.#deadline !== undefined && Date.now() >= this.#deadline
+  }
+
+  /** It is to end, or to stop, as soon as nothing of it is on its way. */
+  get ending(): boolean {
+    return this.inbox.cancelledBy !== undefined || this.overdue
+  }
+
+  /** An operator wants it delivered all the same. */
+  liftDeadline(): void {
+    this.#deadline = undefined
   }
 
   delivered(delivery: Delivery): void {
@@ -50,9 +71,11 @@ export class Course {
     this.journal.holds(undefined)
   }
 
-  /** True if something woke it before the time, ms, was over. */
+  /** True if something woke it before the time, ms, was over. The deadline ends it sooner. */
   async pause(ms: number): Promise<boolean> {
-    const woken = await this.inbox.pause(ms)
+    const parked = this.journal.state === 'parked'
+    const left = parked || this.overdue ? undefined : this.#deadline
+    const woken = await this.inbox.pause(left === undefined ? ms : Math.min(ms, left - Date.now()))
     if (this.journal.state !== 'parked') this.inbox.heed()
     return woken
   }
@@ -60,7 +83,8 @@ export class Course {
   /** Where nothing is on its way: a run that is old, or whose history is long, goes on as a new one. */
   async renew(): Promise<void> {
     if (!workflowInfo().continueAsNewSuggested && Date.now() - this.#born < waits.continueAsNewMs) return
-    const input = { transfer: this.transfer, progress: this.progress, unheeded: this.inbox.unheeded }
+    const deadline = this.#deadline === undefined ? {} : { deadline: this.#deadline }
+    const input = { transfer: this.transfer, progress: this.progress, unheeded: this.inbox.unheeded, ...deadline }
     await continueAsNew<(input: TransferInput) => Promise<TransferStatus>>(input)
   }
 }

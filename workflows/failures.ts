@@ -1,6 +1,6 @@
 import { errorCatalogue } from '../domain/errors.ts'
 import type { ErrorCode } from '../domain/errors.ts'
-import { ApplicationFailure } from '@temporalio/workflow'
+import { ApplicationFailure, TimeoutFailure } from '@temporalio/workflow'
 
 /** What a failed activity said: its own words, not the server's about it. */
 export function failureText(error: unknown): string {
@@ -13,6 +13,12 @@ export function codeOf(error: unknown): ErrorCode {
   const said = cause(error)
   const type = said instanceof ApplicationFailure ? said.type : undefined
   return type && type in errorCatalogue ? (type as ErrorCode) : 'INTERNAL'
+}
+
+/** Did no worker take the activity in the time that it may wait in its queue? */
+export function timedOutInQueue(error: unknown): boolean {
+  const said = cause(error)
+  return said instanceof TimeoutFailure && said.timeoutType === 'SCHEDULE_TO_START'
 }
 
 function cause(error: unknown): unknown {

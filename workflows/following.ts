@@ -6,10 +6,11 @@ import type { Course } from './course.ts'
 import type { Leg } from './leg.ts'
 import { roundsBeforeParking, waits } from './policies.ts'
 import { settle } from './settle.ts'
+import { patched } from '@temporalio/workflow'
 
 /** Step 4 until the nonce has met its fate, or was never given. */
 export async function follow(course: Course, leg: Leg, resumed: boolean): Promise<void> {
-  const { inbox, journal, progress } = course
+  const { journal, progress } = course
   const { lane } = leg.ready
   for (let again = resumed; ; again = true) {
     if (again) await course.renew()
@@ -32,25 +33,31 @@ export async function follow(course: Course, leg: Leg, resumed: boolean): Promis
       case 'pending':
         journal.holds(result.nonce)
         journal.enter('pending', `nonce ${result.nonce}, ${result.attempts} attempts: ${result.reason}`)
+        if (patched('abandon')) {
+          const why = await leg.abandon()
+          if (why) return abandoned(course, lane, why)
+        }
         await course.pause(waits.pendingMs)
         break
       case 'no-slot':
         if (!(await leg.leave())) break
-        if (inbox.cancelledBy) await leg.untilFree((ms) => course.pause(ms))
+        if (course.ending) await leg.untilFree((ms) => course.pause(ms))
         // Another lane may have room: back to step 1, which waits if there is none.
         return turnedAway(course, lane, { code: result.code, reason: `${lane}: ${result.reason}` })
       case 'unserved': {
-        const why = { code: 'LANE_UNREACHABLE', reason: result.reason } as const
-        if (inbox.cancelledBy) await leg.untilFree((ms) => course.pause(ms))
+        const why = { code: result.code, reason: result.reason }
+        if (course.ending) await leg.untilFree((ms) => course.pause(ms))
         journal.enter('waiting', why.reason, why)
         return turnedAway(course, lane, why)
       }
       case 'cancelled':
         return
       case 'seen':
+        // What it held, if anything, is used up by now.
+        if (progress.nonce !== undefined) course.nextRound()
         return
       case 'withdrawn':
-        if (inbox.cancelledBy) await leg.untilFree((ms) => course.pause(ms))
+        if (course.ending) await leg.untilFree((ms) => course.pause(ms))
         // It had a nonce, and the ledger has done with it: used without the effect.
         else if (progress.nonce !== undefined) return failed(course, `nonce ${progress.nonce} was used without the effect`)
         course.nextRound()
@@ -73,10 +80,17 @@ async function failed(course: Course, reason: string): Promise<void> {
   progress.failures += 1
   progress.landed = undefined
   course.nextRound()
-  if (course.inbox.cancelledBy) return
+  if (course.ending) return
   if (progress.failures >= roundsBeforeParking) return course.park('DELIVERY_REVERTED', reason)
   course.journal.enter('waiting', reason, { code: 'DELIVERY_REVERTED', reason })
   await course.pause(backoffMs(progress.failures - 1, waits.firstBackoffMs, waits.longestBackoffMs))
+}
+
+/** The nonce is the lane's alone from here on, and so is what becomes of it. */
+function abandoned(course: Course, lane: LaneId, why: { code: ErrorCode; reason: string }): void {
+  const { nonce } = course.progress
+  course.journal.enter('waiting', `nonce ${nonce} was left to its lane; ${why.reason}`, why)
+  turnedAway(course, lane, why)
 }
 
 /** The lane gave no nonce and keeps a tombstone: another round, and another lane first. */

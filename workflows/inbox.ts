@@ -1,4 +1,4 @@
-import type { CancelOrder, Unheeded } from '../temporal/messages.ts'
+import type { CancelOrder, TransferInput, Unheeded } from '../temporal/messages.ts'
 import { condition } from '@temporalio/workflow'
 
 /** The class of a transfer in the lane's waiting room: as all, and as one that an operator expedites. */
@@ -12,7 +12,8 @@ export class Inbox {
   #adopted: string | undefined
   #priority: number
 
-  constructor({ woken, adopted, cancelledBy, priority }: Unheeded = { woken: false, priority: ordinaryClass }) {
+  constructor({ unheeded, priority: asked = ordinaryClass }: Pick<TransferInput, 'unheeded' | 'priority'>) {
+    const { woken, adopted, cancelledBy, priority } = unheeded ?? { woken: false, priority: asked }
     this.#woken = woken
     this.#adopted = adopted
     this.cancelledBy = cancelledBy

@@ -9,9 +9,9 @@ export const policies = {
   keyless: { startToCloseTimeout: '30s', retry: forever },
   /**
    * Longer than the waiting room and the following together. The heartbeat finds a dead worker in 10 s: a lost task holds its nonce, and
-   * so the lane, that long. Five minutes without a worker that takes the task: the ledger is asked, then another lane.
+   * so the lane, that long. A minute without a worker that takes the task: is the lane busy, or is nobody there?
    */
-  broadcast: { startToCloseTimeout: '3m', heartbeatTimeout: '10s', scheduleToStartTimeout: '5m', retry: forever },
+  broadcast: { startToCloseTimeout: '3m', heartbeatTimeout: '10s', scheduleToStartTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
 

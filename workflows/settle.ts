@@ -7,18 +7,20 @@ import { confirm } from './steps.ts'
 /**
  * Step 5: waits until an included effect is final, or gone. With a lane of ours, gone means: back to `broadcast` with the same intent.
  * @param finalInMs first wait
+ * @param verdict the transfer ends, or stops, if the effect is not there
  */
 export async function settle(
   course: Course,
   finalInMs: number,
   lane: LaneId | undefined,
+  verdict?: true,
 ): Promise<Exclude<Confirmation, { kind: 'unsettled' }>> {
   const { progress } = course
   let waitMs = finalInMs
   for (;;) {
     if (waitMs > 0) await course.pause(waitMs)
     const { landed } = progress
-    const input = { transfer: course.transfer, waitMs: waits.confirmMs, ...(lane && landed && { landed }) }
+    const input = { transfer: course.transfer, waitMs: waits.confirmMs, ...(lane && landed && { landed }), ...(verdict && { verdict }) }
     const result = await confirm(input, course.label)
     if (result.kind === 'delivered') {
       course.delivered(result.delivery)
@@ -31,4 +33,11 @@ export async function settle(
     await course.renew()
     waitMs = Math.max(1_000, result.finalInMs)
   }
+}
+
+/** The chain has the last word before a transfer ends, or stops, undelivered. True if the effect is there, ours or another's. */
+export async function deliveredAfterAll(course: Course): Promise<boolean> {
+  const result = await confirm({ transfer: course.transfer, waitMs: 0, verdict: true }, course.label)
+  if (result.kind !== 'gone') await settle(course, 0, undefined, true)
+  return course.over
 }

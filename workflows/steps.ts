@@ -9,6 +9,8 @@ import type {
   Confirmation,
   KeylessSteps,
   LaneSteps,
+  Standing,
+  StandingInput,
   WithdrawInput,
   Withdrawal,
 } from '../temporal/steps.ts'
@@ -52,6 +54,16 @@ export function broadcast(input: BroadcastInput, label: string): Promise<Broadca
     summary: `broadcast ${label} by ${input.lane}`,
   }
   return proxyActivities<LaneSteps>(options).broadcast(input)
+}
+
+/** How a lane stands; undefined if that can't be learnt now. Local: whoever asks goes on with or without it. */
+export async function standing(input: StandingInput): Promise<Standing | undefined> {
+  try {
+    return await local.standing.executeWithOptions({ ...policies.local, summary: `standing of ${input.lane}` }, [input])
+  } catch (error) {
+    if (isCancellation(error)) throw error
+    return undefined
+  }
 }
 
 export function withdraw(input: WithdrawInput): Promise<Withdrawal> {

@@ -8,7 +8,7 @@ import { follow } from './following.ts'
 import type { Inbox } from './inbox.ts'
 import { Leg } from './leg.ts'
 import { waits } from './policies.ts'
-import { settle } from './settle.ts'
+import { deliveredAfterAll, settle } from './settle.ts'
 import { admit, confirm, expedite } from './steps.ts'
 import { ActivityFailure, isCancellation } from '@temporalio/workflow'
 
@@ -31,6 +31,8 @@ export class Way {
   }
 
   retry(): void {
+    const { journal, overdue } = this.#course
+    if (journal.state === 'parked' && overdue) this.#course.liftDeadline()
     this.#course.progress.failures = 0
     this.#course.progress.waits = 0
     this.inbox.wake()
@@ -66,6 +68,7 @@ export class Way {
     if (state === 'parked' && !this.inbox.woken && !this.inbox.cancelledBy) return this.#stayParked()
     this.inbox.heed()
     if (this.inbox.cancelledBy && !underway) return this.#endCancelled()
+    if (this.#course.overdue && !underway) return this.#endOverdue()
     if (state === 'parked' || (state !== 'admitting' && !underway)) this.#course.journal.enter('admitting', `round ${round}`)
     return underway ? this.#broadcast(underway, true) : this.#admit()
   }
@@ -109,7 +112,7 @@ export class Way {
     const { progress } = this.#course.journal
     progress.underway = ready
     progress.lane = ready.lane
-    const leg = new Leg(ready, { owner: this.#course.id, intentId: this.#course.intentId }, this.inbox)
+    const leg = new Leg(ready, this.#course)
     try {
       await follow(this.#course, leg, again)
     } finally {
@@ -123,14 +126,21 @@ export class Way {
     this.#course.over = true
   }
 
-  /** The chain has the last word: if the effect is there, ours or another's, the transfer is delivered. */
   async #endCancelled(): Promise<void> {
-    const result = await confirm({ transfer: this.#course.transfer, waitMs: 0, verdict: true }, this.#course.label)
-    if (result.kind !== 'gone') await settle(this.#course, 0, undefined)
-    if (this.over) return
+    if (await deliveredAfterAll(this.#course)) return
     const by = this.inbox.cancelledBy
     this.#course.journal.enter('cancelled', `by ${by?.operator}: ${by?.reason}`, { reason: by?.reason ?? '' })
     this.#course.over = true
+  }
+
+  /** Too late for a try of its own: the next one is an operator's to order. */
+  async #endOverdue(): Promise<void> {
+    const { progress, deadline = 0 } = this.#course
+    const { reason } = progress
+    if (await deliveredAfterAll(this.#course)) return
+    this.#course.nextRound()
+    const passed = `not delivered by ${new Date(deadline).toISOString()}`
+    this.#course.park('DEADLINE_PASSED', reason ? `${passed}; ${reason}` : passed)
   }
 
   /** Parked is still watched: once an hour the chain is asked whether someone delivered. */

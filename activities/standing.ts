@@ -1,0 +1,19 @@
+import { RelayerError } from '../domain/errors.ts'
+import type { Standing, StandingInput } from '../temporal/steps.ts'
+import type { StepDeps } from './deps.ts'
+
+/** How a lane stands, for a transfer that holds a nonce of it or waits in its queue. Throws TARGET_CHAIN_UNSUPPORTED. */
+export function createStanding(deps: Pick<StepDeps, 'lanes' | 'patienceMs'>) {
+  return async function standing({ chain, lane }: StandingInput): Promise<Standing> {
+    const directory = deps.lanes.get(chain)
+    if (!directory) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain } })
+    const open = await directory.open()
+    const others = open.filter((one) => one !== lane).length
+    const { patienceMs } = deps
+    // Its queue may still have a worker of an older config; that one tells of itself by going on.
+    if (!directory.lanes.includes(lane)) {
+      return { lane: { lane, open: false, why: 'unserved', detail: 'the config has no such lane' }, others, patienceMs }
+    }
+    return { lane: await directory.standing(lane), others, patienceMs }
+  }
+}
