@@ -1,0 +1,173 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { until } from '../../devnet/until.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
+import type { ChainKey, Sent, Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const coin = { kind: 'coin', amount: 10n ** 17n } as const
+
+/** Halts and the deny-list, by the command line, while everything runs. */
+describe('What operators change while everything runs', () => {
+  let stage: Stage
+  let portage: PortageProcess
+  /** Another process of the fleet, which nobody tells anything. */
+  let other: PortageProcess
+  const anvil = () => stage.devnet.chains.bsc.anvil
+  const laneAddress = () => stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
+
+  const cli = async (...args: string[]) => {
+    const { code, err, json } = await runCli([...args, '--json', '--config', portage.configPath], { env: process.env })
+    expect([code, err]).toEqual([0, ''])
+    return json()
+  }
+  const versionIn = async ({ apiUrl }: PortageProcess) =>
+    Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${apiUrl}/metrics`)).text())?.[1])
+  /** Orders a change; resolves when both processes work by it. */
+  const change = async (...args: string[]) => {
+    const { version, changed } = await cli(...args, '--reason', 'an exercise', '--by', 'night-shift')
+    expect(changed).toBe(true)
+    const seen = async () => (await Promise.all([portage, other].map(versionIn))).every((one) => one === version)
+    await until(seen, { timeoutMs: 10_000, everyMs: 100, what: 'both processes to work by the change' })
+  }
+  const send = async (source: ChainKey = 'ethereum') => (await stage.send(source, [coin]))[0] as Sent
+  const granted = async () => (await stage.lane('bsc')).counts.granted
+
+  beforeAll(async () => {
+    stage = await startStage({ consistencyLevel: 200 })
+    portage = await stage.portage()
+    other = await stage.portage({ role: 'api' })
+    await stage.outcomes([await send(), await send('bsc')])
+  })
+  afterEach(() => startMining(anvil()))
+  afterAll(() => stage?.close())
+
+  test('halted, a transfer is taken in and waits in sight without a nonce; unhalted, it is delivered within seconds', async () => {
+    const before = await granted()
+    await change('halt', '--all')
+    const sent = [await send(), await send('bsc')]
+    for (const { id } of sent) {
+      const status = await stage.reaches(id, 'waiting')
+      expect(status).toMatchObject({ code: 'HALTED', reason: 'halted by night-shift: an exercise' })
+      expect(status.nonce).toBeUndefined()
+    }
+    expect(await stage.submit(portage, await stage.vaa(sent[0]!))).toMatchObject({
+      status: 200,
+      body: { id: sent[0]!.id, status: 'known', halted: 'by night-shift: an exercise' },
+    })
+    expect(await cli('transfer', 'list', '--state', 'waiting')).toMatchObject({ transfers: [{}, {}] })
+    expect(await granted()).toBe(before)
+    await expectNotDelivered(stage, sent)
+    await change('unhalt', '--all')
+    expect(await stage.outcomes(sent, 15_000)).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }])
+    await expectDelivered(stage)
+  })
+
+  test('a halted route leaves the other way alone', async () => {
+    await change('halt', '--source', 'ethereum', '--target', 'bsc')
+    const [held, free] = [await send(), await send('bsc')]
+    await stage.outcomes([free], 20_000)
+    expect(await stage.reaches(held.id, 'waiting')).toMatchObject({ code: 'HALTED' })
+    await expectNotDelivered(stage, [held])
+    await change('unhalt', '--source', 'ethereum', '--target', 'bsc')
+    await stage.outcomes([held], 15_000)
+    await expectDelivered(stage)
+  })
+
+  test('a halt that comes while a transfer waits for its nonce keeps it from being signed', async () => {
+    const lane = (...args: string[]) => runCli(['lane', ...args, '--config', portage.configPath], { env: process.env })
+    await lane('pause', laneAddress(), '--reason', 'an exercise')
+    await until(async () => (await stage.lane('bsc')).paused !== undefined, { timeoutMs: 10_000, what: 'the lane to be paused' })
+    const sent = await send()
+    await stage.reaches(sent.id, 'broadcasting')
+    await change('halt', '--chain', 'bsc')
+    await lane('resume', laneAddress())
+    expect(await stage.reaches(sent.id, 'waiting')).toMatchObject({ code: 'HALTED' })
+    await expectNotDelivered(stage, [sent])
+    const { counts, entries } = await stage.lane('bsc')
+    expect(counts.filled).toBe(0)
+    expect(Object.values(entries).filter(({ owner }) => owner?.workflowId === sent.id)).toEqual([])
+    await change('unhalt', '--chain', 'bsc')
+    await stage.outcomes([sent], 15_000)
+    await expectDelivered(stage)
+  })
+
+  test('what is signed already is mined: its nonce is the debt of the lane', async () => {
+    await stopMining(anvil())
+    const sent = await send()
+    await inPool(anvil(), laneAddress(), 1)
+    await change('halt', '--all')
+    await startMining(anvil())
+    expect(await stage.outcomes([sent])).toMatchObject([{ state: 'delivered', delivery: { ours: true } }])
+    await change('unhalt', '--all')
+  })
+
+  test('a denied recipient is declined; allowed again, a retry delivers', async () => {
+    await change('halt', '--all')
+    const [denied, other] = [await send(), await send()]
+    await stage.reaches(denied.id, 'waiting')
+    await change('deny', 'recipient', `bsc/${denied.recipient}`)
+    await change('unhalt', '--all')
+    expect(await stage.outcomes([denied, other], 15_000)).toMatchObject([
+      { state: 'declined', code: 'RECIPIENT_DENIED', reason: expect.stringContaining('by night-shift: an exercise') },
+      { state: 'delivered' },
+    ])
+    await expectNotDelivered(stage, [denied])
+    await change('allow', 'recipient', `bsc/${denied.recipient}`)
+    await cli('transfer', 'retry', denied.id)
+    expect(await stage.outcomes([denied], 20_000)).toMatchObject([{ state: 'delivered' }])
+    await expectDelivered(stage)
+  })
+
+  test('a denied token is declined', async () => {
+    const token = String((await send()).origin)
+    await change('deny', 'token', token)
+    const sent = await send()
+    expect(await stage.outcomes([sent])).toMatchObject([{ state: 'declined', code: 'TOKEN_DENIED' }])
+    await change('allow', 'token', token)
+    await cli('transfer', 'retry', sent.id)
+    await stage.outcomes([sent], 20_000)
+    await expectDelivered(stage)
+  })
+
+  test('nodes are added, listed, disabled and removed without a restart', async () => {
+    const names = async () =>
+      ((await cli('node', 'list', '--chain', 'bsc')) as { nodes: { name: string; state: string; source: string }[] }).nodes
+    await change('node', 'add', 'bsc', 'spare', anvil().url)
+    await change('node', 'disable', 'bsc', 'node-1')
+    expect(await names()).toMatchObject([
+      { name: 'node-1', state: 'disabled', source: 'config' },
+      { name: 'spare', state: 'up', source: 'added' },
+    ])
+    await stage.outcomes([await send(), await send('bsc')], 20_000)
+    await change('node', 'enable', 'bsc', 'node-1')
+    await change('node', 'remove', 'bsc', 'spare')
+    expect(await names()).toMatchObject([{ name: 'node-1', state: 'up' }])
+    await expectDelivered(stage)
+  })
+
+  test('who changed what is told; an export is taken again', async () => {
+    await change('halt', '--target', 'bsc', '--bridge', 'wormhole-token-bridge')
+    await change('fees', 'set', '--scope', 'chain:bsc', '--max-tip', '3gwei')
+    await change('fees', 'set', '--scope', 'chain:bsc', '--gas-factor', '1.5')
+    expect(await cli('fees', 'show')).toMatchObject({ fees: [{ policy: { maxTip: '3000000000', gasFactor: 1.5 } }] })
+    const { orders } = await cli('settings', 'export')
+    const { audit } = (await cli('settings', '--audit')) as { audit: object[] }
+    expect(audit.slice(0, 3)).toMatchObject([
+      { by: 'night-shift', reason: 'an exercise', order: { kind: 'setFees', policy: { maxTip: '3000000000', gasFactor: 1.5 } } },
+      { order: { kind: 'setFees', policy: { maxTip: '3000000000' } } },
+      { order: { kind: 'halt' } },
+    ])
+    await change('unhalt', '--target', 'bsc', '--bridge', 'wormhole-token-bridge')
+    await change('fees', 'clear', '--scope', 'chain:bsc')
+    const stdin = JSON.stringify({ orders })
+    const args = ['settings', 'import', '-', '--reason', 'an exercise', '--json', '--config', portage.configPath]
+    expect((await runCli(args, { env: process.env, stdin })).json()).toMatchObject({
+      changed: true,
+      halts: [{ scope: { targetChain: 'bsc', bridge: 'wormhole-token-bridge' } }],
+      fees: [{ policy: { maxTip: '3000000000', gasFactor: 1.5 } }],
+    })
+  })
+})
