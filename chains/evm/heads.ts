@@ -3,6 +3,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import { type FinalityPolicy, finalizedHeight } from '../../domain/finality.ts'
 import type { HeadEvent, Heads } from '../port.ts'
 import { findPath, readBlockAt } from './head-path.ts'
+import { toQuantity } from './hex.ts'
 import { type EvmBlock, KeptBlocks, readBlock } from './kept-blocks.ts'
 import { RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
@@ -12,6 +13,8 @@ const pollsToDenial = 3
 const pollsToRetreat = 10
 /** How often the heads of the nodes are compared, ms (chainlink-evm NodePool PollInterval). */
 const rankEveryMs = 10_000
+/** At most so often, where the one that is asked was seen to be late, ms. */
+const lateRankMs = 1_000
 /** How many observations of the finality lag are remembered. */
 const lagsKept = 128
 
@@ -48,6 +51,8 @@ export function createHeads(options: HeadsOptions): EvmHeads {
   let stopping = new AbortController()
   let running = false
   let lowerPolls = 0
+  let brokenPolls = 0
+  let rankedAt = 0
   let breaks = 0
   let latestSeenAt = 0
 
@@ -73,11 +78,12 @@ export function createHeads(options: HeadsOptions): EvmHeads {
 
   async function follow(target: EvmBlock, tagged: number | undefined): Promise<void> {
     const head = kept.latest
-    if (head && target.height < head.height && !(await isRetreat(target, head))) return
-    lowerPolls = 0
+    if (!head || target.height >= head.height) lowerPolls = 0
+    else if (!(await isRetreat(target, head))) return
     if (head?.hash === target.hash) return publish([], [], tagged)
     const path = await findPath(nodes, kept, target)
     if (!path || stopping.signal.aborted) return
+    if (path.forked && (path.ancestor ?? -1) < (current?.finalized ?? 0) && !(await isFinalityBroken())) return
     const rolledBack = path.ancestor === undefined ? (path.forked ? kept.rollBackTo(-1) : []) : kept.rollBackTo(path.ancestor)
     kept.append(path.blocks)
     if (path.ancestor === undefined && head) breaks++
@@ -91,10 +97,26 @@ export function createHeads(options: HeadsOptions): EvmHeads {
    */
   async function isRetreat(target: EvmBlock, head: EvmBlock): Promise<boolean> {
     lowerPolls++
+    rankNodes(lateRankMs)
     const denied = kept.at(target.height)?.hash !== target.hash
     if (lowerPolls < (denied ? pollsToDenial : pollsToRetreat)) return false
-    const answers = await nodes.askAll('eth_getBlockByNumber', [`0x${head.height.toString(16)}`, false])
+    const answers = await nodes.askAll('eth_getBlockByNumber', [toQuantity(head.height), false])
     return !answers.some((answer) => answer.ok && answer.result !== null && readBlockAt(answer.result)?.hash === head.hash)
+  }
+
+  /**
+   * A fork that takes back what was final is believed when more than half of the nodes show another block at the finalized height, in some polls
+   * in a row: the chain was replaced, or reorganised deeper than its finality. Else it is a node on a fork of its own.
+   */
+  async function isFinalityBroken(): Promise<boolean> {
+    const final = kept.at(current?.finalized ?? 0)
+    if (!final) return true
+    const answers = await nodes.askAll('eth_getBlockByNumber', [toQuantity(final.height), false])
+    const others = answers.filter((answer) => answer.ok && readBlockAt(answer.result)?.hash !== final.hash)
+    brokenPolls = others.length * 2 > nodes.readers ? brokenPolls + 1 : 0
+    if (brokenPolls < pollsToDenial) return false
+    brokenPolls = 0
+    return true
   }
 
   function publish(applied: readonly EvmBlock[], rolledBack: readonly EvmBlock[], tagged: number | undefined): void {
@@ -114,17 +136,19 @@ export function createHeads(options: HeadsOptions): EvmHeads {
     for (const listener of [...listeners]) isolate(() => listener(event))
   }
 
+  function rankNodes(everyMs: number): void {
+    if (Date.now() - rankedAt < everyMs) return
+    rankedAt = Date.now()
+    void nodes.rank()
+  }
+
   async function loop(signal: AbortSignal): Promise<void> {
-    let rankedAt = Date.now()
     let tookMs = 0
     for (;;) {
       await sleep(Math.max(10, intervalMs - tookMs), undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return
       const started = Date.now()
-      if (started - rankedAt >= rankEveryMs) {
-        rankedAt = started
-        void nodes.rank()
-      }
+      rankNodes(rankEveryMs)
       // A failed poll changes nothing: the next one, perhaps of another node, tells what happened meanwhile.
       await poll().catch(() => undefined)
       tookMs = Date.now() - started

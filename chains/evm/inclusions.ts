@@ -2,6 +2,10 @@ import type { BlockRef, HeadEvent, Inclusion, Receipt, Watch } from '../port.ts'
 import type { EvmHeads } from './heads.ts'
 import type { Receipts } from './receipts.ts'
 
+/** While fewer blocks are kept, a hash that no node knows is asked for again, so many times. */
+const fewBlocks = 64
+const mostDoubts = 2
+
 const unseen: Inclusion = { kind: 'unseen' }
 
 interface Watched {
@@ -25,6 +29,10 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
   const unread = new Set<string>()
   /** Matched hashes whose receipt is not here yet, with the block they are in. */
   const matched = new Map<string, BlockRef>()
+  /** Hashes that no node knew although they may be in a block from before our first; asked again at the next head, and how often they were. */
+  const doubted = new Map<string, number>()
+  /** Hashes whose receipt is being asked of all nodes. */
+  const verifying = new Set<string>()
   /** What is being read now, so that nothing is asked for twice at once. */
   const inFlight = new Set<string>()
   let knownBreaks = heads.breaks
@@ -40,6 +48,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
       for (const hash of block.transactions) if (byHash.has(hash)) matched.set(hash, block)
     }
     for (const watched of all) if (watched.inclusion.kind === 'included') change(watched, included(watched.inclusion.receipt))
+    if (event.applied.length > 0) for (const hash of doubted.keys()) unread.add(hash)
     read()
   }
 
@@ -63,7 +72,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
   /** Reads what is due: by block where the block is known, else by hash. What fails stays due until the next poll. */
   function read(): void {
     for (const [block, hashes] of groupByBlock()) start(block.hash, () => readBlock(block, hashes))
-    for (const hash of unread) if (!matched.has(hash)) start(hash, () => readOne(hash))
+    for (const hash of unread) if (!matched.has(hash) && !verifying.has(hash)) start(hash, () => readOne(hash))
   }
 
   function start(key: string, work: () => Promise<void>): void {
@@ -76,6 +85,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
   function groupByBlock(): [BlockRef, string[]][] {
     const groups = new Map<string, [BlockRef, string[]]>()
     for (const [hash, block] of matched) {
+      if (verifying.has(hash)) continue
       const group = groups.get(block.hash)
       if (group) group[1].push(hash)
       else groups.set(block.hash, [block, [hash]])
@@ -94,6 +104,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
     if (!receipt) {
       unread.delete(hash)
       if (kept.find(hash)) return
+      doubt(hash)
       // Included as we knew before we asked, but the chain below the kept blocks was replaced since.
       for (const [watched, inclusion] of before) {
         const stale = watched.inclusion === inclusion && inclusion.kind === 'included' && inclusion.receipt.hash === hash
@@ -105,11 +116,38 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
     // A block above the head that we know: the hash stays unread until the head tracker gets there.
   }
 
-  /** Takes a receipt as true if its block is canonical as far as the kept blocks can tell. */
+  /**
+   * One node's word that nobody knows a hash is not enough while we have seen few blocks ourselves: it may have been mined before, and the node may
+   * lag. Later a hash that is mined is found in the blocks.
+   */
+  function doubt(hash: string): void {
+    const times = (doubted.get(hash) ?? 0) + 1
+    const few = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks
+    if (few && times <= mostDoubts && byHash.has(hash)) doubted.set(hash, times)
+    else doubted.delete(hash)
+  }
+
+  /**
+   * Takes a receipt as true if its block is canonical and lists the transaction. More than half of the nodes must say the same where the block is
+   * not kept, and of a revert: neither can be told from the blocks, and both make callers act.
+   */
   function settle(receipt: Receipt): void {
-    if (kept.isCanonical(receipt.block) === false) return
+    const listed = kept.lists(receipt.block, receipt.hash)
+    if (listed === false) return
+    if (listed && receipt.status === 'success') return accept(receipt)
+    if (verifying.has(receipt.hash)) return
+    verifying.add(receipt.hash)
+    const done = () => void verifying.delete(receipt.hash)
+    receipts
+      .agreed(receipt.hash)
+      .then((agreed) => kept.lists(agreed.block, agreed.hash) !== false && accept(agreed))
+      .then(done, done)
+  }
+
+  function accept(receipt: Receipt): void {
     matched.delete(receipt.hash)
     unread.delete(receipt.hash)
+    doubted.delete(receipt.hash)
     for (const watched of byHash.get(receipt.hash) ?? []) change(watched, included(receipt))
   }
 
@@ -149,6 +187,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
       byHash.delete(hash)
       unread.delete(hash)
       matched.delete(hash)
+      doubted.delete(hash)
     }
   }
 

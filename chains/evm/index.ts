@@ -69,9 +69,9 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     environment: options.environment,
   })
   const heads = createHeads({ chain: name, nodes, finality, blockTimeMs })
-  const receipts = createReceipts(nodes)
-  const accounts = createAccounts(name, nodes, heads, finality)
   const quorum = createQuorum({ chain: name, nodes, heads, blockTimeMs })
+  const receipts = createReceipts(nodes, quorum)
+  const accounts = createAccounts(name, nodes, heads, finality)
   const mined = createMined({ chain: name, nodes, heads, quorum })
   const denies = createDenial({ nodes, kept: heads.kept, quorum, finality })
   const classify = createClassifier(options.errors)
@@ -80,7 +80,8 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   let connecting: Promise<void> | undefined
 
   function agreedCall(to: string, data: string): Question<string> {
-    const params = () => [{ to, data }, accounts.finalizedTag()]
+    // Where nodes tag what is final, each one speaks of what it holds final itself: the tracker's word for it is one node's.
+    const params = () => [{ to, data }, finality.kind === 'tag' ? 'finalized' : accounts.finalizedTag()]
     return { about: `call ${to} ${data}`, method: 'eth_call', params, read: (value) => toBytes(value, 'returned bytes') }
   }
 
@@ -143,7 +144,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     },
     async receipt(hash) {
       const receipt = await receipts.one(hash)
-      return receipt && heads.kept.isCanonical(receipt.block) !== false ? receipt : undefined
+      return receipt && heads.kept.lists(receipt.block, receipt.hash) !== false ? receipt : undefined
     },
     async call(to, data, at) {
       if (at === 'agreed') return quorum.agree(agreedCall(to, data))

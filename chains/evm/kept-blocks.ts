@@ -55,6 +55,12 @@ export class KeptBlocks {
     return kept && kept.hash === block.hash
   }
 
+  /** Is this transaction in this canonical block? Undefined if the block's height is not kept. */
+  lists(block: BlockRef, transaction: string): boolean | undefined {
+    const kept = this.at(block.height)
+    return kept && kept.hash === block.hash && this.#transactions.get(transaction)?.hash === block.hash
+  }
+
   /** Drops all blocks above a height; returns them newest first. */
   rollBackTo(height: number): EvmBlock[] {
     const cut = Math.max(0, height - this.lowest + 1)

@@ -7,6 +7,8 @@ import type { NodeAnswer, Nodes } from './nodes.ts'
 const memoryBlocks = 16
 /** One node alone: how many blocks in a row it may change its mind. */
 const mostLooks = 3
+/** One node alone, and no block comes: the least time between two looks, ms. */
+const leastWaitMs = 1_000
 
 export interface QuorumOptions {
   readonly chain: string
@@ -31,8 +33,8 @@ export interface Question<T> {
 export interface Quorum {
   /**
    * The answer that more than half of the nodes which read give: of the configured ones that are not disabled; those that do not answer are silent,
-   * not agreeing. With one node: two equal answers a block apart (it waits for that block, 4 block times at most). A revert is an answer too,
-   * and thrown as the RpcError it is. Throws NODES_DISAGREE, NODE_UNAVAILABLE (nobody answered).
+   * not agreeing. With one node: two equal answers a block apart, or 4 block times where no block comes; it waits for that. A revert is an
+   * answer too, and thrown as the RpcError it is. Throws NODES_DISAGREE, NODE_UNAVAILABLE (nobody answered).
    */
   agree<T>(question: Question<T>): Promise<T>
 }
@@ -76,13 +78,12 @@ export function createQuorum({ chain, nodes, heads, blockTimeMs }: QuorumOptions
   async function agreeWithItself<T>(question: Question<T>): Promise<Vote<T> | undefined> {
     for (let looks = 0; looks < mostLooks; looks++) {
       const before = recall(question.about)
-      const height = heads.current?.latest.height ?? 0
-      if (before && before.height >= height && !(await nextBlock(height))) return undefined
+      if (before) await nextBlock(before.height)
       const at = heads.current?.latest.height ?? 0
       const { agreed, answers } = await look(question, 1)
       if (!agreed) throw disagreement(answers)
       earlier.set(question.about, { key: agreed.key, height: at })
-      if (before?.key === agreed.key && at > before.height) {
+      if (before?.key === agreed.key) {
         earlier.delete(question.about)
         return agreed
       }
@@ -96,17 +97,17 @@ export function createQuorum({ chain, nodes, heads, blockTimeMs }: QuorumOptions
     return earlier.get(about)
   }
 
-  /** Waits for a head above this height; false if none comes. */
-  function nextBlock(height: number): Promise<boolean> {
+  /** Waits for a head above this height, or as long as four should take: a chain that stands still changes its mind as little. */
+  function nextBlock(height: number): Promise<void> {
     return new Promise((resolve) => {
-      const done = (came: boolean) => {
+      const done = () => {
         clearTimeout(timer)
         end()
-        resolve(came)
+        resolve()
       }
-      const timer = setTimeout(() => done(false), Math.max(5_000, 4 * blockTimeMs))
-      const end = heads.subscribe((event) => event.latest.height > height && done(true))
-      if ((heads.current?.latest.height ?? 0) > height) done(true)
+      const timer = setTimeout(done, Math.max(leastWaitMs, 4 * blockTimeMs)).unref()
+      const end = heads.subscribe((event) => event.latest.height > height && done())
+      if ((heads.current?.latest.height ?? 0) > height) done()
     })
   }
 

@@ -2,6 +2,7 @@ import type { BlockRef, Log, Receipt } from '../port.ts'
 import { toBytes, toDecimal, toList, toNumber, toRecord } from './hex.ts'
 import { RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
+import type { Quorum } from './quorum.ts'
 
 /** One answer for a whole block is cheaper than this many single ones, if they are at least a quarter of the block. */
 const wholeBlockFrom = 8
@@ -35,9 +36,11 @@ export interface Receipts {
   one(hash: string): Promise<Receipt | undefined>
   /** Those of these transactions that the node has in exactly this block. */
   ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]>
+  /** The receipt that more than half of the nodes give. Throws NODES_DISAGREE, also where they know none. */
+  agreed(hash: string): Promise<Receipt>
 }
 
-export function createReceipts(nodes: Nodes): Receipts {
+export function createReceipts(nodes: Nodes, quorum: Quorum): Receipts {
   let wholeBlocks = true
 
   async function one(hash: string): Promise<Receipt | undefined> {
@@ -52,14 +55,23 @@ export function createReceipts(nodes: Nodes): Receipts {
       return values === null ? [] : toList(values, 'receipts').map(readReceipt)
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
-      // Not every node serves the method; what it says then is not standard, so one refusal is enough.
-      wholeBlocks = false
+      // Not every node serves the method; one that lags, or is busy, says something else.
+      if (error.rpcCode === -32601 || error.rpcCode === -32004 || /method|not supported|unsupported/i.test(error.rpcMessage))
+        wholeBlocks = false
       return undefined
     }
   }
 
   return {
     one,
+    agreed: (hash) =>
+      quorum.agree({
+        about: `receipt ${hash}`,
+        method: 'eth_getTransactionReceipt',
+        params: () => [hash],
+        read: (value) => readReceipt(value),
+        key: ({ hash: found, status, block }) => `${found} ${status} ${block.height} ${block.hash}`,
+      }),
     async ofBlock(block, hashes, transactionsInBlock) {
       const many = wholeBlocks && hashes.length >= wholeBlockFrom && hashes.length * 4 >= transactionsInBlock
       const found = (many ? await ofWholeBlock(block) : undefined) ?? (await Promise.all(hashes.map(one)))

@@ -1,0 +1,169 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
+import type { HeadEvent } from '../../chains/port.ts'
+import { devnetSigner, head, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+
+/** Blocks to finality in these tests. */
+const depth = 6
+
+describe('forks, late nodes and chains that stop', { timeout: 20_000 }, () => {
+  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  let account = 20
+  const proxies: RpcProxy[] = []
+  const chains: EvmChain[] = []
+
+  beforeAll(async () => {
+    anvil = await startManualAnvil()
+    await anvil.mine(20)
+  })
+  afterEach(async () => {
+    for (const chain of chains.splice(0)) chain.close()
+    for (const proxy of proxies.splice(0)) await proxy.stop()
+  })
+  afterAll(() => anvil.stop())
+
+  async function connected(count: number, options: Partial<EvmChainOptions> = {}) {
+    const behind = await Promise.all(Array.from({ length: count }, () => startRpcProxy(anvil.url)))
+    proxies.push(...behind)
+    const urls = behind.map(({ url }) => url)
+    const chain = testChain(urls, { finality: { kind: 'depth', blocks: depth }, timeoutMs: 500, ...options })
+    chains.push(chain)
+    await chain.connect()
+    const events: HeadEvent[] = []
+    chain.heads.subscribe((event) => events.push(event))
+    return { chain, events, behind }
+  }
+
+  const height = async () => Number(await anvil.rpc<string>('eth_blockNumber'))
+
+  async function caughtUp(chain: EvmChain): Promise<HeadEvent> {
+    const { hash } = await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
+    return head(chain, ({ latest }) => latest.hash === hash)
+  }
+
+  /** A node on a fork of its own from this height on: hashes with another first byte, as long as `on`. */
+  function forkAlone(node: RpcProxy, from: number): void {
+    const other = (hash: string) => `0xff${hash.slice(4)}`
+    node.alter = (method, result) => {
+      const block = result as { number: string; hash: string; parentHash: string } | null
+      if (method !== 'eth_getBlockByNumber' || !block || Number(block.number) < from) return undefined
+      const parentHash = Number(block.number) > from ? other(block.parentHash) : block.parentHash
+      return { ...block, hash: other(block.hash), parentHash }
+    }
+  }
+
+  test.each([1, 2, 3, 4, 5, 6])(
+    'evm_revert of depth %i, and another chain that grows longer: told whole, nothing final goes',
+    async (blocks) => {
+      const { chain, events } = await connected(1)
+      const signer = await devnetSigner(account++)
+      const snapshot = await anvil.rpc('evm_snapshot')
+      const { raw, hash } = await signer.sign(payment(signer, 0))
+      await chain.send(raw)
+      const watch = chain.watch([hash])
+      await anvil.mine(blocks)
+      const before = await caughtUp(chain)
+      await inclusion(watch, ({ kind }) => kind === 'included')
+      await anvil.rpc('evm_revert', [snapshot])
+      await anvil.rpc('evm_increaseTime', [500])
+      await anvil.mine(blocks + 1)
+      const after = await caughtUp(chain)
+      expect(after.latest.height).toBe(before.latest.height + 1)
+      const gone = events.flatMap(({ rolledBack }) => rolledBack)
+      expect(gone.map((block) => block.height)).toEqual(Array.from({ length: blocks }, (_, index) => before.latest.height - index))
+      await inclusion(watch, ({ kind }) => kind === 'unseen')
+      const finalities = events.map(({ finalized }) => finalized)
+      expect(finalities).toEqual([...finalities].sort((a, b) => a - b))
+      // The same bytes are good again, and found in their new block.
+      await chain.send(raw)
+      await anvil.mine(depth + 1)
+      expect(await inclusion(watch, (now) => now.kind === 'included' && now.final)).toMatchObject({ receipt: { hash } })
+    },
+  )
+
+  test('a fork below what was final: one node of three is not believed, two are', async () => {
+    const { chain, events, behind } = await connected(3)
+    await anvil.mine(10)
+    await caughtUp(chain)
+    const from = (await height()) - 8
+    const [first, second] = behind as [RpcProxy, RpcProxy, RpcProxy]
+    forkAlone(first, from)
+    await anvil.mine(2)
+    first.requests.length = 0
+    await expect.poll(() => first.requests.length, { timeout: 10_000 }).toBeGreaterThan(12)
+    expect(events.flatMap(({ rolledBack }) => rolledBack)).toEqual([])
+    forkAlone(second, from)
+    const event = await head(chain, ({ latest }) => latest.hash.startsWith('0xff'))
+    expect(event.rolledBack.at(-1)?.height).toBe(from)
+  })
+
+  test.each([3, 20])('a node that lags %i blocks behind takes nothing back, and costs no head', async (blocks) => {
+    const { chain, events, behind } = await connected(3)
+    await anvil.mine(blocks)
+    await caughtUp(chain)
+    const stale = await anvil.rpc('eth_getBlockByNumber', [`0x${((await height()) - blocks).toString(16)}`, false])
+    const [first] = behind as [RpcProxy]
+    const newest = await height()
+    first.alter = (method, result) => {
+      if (method === 'eth_blockNumber') return (stale as { number: string }).number
+      const block = method === 'eth_getBlockByNumber' ? (result as { number: string } | null) : null
+      return block && Number(block.number) >= newest ? stale : undefined
+    }
+    await anvil.mine(2)
+    if (blocks > 5) {
+      // It is found out at once, and asked last from then on.
+      expect((await caughtUp(chain)).latest.height).toBe(newest + 2)
+      expect(chain.nodes()[0]?.lag).toBeGreaterThan(5)
+    }
+    first.alter = undefined
+    expect((await caughtUp(chain)).latest.height).toBe(newest + 2)
+    expect(events.flatMap(({ rolledBack }) => rolledBack)).toEqual([])
+  })
+
+  test('stale state is no news: nonces that were read do not fall, and rise again with the node', async () => {
+    const { chain, behind } = await connected(1)
+    const signer = await devnetSigner(account++)
+    const [node] = behind as [RpcProxy]
+    await chain.send((await signer.sign(payment(signer, 0))).raw)
+    await anvil.mine()
+    await caughtUp(chain)
+    expect(await chain.account(signer.address)).toMatchObject({ latestNonce: 1 })
+    node.alter = (method) => (method === 'eth_getTransactionCount' ? '0x0' : undefined)
+    await anvil.mine()
+    await caughtUp(chain)
+    expect(await chain.account(signer.address)).toMatchObject({ latestNonce: 1, finalizedNonce: 0 })
+    node.alter = undefined
+    await anvil.mine(depth)
+    await caughtUp(chain)
+    expect(await chain.account(signer.address)).toMatchObject({ latestNonce: 1, finalizedNonce: 1 })
+  })
+
+  test('a chain that stops tells nothing new, and is followed when it goes on', async () => {
+    const { chain, events, behind } = await connected(1)
+    await caughtUp(chain)
+    events.length = 0
+    const [node] = behind as [RpcProxy]
+    node.requests.length = 0
+    await expect.poll(() => node.requests.length, { timeout: 5_000 }).toBeGreaterThan(5)
+    expect(events).toEqual([])
+    await anvil.mine(3)
+    await caughtUp(chain)
+    expect(events.flatMap(({ applied }) => applied)).toHaveLength(3)
+  })
+
+  test('an outage of 1,000 blocks is filled block by block, in batches of 50 at most', async () => {
+    const { chain, events, behind } = await connected(1)
+    const before = (await caughtUp(chain)).latest.height
+    const [node] = behind as [RpcProxy]
+    events.length = 0
+    node.mode = 503
+    await anvil.rpc('anvil_mine', ['0x3e8'])
+    node.mode = 'pass'
+    await caughtUp(chain)
+    expect(events.flatMap(({ applied }) => applied).map((block) => block.height)).toEqual(
+      Array.from({ length: 1_000 }, (_, index) => before + 1 + index),
+    )
+    expect(Math.max(...node.requests.map((methods) => methods.length))).toBeLessThanOrEqual(52)
+  })
+})

@@ -1,0 +1,161 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { EvmChain } from '../../chains/evm/index.ts'
+import type { Inclusion, Signer, UnsignedTransaction } from '../../chains/port.ts'
+import { devnetSigner, head, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { deployReverting } from '../helpers/reverting.ts'
+import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+
+/** A receipt is one node's word. What becomes of it must be true, also where the node lies. */
+describe('receipts that lie', { timeout: 20_000 }, () => {
+  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  let account = 20
+  const proxies: RpcProxy[] = []
+  const chains: EvmChain[] = []
+
+  beforeAll(async () => {
+    anvil = await startManualAnvil()
+    await anvil.mine(5)
+  })
+  afterEach(async () => {
+    for (const chain of chains.splice(0)) chain.close()
+    for (const proxy of proxies.splice(0)) await proxy.stop()
+  })
+  afterAll(() => anvil.stop())
+
+  async function connected(count: number): Promise<{ chain: EvmChain; first: RpcProxy; behind: RpcProxy[] }> {
+    const behind = await Promise.all(Array.from({ length: count }, () => startRpcProxy(anvil.url)))
+    proxies.push(...behind)
+    const chain = testChain(
+      behind.map(({ url }) => url),
+      { timeoutMs: 500 },
+    )
+    chains.push(chain)
+    await chain.connect()
+    return { chain, first: behind[0] as RpcProxy, behind }
+  }
+
+  async function sent(changes: Partial<UnsignedTransaction> = {}): Promise<{ signer: Signer; hash: string }> {
+    const signer = await devnetSigner(account++)
+    const { raw, hash } = await signer.sign(payment(signer, 0, changes))
+    await anvil.rpc('eth_sendRawTransaction', [raw])
+    return { signer, hash }
+  }
+
+  /** Changes the next so many receipts that are not null. Tells how many were. */
+  function lie(node: RpcProxy, times: number, changed: (receipt: Record<string, unknown>) => unknown): () => number {
+    let lies = 0
+    node.alter = (method, result) => {
+      if (method !== 'eth_getTransactionReceipt' || result === null || lies >= times) return undefined
+      lies++
+      return changed(result as Record<string, unknown>)
+    }
+    return () => lies
+  }
+
+  function told(watch: { onChange(listener: (now: Inclusion) => void): void }): string[] {
+    const all: string[] = []
+    watch.onChange((now) => all.push(now.kind === 'included' ? now.receipt.status : now.kind))
+    return all
+  }
+
+  const lies: [string, (receipt: Record<string, unknown>) => unknown][] = [
+    ['null', () => null],
+    ['another status', (receipt) => ({ ...receipt, status: '0x0' })],
+    ['a block that there is not', (receipt) => ({ ...receipt, blockHash: `0x${'cd'.repeat(32)}` })],
+    ['a block that has not the transaction', (receipt) => ({ ...receipt, ...parent })],
+    ['a height that is long gone', (receipt) => ({ ...receipt, blockNumber: '0x1', blockHash: `0x${'cd'.repeat(32)}` })],
+    ['junk', () => ({ blockHash: '0x12' })],
+  ]
+  let parent: { blockNumber: string; blockHash: string }
+
+  test.each(lies)('one node, one lie (%s): never told', async (_, changed) => {
+    const { chain, first } = await connected(1)
+    const block = await anvil.rpc<{ number: string; hash: string }>('eth_getBlockByNumber', ['latest', false])
+    parent = { blockNumber: block.number, blockHash: block.hash }
+    const { hash } = await sent()
+    const watch = chain.watch([hash])
+    const all = told(watch)
+    const count = lie(first, 1, changed)
+    await anvil.mine()
+    await expect.poll(count).toBe(1)
+    await anvil.mine()
+    const now = await inclusion(watch, ({ kind }) => kind === 'included')
+    expect(now).toMatchObject({ receipt: { hash, status: 'success', block: { height: Number(block.number) + 1 } } })
+    await anvil.mine(4)
+    await inclusion(watch, (later) => later.kind === 'included' && later.final)
+    expect(new Set(all)).toEqual(new Set(['success']))
+  })
+
+  test('one of three nodes always says reverted: the others are believed', async () => {
+    const { chain, first } = await connected(3)
+    const { hash } = await sent()
+    const watch = chain.watch([hash])
+    const all = told(watch)
+    const count = lie(first, Infinity, (receipt) => ({ ...receipt, status: '0x0' }))
+    await anvil.mine()
+    expect(await inclusion(watch, ({ kind }) => kind === 'included')).toMatchObject({ receipt: { status: 'success' } })
+    expect(count()).toBeGreaterThan(0)
+    expect(all).toEqual(['success'])
+  })
+
+  test('a true revert is told, with one node and with three; it costs one more read of each', async () => {
+    const { address } = await deployReverting(anvil, 'not today')
+    for (const count of [1, 3]) {
+      const { chain, behind } = await connected(count)
+      const { hash } = await sent({ to: address, value: '0', gasLimit: '100000' })
+      const watch = chain.watch([hash])
+      await expect.poll(() => behind.flatMap(({ requests }) => requests.flat())).toContain('eth_getTransactionReceipt')
+      for (const node of behind) node.requests.length = 0
+      await anvil.mine()
+      if (count === 1) await expect.poll(() => behind[0]?.requests.flat()).toContain('eth_getTransactionReceipt')
+      if (count === 1) await anvil.mine()
+      expect(await inclusion(watch, ({ kind }) => kind === 'included')).toMatchObject({ receipt: { hash, status: 'reverted' } })
+      const reads = behind.flatMap(({ requests }) => requests.flat()).filter((method) => method === 'eth_getTransactionReceipt')
+      expect(reads.length).toBeLessThanOrEqual(1 + Math.max(2, count))
+    }
+  })
+
+  test('mined before we looked: the only node denies it once, and is asked again; another block does not count either', async () => {
+    const { hash } = await sent()
+    await anvil.mine(3)
+    const { chain, first } = await connected(1)
+    const count = lie(first, 1, () => null)
+    const watch = chain.watch([hash])
+    await expect.poll(count).toBe(1)
+    await anvil.mine()
+    // The block is older than all that the tracker kept: two equal answers a block apart.
+    const height = Number(await anvil.rpc<string>('eth_blockNumber'))
+    await head(chain, ({ latest }) => latest.height === height)
+    await anvil.mine()
+    await expect.poll(() => watch.inclusion, { timeout: 8_000 }).toMatchObject({ kind: 'included', receipt: { hash } })
+  })
+
+  test('mined before we looked: of three nodes the first says another block, for ever', async () => {
+    const { hash } = await sent()
+    await anvil.mine(3)
+    const { chain, first } = await connected(3)
+    lie(first, Infinity, (receipt) => ({ ...receipt, blockHash: `0x${'cd'.repeat(32)}` }))
+    const watch = chain.watch([hash])
+    const now = await inclusion(watch, ({ kind }) => kind === 'included')
+    expect(now.kind === 'included' && now.receipt.block.hash).not.toBe(`0x${'cd'.repeat(32)}`)
+  })
+
+  test('whole blocks of receipts are no more trusted than single ones', async () => {
+    const { chain, first } = await connected(3)
+    const signer = await devnetSigner(account++)
+    const signed = await Promise.all(Array.from({ length: 10 }, (_, nonce) => signer.sign(payment(signer, nonce))))
+    for (const { raw } of signed) await anvil.rpc('eth_sendRawTransaction', [raw])
+    const watches = signed.map(({ hash }) => chain.watch([hash]))
+    const all = watches.map(told)
+    let lied = false
+    first.alter = (method, result) => {
+      if (method !== 'eth_getBlockReceipts' || lied) return undefined
+      lied = true
+      return (result as Record<string, unknown>[]).map((receipt, index) => (index % 2 ? { ...receipt, status: '0x0' } : receipt))
+    }
+    await anvil.mine()
+    for (const watch of watches) await inclusion(watch, ({ kind }) => kind === 'included')
+    expect(lied).toBe(true)
+    expect(all.flat()).toEqual(all.map(() => 'success'))
+  })
+})
