@@ -6,12 +6,21 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { KnownNames } from './settings-scopes.ts'
 
+/** What who submits may say about how it is delivered. */
+export interface SubmitOptions {
+  /** 1 (first) … 5. */
+  readonly priority?: number | undefined
+  /** ms since the epoch. */
+  readonly deadline?: number | undefined
+}
+
 /** The single door (intake/start-transfer.ts), as the API needs it. */
 export interface Door {
   /** Checks a message and starts its transfer. Throws RelayerError. */
   submit(
     bridge: string,
     message: Uint8Array,
+    options?: SubmitOptions,
   ): Promise<{ readonly id: string; readonly status: 'started' | 'known'; readonly halted?: string }>
 }
 

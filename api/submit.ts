@@ -1,6 +1,6 @@
 import type { Bridges } from '../bridges/port.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
-import type { ApiDeps } from './deps.ts'
+import type { ApiDeps, SubmitOptions } from './deps.ts'
 
 /** The first bridge of the process: what is meant when none is named. Throws INPUT_INVALID if there is none. */
 export function defaultBridge(bridges: Bridges): string {
@@ -14,13 +14,14 @@ export async function submit(
   deps: Pick<ApiDeps, 'door' | 'bridges' | 'metrics'>,
   bridge: string,
   message: Uint8Array,
+  options?: SubmitOptions,
 ): ReturnType<ApiDeps['door']['submit']> {
   if (!deps.bridges.has(bridge)) {
     throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${bridge}; configured: ${[...deps.bridges.keys()].join(', ')}.` })
   }
   deps.metrics.intakeReceived.increment({ door: 'api', bridge })
   try {
-    const answer = await deps.door.submit(bridge, message)
+    const answer = await deps.door.submit(bridge, message, options)
     deps.metrics.intakeStarted.increment({ door: 'api', bridge, status: answer.status })
     return answer
   } catch (error) {

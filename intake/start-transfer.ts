@@ -3,7 +3,7 @@ import type { Bridges, Verdict } from '../bridges/port.ts'
 import { errorCatalogue, RelayerError, toRelayerError } from '../domain/errors.ts'
 import { haltOf } from '../domain/settings.ts'
 import type { Settings } from '../domain/settings.ts'
-import type { BridgeName, Transfer } from '../domain/transfer.ts'
+import type { BridgeName } from '../domain/transfer.ts'
 import { redactText } from '../observability/redact.ts'
 import type { TransferInput } from '../temporal/messages.ts'
 import { chainQueue, searchAttributes, transferId } from '../temporal/names.ts'
@@ -18,7 +18,19 @@ export interface SubmitResult {
   readonly halted?: string
 }
 
+/** What holds for a transfer whose sender says nothing about it. */
+export interface TransferDefaults {
+  /** Class in the lane's waiting room, 1 (first) … 5. */
+  readonly priority?: number | undefined
+  /** So long it may take, ms; absent: for ever. */
+  readonly withinMs?: number | undefined
+}
+
 export interface SubmitOptions {
+  /** Class in the lane's waiting room, 1 (first) … 5. Says nothing to a transfer that is known. */
+  readonly priority?: number | undefined
+  /** ms since the epoch: not delivered by then, it is given up by its lane and parked. Says nothing to a transfer that is known. */
+  readonly deadline?: number | undefined
   /**
    * What a message that this door saw minutes ago is worth: `ask` Temporal, where it may have been closed undone and starts again (default:
    * a person asks for a reason), or `skip`, for streams, which repeat themselves.
@@ -41,6 +53,7 @@ export interface DoorDeps {
   readonly client: Client
   /** What operators changed; halts are told to who submits. Absent: none. */
   readonly settings?: () => Settings
+  readonly defaults?: TransferDefaults
   /** How long the server may take to answer a start, ms; then it counts as unreachable. Default 10 s. */
   readonly startTimeoutMs?: number
 }
@@ -48,10 +61,10 @@ export interface DoorDeps {
 const recentSize = 10_000
 const recentMs = 10 * 60_000
 
-export function createDoor({ bridges, client, settings, startTimeoutMs = 10_000 }: DoorDeps): Door {
+export function createDoor({ bridges, client, settings, defaults = {}, startTimeoutMs = 10_000 }: DoorDeps): Door {
   const recent = createRecent(recentSize, recentMs)
   return {
-    async submit(name, message, { repeats = 'ask' } = {}) {
+    async submit(name, message, { repeats = 'ask', priority = defaults.priority, deadline = within(defaults) } = {}) {
       const bridge = bridges.get(name)
       if (!bridge)
         throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
@@ -60,7 +73,13 @@ export function createDoor({ bridges, client, settings, startTimeoutMs = 10_000 
       // A copy with other signatures has the same id; it can start nothing, so they need no look.
       if (repeats === 'skip' && recent.has(id)) return { id, status: 'known' }
       refuse(await bridge.endpoint(transfer.targetChain).verify(message))
-      const status = await client.withDeadline(Date.now() + startTimeoutMs, () => start(client, id, transfer))
+      const status = await client.withDeadline(Date.now() + startTimeoutMs, () =>
+        start(client, id, {
+          transfer,
+          ...(priority !== undefined && { priority }),
+          ...(deadline !== undefined && { deadline }),
+        }),
+      )
       recent.add(id)
       const halt = settings && haltOf(settings(), transfer)
       return { id, status, ...(halt && { halted: `by ${halt.by}: ${halt.reason}` }) }
@@ -80,9 +99,8 @@ function refuse(verdict: Verdict): void {
  * Starts the workflow, or finds that its id is taken by one that runs or was done. One that closed undone (failed, terminated, timed out) is
  * started again.
  */
-async function start(client: Client, id: string, transfer: Transfer): Promise<SubmitResult['status']> {
-  const { bridge, sourceChain, targetChain, sequence } = transfer
-  const input: TransferInput = { transfer }
+async function start(client: Client, id: string, input: TransferInput): Promise<SubmitResult['status']> {
+  const { bridge, sourceChain, targetChain, sequence } = input.transfer
   try {
     await client.workflow.start('transfer', {
       workflowId: id,
@@ -104,6 +122,10 @@ async function start(client: Client, id: string, transfer: Transfer): Promise<Su
     if (error instanceof WorkflowExecutionAlreadyStartedError) return 'known'
     throw fromTemporal(error, id)
   }
+}
+
+function within({ withinMs }: TransferDefaults): number | undefined {
+  return withinMs === undefined ? undefined : Date.now() + withinMs
 }
 
 function fromTemporal(error: unknown, transfer: string): RelayerError {

@@ -9,7 +9,7 @@ import type { Settings } from '../domain/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import type { World } from './deps.ts'
+import { transferDefaults, type World } from './deps.ts'
 import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 
@@ -26,7 +26,7 @@ export async function startApi(options: {
   const { host, port, requestsPerMinute } = config.api
   const api = await createApi(
     {
-      door: createDoor({ bridges: world.bridges, client: temporal.client, settings }),
+      door: createDoor({ bridges: world.bridges, client: temporal.client, settings, defaults: transferDefaults(config) }),
       bridges: world.bridges,
       client: temporal.client,
       guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],

@@ -8,6 +8,7 @@ import { laneId } from '../domain/lane-id.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { LaneConfig } from '../domain/lane.ts'
 import type { ChainName } from '../domain/transfer.ts'
+import type { TransferDefaults } from '../intake/start-transfer.ts'
 import type { LaneDirectory } from '../lanes/directory.ts'
 import { createLaneDirectory } from '../lanes/directory.ts'
 import type { Client } from '@temporalio/client'
@@ -46,6 +47,12 @@ export function nodeVariables(env: Readonly<Record<string, string | undefined>>)
 
 export function closeWorld(world: World): void {
   for (const chain of world.chains.values()) chain.close()
+}
+
+/** What the config says of transfers whose senders say nothing. */
+export function transferDefaults({ transfers }: Config): TransferDefaults {
+  const { priority, deadlineMinutes } = transfers
+  return { priority, ...(deadlineMinutes !== undefined && { withinMs: deadlineMinutes * 60_000 }) }
 }
 
 /** The lanes of every chain, as the chains' workers choose among them. */

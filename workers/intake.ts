@@ -5,7 +5,7 @@ import { createDoor } from '../intake/start-transfer.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import type { World } from './deps.ts'
+import { transferDefaults, type World } from './deps.ts'
 import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 
@@ -19,7 +19,7 @@ export function startIntake(options: {
   metrics: Metrics
 }): Service {
   const { config, temporal, world, settings, logger, metrics } = options
-  const door = createDoor({ bridges: world.bridges, client: temporal.client, settings })
+  const door = createDoor({ bridges: world.bridges, client: temporal.client, settings, defaults: transferDefaults(config) })
   const spies = spySources(config).map((source) => createSpyIntake({ ...source, door, logger, metrics }))
   for (const spy of spies) spy.start()
   return {

@@ -23,9 +23,23 @@ const chainIdSchema = z
   .union([z.number().int().min(1).max(65_535), z.string().min(1).max(64)])
   .describe('Wormhole chain id, or the name of a configured chain.')
 
+const how = {
+  priority: z
+    .number()
+    .int()
+    .min(1)
+    .max(5)
+    .optional()
+    .describe('Who goes first where a lane has no room for all: 1 … 5. Absent: as configured.'),
+  deadline: z
+    .union([z.iso.datetime({ offset: true }), z.number().positive().max(5_256_000)])
+    .optional()
+    .describe('A time (ISO 8601), or minutes from now: not delivered by then, it is parked, and goes on when it is retried.'),
+}
+
 const bodySchema = z.union([
-  z.strictObject({ vaa: z.string().min(1).describe('The signed VAA, base64 or hex.') }),
-  z.strictObject({ chain: chainIdSchema, emitter: emitterSchema, sequence: sequenceSchema }),
+  z.strictObject({ vaa: z.string().min(1).describe('The signed VAA, base64 or hex.'), ...how }),
+  z.strictObject({ chain: chainIdSchema, emitter: emitterSchema, sequence: sequenceSchema, ...how }),
 ])
 
 const acceptedSchema = z.object({
@@ -36,7 +50,7 @@ const acceptedSchema = z.object({
 
 /**
  * `POST /v1/transfers?bridge=`: a signed VAA, or the place of one that is fetched from the guardian APIs. 202: its transfer was started;
- * 200: it is known already. The signatures are checked before an id is taken.
+ * 200: it is known already, and what is said about its delivery changes nothing. The signatures are checked before an id is taken.
  */
 export function submitTransferRoute(app: Api, deps: ApiDeps, { chainIds = {} }: ApiOptions): void {
   const schema = {
@@ -48,13 +62,23 @@ export function submitTransferRoute(app: Api, deps: ApiDeps, { chainIds = {} }: 
   app.post('/v1/transfers', { schema }, async (request, reply) => {
     const { body } = request
     const bridge = request.query.bridge ?? defaultBridge(deps.bridges)
+    const { priority } = body
+    const deadline = deadlineOf(body.deadline)
     const message =
       'vaa' in body
         ? messageBytes(body.vaa)
         : await fetchSignedVaa(deps.guardianApis, { ...body, chain: chainNumber(body.chain, chainIds) })
-    const answer = await submit(deps, bridge, message)
+    const answer = await submit(deps, bridge, message, { priority, deadline })
     return reply.status(answer.status === 'started' ? 202 : 200).send(answer)
   })
+}
+
+/** As ms since the epoch. Throws INPUT_INVALID for one that has passed: nobody means a transfer that is parked at once. */
+function deadlineOf(given: string | number | undefined): number | undefined {
+  if (given === undefined) return undefined
+  const deadline = typeof given === 'number' ? Date.now() + given * 60_000 : Date.parse(given)
+  if (deadline > Date.now()) return Math.round(deadline)
+  throw new RelayerError('INPUT_INVALID', { detail: `deadline: ${given} has passed` })
 }
 
 /** Wormhole's number of a chain that is given by number or by name. Throws INPUT_INVALID. */

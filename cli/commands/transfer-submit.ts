@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
@@ -12,6 +12,8 @@ interface SubmitOptions {
   readonly emitter?: string
   readonly sequence?: string
   readonly bridge?: string
+  readonly priority?: number
+  readonly deadline?: string | number
   readonly api?: string
 }
 
@@ -27,17 +29,20 @@ export function submitCommand({ context, action }: Cli): Command {
     .option('--emitter <hex>', 'emitter, 64 hex digits')
     .option('--sequence <number>', 'sequence, decimal')
     .option('--bridge <name>', 'bridge protocol (default: the first that is configured)')
+    .option('--priority <1-5>', 'who goes first where a lane has no room for all: 1 first, 5 last (default: from the config)', priorityOf)
+    .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: not delivered by then, it is parked', deadlineOf)
     .option('--api <url>', 'URL of the API (default: from the config)')
     .addHelpText('after', examples)
     .action(
       action(async (globals, vaa: string | undefined, options: SubmitOptions, command: Command) => {
-        const { chain, emitter, sequence } = options
+        const { chain, emitter, sequence, priority, deadline } = options
         const place = [chain, emitter, sequence]
         const whole = place.every((part) => part !== undefined)
         if (vaa === undefined ? !whole : place.some((part) => part !== undefined)) {
           command.error('error: give either a VAA, or --chain, --emitter and --sequence')
         }
-        const body = vaa === undefined ? { chain, emitter, sequence } : { vaa: vaa === '-' ? await readAll(context.stdin) : vaa }
+        const what = vaa === undefined ? { chain, emitter, sequence } : { vaa: vaa === '-' ? await readAll(context.stdin) : vaa }
+        const body = { ...what, priority, deadline }
         const api = options.api ?? apiUrl(await readConfig(context, globals))
         const url = new URL('/v1/transfers', api)
         if (options.bridge) url.searchParams.set('bridge', options.bridge)
@@ -50,6 +55,18 @@ export function submitCommand({ context, action }: Cli): Command {
         return exitCodes.ok
       }),
     )
+}
+
+function priorityOf(text: string): number {
+  if (/^[1-5]$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It is a number from 1 to 5.')
+}
+
+/** Minutes as a number, a time as it is written: the API reads it, by its own clock. */
+function deadlineOf(text: string): string | number {
+  if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
+  if (!Number.isNaN(Date.parse(text)) && text.includes('T')) return new Date(text).toISOString()
+  throw new InvalidArgumentError('It is a time like 2030-01-31T12:00:00Z, or minutes from now.')
 }
 
 type Answer = { readonly id: string; readonly status: string; readonly halted?: string } | { readonly error: Refusal }
@@ -89,5 +106,6 @@ const examples = `
 Examples:
   portage transfer submit AQAAAAABAA…
   portage transfer submit - < vaa.base64
+  portage transfer submit - --priority 1 --deadline 90 < vaa.base64
   portage transfer submit --chain ethereum --sequence 269170 \\
     --emitter 0000000000000000000000003ee18b2214aff97000d974cf647e7c347e8fa585`
