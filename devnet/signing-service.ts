@@ -10,6 +10,8 @@ export interface SigningService {
   mode: ServiceMode
   /** How many signatures it has given. */
   readonly signatures: number
+  /** How many requests it left without an answer, or answered with a status of its mode. */
+  readonly refusals: number
   stop(): Promise<void>
 }
 
@@ -28,10 +30,12 @@ export async function startSigningService(
 ): Promise<SigningService & { mode: ServiceMode }> {
   const hanging = new Set<ServerResponse>()
   let signatures = 0
+  let refusals = 0
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
+      if (service.mode !== 'well') refusals++
       if (service.mode === 'hang') return void hanging.add(response)
       if (typeof service.mode === 'number') return void response.writeHead(service.mode).end('a page of the gateway')
       const { status, type, body, signed } = answer(request, Buffer.concat(chunks).toString())
@@ -48,6 +52,9 @@ export async function startSigningService(
     mode: 'well' as ServiceMode,
     get signatures() {
       return signatures
+    },
+    get refusals() {
+      return refusals
     },
     stop: () =>
       new Promise<void>((resolve) => {

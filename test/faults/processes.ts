@@ -16,12 +16,12 @@ export function startDoomed(
   at: number,
   options: PortageOptions = {},
 ): Promise<PortageProcess> {
-  return stage.portage({ ...options, env: { ...env, PORTAGE_FAILPOINTS: `${failpoint}=${how}@${at}` } })
+  return stage.portage({ ...options, env: { ...env, ...options.env, PORTAGE_FAILPOINTS: `${failpoint}=${how}@${at}` } })
 }
 
 /** A process without failpoints. */
 export function startSound(stage: Stage, options: PortageOptions = {}): Promise<PortageProcess> {
-  return stage.portage({ ...options, env })
+  return stage.portage({ ...options, env: { ...env, ...options.env } })
 }
 
 /** Users' transfers from ethereum to bsc: of coins, so that none is declined. */
