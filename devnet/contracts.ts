@@ -56,9 +56,8 @@ export class Script {
     return new Script(anvil, account, Number(await anvil.rpc<string>('eth_getTransactionCount', [account.address, 'latest'])))
   }
 
-  /** The contract's address, before it is mined. */
-  deploy(name: string, args: readonly unknown[] = []): string {
-    const { abi, bytecode } = artifact(name)
+  /** The contract's address, before it is mined. `name` as in Solidity; without an artifact it is Wormhole's. */
+  deploy(name: string, args: readonly unknown[] = [], { abi, bytecode }: Artifact = artifact(name)): string {
     const to = getCreateAddress({ from: this.wallet.address, nonce: this.nonce }).toLowerCase()
     this.add(`deploy ${name}`, { data: concat([bytecode, abi.encodeDeploy(args)]), gasLimit: 8_000_000n })
     return to
