@@ -88,23 +88,25 @@ describe.each(['strict', 'fixed'] as const)('the %s native bridge', (variant) =>
     expect(await refusal(source, source.deployer.address, 'setRiskDenominator', [3n])).toBe('InvalidRiskDenominator')
   })
 
-  it.runIf(variant === 'fixed')('can be paused', async () => {
-    await toggle()
-    expect(await refusal(source, source.user.address, 'initiateBridgeTransfer', [`0x${'11'.repeat(32)}`, 1n])).toBe('EnforcedPause')
-    await toggle()
-    expect(await initiate(source, [{ to: freshAddress(), amount: 1n }])).toHaveLength(1)
-  })
+  if (variant === 'fixed')
+    it('can be paused', async () => {
+      await toggle()
+      expect(await refusal(source, source.user.address, 'initiateBridgeTransfer', [`0x${'11'.repeat(32)}`, 1n])).toBe('EnforcedPause')
+      await toggle()
+      expect(await initiate(source, [{ to: freshAddress(), amount: 1n }])).toHaveLength(1)
+    })
 
-  it.runIf(variant === 'strict')('has the defects of the deployed one: no pause, and a budget that anyone can spend', async () => {
-    expect(await refusal(source, source.deployer.address, 'togglePause', [])).toBe('ExpectedPause')
-    const day = BigInt(Math.floor((await timestamp(target)) / 86_400))
-    const [before] = (await read(target, 'inboundRateLimitBudget', [day])) as [bigint]
-    const script = await Script.of(target.anvil, stranger)
-    script.call(target.bridge, abi, '_rateLimitInbound', [cap - before - 1n])
-    await script.mine()
-    const [one] = await initiate(source, [{ to: freshAddress(), amount: 5n }])
-    expect(await refusal(target, relayer.address, 'completeBridgeTransfer', completionOf(one!))).toBe('InboundRateLimitExceeded')
-  })
+  if (variant === 'strict')
+    it('has the defects of the deployed one: no pause, and a budget that anyone can spend', async () => {
+      expect(await refusal(source, source.deployer.address, 'togglePause', [])).toBe('ExpectedPause')
+      const day = BigInt(Math.floor((await timestamp(target)) / 86_400))
+      const [before] = (await read(target, 'inboundRateLimitBudget', [day])) as [bigint]
+      const script = await Script.of(target.anvil, stranger)
+      script.call(target.bridge, abi, '_rateLimitInbound', [cap - before - 1n])
+      await script.mine()
+      const [one] = await initiate(source, [{ to: freshAddress(), amount: 5n }])
+      expect(await refusal(target, relayer.address, 'completeBridgeTransfer', completionOf(one!))).toBe('InboundRateLimitExceeded')
+    })
 
   async function toggle(): Promise<void> {
     const script = await Script.of(source.anvil, source.deployer)
