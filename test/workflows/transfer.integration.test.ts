@@ -6,16 +6,18 @@ import { startTemporal, type TemporalServer } from '../../devnet/temporal.ts'
 import { until } from '../../devnet/until.ts'
 import type { Transfer } from '../../domain/transfer.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import type { TransferStatus } from '../../temporal/messages.ts'
-import { adoptSignal, cancelSignal, retrySignal } from '../../temporal/messages.ts'
+import type { TransferInput, TransferStatus } from '../../temporal/messages.ts'
+import { adoptSignal, cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/messages.ts'
 import { chainQueue, laneQueue } from '../../temporal/names.ts'
 import type {
   Admission,
   AdmitInput,
   BroadcastInput,
   BroadcastResult,
+  ConfirmInput,
   Confirmation,
   Landed,
+  Standing,
   WithdrawInput,
   Withdrawal,
 } from '../../temporal/steps.ts'
@@ -40,7 +42,8 @@ const patience = { timeoutMs: 30_000, everyMs: 20 }
 interface Script {
   admit(input: AdmitInput): Admission
   broadcast(input: BroadcastInput): BroadcastResult
-  confirm(): Confirmation
+  confirm(input: ConfirmInput): Confirmation
+  standing(): Standing
   withdraw(input: WithdrawInput): Withdrawal
 }
 
@@ -53,6 +56,7 @@ const sound: Script = {
   admit: ready,
   broadcast: () => ({ kind: 'delivered', landed, timing }),
   confirm: () => ({ kind: 'gone' }),
+  standing: () => ({ lane: { lane: lanes[0], open: true }, others: 1, patienceMs: 0 }),
   withdraw: () => ({ kind: 'free' }),
 }
 
@@ -66,7 +70,7 @@ describe('A transfer on its way', () => {
   const workers: Worker[] = []
   let running: Promise<void>[] = []
   let script: Script
-  let asked: { admit: AdmitInput[]; broadcast: BroadcastInput[]; withdraw: WithdrawInput[] }
+  let asked: { admit: AdmitInput[]; broadcast: BroadcastInput[]; confirm: ConfirmInput[]; withdraw: WithdrawInput[] }
   let count = 0
 
   beforeAll(async () => {
@@ -77,7 +81,8 @@ describe('A transfer on its way', () => {
     const activities = {
       admit: async (input: AdmitInput) => (asked.admit.push(input), script.admit(input)),
       broadcast: async (input: BroadcastInput) => (asked.broadcast.push(input), script.broadcast(input)),
-      confirm: async () => script.confirm(),
+      confirm: async (input: ConfirmInput) => (asked.confirm.push(input), script.confirm(input)),
+      standing: async () => script.standing(),
       withdraw: async (input: WithdrawInput) => (asked.withdraw.push(input), script.withdraw(input)),
     }
     const queues = [chainQueue('bsc'), ...lanes.map(laneQueue)]
@@ -96,11 +101,15 @@ describe('A transfer on its way', () => {
 
   beforeEach(() => {
     script = { ...sound }
-    asked = { admit: [], broadcast: [], withdraw: [] }
+    asked = { admit: [], broadcast: [], confirm: [], withdraw: [] }
   })
 
-  const start = (): Promise<WorkflowHandle> =>
-    temporal.client.workflow.start('transfer', { workflowId: `transfer-${++count}`, taskQueue: chainQueue('bsc'), args: [{ transfer }] })
+  const start = (options: Omit<TransferInput, 'transfer'> = {}): Promise<WorkflowHandle> =>
+    temporal.client.workflow.start('transfer', {
+      workflowId: `transfer-${++count}`,
+      taskQueue: chainQueue('bsc'),
+      args: [{ transfer, ...options } satisfies TransferInput],
+    })
   const status = (handle: WorkflowHandle) => handle.query<TransferStatus>('status')
   const reaches = (handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string) =>
     until(async () => look(await status(handle)), { ...patience, what })
@@ -208,6 +217,149 @@ describe('A transfer on its way', () => {
     expect(asked.admit.map((input) => input.transfer.message)).toEqual([transfer.message, 'dHdv', transfer.message])
     await reaches(handle, ({ code }) => code === 'WRAPPER_MISSING', 'the message to wait for its wrapper')
     await handle.terminate()
+  })
+
+  test('a copy that comes while everything is halted replaces nothing unseen, and is judged when the halt ends', async () => {
+    const halted: Admission = { kind: 'waiting', code: 'HALTED', reason: 'by night-shift: a test', retryInMs: 60_000 }
+    script.admit = () => halted
+    const handle = await start()
+    await reaches(handle, ({ state }) => state === 'waiting', 'the transfer to wait')
+    await handle.signal(adoptSignal, { message: 'dHdv' })
+    await until(() => asked.admit.length === 2, { ...patience, what: 'the copy to meet the halt' })
+    const forged: Admission = { kind: 'rejected', code: 'VAA_SIGNATURE_INVALID', reason: 'not signed by a guardian' }
+    script.admit = (input) => (input.transfer.message === transfer.message ? ready(input) : forged)
+    await handle.signal(retrySignal)
+    expect(await handle.result()).toMatchObject({ state: 'delivered' })
+    expect(asked.admit.map((input) => input.transfer.message)).toEqual([transfer.message, 'dHdv', 'dHdv', transfer.message])
+  })
+
+  describe('past its deadline', () => {
+    const soon = () => Date.now() + 1_500
+
+    test('while it waits for a gate: parked without a nonce, and retried it goes on without a deadline', async () => {
+      script.admit = () => ({ kind: 'waiting', code: 'BRIDGE_PAUSED', reason: 'the bridge is paused', retryInMs: 60_000 })
+      const deadline = soon()
+      const handle = await start({ deadline })
+      await reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
+      const late = `not delivered by ${new Date(deadline).toISOString()}; the bridge is paused`
+      expect(await status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', reason: late })
+      expect(asked.withdraw).toEqual([])
+      expect(asked.confirm.map(({ verdict }) => verdict)).toEqual([true])
+      script = { ...sound }
+      await handle.signal(retrySignal)
+      expect(await handle.result()).toMatchObject({ state: 'delivered' })
+    })
+
+    test('when someone has delivered it meanwhile: delivered, by whom', async () => {
+      script.admit = () => ({ kind: 'waiting', code: 'BRIDGE_PAUSED', reason: 'the bridge is paused', retryInMs: 60_000 })
+      script.confirm = () => ({ kind: 'delivered', delivery: { by: '0x02', ours: false } })
+      expect(await (await start({ deadline: soon() })).result()).toMatchObject({ state: 'delivered', delivery: { by: '0x02' } })
+    })
+
+    test('while it holds a nonce: the lane is asked for its no-op, which wins, and it is parked', async () => {
+      script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+      script.withdraw = () => {
+        script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
+        return { kind: 'held', nonce: 7 }
+      }
+      const handle = await start({ deadline: soon() })
+      await until(() => asked.withdraw.length > 0, { ...patience, what: 'the lane to be asked' })
+      // Too early to be taken for the order to go on without a deadline: it only ends the wait.
+      await handle.signal(retrySignal)
+      await reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
+      expect(await status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', rounds: 3 })
+      // Once per run: a new one asks again.
+      expect(new Set(asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
+      expect(new Set(asked.broadcast.map(({ intentId }) => intentId)).size).toBe(1)
+      script = { ...sound }
+      await handle.signal(retrySignal)
+      expect(await handle.result()).toMatchObject({ state: 'delivered' })
+    })
+
+    test('while it holds a nonce whose call wins: delivered', async () => {
+      script.broadcast = ({ again }) =>
+        again ? { kind: 'delivered', landed, timing } : { kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' }
+      script.withdraw = () => ({ kind: 'held', nonce: 7 })
+      const handle = await start({ deadline: soon() })
+      expect(await handle.result()).toMatchObject({ state: 'delivered', nonce: 7, rounds: 1 })
+      expect(asked.withdraw.map(({ how }) => how)).toEqual(['cancel'])
+    })
+
+    test('in a new run the deadline is still known', async () => {
+      script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+      script.withdraw = () => ({ kind: 'held', nonce: 7 })
+      const handle = await start({ deadline: Date.now() + 6_000 })
+      await reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
+      await nextRun(handle)
+      await until(() => asked.withdraw.some(({ how }) => how === 'cancel'), { ...patience, what: 'the lane to be asked for its no-op' })
+      script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
+      await handle.signal(retrySignal)
+      await reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
+      expect((await status(handle)).code).toBe('DEADLINE_PASSED')
+      await handle.terminate()
+    })
+  })
+
+  describe('on a lane that closes while it holds a nonce', () => {
+    const closed = (why: 'forbidden' | 'unserved' | 'paused', others = 1, patienceMs = 0): Standing => ({
+      lane: { lane: lanes[0], open: false, why, detail: 'a test' },
+      others,
+      patienceMs,
+    })
+    const stuck: Script['broadcast'] = ({ lane }) =>
+      lane === lanes[0] ? { kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' } : sound.broadcast({} as BroadcastInput)
+
+    test.each(['forbidden', 'unserved'] as const)('%s: the nonce is left to its lane, and another delivers', async (why) => {
+      script.broadcast = stuck
+      script.standing = () => closed(why)
+      const handle = await start()
+      expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[1], rounds: 2 })
+      expect(asked.withdraw.map(({ how, lane }) => [how, lane])).toEqual([['abandon', lanes[0]]])
+      expect(asked.broadcast.map(({ lane, again }) => [lane, again])).toEqual([
+        [lanes[0], false],
+        [lanes[1], false],
+      ])
+    })
+
+    test.each([
+      ['merely paused', () => closed('paused')],
+      ['forbidden, with no other lane open', () => closed('forbidden', 0)],
+      ['forbidden for less than the patience', () => closed('forbidden', 1, 60_000)],
+    ])('%s: it stays', async (_, standing) => {
+      script.broadcast = stuck
+      script.standing = standing
+      const handle = await start()
+      await reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
+      await handle.signal(rolledBackSignal, { intentId: `${handle.workflowId}/1`, nonce: 7 })
+      await until(() => asked.broadcast.length > 1, { ...patience, what: 'the nonce to be followed again' })
+      script.broadcast = sound.broadcast
+      await handle.signal(retrySignal)
+      expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[0], rounds: 1 })
+      expect(asked.withdraw).toEqual([])
+    })
+
+    test('the ledger does not let it go: it stays', async () => {
+      script.broadcast = stuck
+      script.standing = () => closed('unserved')
+      script.withdraw = () => ({ kind: 'held', nonce: 7 })
+      const handle = await start()
+      await until(() => asked.withdraw.length > 0, { ...patience, what: 'the ledger to be asked' })
+      script.broadcast = sound.broadcast
+      await handle.signal(retrySignal)
+      expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[0], rounds: 1 })
+    })
+
+    test('cancelled: it stays, since nothing of it may be mined once it ends', async () => {
+      script.broadcast = stuck
+      script.standing = () => closed('forbidden')
+      script.withdraw = () => ({ kind: 'held', nonce: 7 })
+      const handle = await start()
+      await handle.signal(cancelSignal, { operator: 'night-shift', reason: 'a test' })
+      await until(() => asked.withdraw.some(({ how }) => how === 'cancel'), { ...patience, what: 'the lane to be asked for its no-op' })
+      script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
+      await handle.signal(retrySignal)
+      expect(await handle.result()).toMatchObject({ state: 'cancelled' })
+    })
   })
 
   test('cancelled as a workflow, by Temporal itself, it ends', async () => {
