@@ -38,6 +38,14 @@ export function readError(error: unknown, redact: (text: string) => string): { c
   return {
     ...(typeof code === 'number' && { code }),
     message: redact(typeof message === 'string' && message ? message : 'the node gave no reason'),
-    ...(data !== undefined && { data: typeof data === 'string' ? redact(data) : data }),
+    ...(data !== undefined && { data: redactDeep(data, redact) }),
   }
+}
+
+/** Gateways put whole requests into `data`. */
+function redactDeep(data: unknown, redact: (text: string) => string): unknown {
+  if (typeof data === 'string') return redact(data)
+  if (Array.isArray(data)) return data.map((item) => redactDeep(item, redact))
+  if (typeof data !== 'object' || data === null) return data
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [redact(name), redactDeep(value, redact)]))
 }

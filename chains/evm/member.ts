@@ -14,6 +14,8 @@ const stallMs = 5
 const maxBatch = 100
 /** Weight of the newest answer in the latency that is shown. */
 const latencyWeight = 0.2
+/** The least time between a failure and the next probe, also where no other node is left, ms. */
+const restMs = 100
 
 /** A node as the config, or an operator, names it. */
 export interface NodeSpec {
@@ -44,8 +46,8 @@ export interface Member {
   readonly foreign: boolean
   /** A probe may go beside the calls. */
   readonly due: boolean
-  /** It asked to be left alone, also where no other node is left. */
-  readonly held: boolean
+  /** It may be probed where no other node is left: it has not failed just now, and did not ask to be left alone. */
+  readonly revivable: boolean
   /** How long its rate limit would make a call wait, ms. */
   readonly waitMs: number
   /** Blocks behind the best node, where it was compared. */
@@ -75,6 +77,7 @@ export function createMember(options: MemberOptions): Member {
   let checking: Promise<string> | undefined
   let latencyMs: number | undefined
   let failures = 0
+  let failedAt = -Infinity
 
   async function call(method: string, params: readonly unknown[]): Promise<unknown> {
     const turn = limiter.take()
@@ -99,6 +102,7 @@ export function createMember(options: MemberOptions): Member {
 
   function failed(retryAfterMs: number | undefined): void {
     if (breaker.state !== 'open') failures++
+    failedAt = now()
     breaker.failed(retryAfterMs)
   }
 
@@ -144,8 +148,8 @@ export function createMember(options: MemberOptions): Member {
       if (member.disabled || network === 'foreign' || checking) return false
       return breaker.due || (network === 'unknown' && breaker.state === 'closed')
     },
-    get held() {
-      return breaker.held
+    get revivable() {
+      return !breaker.held && network !== 'foreign' && (checking !== undefined || now() - failedAt >= restMs)
     },
     get waitMs() {
       return limiter.waitMs

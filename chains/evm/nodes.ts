@@ -74,7 +74,8 @@ export function createNodes(options: NodesOptions): Nodes {
 
   /** Brings back any of these nodes, where none is up: no pause counts then, but the one that a node asked for. */
   async function revive(members: readonly Member[], problems: Error[]): Promise<void> {
-    const checks = members.filter(({ held, foreign }) => !held && !foreign).map((member) => member.check())
+    const checks = members.filter(({ revivable }) => revivable).map((member) => member.check())
+    if (checks.length === 0) problems.push(...members.map(({ origin }) => new Error(`${origin}: failed, and is left alone for now`)))
     await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
   }
 
@@ -167,14 +168,14 @@ export function createNodes(options: NodesOptions): Nodes {
       probe()
       const all = readers()
       const up = all.filter((member) => member.up)
-      const others = all.filter(({ up: isUp, held, foreign }) => !isUp && !held && !foreign)
+      const others = all.filter((member) => !member.up && member.revivable)
       return gather(up.length * 2 > all.length ? up : [...up, ...others], method, params, onAnswer)
     },
     sendAll(method, params, onAnswer) {
       probe()
       const all = senders()
       const up = all.filter((member) => member.up)
-      return gather(up.length > 0 ? up : all.filter(({ held, foreign }) => !held && !foreign), method, params, onAnswer)
+      return gather(up.length > 0 ? up : all.filter(({ revivable }) => revivable), method, params, onAnswer)
     },
     async rank() {
       const up = readers().filter((member) => member.up)

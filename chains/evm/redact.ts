@@ -1,4 +1,4 @@
-/** Replaces every secret part of a node URL (credentials, path, query values) in a text. Hosts stay readable. */
+/** Replaces every secret part of a node URL (credentials, path, query values), as written or decoded, in a text. Hosts stay readable. */
 export function createRedactor(url: URL): (text: string) => string {
   const parts = [
     url.href,
@@ -8,7 +8,9 @@ export function createRedactor(url: URL): (text: string) => string {
     url.username,
     url.pathname + url.search,
     url.pathname,
-    ...url.pathname.split('/').filter((segment) => segment.length >= 8),
+    url.search,
+    ...url.pathname.split('/').flatMap((segment) => (segment.length >= 8 ? [segment, decode(segment)] : [])),
+    ...url.search.split(/[?&=]/),
     ...url.searchParams.values(),
   ]
   // Short parts (`/`, `v3`) are words, not secrets: hiding them would spoil every text.

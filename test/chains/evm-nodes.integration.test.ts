@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { devnetAccount } from '../../devnet/accounts.ts'
 import { createNodes, type Nodes } from '../../chains/evm/nodes.ts'
@@ -213,9 +214,9 @@ describe('nodes', { timeout: 20_000 }, () => {
   test('credentials, path and query of a URL are in no error', async () => {
     const node = await proxy()
     const { host } = new URL(node.url)
-    const url = `http://someone:hunter22@${host}/v3/4f5e6d7c8b9a0011?apikey=s3cretkey99`
+    const url = `http://someone:hunter22@${host}/v3/4f5e6d7c8b9a0011?apikey=s3cret%2Bkey99`
     const chain = await connected(url, { timeoutMs: 300 })
-    const secrets = /hunter22|someone|4f5e6d7c8b9a0011|s3cretkey99|v3/
+    const secrets = /hunter22|someone|4f5e6d7c8b9a0011|s3cret|v3\//
     const texts: string[] = []
     const collect = async (work: Promise<unknown>) => {
       const error = await work.then(
@@ -223,7 +224,8 @@ describe('nodes', { timeout: 20_000 }, () => {
         (reason: Error) => reason,
       )
       expect(error).toBeInstanceOf(Error)
-      for (let one: unknown = error; one instanceof Error; one = one.cause) texts.push(one.message, one.stack ?? '', JSON.stringify(one))
+      for (let one: unknown = error; one instanceof Error; one = one.cause)
+        texts.push(one.message, one.stack ?? '', JSON.stringify(one), inspect(one, { depth: 9 }))
     }
     for (const mode of [401, 'cut', 'hang'] as const) {
       node.mode = mode
@@ -233,6 +235,17 @@ describe('nodes', { timeout: 20_000 }, () => {
     await collect(testChain('http://someone:hunter22@127.0.0.1:9/v3/4f5e6d7c8b9a0011?apikey=s3cretkey99').connect())
     node.mode = 'pass'
     await collect(testChain(url, { networkId: 5 }).connect())
+    // A gateway that quotes the request, in words, in data, and decoded.
+    node.refuse = (method) => ({
+      code: -32000,
+      message: `${method}: POST ${url} failed (key s3cret+key99, s3cret%2Bkey99)`,
+      data: { request: { url, path: '/v3/4f5e6d7c8b9a0011', headers: ['someone:hunter22'] } },
+    })
+    await collect(chain.hasCode(devnetAccount(7).address))
+    await collect(chain.pendingNonce(devnetAccount(7).address))
+    await collect(chain.call(devnetAccount(7).address, '0x', 'agreed'))
+    await collect(chain.mined(devnetAccount(7).address, 0))
+    texts.push(JSON.stringify(await chain.send('0x00')), JSON.stringify(chain.nodes()))
     expect(texts.join('\n')).toContain(host)
     expect(texts.join('\n')).not.toMatch(secrets)
   })

@@ -228,6 +228,49 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       watch.close()
     })
 
+    test('mined: the transaction that used a nonce, by hash and signing hash; nothing where none has', async () => {
+      const signer = await nextSigner()
+      const signed = await signer.sign(harness.transaction(signer, 0))
+      expect(await chain.mined(signer.address, 0)).toBeUndefined()
+      await chain.send(signed.raw)
+      const watch = chain.watch([signed.hash])
+      await harness.mine()
+      const included = (await settled(watch, (now) => now.kind === 'included')) as { receipt: Receipt }
+      const found = chain.mined(signer.address, 0)
+      // One node alone must say it in two blocks.
+      await harness.mine()
+      expect(await found).toEqual({ hash: signed.hash, signingHash: signed.signingHash, block: included.receipt.block })
+      const pending = chain.mined(signer.address, 1)
+      await harness.mine()
+      expect(await pending).toBeUndefined()
+      watch.close()
+    })
+
+    test('denies: not a block that is there; one that never was, when more than half say so', async () => {
+      const { latest } = chain.heads.current as HeadEvent
+      expect(await chain.denies({ height: latest.height, hash: latest.hash })).toBe(false)
+      const denied = chain.denies({ height: latest.height, hash: `0x${'ab'.repeat(32)}` })
+      await harness.mine()
+      expect(await denied).toBe(true)
+    })
+
+    test('nodes: each by name, without the secrets of its URL; one that is disabled is not asked', async () => {
+      const own = harness.chain({ nodes: [`${harness.url}/?key=s3cretkey99`, harness.url] })
+      await own.connect()
+      expect(own.nodes().map(({ use, state }) => [use, state])).toEqual([
+        ['all', 'up'],
+        ['all', 'up'],
+      ])
+      expect(JSON.stringify(own.nodes())).not.toContain('s3cret')
+      const names = own.nodes().map((node) => node.name)
+      own.adjustNodes(names.map((node) => ({ chain: own.name, name: node, disabled: true })))
+      expect(own.nodes().map(({ state }) => state)).toEqual(['disabled', 'disabled'])
+      await expect(own.hasCode(`0x${'1'.repeat(40)}`)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+      own.adjustNodes([])
+      expect(await own.hasCode(`0x${'1'.repeat(40)}`)).toBe(false)
+      own.close()
+    })
+
     test('msToFinality: 0 for what is final, else more; instant chains are final at once', async () => {
       await harness.mine(4)
       const event = await until(chain, ({ finalized }) => finalized > 0)
