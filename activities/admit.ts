@@ -14,7 +14,7 @@ export function createAdmit(deps: StepDeps) {
     if (validated.kind !== 'passed') return validated
     const lane = await chooseLane(deps, input)
     const there = endpointOf(deps, transfer).delivered(transfer, 'latest')
-    if (!lane) return (await there) ? settled(deps, transfer) : noLane(input)
+    if (!lane) return (await there) ? settled(deps, transfer) : noLane(deps, input)
     const [delivered, rehearsal] = await Promise.all([there, rehearse(deps, input, lane)])
     if (delivered) return settled(deps, transfer)
     const admission = await judge(deps, input, lane, rehearsal)

@@ -23,7 +23,7 @@ export function createPrepare(deps: StepDeps) {
     const halted = haltedBy(deps, input.transfer)
     if (halted) return halted
     const lane = await chooseLane(deps, input)
-    if (!lane) return noLane(input)
+    if (!lane) return noLane(deps, input)
     const rehearsal = await rehearse(deps, input, lane)
     return judge(deps, input, lane, rehearsal)
   }
@@ -42,8 +42,12 @@ export async function chooseLane(deps: StepDeps, { transfer, avoid = [] }: Admit
   return rendezvous(transferId(transfer), fresh)
 }
 
-export function noLane({ transfer }: AdmitInput): Stopped {
-  return { kind: 'waiting', code: 'LANE_NONE', reason: `no other lane of ${transfer.targetChain} takes work now`, retryInMs: waitMs }
+/** Waits; the reason has what each lane says. */
+export async function noLane(deps: StepDeps, { transfer }: AdmitInput): Promise<Stopped> {
+  const standings = await lanesOf(deps, transfer).standings()
+  const closed = standings.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
+  const reason = [`no other lane of ${transfer.targetChain} takes work now`, ...closed].join('; ')
+  return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: waitMs }
 }
 
 export async function rehearse(deps: StepDeps, { transfer }: AdmitInput, lane: LaneId): Promise<Rehearsal> {

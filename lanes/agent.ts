@@ -1,19 +1,15 @@
-import type { Account, Chain, HeadEvent, Signer } from '../chains/port.ts'
+import type { Account, Chain, Signer } from '../chains/port.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { LaneId } from '../domain/lane-id.ts'
-import type { Attempt, Entry, FillOrder, LaneConfig, LaneView, Observation, Owner, Refusal } from '../domain/lane.ts'
+import type { Attempt, Entry, FillOrder, LaneConfig, LaneView, Owner, RaiseOrder, Refusal } from '../domain/lane.ts'
 import type { Logger } from '../observability/logger.ts'
+import { AccountWatch } from './account-watch.ts'
+import { Alerts } from './alerts.ts'
 import { Flight } from './flight.ts'
 import type { Ledger } from './ledger.ts'
 import type { Waiting } from './waiting-room.ts'
 import { WaitingRoom } from './waiting-room.ts'
-
-/** A lane without work is looked at this seldom, blocks: for funds and for foreign use of its key. */
-const idleBlocks = 10
-
-/** While nothing moves, the ledger is told so this often in the time after which it fills a nonce that nobody claims. */
-const claimsPerFill = 20
 
 /** A call that wants a nonce. */
 export interface Want {
@@ -22,6 +18,8 @@ export interface Want {
   readonly first: Attempt
   readonly priority: number
   readonly source: string
+  /** An operator's own intent: see the ledger's `grant`. */
+  readonly errand?: boolean
 }
 
 export type Acquired =
@@ -33,6 +31,16 @@ interface Waiter extends Waiting {
   why: { why: Refusal; detail: string }
   gone: boolean
   settle(result: Acquired): void
+  fail(error: RelayerError): void
+}
+
+export interface AgentDeps {
+  readonly chain: Chain
+  readonly signer: Signer
+  readonly ledger: Ledger
+  readonly logger: Logger
+  readonly config: LaneConfig
+  readonly bumpAfterBlocks: number
 }
 
 /**
@@ -40,39 +48,44 @@ interface Waiter extends Waiting {
  * given, and tells the ledger once per block what the chain says. Any number of processes may run one for the same lane.
  */
 export class LaneAgent {
-  readonly #deps: { chain: Chain; signer: Signer; ledger: Ledger; logger: Logger; config: LaneConfig; bumpAfterBlocks: number }
+  readonly #deps: AgentDeps
   readonly #room = new WaitingRoom<Waiter>()
   readonly #flights = new Map<number, Flight>()
+  readonly #watch: AccountWatch
+  readonly #alerts: Alerts
   #asked = 0
   #held = -1
-  #since = 0
-  #account: Account | undefined
-  #sent: Observation | undefined
-  #reading = false
-  #unsubscribe: (() => void) | undefined
+  #era = 0
+  #foreign = 0
 
-  constructor(deps: { chain: Chain; signer: Signer; ledger: Ledger; logger: Logger; config: LaneConfig; bumpAfterBlocks: number }) {
+  constructor(deps: AgentDeps) {
     this.#deps = deps
-    deps.ledger.onOrders = (orders) => orders.forEach((order) => this.#obey(order))
-    deps.ledger.onView = () => this.#pump()
+    this.#alerts = new Alerts(deps.config.lane, deps.logger)
+    this.#watch = new AccountWatch(deps, () => {
+      const claims = [...this.#flights.values()].filter((flight) => flight.drives).map((flight) => flight.nonce)
+      return { claims, flying: this.#flights.size, waiting: this.#room.size }
+    })
+    this.#watch.onAccount = (account) => this.#onAccount(account)
+    deps.ledger.onOrders = (orders, raises) => {
+      orders.forEach((order) => this.#obey(order))
+      raises.forEach((order) => this.#raise(order))
+    }
+    deps.ledger.onView = (view) => this.#onView(view)
   }
 
   /** Starts watching. Throws SIGNER_UNAVAILABLE if the key is not the lane's. */
   start(): void {
-    const { chain, signer, config } = this.#deps
+    const { signer, config } = this.#deps
     if (!config.lane.endsWith(signer.address)) {
       throw new RelayerError('SIGNER_UNAVAILABLE', { detail: `the key is of ${signer.address}`, facts: { lane: config.lane } })
     }
-    this.#since = chain.heads.current?.latest.height ?? 0
-    this.#unsubscribe = chain.heads.subscribe((event) => void this.#onBlock(event))
-    if (chain.heads.current) void this.#onBlock(chain.heads.current)
+    this.#watch.start()
   }
 
   stop(): void {
-    this.#unsubscribe?.()
+    this.#watch.stop()
     this.#deps.ledger.close()
-    for (const flight of this.#flights.values()) flight.close()
-    this.#flights.clear()
+    this.#drop()
   }
 
   get lane(): LaneId {
@@ -88,13 +101,24 @@ export class LaneAgent {
     return { waiting: this.#room.size, flying: this.#flights.size }
   }
 
+  /** wei, decimal, as last read. */
+  get balance(): string | undefined {
+    return this.#watch.account?.balance
+  }
+
+  /** Nonces of the account that somebody else used, as far as the ledger and this process know. */
+  get foreign(): number {
+    return (this.view?.foreign ?? 0) + this.#foreign
+  }
+
   flightOf(intentId: string): Flight | undefined {
     return [...this.#flights.values()].find((flight) => flight.intentId === intentId && !flight.estranged)
   }
 
   /**
-   * The nonce of an intent and its flight. `again`: only what it holds already, past the window and at once. Refused with the last reason
-   * when no slot came free within `timeoutMs`, or with `withdrawn` or `conflict` at once.
+   * The nonce of an intent and its flight. `again`: only what it holds already, past the window and at once. Refused with the last reason when
+   * no slot came free within `timeoutMs`; at once with `withdrawn` or `conflict`, and when the lane takes no new work, so that another does.
+   * Throws LANE_UNREACHABLE when this process stops.
    */
   async acquire(want: Want, options: { again: boolean; timeoutMs: number; signal?: AbortSignal }): Promise<Acquired> {
     const flying = this.flightOf(want.owner.intentId)
@@ -105,21 +129,30 @@ export class LaneAgent {
       if (answer?.kind === 'granted') return { kind: 'flight', flight: this.#fly(answer.entry, want) }
       return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
     }
-    return new Promise((resolve) => {
-      const settle = (result: Acquired) => {
+    return new Promise((resolve, reject) => {
+      const end = () => {
         clearTimeout(timer)
         options.signal?.removeEventListener('abort', leave)
         this.#room.leave(waiter)
         waiter.gone = true
+      }
+      const settle = (result: Acquired) => {
+        end()
         resolve(result)
+      }
+      const fail = (error: RelayerError) => {
+        end()
+        reject(error)
       }
       const leave = () => settle({ kind: 'refused', ...(this.#closedFor() ?? waiter.why) })
       const timer = setTimeout(leave, options.timeoutMs)
       options.signal?.addEventListener('abort', leave)
       const why = { why: 'window' as const, detail: 'no slot came free' }
-      const waiter: Waiter = { want, priority: want.priority, source: want.source, since: Date.now(), why, gone: false, settle }
-      this.#room.enter(waiter)
+      const waiter: Waiter = { want, priority: want.priority, source: want.source, since: Date.now(), why, gone: false, settle, fail }
       if (options.signal?.aborted) return leave()
+      // What was known may be old, and nobody else asks a closed lane: the ledger itself says whether it still is.
+      if (this.#isClosedTo(want)) return void this.#askFor(waiter)
+      this.#room.enter(waiter)
       this.#pump()
     })
   }
@@ -133,37 +166,60 @@ export class LaneAgent {
     await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo })
   }
 
-  /** Why the ledger is not even asked; undefined if it is. */
+  /** Why nobody gets a nonce, as last heard. */
   #closedFor(): { why: Refusal; detail: string } | undefined {
     const { view } = this
-    if (view?.paused) return { why: 'paused', detail: view.paused.reason }
+    if (view?.closed) return view.closed
     return view?.synced ? undefined : { why: 'unsynced', detail: 'the ledger has not answered, or not read its account, yet' }
+  }
+
+  #isClosedTo({ errand }: Want): boolean {
+    const why = this.view?.closed?.why
+    return why !== undefined && !(errand && (why === 'draining' || why === 'funds'))
+  }
+
+  #onView(view: LaneView): void {
+    this.#alerts.see(view)
+    if ((view.era ?? 0) !== this.#era || view.closed?.why === 'replaced') {
+      this.#era = view.era ?? 0
+      this.#drop()
+      this.#watch.forget()
+    }
+    for (const waiter of this.#room.all) {
+      if (view.closed && this.#isClosedTo(waiter.want)) waiter.settle({ kind: 'refused', ...view.closed })
+    }
+    this.#pump()
+  }
+
+  /** What the ledger does not know any more is driven no further. */
+  #drop(): void {
+    for (const flight of this.#flights.values()) flight.close()
+    this.#flights.clear()
   }
 
   #pump(): void {
     const { view } = this
     const height = this.#deps.chain.heads.current?.latest.height ?? 0
-    if (!view || !view.synced || view.paused || height <= this.#held) return
-    const latest = Math.max(view.latest, this.#account?.latestNonce ?? 0)
+    if (!view || !view.synced || height <= this.#held) return
+    const latest = Math.max(view.latest, this.#watch.account?.latestNonce ?? 0)
     const slots = view.window - (view.next - latest) - this.#asked
     for (const waiter of this.#room.take(slots, Date.now())) void this.#askFor(waiter)
   }
 
   async #askFor(waiter: Waiter): Promise<void> {
-    const { want } = waiter
+    const { owner, first: attempt, errand } = waiter.want
     this.#asked += 1
-    const answer = await this.#deps.ledger
-      .ask({ kind: 'grant', owner: want.owner, attempt: want.first })
-      .catch((error: unknown) => ({ kind: 'refused' as const, why: 'conflict' as const, detail: toRelayerError(error).message }))
+    const answer = await this.#deps.ledger.ask({ kind: 'grant', owner, attempt, ...(errand && { errand }) }).catch(toRelayerError)
     this.#asked -= 1
+    if (answer instanceof RelayerError) return waiter.fail(answer)
     if (answer.kind === 'granted') {
-      const flight = this.#fly(answer.entry, want)
+      const flight = this.#fly(answer.entry, waiter.want)
       if (!waiter.gone) return waiter.settle({ kind: 'flight', flight })
       // Nobody waits any more and nothing is signed: the nonce goes back. If this process is stopping, the next one's try finds it held.
       return this.giveBack(flight).catch(() => {})
     }
     if (answer.kind !== 'refused' || waiter.gone) return
-    if (answer.why === 'withdrawn' || answer.why === 'conflict') return waiter.settle(answer)
+    if (answer.why === 'withdrawn' || answer.why === 'conflict' || this.#isClosedTo(waiter.want)) return waiter.settle(answer)
     waiter.why = answer
     // Asking again before the next block would get the same answer.
     this.#held = this.#deps.chain.heads.current?.latest.height ?? 0
@@ -195,61 +251,23 @@ export class LaneAgent {
     })
   }
 
-  async #onBlock(event: HeadEvent): Promise<void> {
-    const { chain, signer, logger, config } = this.#deps
-    if (this.#reading) return
-    const idle = this.#flights.size === 0 && this.#room.size === 0 && this.view?.synced && this.view.inFlight === 0
-    const owesFinality = (this.view?.next ?? 0) > (this.#account?.finalizedNonce ?? 0)
-    if (idle && !owesFinality && event.latest.height % idleBlocks !== 0) return
-    this.#reading = true
-    try {
-      const unsynced = !this.view?.synced
-      const [account, pending] = await Promise.all([
-        chain.account(signer.address),
-        unsynced ? chain.pendingNonce(signer.address) : undefined,
-      ])
-      this.#account = account
-      for (const flight of this.#flights.values()) flight.onBlock(account.block.height, account)
-      this.#observe(account, pending)
-      this.#pump()
-      this.#sweep()
-    } catch (error) {
-      logger.warn('the account could not be read; again at the next block', {
-        lane: config.lane,
+  /** An operator's raise, of what this process drives: another process drives the rest. */
+  #raise({ nonce, after, maxFee, tip }: RaiseOrder): void {
+    const flight = this.#flights.get(nonce)
+    if (!flight?.drives || flight.attempts > after) return
+    const least = { ...(maxFee && { maxFee }), ...(tip && { tip }) }
+    flight.bump(undefined, least).catch((error: unknown) => {
+      this.#deps.logger.warn('a raise could not be made; ordered again', {
+        nonce,
         reason: error instanceof Error ? error.message : String(error),
       })
-    } finally {
-      this.#reading = false
-    }
+    })
   }
 
-  #observe(account: Account, pending: number | undefined): void {
-    const claims = [...this.#flights.values()].filter((flight) => flight.drives).map((flight) => flight.nonce)
-    const { height, hash } = account.block
-    const observation: Observation = {
-      latest: account.latestNonce,
-      finalized: account.finalizedNonce,
-      height,
-      hash,
-      balance: account.balance,
-      claims,
-      since: this.#since,
-      ...(pending !== undefined && { pending }),
-    }
-    if (!this.#worthTelling(observation)) return
-    this.#sent = observation
-    this.#deps.ledger.observe(observation)
-  }
-
-  #worthTelling(seen: Observation): boolean {
-    const told = this.#sent
-    if (!told || seen.pending !== undefined) return true
-    // Only its answer tells that the lane was resumed: those who wait should not wait for something else to be told.
-    if (this.#room.size > 0 && this.view?.paused) return true
-    if (seen.latest !== told.latest || seen.finalized !== told.finalized) return true
-    const busy = seen.claims.length > 0 || this.#room.size > 0 || (this.view?.inFlight ?? 0) > 0
-    const stale = seen.height - told.height >= Math.max(1, Math.floor(this.#deps.config.fillAfterBlocks / claimsPerFill))
-    return (busy && stale) || (this.#room.size > 0 && seen.balance !== told.balance)
+  #onAccount(account: Account): void {
+    for (const flight of this.#flights.values()) flight.onBlock(account.block.height, account)
+    this.#pump()
+    this.#sweep()
   }
 
   /** Flights whose fate is final are over. */
@@ -259,6 +277,10 @@ export class LaneAgent {
       if (state.kind === 'spent' || (state.kind === 'included' && state.final)) {
         this.#flights.delete(nonce)
         flight.close()
+        if (state.kind === 'spent' && state.by === 'foreign') {
+          this.#foreign += 1
+          this.#alerts.foreign(nonce)
+        }
       }
     }
   }

@@ -143,9 +143,13 @@ export class Flight {
     await this.bump('noop')
   }
 
-  /** One more attempt, whatever was offered before. */
-  async bump(kind?: Attempt['kind']): Promise<void> {
-    await this.#exclusively(async () => this.#outbidAll(await this.#deps.chain.quote(), kind))
+  /** One more attempt, whatever was offered before. @param least an operator's own offer, wei: taken where it is more than that of the market */
+  async bump(kind?: Attempt['kind'], least: Partial<Fees> = {}): Promise<void> {
+    await this.#exclusively(async () => {
+      const market = await this.#deps.chain.quote()
+      const more = (a: string, b: string | undefined) => (b !== undefined && BigInt(b) > BigInt(a) ? b : a)
+      await this.#outbidAll({ maxFee: more(market.maxFee, least.maxFee), tip: more(market.tip, least.tip) }, kind)
+    })
   }
 
   /** What is stuck at the limit is not stuck for its price: the same bytes go again, and the market is asked again later. */

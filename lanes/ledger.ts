@@ -1,5 +1,15 @@
 import { RelayerError } from '../domain/errors.ts'
-import type { ApplyRequest, ApplyResponse, FillOrder, LaneAnswer, LaneConfig, LaneRequest, LaneView, Observation } from '../domain/lane.ts'
+import type {
+  ApplyRequest,
+  ApplyResponse,
+  FillOrder,
+  LaneAnswer,
+  LaneConfig,
+  LaneRequest,
+  LaneView,
+  Observation,
+  RaiseOrder,
+} from '../domain/lane.ts'
 import type { Logger } from '../observability/logger.ts'
 import { applyOnLedger } from './apply-on-ledger.ts'
 import { malformedUpdate, runIsFull } from '../temporal/messages.ts'
@@ -35,7 +45,8 @@ export class Ledger {
   #busy = false
   #closed = false
   #view: LaneView | undefined
-  onOrders: (orders: readonly FillOrder[]) => void = () => {}
+  #owed = false
+  onOrders: (orders: readonly FillOrder[], raises: readonly RaiseOrder[]) => void = () => {}
   onView: (view: LaneView) => void = () => {}
 
   constructor(options: { client: Client; config: LaneConfig; logger: Logger; updatesPerRun?: number }) {
@@ -45,6 +56,19 @@ export class Ledger {
   /** The ledger as its last answer told it. */
   get view(): LaneView | undefined {
     return this.#view
+  }
+
+  /** True if the last answer had orders: the next one tells whether they are met. */
+  get owed(): boolean {
+    return this.#owed
+  }
+
+  /**
+   * Tells the ledger this process's config of the lane. Ends when it is answered, or when the line is closed. A ledger of an older version does
+   * not know the request, and goes on with what it was started with.
+   */
+  async introduce(): Promise<void> {
+    await this.ask({ kind: 'configure', config: this.#options.config }).catch(() => {})
   }
 
   /** Throws LANE_UNREACHABLE only after `close`, INTERNAL if the ledger finds the request malformed. */
@@ -89,7 +113,9 @@ export class Ledger {
       }
       this.#view = response.view
       sent.forEach(({ resolve }, index) => resolve(response.answers[index] ?? { kind: 'done' }))
-      if (response.orders.length > 0) this.onOrders(response.orders)
+      const { orders, raises = [] } = response
+      this.#owed = orders.length + raises.length > 0
+      if (this.#owed) this.onOrders(orders, raises)
       this.onView(response.view)
     }
     this.#busy = false

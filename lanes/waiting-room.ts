@@ -24,6 +24,10 @@ export class WaitingRoom<T extends Waiting> {
     return this.#waiters.size
   }
 
+  get all(): readonly T[] {
+    return [...this.#waiters]
+  }
+
   enter(waiter: T): void {
     this.#waiters.add(waiter)
   }

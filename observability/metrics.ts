@@ -23,6 +23,13 @@ export const metricDefinitions = {
   ]),
   laneInFlight: define('portage_lane_in_flight', 'gauge', 'Nonces that are granted and not yet mined, by the ledger.', ['lane']),
   laneWindow: define('portage_lane_window', 'gauge', 'The most nonces that the lane lets be in flight.', ['lane']),
+  laneState: define('portage_lane_state', 'gauge', '1 for the state that the lane is in, 0 for the others.', ['lane', 'state']),
+  laneBalance: define('portage_lane_balance_wei', 'gauge', 'Balance of the account of the lane, wei, as this process last read it.', [
+    'lane',
+  ]),
+  laneForeign: define('portage_lane_foreign_nonces_total', 'counter', 'Nonces of the account that somebody else with the key used.', [
+    'lane',
+  ]),
   laneWaiting: define('portage_lane_waiting', 'gauge', 'Calls that wait in this process for a nonce of the lane.', ['lane']),
   rpcCalls: define('portage_rpc_calls_total', 'counter', 'JSON-RPC calls by chain and method.', ['chain', 'method']),
   headHeight: define('portage_head_height', 'gauge', 'Height of the latest block that the head tracker saw.', ['chain']),
@@ -47,6 +54,19 @@ export const metricDefinitions = {
     'All transfers of the namespace by state, as Temporal counts them: open ones, and closed ones until their retention ends. state=undone: closed without an outcome. Only from the API; the same in each of its processes.',
     ['state'],
   ),
+  effectsUndone: define(
+    'portage_effects_undone_total',
+    'counter',
+    'Delivered effects that an audit found gone: reorgs deeper than finality. Their transfers were started again.',
+    ['chain'],
+  ),
+  transfersReopened: define(
+    'portage_transfers_reopened_total',
+    'counter',
+    'Transfers that were closed without an outcome (failed, terminated, timed out) and that an audit started again.',
+    ['chain'],
+  ),
+  auditsDone: define('portage_audits_total', 'counter', 'Audits of what was delivered that this process finished.', ['chain']),
   halts: define('portage_halts', 'gauge', 'Halts that operators have set, as this process last read the settings.', []),
   settingsVersion: define(
     'portage_settings_version',

@@ -50,6 +50,8 @@ export async function startApi(options: {
   return { stop: () => api.close() }
 }
 
+const laneStates = ['active', 'syncing', 'paused', 'draining', 'forbidden', 'funds', 'replaced'] as const
+
 /** The metrics of a process, with what its chains and lanes count themselves. */
 export function processMetrics(world: World, agents: readonly LaneAgent[], settings: () => Settings): Metrics {
   const metrics = createMetrics()
@@ -66,9 +68,13 @@ export function processMetrics(world: World, agents: readonly LaneAgent[], setti
       all.headHeight.set({ chain: chain.name }, event.latest.height)
       all.finalizedHeight.set({ chain: chain.name }, event.finalized)
     }
-    for (const { lane, view, load } of agents) {
+    for (const { lane, view, load, balance, foreign } of agents) {
       all.laneWaiting.set({ lane }, load.waiting)
+      if (balance !== undefined) all.laneBalance.set({ lane }, Number(balance))
       if (!view) continue
+      const state = view.closed?.why ?? (view.synced ? 'active' : 'syncing')
+      for (const one of laneStates) all.laneState.set({ lane, state: one }, one === state ? 1 : 0)
+      all.laneForeign.set({ lane }, foreign)
       all.laneInFlight.set({ lane }, view.inFlight)
       all.laneWindow.set({ lane }, view.window)
     }

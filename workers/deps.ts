@@ -75,7 +75,8 @@ export function idOf(chain: ChainConfig, address: string): LaneId {
 /** What a lane's ledger is started with. */
 export function laneConfig(chain: ChainConfig, lane: ChainConfig['lanes'][number]): LaneConfig {
   const fillAfterBlocks = Math.max(3, Math.ceil(fillAfterMs / chain.blockTimeMs))
-  return { lane: idOf(chain, lane.address), window: lane.window, fillAfterBlocks }
+  const { minimumBalance } = lane
+  return { lane: idOf(chain, lane.address), window: lane.window, fillAfterBlocks, ...(minimumBalance && { minimumBalance }) }
 }
 
 /** The lanes of a chain, by id. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Signer } from '../../chains/port.ts'
 import { until } from '../../devnet/until.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
-import { pauseSignal, resumeSignal } from '../../temporal/messages.ts'
+import { activateSignal, drainSignal, pauseSignal, resumeSignal } from '../../temporal/messages.ts'
 import { laneWorkflowId } from '../../temporal/names.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner, networkId } from '../helpers/evm.ts'
@@ -138,30 +138,126 @@ describe('The agent of a lane', () => {
       expect(await flight.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
   })
 
-  test('a paused lane grants nothing; resumed, those who wait go on', async () => {
-    const agent = await fresh()
+  test('a paused lane refuses at once, those who wait too; resumed, the next who asks has a nonce', async () => {
+    const agent = await fresh({ window: 1 })
     const handle = setting.ledgers.temporal.client.workflow.getHandle(laneWorkflowId(laneOf(signer)))
+    await launched(agent, want('holder'))
+    const waiting = agent.acquire(want('waits'), soon)
+    await until(() => agent.load.waiting === 1, { ...patience, what: 'one in the waiting room' })
     await handle.signal(pauseSignal, { reason: 'a test' })
-    expect(await agent.acquire(want('too early'), { again: false, timeoutMs: 500 })).toMatchObject({
-      kind: 'refused',
-      why: 'paused',
-      detail: 'a test',
-    })
-    const waiting = launched(agent, want('patient'))
-    await handle.signal(resumeSignal)
+    // In flight, the ledger is told something with every block, and its answer says that it is paused.
+    await setting.passBlock()
+    expect(await waiting).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
+    expect(await agent.acquire(want('too early'), soon)).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
     await setting.mine()
-    expect((await waiting).nonce).toBe(0)
+    await handle.signal(drainSignal, { reason: 'a test' })
+    await handle.signal(resumeSignal)
+    expect(await agent.acquire(want('drained'), soon)).toMatchObject({ kind: 'refused', why: 'draining' })
+    const errand = await launched(agent, want('errand', { errand: true }))
+    await handle.signal(activateSignal)
+    await setting.mine()
+    expect([errand.nonce, (await launched(agent, want('after'))).nonce]).toEqual([1, 2])
+    await setting.mine()
   })
 
-  test('an account without funds for the worst case gets no nonce; with funds, at the next block', async () => {
+  test('an account without funds for the worst case refuses at once; with funds, it works again by itself', async () => {
     signer = await devnetSigner(keys++)
     await setting.anvil.rpc('anvil_setBalance', [signer.address, '0x1'])
     const agent = await setting.agent(signer)
-    expect(await agent.acquire(want('poor'), { again: false, timeoutMs: 500 })).toMatchObject({ kind: 'refused', why: 'funds' })
-    const waiting = launched(agent, want('rich'))
+    expect(await agent.acquire(want('poor'), soon)).toMatchObject({ kind: 'refused', why: 'funds' })
+    expect(agent.view?.closed?.why).toBe('funds')
     await setting.anvil.rpc('anvil_setBalance', [signer.address, '0xde0b6b3a7640000'])
     await setting.mine()
-    expect((await waiting).nonce).toBe(0)
+    await until(async () => agent.view?.closed === undefined || setting.mine().then(() => false), {
+      ...patience,
+      what: 'the lane to hear of its funds',
+    })
+    expect((await launched(agent, want('rich'))).nonce).toBe(0)
+    await setting.mine()
+  })
+
+  test('below its minimum balance it takes no new work, what is in flight goes on, and an errand is taken', async () => {
+    const agent = await fresh({ minimumBalance: String(10n ** 18n) })
+    const held = await launched(agent, want('held'))
+    await setting.anvil.rpc('anvil_setBalance', [signer.address, '0x6f05b59d3b20000'])
+    await setting.mine()
+    expect(await held.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
+    await until(() => agent.view?.closed?.why === 'funds', { ...patience, what: 'the lane to be broke' })
+    expect(await agent.acquire(want('next'), soon)).toMatchObject({ kind: 'refused', why: 'funds' })
+    expect((await launched(agent, want('to the treasury', { errand: true }))).nonce).toBe(1)
+    await setting.mine()
+  })
+
+  test("the config of a process that starts reaches the ledger; an operator's window stays until the config changes", async () => {
+    const agent = await fresh({ window: 3 })
+    await setting.ledgers.order(laneOf(signer), { kind: 'setWindow', id: 'o', window: 2 })
+    agent.stop()
+    const same = await setting.agent(signer, { window: 3, fillAfterBlocks: 7 })
+    expect((await ledger()).config).toMatchObject({ window: 2, fillAfterBlocks: 7 })
+    same.stop()
+    await setting.agent(signer, { window: 5 })
+    expect((await ledger()).config).toMatchObject({ window: 5 })
+  })
+
+  test("an operator's raise reaches the process that drives the nonce, his cancel replaces the call by a no-op", async () => {
+    const agent = await fresh({ fillAfterBlocks: 20 })
+    const one = await launched(agent, want('raised'))
+    await launched(agent, want('cancelled'))
+    await setting.ledgers.order(laneOf(signer), { kind: 'replace', id: 'o', nonce: 0, maxFee: '30000000000' })
+    await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'o', nonce: 1 })
+    const noop = async () => {
+      await setting.passBlock()
+      return one.attempts === 2 && (await pool()).some(({ nonce, to }) => nonce === 1 && to === signer.address)
+    }
+    await until(noop, { ...patience, what: 'the raise and the no-op' })
+    expect((await pool()).find(({ nonce }) => nonce === 0)?.maxFeePerGas).toBe(30_000_000_000n)
+    await setting.mine()
+    await until(async () => (await ledger()).observed?.latest === 2, { ...patience, what: 'both to be mined' })
+    expect(Object.values((await ledger()).entries).some((entry) => entry.raise)).toBe(false)
+  })
+
+  test('somebody else with the key, also in the middle of what is in flight: the lane tells, goes on, and leaves no hole', async () => {
+    const agent = await fresh()
+    const foreign = async (nonce: number) => {
+      const payment = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000', nonce }
+      const { raw } = await signer.sign({ ...payment, maxFee: '90000000000', tip: '90000000000' })
+      expect(await setting.chain.send(raw)).toMatchObject({ kind: 'accepted' })
+    }
+    await foreign(0)
+    await setting.mine()
+    await until(() => agent.foreign === 1 || setting.mine().then(() => false), { ...patience, what: 'the first foreign nonce' })
+    const flights = [await launched(agent, want('below')), await launched(agent, want('usurped')), await launched(agent, want('above'))]
+    expect(flights.map(({ nonce }) => nonce)).toEqual([1, 2, 3])
+    await foreign(2)
+    await setting.mine()
+    const fates = async () => {
+      await setting.mine()
+      return flights.every(({ state }) => state.kind !== 'flying')
+    }
+    await until(fates, { ...patience, what: 'three fates' })
+    expect(flights.map(({ state }) => state.kind)).toEqual(['included', 'spent', 'included'])
+    expect(flights[1]?.state).toEqual({ kind: 'spent', by: 'foreign' })
+    expect((await launched(agent, want('next'))).nonce).toBe(4)
+    await setting.mine()
+    await until(() => agent.foreign === 2 || setting.mine().then(() => false), { ...patience, what: 'the second to be counted' })
+  })
+
+  test('several nonces in the pool of an earlier ledger are all filled, and the lane goes on above them', async () => {
+    signer = await devnetSigner(keys++)
+    for (const nonce of [0, 1, 2]) {
+      const call = { networkId: String(networkId), to: `0x${'de'.repeat(20)}`, data: '0x', value: '1', gasLimit: '30000', nonce }
+      await setting.chain.send((await signer.sign({ ...call, maxFee: '9000000000', tip: '1000000000' })).raw)
+    }
+    const agent = await setting.agent(signer, { fillAfterBlocks: 3 })
+    const filled = async () => {
+      await setting.passBlock()
+      return (await pool()).every(({ to }) => to === signer.address)
+    }
+    await until(filled, { ...patience, what: 'a no-op for each' })
+    await setting.mine()
+    await until(() => agent.view?.latest === 3, { ...patience, what: 'all three to be mined' })
+    expect((await launched(agent, want('above'))).nonce).toBe(3)
+    await setting.mine()
   })
 
   test('what the pool holds of an earlier ledger comes first; nothing is granted before it is mined', async () => {

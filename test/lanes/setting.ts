@@ -5,14 +5,14 @@ import { freshAddress } from '../../devnet/accounts.ts'
 import type { Anvil } from '../../devnet/anvil.ts'
 import { startTemporal, type TemporalOptions, type TemporalServer } from '../../devnet/temporal.ts'
 import { until } from '../../devnet/until.ts'
-import type { Attempt, LaneConfig, LaneState } from '../../domain/lane.ts'
+import type { Attempt, LaneAnswer, LaneConfig, LaneOrder, LaneRequest, LaneState } from '../../domain/lane.ts'
 import { laneId } from '../../domain/lane-id.ts'
 import { LaneAgent, type Want } from '../../lanes/agent.ts'
 import { callHash } from '../../lanes/call-hash.ts'
 import type { Flight } from '../../lanes/flight.ts'
 import { Ledger } from '../../lanes/ledger.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { laneStatusQuery } from '../../temporal/messages.ts'
+import { applyUpdate, laneStatusQuery } from '../../temporal/messages.ts'
 import { laneWorkflowId } from '../../temporal/names.ts'
 import { createLanesWorker } from '../../workers/lanes.ts'
 import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
@@ -30,6 +30,8 @@ export interface Ledgers {
   /** A process's line to a ledger. */
   line(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): Ledger
   state(lane: string): Promise<LaneState>
+  /** What an operator, or a transfer, asks of a ledger past the processes of its lane. */
+  order(lane: string, request: LaneOrder | LaneRequest): Promise<LaneAnswer | undefined>
   stop(): Promise<void>
 }
 
@@ -48,6 +50,10 @@ export async function startLedgers(options: TemporalOptions = {}): Promise<Ledge
       return line
     },
     state: (lane) => temporal.client.workflow.getHandle(laneWorkflowId(lane)).query(laneStatusQuery),
+    async order(lane, request) {
+      const handle = temporal.client.workflow.getHandle(laneWorkflowId(lane))
+      return (await handle.executeUpdate(applyUpdate, { args: [{ requests: [request] }] })).answers[0]
+    },
     async stop() {
       for (const line of lines) line.close()
       worker.shutdown()
@@ -100,6 +106,7 @@ export interface AgentOptions {
   readonly window?: number
   readonly bumpAfterBlocks?: number
   readonly fillAfterBlocks?: number
+  readonly minimumBalance?: string
   readonly synced?: boolean
   /** Default: the lane of the key. */
   readonly lane?: string
@@ -120,8 +127,9 @@ export async function startLaneSetting(): Promise<LaneSetting> {
     ledgers,
     anvil,
     chain,
-    async agent(signer, { window = 8, bumpAfterBlocks = 3, fillAfterBlocks = 20, synced = true, lane = laneOf(signer) } = {}) {
-      const config = { lane, window, fillAfterBlocks }
+    async agent(signer, options = {}) {
+      const { window = 8, bumpAfterBlocks = 3, fillAfterBlocks = 20, synced = true, lane = laneOf(signer), minimumBalance } = options
+      const config = { lane, window, fillAfterBlocks, ...(minimumBalance && { minimumBalance }) }
       const agent = new LaneAgent({ chain, signer, ledger: ledgers.line(config), logger, config, bumpAfterBlocks })
       agents.push(agent)
       agent.start()

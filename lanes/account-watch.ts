@@ -1,0 +1,167 @@
+import type { Account, Chain, HeadEvent } from '../chains/port.ts'
+import { laneAddress } from '../domain/lane-id.ts'
+import type { LaneConfig, Observation } from '../domain/lane.ts'
+import type { Logger } from '../observability/logger.ts'
+import { FinalBlocks } from './final-blocks.ts'
+import type { Ledger } from './ledger.ts'
+
+/** A lane without work is looked at this seldom, blocks: for funds and for foreign use of its key. */
+const idleBlocks = 10
+/** A lane that waits for funds is looked at more often. */
+const brokeBlocks = 2
+/** While nothing moves, the ledger is told so this often in the time after which it fills a nonce that nobody claims. */
+const claimsPerFill = 20
+
+/** What a process has to do with a lane at a moment. */
+export interface Work {
+  /** Nonces that it drives. */
+  readonly claims: readonly number[]
+  /** Flights that it keeps, in blocks or not, and calls that wait. */
+  readonly flying: number
+  readonly waiting: number
+}
+
+/**
+ * The account of a lane as one process sees it: read once per block when it matters, told to the ledger when it changes something. A ledger
+ * whose chain was replaced is told so, before anything else.
+ *
+ * What others order of the ledger (a cancel, an operator's fill) comes with the next answer: at the latest after a twentieth of
+ * `fillAfterBlocks`, as long as something is in flight. A lane without work costs nothing.
+ */
+export class AccountWatch {
+  readonly #deps: { chain: Chain; ledger: Ledger; logger: Logger; config: LaneConfig }
+  readonly #work: () => Work
+  readonly #finals = new FinalBlocks()
+  #account: Account | undefined
+  #sent: Observation | undefined
+  #since = 0
+  /** Height of the last reading. */
+  #readAt = 0
+  #reading = false
+  #introduced = false
+  #recognised = false
+  #unsubscribe: (() => void) | undefined
+  /** After each reading, before the ledger is told. */
+  onAccount: (account: Account) => void = () => {}
+
+  constructor(deps: { chain: Chain; ledger: Ledger; logger: Logger; config: LaneConfig }, work: () => Work) {
+    this.#deps = deps
+    this.#work = work
+  }
+
+  get account(): Account | undefined {
+    return this.#account
+  }
+
+  start(): void {
+    const { heads } = this.#deps.chain
+    this.#since = heads.current?.latest.height ?? 0
+    this.#unsubscribe = heads.subscribe((event) => void this.#onBlock(event))
+    if (heads.current) void this.#onBlock(heads.current)
+  }
+
+  stop(): void {
+    this.#unsubscribe?.()
+  }
+
+  /** The ledger began anew: what was told and seen before is void. */
+  forget(): void {
+    this.#account = undefined
+    this.#sent = undefined
+    this.#recognised = false
+  }
+
+  async #onBlock(event: HeadEvent): Promise<void> {
+    this.#finals.see(event)
+    if (this.#reading || !this.#isTime(event.latest.height)) return
+    this.#reading = true
+    this.#readAt = event.latest.height
+    try {
+      await this.#read()
+    } catch (error) {
+      this.#deps.logger.warn('the account could not be read; again at the next block', {
+        lane: this.#deps.config.lane,
+        reason: error instanceof Error ? error.message : String(error),
+      })
+    } finally {
+      this.#reading = false
+    }
+  }
+
+  #isTime(height: number): boolean {
+    const { view } = this.#deps.ledger
+    // Only the ledger knows when an operator has reset it.
+    if (view?.closed?.why === 'replaced') return height - this.#readAt >= idleBlocks || height < this.#readAt
+    const { flying, waiting } = this.#work()
+    const owesFinality = (view?.next ?? 0) > (this.#account?.finalizedNonce ?? 0)
+    if (flying > 0 || waiting > 0 || !view?.synced || view.inFlight > 0 || owesFinality) return true
+    return height - this.#readAt >= (view.closed?.why === 'funds' ? brokeBlocks : idleBlocks) || height < this.#readAt
+  }
+
+  async #read(): Promise<void> {
+    const { chain, ledger, config } = this.#deps
+    // The ledger's word first: it may know another chain than this one.
+    if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
+    this.#introduced = true
+    const unsynced = !ledger.view?.synced
+    const address = laneAddress(config.lane)
+    const [account, pending] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
+    if (await this.#isReplaced(account)) return
+    this.#account = account
+    this.onAccount(account)
+    this.#tell(account, pending)
+  }
+
+  /** At the first look, and whenever the chain shows less than the ledger knows as final. */
+  async #isReplaced(account: Account): Promise<boolean> {
+    const { chain, ledger, logger, config } = this.#deps
+    const { view } = ledger
+    if (view?.closed?.why === 'replaced') return true
+    const less = account.latestNonce < (view?.finalized ?? 0) || account.block.height < (view?.final?.height ?? 0)
+    if (!view?.final || (this.#recognised && !less)) return false
+    const { final: block } = view
+    try {
+      const denied = await chain.denies(block)
+      this.#recognised = true
+      if (denied) await ledger.ask({ kind: 'replaced', block })
+      return denied
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      logger.warn('whether the chain is still the same could not be asked; again at the next block', { lane: config.lane, reason })
+      return false
+    }
+  }
+
+  #tell(account: Account, pending: number | undefined): void {
+    const { height, hash } = account.block
+    const final = this.#finals.due
+    const observation: Observation = {
+      latest: account.latestNonce,
+      finalized: account.finalizedNonce,
+      height,
+      hash,
+      balance: account.balance,
+      claims: this.#work().claims,
+      since: this.#since,
+      ...(final && { final }),
+      ...(pending !== undefined && { pending }),
+    }
+    if (!this.#worthTelling(observation)) return
+    this.#sent = observation
+    if (final) this.#finals.told(final)
+    this.#deps.ledger.observe(observation)
+  }
+
+  #worthTelling(seen: Observation): boolean {
+    const told = this.#sent
+    const { view, owed } = this.#deps.ledger
+    if (!told || seen.pending !== undefined || seen.final) return true
+    if (seen.latest !== told.latest || seen.finalized !== told.finalized) return true
+    const { waiting } = this.#work()
+    const busy = seen.claims.length > 0 || waiting > 0 || (view?.inFlight ?? 0) > 0
+    const stale = seen.height - told.height >= Math.max(1, Math.floor(this.#deps.config.fillAfterBlocks / claimsPerFill))
+    if (busy && (stale || owed)) return true
+    const forFunds = waiting > 0 || view?.closed?.why === 'funds'
+    return forFunds && seen.balance !== told.balance
+  }
+}

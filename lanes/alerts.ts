@@ -1,0 +1,43 @@
+import type { LaneView } from '../domain/lane.ts'
+import type { LaneId } from '../domain/lane-id.ts'
+import type { Logger } from '../observability/logger.ts'
+
+/** Tells people, once each, what only they can mend: an empty account, a replaced chain, somebody else with the key. */
+export class Alerts {
+  readonly #lane: LaneId
+  readonly #logger: Logger
+  #closed: string | undefined
+  #foreign: number | undefined
+
+  constructor(lane: LaneId, logger: Logger) {
+    this.#lane = lane
+    this.#logger = logger
+  }
+
+  see({ closed, foreign = 0 }: LaneView): void {
+    const why = closed?.why
+    if (why !== this.#closed) this.#tell(this.#closed, closed)
+    this.#closed = why
+    const more = foreign - (this.#foreign ?? foreign)
+    this.#foreign = foreign
+    if (more > 0) this.#alarm({ nonces: more })
+  }
+
+  /** One of our nonces was used by a transaction that none of ours is. */
+  foreign(nonce: number): void {
+    this.#alarm({ nonce })
+  }
+
+  #alarm(which: { nonces: number } | { nonce: number }): void {
+    this.#logger.error('somebody else uses the key of this lane; it goes on above their nonces', { lane: this.#lane, ...which })
+  }
+
+  #tell(before: string | undefined, now: LaneView['closed']): void {
+    const about = { lane: this.#lane, ...(now && { reason: now.detail }) }
+    if (now?.why === 'replaced')
+      this.#logger.error('LANE_CHAIN_REPLACED: the lane stands still; portage lane reset --chain-replaced', about)
+    else if (now?.why === 'funds') this.#logger.warn('LANE_FUNDS: the lane takes no new work until its account is funded', about)
+    else if (now) this.#logger.info(`the lane takes no new work: ${now.why}`, about)
+    else if (before) this.#logger.info('the lane takes work again', about)
+  }
+}
