@@ -277,10 +277,14 @@ describe('A transfer on its way', () => {
     })
 
     test('while it holds a nonce whose call wins: delivered', async () => {
-      script.broadcast = ({ again }) =>
-        again ? { kind: 'delivered', landed, timing } : { kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' }
-      script.withdraw = () => ({ kind: 'held', nonce: 7 })
+      script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+      script.withdraw = () => {
+        script.broadcast = sound.broadcast
+        return { kind: 'held', nonce: 7 }
+      }
       const handle = await start({ deadline: soon() })
+      await until(() => asked.withdraw.length > 0, { ...patience, what: 'the lane to be asked' })
+      await handle.signal(retrySignal)
       expect(await handle.result()).toMatchObject({ state: 'delivered', nonce: 7, rounds: 1 })
       expect(asked.withdraw.map(({ how }) => how)).toEqual(['cancel'])
     })
