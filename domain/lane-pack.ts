@@ -40,8 +40,8 @@ function packEntry(entry: Entry, prefixes: string[]): string | Entry {
 
 function write(entry: Entry, prefixes: string[]): string {
   const { nonce, owner, grantedTo, maybeSent, value, sinceBlock, claimedBlock, fill, attempts } = entry
-  const attempt = ({ kind, gasLimit, maxFee, tip }: Attempt) =>
-    [kind === 'call' ? 'c' : 'n', ...[gasLimit, maxFee, tip].map(toShort)].join(part)
+  const attempt = ({ kind, gasLimit, maxFee, tip, dataFee }: Attempt) =>
+    [kind === 'call' ? 'c' : 'n', ...[gasLimit, maxFee, tip, ...(dataFee === undefined ? [] : [dataFee])].map(toShort)].join(part)
   return [
     nonce.toString(36),
     owner ? writeOwner(owner, prefixes) : '',
@@ -68,8 +68,9 @@ function unpackEntry(text: string, prefixes: readonly string[]): Entry {
     claimedBlock: parseInt(claimedBlock, 36),
     ...(fill && { fill: fill as NonNullable<Entry['fill']> }),
     attempts: attempts.map((one): Attempt => {
-      const [kind, gasLimit = '', maxFee = '', tip = ''] = one.split(part)
-      return { kind: kind === 'c' ? 'call' : 'noop', gasLimit: toLong(gasLimit), maxFee: toLong(maxFee), tip: toLong(tip) }
+      const [kind, gasLimit = '', maxFee = '', tip = '', dataFee] = one.split(part)
+      const fees = { gasLimit: toLong(gasLimit), maxFee: toLong(maxFee), tip: toLong(tip) }
+      return { kind: kind === 'c' ? 'call' : 'noop', ...fees, ...(dataFee !== undefined && { dataFee: toLong(dataFee) }) }
     }),
   }
 }

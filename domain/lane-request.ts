@@ -65,6 +65,7 @@ function assertRequest(request: LaneRequest, path: string): void {
 function assertAttempt(attempt: Attempt, path: string): void {
   if (attempt?.kind !== 'call' && attempt?.kind !== 'noop') throw new Error(`${path}.kind: must be call or noop`)
   for (const field of ['gasLimit', 'maxFee', 'tip'] as const) assertDecimal(attempt[field], `${path}.${field}`)
+  if (attempt.dataFee !== undefined) assertDecimal(attempt.dataFee, `${path}.dataFee`)
 }
 
 function assertBlock(block: FinalBlock, path: string): void {

@@ -17,6 +17,8 @@ export interface Attempt extends Fees {
   readonly kind: 'call' | 'noop'
   /** Gas units, decimal. */
   readonly gasLimit: string
+  /** What the chain charges beside the gas for the data of the call (L2s), wei, decimal, estimated; absent: 0. Counts in the worst cost. */
+  readonly dataFee?: string
 }
 
 /** Whose nonce it is. Absent on an entry: the lane's own. */

@@ -1,4 +1,4 @@
-import { bumpFees, feeLimitReached, worstCost } from '../../domain/fees.ts'
+import { bumpFees, feeLimitReached, firstOffer, nextOffer, pricedOut, worstCost } from '../../domain/fees.ts'
 import { finalizedHeight } from '../../domain/finality.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -80,9 +80,124 @@ describe('feeLimitReached', () => {
   })
 })
 
+describe('firstOffer', () => {
+  const market = { baseFee: '100', maxFee: '210', tip: '10' }
+  const cost = { gasLimit: '1000' }
+
+  test('is the market where nothing is set', () => {
+    expect(firstOffer(market, {}, cost)).toEqual({ kind: 'offer', maxFee: '210', tip: '10' })
+  })
+
+  test('is lowered to the caps as far as the next block can take it', () => {
+    expect(firstOffer(market, { maxFeePerGas: '110' }, cost)).toEqual({ kind: 'offer', maxFee: '110', tip: '10' })
+    expect(firstOffer(market, { maxTip: '3' }, cost)).toEqual({ kind: 'offer', maxFee: '210', tip: '3' })
+    expect(firstOffer(market, { maxFeePerTransaction: '150500' }, cost)).toEqual({ kind: 'offer', maxFee: '150', tip: '10' })
+    // The data fee of an L2 comes out of the same purse.
+    expect(firstOffer(market, { maxFeePerTransaction: '150500' }, { ...cost, dataFee: '30000' })).toMatchObject({ maxFee: '120' })
+  })
+
+  test('waits where the caps leave too little, and above the ceiling', () => {
+    expect(firstOffer(market, { maxFeePerGas: '109' }, cost)).toMatchObject({ kind: 'wait', code: 'FEE_LIMIT' })
+    expect(firstOffer(market, { maxFeePerGas: '103', maxTip: '3' }, cost)).toMatchObject({ kind: 'offer', maxFee: '103', tip: '3' })
+    expect(firstOffer(market, { maxFeePerTransaction: '5' }, { ...cost, dataFee: '6' })).toMatchObject({ kind: 'wait', code: 'FEE_LIMIT' })
+    expect(firstOffer(market, { baseFeeCeiling: '99' }, cost)).toMatchObject({ kind: 'wait', code: 'FEE_CEILING' })
+    expect(firstOffer(market, { baseFeeCeiling: '100' }, cost)).toMatchObject({ kind: 'offer' })
+  })
+
+  test('is impossible for more gas than is allowed', () => {
+    expect(firstOffer(market, { gasLimit: '999' }, cost)).toMatchObject({ kind: 'impossible', code: 'GAS_LIMIT' })
+    expect(firstOffer(market, { gasLimit: '1000' }, cost)).toMatchObject({ kind: 'offer' })
+  })
+
+  test('a legacy gas price stays one, is not a tip, and counts as a base fee', () => {
+    const price = { maxFee: '50', tip: '50' }
+    expect(firstOffer(price, { maxTip: '1', maxFeePerGas: '50' }, cost)).toEqual({ kind: 'offer', ...price })
+    expect(firstOffer(price, { maxFeePerGas: '49' }, cost)).toMatchObject({ kind: 'wait', code: 'FEE_LIMIT' })
+    expect(firstOffer(price, { baseFeeCeiling: '49' }, cost)).toMatchObject({ kind: 'wait', code: 'FEE_CEILING' })
+  })
+})
+
+describe('nextOffer', () => {
+  const market = { baseFee: '100', maxFee: '210', tip: '10' }
+  const call = { kind: 'call' as const, gasLimit: '1000' }
+  const noop = { kind: 'noop' as const, gasLimit: '21000' }
+
+  test('is 20 % more or the market, lowered to the caps; never above them', () => {
+    expect(nextOffer([{ maxFee: '100', tip: '1' }], market, { ...call, policy: {} })).toEqual({ maxFee: '210', tip: '10' })
+    expect(nextOffer([{ maxFee: '100', tip: '1' }], market, { ...call, policy: { maxFeePerGas: '150', maxTip: '2' } })).toEqual({
+      maxFee: '150',
+      tip: '2',
+    })
+    expect(nextOffer([{ maxFee: '100', tip: '1' }], market, { ...call, policy: { maxFeePerGas: '119' } })).toBeUndefined()
+    expect(nextOffer([{ maxFee: '100', tip: '1' }], market, { ...call, policy: { maxTip: '1' } })).toBeUndefined()
+    expect(
+      nextOffer([{ maxFee: '100', tip: '1' }], market, { ...call, dataFee: '1', policy: { maxFeePerTransaction: '120000' } }),
+    ).toBeUndefined()
+  })
+
+  test('the caps replace the limit of raises, which holds where there is none, but not for what is urgent', () => {
+    const dear = [
+      { maxFee: '210', tip: '10' },
+      { maxFee: '2000', tip: '100' },
+    ]
+    expect(nextOffer(dear, market, { ...call, policy: {} })).toBeUndefined()
+    expect(nextOffer(dear, market, { ...call, policy: {}, urgent: true })).toEqual({ maxFee: '2400', tip: '120' })
+    expect(nextOffer(dear, market, { ...call, policy: { maxFeePerGas: '2400' } })).toEqual({ maxFee: '2400', tip: '120' })
+    expect(nextOffer(dear, market, { ...call, policy: { maxFeePerGas: '2399' }, urgent: true })).toBeUndefined()
+  })
+
+  test('a no-op passes the caps by what outbidding needs, and no further than raises go', () => {
+    const policy = { maxFeePerGas: '100', maxTip: '1' }
+    expect(nextOffer([{ maxFee: '100', tip: '1' }], market, { ...noop, policy })).toEqual({ maxFee: '120', tip: '2' })
+    expect(nextOffer([{ maxFee: '5000', tip: '50' }], market, { ...noop, policy })).toEqual({ maxFee: '6000', tip: '60' })
+    const raised = [{ maxFee: '100', tip: '1' }]
+    for (let fees; (fees = nextOffer(raised, market, { ...noop, policy }));) raised.push(fees)
+    expect(BigInt(raised.at(-1)?.maxFee ?? '0')).toBeGreaterThanOrEqual(1050n)
+    expect(BigInt(raised.at(-1)?.maxFee ?? '0')).toBeLessThanOrEqual(1260n)
+  })
+
+  test("an operator's own fees pass the caps, and still replace", () => {
+    const policy = { maxFeePerGas: '100' }
+    const raising = { ...call, policy, urgent: true, atLeast: { maxFee: '500' } }
+    expect(nextOffer([{ maxFee: '100', tip: '1' }], market, raising)).toEqual({ maxFee: '500', tip: '10' })
+    expect(nextOffer([{ maxFee: '450', tip: '1' }], market, raising)).toEqual({ maxFee: '540', tip: '10' })
+  })
+
+  test('never passes the caps of a call, and always replaces', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fees, { minLength: 1, maxLength: 4 }),
+        fees,
+        wei,
+        wei,
+        fc.boolean(),
+        (offered, quote, maxFeePerGas, maxTip, urgent) => {
+          const next = nextOffer(offered, { ...quote, baseFee: '1' }, { ...call, policy: { maxFeePerGas, maxTip }, urgent })
+          if (!next) return
+          expect(BigInt(next.maxFee) <= BigInt(maxFeePerGas) && BigInt(next.tip) <= BigInt(maxTip)).toBe(true)
+          expect(BigInt(next.tip) <= BigInt(next.maxFee)).toBe(true)
+          for (const before of offered) {
+            expect(BigInt(next.maxFee) * 5n >= BigInt(before.maxFee) * 6n && BigInt(next.tip) * 5n >= BigInt(before.tip) * 6n).toBe(true)
+          }
+        },
+      ),
+    )
+  })
+})
+
+describe('pricedOut', () => {
+  test('only when no attempt pays the base fee', () => {
+    const offered = [{ maxFee: '99', tip: '1' }]
+    expect(pricedOut(offered, '100')).toBe(true)
+    expect(pricedOut([...offered, { maxFee: '100', tip: '1' }], '100')).toBe(false)
+    expect(pricedOut(offered, undefined)).toBe(false)
+  })
+})
+
 describe('worstCost', () => {
   test('is gas limit × fee cap + value, beyond what a number holds', () => {
     expect(worstCost({ gasLimit: '21000', maxFee: '3', tip: '1' })).toBe(63_000n)
+    expect(worstCost({ gasLimit: '21000', maxFee: '3', tip: '1', dataFee: '7', value: '1' })).toBe(63_008n)
     expect(worstCost({ gasLimit: '30000000', maxFee: '1000000000000', tip: '1', value: '9007199254740993' })).toBe(
       30_009_007_199_254_740_993n,
     )

@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { FeePolicy, FeeRule, FeeScope, FeeSubject } from '../../domain/fee-policy.ts'
+import { resolveFees, selectorOf } from '../../domain/fee-policy.ts'
+
+const contract = `0x${'ab'.repeat(20)}`
+const about: Required<FeeSubject> = { chain: 'alpha', transfer: 't:1', lane: 'evm-1:0xaa', contract, selector: '0x12345678' }
+/** From the least specific to the most. */
+const scopes: readonly FeeScope[] = [
+  { kind: 'global' },
+  { kind: 'chain', chain: 'alpha' },
+  { kind: 'call', chain: 'alpha', contract },
+  { kind: 'call', chain: 'alpha', contract, selector: '0x12345678' },
+  { kind: 'lane', lane: 'evm-1:0xaa' },
+  { kind: 'transfer', id: 't:1' },
+]
+const strangers: readonly FeeScope[] = [
+  { kind: 'chain', chain: 'beta' },
+  { kind: 'call', chain: 'beta', contract },
+  { kind: 'call', chain: 'alpha', contract: `0x${'cd'.repeat(20)}` },
+  { kind: 'call', chain: 'alpha', contract, selector: '0x87654321' },
+  { kind: 'lane', lane: 'evm-2:0xaa' },
+  { kind: 'transfer', id: 't:2' },
+]
+
+const wei = fc.bigInt({ min: 0n, max: 10n ** 20n }).map(String)
+const policy: fc.Arbitrary<FeePolicy> = fc.record(
+  {
+    maxFeePerGas: wei,
+    maxTip: wei,
+    maxFeePerTransaction: wei,
+    baseFeeCeiling: wei,
+    gasFactor: fc.double({ min: 1, max: 5 }),
+    gasLimit: wei,
+  },
+  { requiredKeys: [] },
+)
+
+describe('resolveFees', () => {
+  test('each field is decided by the most specific scope that sets it, in whatever order the rules come', () => {
+    const rules = fc
+      .shuffledSubarray(scopes.map((_, rank) => rank))
+      .chain((ranks) => fc.tuple(...ranks.map((rank) => policy.map((one) => ({ rank, policy: one })))).map((list) => list))
+    fc.assert(
+      fc.property(rules, (given) => {
+        const resolved = resolveFees(
+          given.map(({ rank, policy: one }) => ({ scope: scopes[rank] as FeeScope, policy: one })),
+          about,
+        )
+        for (const field of ['maxFeePerGas', 'maxTip', 'maxFeePerTransaction', 'baseFeeCeiling', 'gasFactor', 'gasLimit'] as const) {
+          const setting = given.filter(({ policy: one }) => one[field] !== undefined).sort((a, b) => b.rank - a.rank)[0]
+          expect(resolved[field]).toBe(setting?.policy[field])
+        }
+      }),
+    )
+  })
+
+  test('what is about something else decides nothing', () => {
+    const rules = strangers.map((scope): FeeRule => ({ scope, policy: { maxFeePerGas: '1' } }))
+    expect(resolveFees(rules, about)).toEqual({})
+    // Nor does a rule about what is not known: a payment has no selector, a quote may have no lane yet.
+    expect(
+      resolveFees(
+        scopes.slice(2).map((scope) => ({ scope, policy: { maxTip: '1' } })),
+        { chain: 'alpha' },
+      ),
+    ).toEqual({})
+  })
+
+  test('of two rules of one scope the later wins, field by field; a field that is there but undefined sets nothing', () => {
+    const scope: FeeScope = { kind: 'lane', lane: 'evm-1:0xAA' }
+    const rules = [
+      { scope, policy: { maxFeePerGas: '1', maxTip: '1' } },
+      { scope, policy: { maxFeePerGas: '2', maxTip: undefined } },
+    ]
+    expect(resolveFees(rules, about)).toEqual({ maxFeePerGas: '2', maxTip: '1' })
+  })
+
+  test('contracts and selectors are compared in any case', () => {
+    const rules: FeeRule[] = [
+      { scope: { kind: 'call', chain: 'alpha', contract: contract.toUpperCase().replace('X', 'x') }, policy: { gasFactor: 2 } },
+    ]
+    expect(resolveFees(rules, about)).toEqual({ gasFactor: 2 })
+    expect(selectorOf('0xABCDEF0123')).toBe('0xabcdef01')
+    expect(selectorOf('0x')).toBeUndefined()
+  })
+})
