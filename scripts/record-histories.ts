@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type { Stage } from '../test/helpers/e2e.ts'
 import type { RecordedHistory } from '../test/replay/fixtures.ts'
 import { fixturePath, fixtures, type FixtureName } from '../test/replay/fixtures.ts'
+import { recordSettings } from '../test/replay/record-settings.ts'
 import { recordFar, recordNear } from '../test/replay/record.ts'
 
 const help = `Usage: npx tsx scripts/record-histories.ts [<name>…]
@@ -28,7 +29,7 @@ async function main(names: readonly string[]): Promise<number> {
     return names.includes('--help') ? 0 : 2
   }
   const kept: string[] = []
-  const keep = async (name: FixtureName, stage: Stage, workflowId: string, runId?: string) => {
+  const keep = async (name: FixtureName, stage: Pick<Stage, 'temporal'>, workflowId: string, runId?: string) => {
     if (names.length > 0 && !names.includes(name)) return
     const { stdout } = await stage.temporal('workflow', 'show', '-w', workflowId, ...(runId ? ['-r', runId] : []), '--output', 'json')
     const text = anonymous(stdout)
@@ -40,7 +41,9 @@ async function main(names: readonly string[]): Promise<number> {
     process.stdout.write(`${name}: ${history.events.length} events, ${text.length} bytes\n`)
   }
   const far: FixtureName = 'far-finality-with-confirm'
-  if (names.length === 0 || names.some((name) => name !== far)) await recordNear(keep)
+  const settings: FixtureName = 'settings-first-run'
+  if (names.length === 0 || names.some((name) => name !== far && name !== settings)) await recordNear(keep)
+  if (names.length === 0 || names.includes(settings)) await recordSettings(keep)
   if (names.length === 0 || names.includes(far)) await recordFar(keep)
   const missing = (names.length > 0 ? names : Object.keys(fixtures)).filter((name) => !kept.includes(name))
   if (missing.length > 0) process.stderr.write(`Not recorded: ${missing.join(', ')}\n`)

@@ -54,6 +54,11 @@ export class Inbox {
     this.#priority = firstClass
   }
 
+  /** A copy that was not looked at: kept for later, unless a newer one came. */
+  keep(message: string): void {
+    this.#adopted ??= message
+  }
+
   /** The copy that was sent last, once. */
   takeAdopted(): string | undefined {
     const message = this.#adopted

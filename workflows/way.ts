@@ -80,6 +80,10 @@ export class Way {
       if (candidate === undefined || isCancellation(error)) throw error
     })
     // A better-signed copy is taken over once its signatures passed; a worse one is forgotten, and the transfer's own message judged again.
+    if (candidate !== undefined && admission && isHalted(admission)) {
+      this.inbox.keep(candidate)
+      return this.#wait(admission)
+    }
     if (!admission || (candidate !== undefined && unproven(admission))) return
     this.#course.transfer = transfer
     await this.#after(admission)
@@ -165,7 +169,12 @@ export class Way {
   }
 }
 
-/** Is it open whether the guardians signed this copy? What is halted was not even looked at. */
+/** Nothing was looked at, neither the transfer nor a copy of its message. */
+function isHalted(admission: Admission): admission is Extract<Stopped, { kind: 'waiting' }> {
+  return admission.kind === 'waiting' && admission.code === 'HALTED'
+}
+
+/** Is it open whether the guardians signed this copy? */
 function unproven(admission: Admission): boolean {
-  return admission.kind === 'rejected' || (admission.kind === 'waiting' && ['GUARDIAN_SET_UNKNOWN', 'HALTED'].includes(admission.code))
+  return admission.kind === 'rejected' || (admission.kind === 'waiting' && admission.code === 'GUARDIAN_SET_UNKNOWN')
 }

@@ -18,7 +18,7 @@ export interface RecordedEvent {
 
 /** A kept run: its file in test/fixtures/histories, and what the run must show, so that no recording that missed its point is kept. */
 export interface Fixture {
-  readonly workflow: 'transfer' | 'lane'
+  readonly workflow: 'transfer' | 'lane' | 'settings'
   shows(history: RecordedHistory): boolean
 }
 
@@ -58,6 +58,11 @@ export const fixtures = {
     workflow: 'lane',
     shows: (history) =>
       continues(history) && has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW') && has(history, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED'),
+  },
+  'settings-first-run': {
+    workflow: 'settings',
+    shows: (history) =>
+      !continues(history) && has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW') && has(history, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED'),
   },
 } as const satisfies Record<string, Fixture>
 

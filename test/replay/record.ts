@@ -12,7 +12,7 @@ import { startStage } from '../helpers/e2e.ts'
 import type { FixtureName } from './fixtures.ts'
 
 /** Called with each run that is worth keeping, while its server runs. */
-export type Keep = (name: FixtureName, stage: Stage, workflowId: string, runId?: string) => Promise<void>
+export type Keep = (name: FixtureName, stage: Pick<Stage, 'temporal'>, workflowId: string, runId?: string) => Promise<void>
 
 /** Finality within a second, two lanes per chain: everything but the wait for a far finality. */
 export async function recordNear(keep: Keep): Promise<void> {

@@ -9,3 +9,4 @@ export async function transfer(input: TransferInput) {
 }
 
 export { lane } from '../../../workflows/lane.ts'
+export { settings } from '../../../workflows/settings.ts'
