@@ -286,7 +286,7 @@ describe('A transfer on its way', () => {
       await until(() => asked.withdraw.length > 0, { ...patience, what: 'the lane to be asked' })
       await handle.signal(retrySignal)
       expect(await handle.result()).toMatchObject({ state: 'delivered', nonce: 7, rounds: 1 })
-      expect(asked.withdraw.map(({ how }) => how)).toEqual(['cancel'])
+      expect(new Set(asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
     })
 
     test('in a new run the deadline is still known', async () => {
