@@ -200,6 +200,8 @@ export interface Chain {
   simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
   /** What the chain charges for the data of a call beside its gas (L2s), wei, decimal; '0' where it charges nothing. An estimate. */
   dataFee(call: Intent): Promise<string>
+  /** Gas limit of a transfer of nothing from this address to itself, decimal. */
+  noopGas(address: string): Promise<string>
   /** False where a higher fee replaces nothing (Arbitrum): what is stuck is only sent again. */
   readonly raises: boolean
   /** Sends to every node that takes transactions. Never throws: silence and time-outs are `ambiguous`. */

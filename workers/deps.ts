@@ -31,8 +31,9 @@ export async function connectWorld(config: Config, only?: readonly ChainName[]):
 }
 
 function buildChain(name: ChainName, chain: ChainConfig): Chain {
-  const { family, networkId, nodes, send, errors, finality, blockTimeMs } = chain
-  return createChain(family, { name, networkId, nodes, send, errors, finality, blockTimeMs, environment: nodeVariables(process.env) })
+  const { family, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory } = chain
+  const environment = nodeVariables(process.env)
+  return createChain(family, { name, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory, environment })
 }
 
 /**

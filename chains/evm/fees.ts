@@ -1,17 +1,36 @@
 import type { FeeQuote } from '../../domain/fees.ts'
+import type { Chain } from '../port.ts'
 import { currentHead } from './accounts.ts'
+import { createOpStackDataFee, type FeeModel } from './data-fee.ts'
 import type { EvmHeads } from './heads.ts'
-import { toDecimal, toList, toQuantity, toRecord } from './hex.ts'
+import { toDecimal, toList, toNumber, toQuantity, toRecord } from './hex.ts'
 import { RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
-/** chainlink-evm's default for Ethereum: history of 4 blocks, percentile 50; tip at least 1 wei. */
-const blocks = 4
-const percentile = 50
+/** chainlink-evm's defaults for Ethereum: history of 4 blocks, percentile 50; tip at least 1 wei. */
+const defaults = { blocks: 4, percentile: 50 }
 const leastTip = 1n
 
-/** The market, read once per head. EIP-1559 where blocks have a base fee, else the legacy gas price. */
-export function createFees(chain: string, nodes: Nodes, heads: EvmHeads): { quote(): Promise<FeeQuote> } {
+/** Gas of a transfer of nothing to oneself on the EVM; Arbitrum's gas counts its data fee too (OpenZeppelin's relayer: floor of 50,000). */
+const noopGas = 21_000
+const leastArbitrumNoopGas = 50_000
+
+export interface FeeOptions {
+  readonly chain: string
+  readonly networkId: string
+  readonly nodes: Nodes
+  readonly heads: EvmHeads
+  /** Absent: ethereum. */
+  readonly model?: FeeModel | undefined
+  /** Blocks of eth_feeHistory, and which percentile of their tips; absent: 4 and 50. */
+  readonly history?: { readonly blocks: number; readonly percentile: number } | undefined
+}
+
+/** See the methods of these names in `Chain`. */
+export type FeeReads = Pick<Chain, 'quote' | 'dataFee' | 'raises' | 'noopGas'>
+
+/** The market, read once per head: EIP-1559 where blocks have a base fee, else the legacy gas price. And what L2s charge in other ways. */
+export function createFees({ chain, networkId, nodes, heads, model = 'ethereum', history = defaults }: FeeOptions): FeeReads {
   let head = ''
   let quote: Promise<FeeQuote> | undefined
 
@@ -27,7 +46,7 @@ export function createFees(chain: string, nodes: Nodes, heads: EvmHeads): { quot
 
   async function readHistory(baseFee: bigint): Promise<{ next: bigint; tip: bigint }> {
     try {
-      return readFeeHistory(await nodes.request('eth_feeHistory', [toQuantity(blocks), 'latest', [percentile]]))
+      return readFeeHistory(await nodes.request('eth_feeHistory', [toQuantity(history.blocks), 'latest', [history.percentile]]))
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       // Not every node serves eth_feeHistory; eth_gasPrice is base fee + tip on such chains.
@@ -37,6 +56,14 @@ export function createFees(chain: string, nodes: Nodes, heads: EvmHeads): { quot
   }
 
   return {
+    raises: model !== 'arbitrum',
+    dataFee: model === 'op-stack' ? createOpStackDataFee(networkId, nodes) : async () => '0',
+    async noopGas(address) {
+      if (model !== 'arbitrum') return String(noopGas)
+      const noop = { from: address, to: address, value: '0x0' }
+      const estimate = toNumber(await nodes.request('eth_estimateGas', [noop]), 'gas estimate')
+      return String(Math.max(leastArbitrumNoopGas, estimate))
+    },
     async quote() {
       const { latest } = currentHead(chain, heads)
       if (quote && head === latest.hash) return quote

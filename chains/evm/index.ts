@@ -3,6 +3,7 @@ import type { FinalityPolicy } from '../../domain/finality.ts'
 import type { NodeUse } from '../../domain/settings.ts'
 import type { At, Chain } from '../port.ts'
 import { createAccounts } from './accounts.ts'
+import type { FeeModel } from './data-fee.ts'
 import { createDenial } from './denial.ts'
 import { createClassifier, type ErrorTexts } from './error-classes.ts'
 import { createFees } from './fees.ts'
@@ -40,6 +41,10 @@ export interface EvmChainOptions {
   readonly errors?: ErrorTexts | undefined
   /** What `${VARIABLE}` in the URL of a node stands for that is added later; absent: no variable is known. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
+  /** How the network charges; absent: ethereum. */
+  readonly feeModel?: FeeModel | undefined
+  /** Blocks of eth_feeHistory, and which percentile of their tips; absent: 4 and 50. */
+  readonly feeHistory?: { readonly blocks: number; readonly percentile: number } | undefined
   readonly finality: FinalityPolicy
   readonly blockTimeMs: number
   /** Longest wait for one answer of a node, ms; 10 s if absent. */
@@ -76,7 +81,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   const denies = createDenial({ nodes, kept: heads.kept, quorum, finality })
   const classify = createClassifier(options.errors)
   const inclusions = createInclusions(heads, receipts)
-  const fees = createFees(name, nodes, heads)
+  const fees = createFees({ chain: name, networkId, nodes, heads, model: options.feeModel, history: options.feeHistory })
   let connecting: Promise<void> | undefined
 
   function agreedCall(to: string, data: string): Question<string> {
@@ -122,10 +127,8 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     async hasCode(address) {
       return toBytes(await nodes.request('eth_getCode', [address, 'latest']), 'code') !== '0x'
     },
-    quote: fees.quote,
+    ...fees,
     simulate: (call, from, gasFactor = 1) => simulate(nodes, call, from, gasFactor, heads.kept.latest?.gasLimit),
-    dataFee: async () => '0',
-    raises: true,
     mined,
     denies,
     nodes: nodes.status,
