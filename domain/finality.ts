@@ -1,6 +1,6 @@
 /**
  * When a block can no longer go away: by the node's `finalized` tag, by depth below the head (blocks), or at once.
- * Depth figures in use: Polygon 500, fallback 50 (chainlink-evm per-chain defaults).
+ * Figures per network, with their sources: docs/chains.md.
  */
 export type FinalityPolicy = { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
 

@@ -87,6 +87,7 @@ describe('a good config', () => {
           "namespace": "default",
         },
         "transfers": {
+          "abandonAfterMinutes": 3,
           "priority": 3,
         },
       }
