@@ -21,6 +21,8 @@ export interface AnvilOptions {
   readonly accounts?: number
   /** The chain's state is loaded from this file if it exists, and written to it by `stop()`. */
   readonly statePath?: string
+  /** Rules of the chain; absent: the newest. `berlin` and before have no base fee. */
+  readonly hardfork?: string
   readonly logFile?: string
 }
 
@@ -81,6 +83,7 @@ function flags(options: AnvilOptions, port: number): string[] {
     ...['--block-time', String(options.blockTimeSeconds), '--slots-in-an-epoch', String(options.slotsInAnEpoch ?? 1)],
     ...['--mnemonic', options.mnemonic ?? devnetMnemonic, '--accounts', String(options.accounts ?? 60), '--balance', '1000000'],
     ...['--gas-limit', String(blockGasLimit)],
+    ...(options.hardfork === undefined ? [] : ['--hardfork', options.hardfork]),
     ...(options.statePath === undefined ? [] : ['--state', options.statePath]),
   ]
 }

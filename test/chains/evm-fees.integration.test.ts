@@ -1,0 +1,100 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
+import { type Anvil, startAnvil } from '../../devnet/anvil.ts'
+import { devnetSigner, head, networkId, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+
+const oracle = '0x420000000000000000000000000000000000000F'
+/** Answers getL1Fee(bytes) with 16 wei per byte of its argument, and reverts for every other function. */
+const oracleCode = `0x5f3560e01c6349948e0e14601157${'5f5ffd'}5b${'602435'}${'601002'}5f5260205ff3`
+const gwei = 10n ** 9n
+
+describe('The fees of a chain', () => {
+  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  const chains: EvmChain[] = []
+
+  beforeAll(async () => {
+    anvil = await startManualAnvil()
+  })
+
+  afterEach(() => chains.splice(0).forEach((chain) => chain.close()))
+  afterAll(() => anvil?.stop())
+
+  async function connected(options: Partial<EvmChainOptions> = {}, at: Anvil = anvil): Promise<EvmChain> {
+    const chain = testChain(at.url, options)
+    chains.push(chain)
+    await chain.connect()
+    return chain
+  }
+
+  test('follow a spike of the base fee from block to block', async () => {
+    const chain = await connected()
+    const spike = 300n * gwei
+    await anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${spike.toString(16)}`])
+    const height = chain.heads.current?.latest.height ?? 0
+    await anvil.mine()
+    await head(chain, ({ latest }) => latest.height > height)
+    const dear = await chain.quote()
+    // The next base fee after an empty block is an eighth less.
+    expect(BigInt(dear.baseFee ?? '0')).toBe((spike * 7n) / 8n)
+    expect(BigInt(dear.maxFee)).toBe(2n * BigInt(dear.baseFee ?? '0') + BigInt(dear.tip))
+  })
+
+  test('take the tip at the percentile, of as many blocks, that the config says', async () => {
+    const signer = await devnetSigner(11)
+    const [low, high] = await Promise.all([
+      connected({ feeHistory: { blocks: 1, percentile: 5 } }),
+      connected({ feeHistory: { blocks: 1, percentile: 95 } }),
+    ])
+    for (const [nonce, tip] of [2n * gwei, 9n * gwei].entries()) {
+      const { raw } = await signer.sign(payment(signer, nonce, { tip: String(tip), maxFee: String(900n * gwei) }))
+      expect(await low.send(raw)).toMatchObject({ kind: 'accepted' })
+    }
+    const height = low.heads.current?.latest.height ?? 0
+    await anvil.mine()
+    await Promise.all([low, high].map((chain) => head(chain, ({ latest }) => latest.height > height)))
+    expect((await low.quote()).tip).toBe(String(2n * gwei))
+    expect((await high.quote()).tip).toBe(String(9n * gwei))
+  })
+
+  test('of an OP stack chain count the data, by its oracle, with room', async () => {
+    await anvil.rpc('anvil_setCode', [oracle, oracleCode])
+    const chain = await connected({ feeModel: 'op-stack' })
+    const fee = async (bytes: number) => BigInt(await chain.dataFee({ to: oracle, data: `0x${'ab'.repeat(bytes)}`, value: '0' }))
+    // 16 wei for each byte more, and half as much again.
+    expect((await fee(160)) - (await fee(60))).toBe(100n * 16n + 100n * 8n)
+    expect(await fee(60)).toBeGreaterThan(100n * 24n)
+    expect(chain.raises).toBe(true)
+  })
+
+  test('an OP stack chain without its oracle is told so', async () => {
+    await anvil.rpc('anvil_setCode', [oracle, '0x'])
+    const chain = await connected({ feeModel: 'op-stack' })
+    await expect(chain.dataFee({ to: oracle, data: '0x', value: '0' })).rejects.toMatchObject({ code: 'NODE_REFUSED' })
+  })
+
+  test('Arbitrum raises nothing, charges no data fee beside the gas, and has dearer no-ops', async () => {
+    const signer = await devnetSigner(12)
+    const chain = await connected({ feeModel: 'arbitrum' })
+    expect(chain.raises).toBe(false)
+    expect(await chain.dataFee({ to: oracle, data: '0xabcd', value: '0' })).toBe('0')
+    expect(await chain.noopGas(signer.address)).toBe('50000')
+    expect(await (await connected()).noopGas(signer.address)).toBe('21000')
+  })
+
+  test('of a legacy chain are its gas price', async () => {
+    const berlin = await startAnvil({ chainId: networkId, blockTimeSeconds: 86_400, hardfork: 'berlin' })
+    try {
+      const chain = await connected({}, berlin)
+      const quote = await chain.quote()
+      expect(quote.baseFee).toBeUndefined()
+      expect(quote.maxFee).toBe(quote.tip)
+      expect(BigInt(quote.maxFee)).toBe(BigInt(await berlin.rpc<string>('eth_gasPrice')))
+      // And what is built of it is a legacy transaction, which such a chain takes.
+      const signer = await devnetSigner(13)
+      const signed = await signer.sign(payment(signer, 0, { maxFee: quote.maxFee, tip: quote.tip }))
+      expect(await chain.send(signed.raw)).toMatchObject({ kind: 'accepted' })
+    } finally {
+      await berlin.stop()
+    }
+  })
+})
