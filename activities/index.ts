@@ -1,6 +1,9 @@
+import type { AuditSteps } from '../temporal/audit.ts'
 import type { Withdraw } from '../lanes/withdrawals.ts'
 import type { KeylessSteps, LaneSteps } from '../temporal/steps.ts'
 import { createAdmit } from './admit.ts'
+import type { AuditDeps } from './audit-delivered.ts'
+import { createAuditDelivered } from './audit-delivered.ts'
 import type { BroadcastDeps } from './broadcast.ts'
 import { createBroadcast } from './broadcast.ts'
 import { createCheckDelivered } from './check-delivered.ts'
@@ -28,4 +31,9 @@ export function createKeylessSteps(deps: StepDeps & { withdraw: Withdraw }): Key
 /** The steps that need the key, for the queue of a lane. */
 export function createLaneSteps(deps: BroadcastDeps): LaneSteps {
   return { broadcast: guarded(createBroadcast(deps)), expedite: guarded(createExpedite(deps)) }
+}
+
+/** The step that looks again at what was delivered, for the queue of a chain. */
+export function createAuditSteps(deps: AuditDeps): AuditSteps {
+  return { auditDelivered: guarded(createAuditDelivered(deps)) }
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { auditCommand } from './commands/audit.ts'
 import { configCommand } from './commands/config.ts'
 import { allowCommand, denyCommand } from './commands/deny.ts'
 import { doctorCommand } from './commands/doctor.ts'
@@ -41,7 +42,16 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
     .exitOverride()
     .showHelpAfterError('(portage <command> --help shows how)')
     .addHelpText('after', footer)
-  for (const create of [runCommand, transferCommand, ...operatorCommands, laneCommand, configCommand, doctorCommand, keystoreCommand]) {
+  for (const create of [
+    runCommand,
+    transferCommand,
+    ...operatorCommands,
+    laneCommand,
+    auditCommand,
+    configCommand,
+    doctorCommand,
+    keystoreCommand,
+  ]) {
     inherit(program, create(cli))
   }
   return program

@@ -1,13 +1,17 @@
-import { createKeylessSteps } from '../activities/index.ts'
+import { createAuditSteps, createKeylessSteps } from '../activities/index.ts'
 import type { Config } from '../config/schema.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { ChainName } from '../domain/transfer.ts'
+import { createClosedTransfers } from '../intake/closed-transfers.ts'
 import { createWithdrawals } from '../lanes/withdrawals.ts'
 import type { Logger } from '../observability/logger.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import { chainQueue } from '../temporal/names.ts'
+import { auditAlarms } from './audit.ts'
 import { workflowBundle } from './bundle.ts'
 import type { World } from './deps.ts'
 import { chainOf, laneConfigs, laneDirectories } from './deps.ts'
+import { createFeeDesk } from './fees.ts'
 import type { Temporal } from './temporal.ts'
 import type { WorkerTuning } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
@@ -15,22 +19,34 @@ import { Worker } from '@temporalio/worker'
 /** Transfer workflows and keyless steps of one target chain. */
 export async function createChainWorker(
   name: ChainName,
-  options: { config: Config; temporal: Temporal; world: World; settings: () => Settings; logger: Logger; tuning: WorkerTuning },
+  options: {
+    config: Config
+    temporal: Temporal
+    world: World
+    settings: () => Settings
+    logger: Logger
+    metrics: Metrics
+    tuning: WorkerTuning
+  },
 ): Promise<Worker> {
-  const { config, temporal, world, settings, logger, tuning } = options
+  const { config, temporal, world, settings, logger, metrics, tuning } = options
+  const { bridges, chains } = world
+  const keyless = createKeylessSteps({
+    bridges,
+    chains,
+    lanes: laneDirectories(config, temporal.client, [name]),
+    settings,
+    fees: createFeeDesk(config, settings),
+    patienceMs: config.transfers.abandonAfterMinutes * 60_000,
+    withdraw: createWithdrawals(temporal.client, laneConfigs(chainOf(config, name))),
+  })
+  const audits = createAuditSteps({ bridges, chains, closed: createClosedTransfers(temporal.client), ...auditAlarms(logger, metrics) })
   return Worker.create({
     connection: temporal.connection,
     namespace: temporal.namespace,
     taskQueue: chainQueue(name),
     workflowBundle: await workflowBundle(logger),
-    activities: createKeylessSteps({
-      bridges: world.bridges,
-      chains: world.chains,
-      lanes: laneDirectories(config, temporal.client, [name]),
-      settings,
-      patienceMs: config.transfers.abandonAfterMinutes * 60_000,
-      withdraw: createWithdrawals(temporal.client, laneConfigs(chainOf(config, name))),
-    }),
+    activities: { ...keyless, ...audits },
     maxCachedWorkflows: tuning.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: tuning.workflowTasks,
     maxConcurrentLocalActivityExecutions: tuning.localActivities,

@@ -4,6 +4,7 @@ import type { Settings } from '../domain/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
 import { processMetrics, startApi } from './api.ts'
+import { scheduleAudits } from './audit.ts'
 import { createChainWorker } from './chain.ts'
 import { closeWorld, connectWorld, idOf, type World } from './deps.ts'
 import { startIntake } from './intake.ts'
@@ -56,12 +57,13 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
     agents.push(...lanes.map((lane) => lane.agent))
     if (role === 'lane' && lanes.length === 0) throw new RelayerError('LANE_NONE', { detail: 'no lane in the config has a signer' })
   }
+  const metrics = processMetrics(world, agents, settings)
   if (serves('chain')) {
     for (const name of world.chains.keys()) {
-      workers.push(await createChainWorker(name, { config, temporal, world, settings, logger, tuning: tuningFrom(options.env) }))
+      workers.push(await createChainWorker(name, { config, temporal, world, settings, logger, metrics, tuning: tuningFrom(options.env) }))
+      services.push(scheduleAudits({ client: temporal.client, config, chain: name, logger }))
     }
   }
-  const metrics = processMetrics(world, agents, settings)
   if (serves('intake')) services.push(startIntake({ config, temporal, world, settings, logger, metrics }))
   if (serves('api')) services.push(await startApi({ config, temporal, world, settings, logger, metrics }))
   logger.info('running', { role, chains: [...world.chains.keys()], lanes: agents.length, workers: ledgers.length + workers.length })
@@ -71,6 +73,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
 async function laneWorkers(context: { config: Config; options: RunOptions; temporal: Temporal; world: World; settings: () => Settings }) {
   const { config, options, temporal, world, settings } = context
   const { env, logger } = options
+  const fees = createFeeDesk(config, settings)
   const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
   const wanted = [...world.chains.keys()].flatMap((chainName) => {
     const chain = config.chains[chainName]
@@ -86,6 +89,7 @@ async function laneWorkers(context: { config: Config; options: RunOptions; tempo
         temporal,
         world,
         settings,
+        fees,
         logger,
         tuning: tuningFrom(env),
         ...(updatesPerRun && { updatesPerRun: Number(updatesPerRun) }),

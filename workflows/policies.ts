@@ -12,6 +12,8 @@ export const policies = {
    * so the lane, that long. A minute without a worker that takes the task: is the lane busy, or is nobody there?
    */
   broadcast: { startToCloseTimeout: '3m', heartbeatTimeout: '10s', scheduleToStartTimeout: '1m', retry: forever },
+  /** A look at every transfer of a day. A node that is down keeps it waiting; the schedule starts no second one meanwhile. */
+  audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
 

@@ -6,7 +6,7 @@ import { retrySignal } from '../../temporal/messages.ts'
 import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { facts, print } from '../output.ts'
-import { restartTransfer } from '../restart-transfer.ts'
+import { restartTransfer } from '../../intake/restart-transfer.ts'
 import { withClient } from '../temporal.ts'
 
 /** `portage transfer retry <id>` */

@@ -37,6 +37,9 @@ const commands = [
   ['node', 'remove'],
   ['node', 'enable'],
   ['node', 'disable'],
+  ['audit'],
+  ['audit', 'run'],
+  ['audit', 'show'],
   ['config', 'check'],
   ['doctor'],
   ['keystore', 'new'],
@@ -79,6 +82,7 @@ describe('a wrong command line ends with 2, says why and prints nothing on stdou
       ['node', 'add', 'bsc', 'spare', 'http://127.0.0.1:1', '--use', 'write', '--reason', 'x'],
       'Allowed choices are all, read, send, private',
     ],
+    [['audit', 'run', '--hours', '0'], 'It must be a number of hours above 0'],
     [['doctor', '--fast'], "unknown option '--fast'"],
   ])('%j', async (argv, why) => {
     const { code, out, err } = await runCli(argv)

@@ -1,18 +1,22 @@
 import type { Client } from '@temporalio/client'
 import { RelayerError } from '../domain/errors.ts'
+import type { Transfer } from '../domain/transfer.ts'
 import type { TransferInput } from '../temporal/messages.ts'
 import { chainQueue, searchAttributes } from '../temporal/names.ts'
 
 /**
- * Starts a closed transfer again with the message that its last run was given; its progress is forgotten, the chains tell what is done.
+ * Starts a closed transfer again with the message and the class that its last run was given; its progress and its deadline are forgotten, the
+ * chains tell what is done. Whoever calls has looked whether it may: a run that goes on is left alone, one that ended as cancelled is not.
  * Throws INTERNAL if the run's first event holds no transfer, and what the Temporal client throws.
+ *
+ * @param why for the Web UI: `started again`
  */
-export async function restartTransfer(client: Client, id: string): Promise<void> {
-  const transfer = await storedTransfer(client, id)
+export async function restartTransfer(client: Client, id: string, why = 'started again'): Promise<void> {
+  const { transfer, priority } = await storedInput(client, id)
   await client.workflow.start('transfer', {
     workflowId: id,
     taskQueue: chainQueue(transfer.targetChain),
-    args: [{ transfer } satisfies TransferInput],
+    args: [{ transfer, ...(priority !== undefined && { priority }) } satisfies TransferInput],
     // The id is free for whoever closed undone; if a door was faster, its run is the one that we want.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
@@ -22,14 +26,19 @@ export async function restartTransfer(client: Client, id: string): Promise<void>
       { key: searchAttributes.SourceChain, value: transfer.sourceChain },
       { key: searchAttributes.TargetChain, value: transfer.targetChain },
     ],
-    staticSummary: `${transfer.sourceChain} → ${transfer.targetChain} #${transfer.sequence}, started again`,
+    staticSummary: `${transfer.sourceChain} → ${transfer.targetChain} #${transfer.sequence}, ${why}`,
   })
 }
 
-async function storedTransfer(client: Client, id: string): Promise<TransferInput['transfer']> {
+/** The transfer that a run was started with; the latest run if none is named. Throws as above. */
+export async function storedTransfer(client: Client, id: string, runId?: string): Promise<Transfer> {
+  return (await storedInput(client, id, runId)).transfer
+}
+
+async function storedInput(client: Client, id: string, runId?: string): Promise<TransferInput> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
-    execution: { workflowId: id },
+    execution: { workflowId: id, ...(runId !== undefined && { runId }) },
     maximumPageSize: 1,
   })
   const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
@@ -37,5 +46,5 @@ async function storedTransfer(client: Client, id: string): Promise<TransferInput
   const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter
   let decoded = [payload]
   for (const codec of [...payloadCodecs].reverse()) decoded = await codec.decode(decoded)
-  return payloadConverter.fromPayload<TransferInput>(decoded[0]!).transfer
+  return payloadConverter.fromPayload<TransferInput>(decoded[0] ?? payload)
 }

@@ -1,0 +1,70 @@
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
+import { fromTemporal } from '../api/temporal-errors.ts'
+import type { Config } from '../config/schema.ts'
+import { RelayerError } from '../domain/errors.ts'
+import type { ChainName } from '../domain/transfer.ts'
+import type { AuditInput, AuditReport } from '../temporal/audit.ts'
+import { auditId } from '../temporal/audit.ts'
+import { chainQueue, searchAttributes } from '../temporal/names.ts'
+
+/** An audit as the server knows it; without its report while it runs, and when it failed. */
+export interface AuditRow {
+  readonly chain: ChainName
+  readonly workflowId: string
+  readonly execution: string
+  /** ISO 8601. */
+  readonly startedAt: string
+  readonly report?: AuditReport
+}
+
+/** An audit waits for a block or two, and for nodes that are down; longer than this is for `audit show`. */
+const runTimeoutMs = 120_000
+const serverTimeoutMs = 10_000
+
+/** The chain that is named, or all of the config. Throws INPUT_INVALID. */
+export function auditedChains(config: Config, name: string | undefined): ChainName[] {
+  const known = Object.keys(config.chains)
+  if (name === undefined) return known
+  if (known.includes(name)) return [name]
+  throw new RelayerError('INPUT_INVALID', { detail: `no chain is called ${name}; there are: ${known.join(', ')}` })
+}
+
+/** Runs an audit now, beside those of the schedule, and waits for its end. Throws TEMPORAL_UNAVAILABLE. */
+export async function runAudit(client: Client, input: AuditInput): Promise<AuditReport> {
+  try {
+    const handle = await client.workflow.start('audit', {
+      workflowId: `${auditId(input.chain)}-by-hand`,
+      taskQueue: chainQueue(input.chain),
+      args: [input],
+      typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: input.chain }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      staticSummary: `what was delivered on ${input.chain} in the last ${input.hours} hours, asked by hand`,
+    })
+    return await client.withDeadline(Date.now() + runTimeoutMs, () => handle.result() as Promise<AuditReport>)
+  } catch (error) {
+    throw fromTemporal(error, 'INTERNAL', { chain: input.chain })
+  }
+}
+
+/** The latest audits of each chain, newest first. Throws TEMPORAL_UNAVAILABLE. */
+export async function listAudits(client: Client, chains: readonly ChainName[], perChain: number): Promise<AuditRow[]> {
+  const newest = async (chain: ChainName): Promise<AuditRow[]> => {
+    const runs: WorkflowExecutionInfo[] = []
+    const query = `WorkflowType = 'audit' AND ${searchAttributes.TargetChain.name} = '${chain}'`
+    for await (const info of client.workflow.list({ query })) runs.push(info)
+    const shown = runs.toSorted((a, b) => b.startTime.getTime() - a.startTime.getTime()).slice(0, perChain)
+    return Promise.all(shown.map((info) => toRow(client, chain, info)))
+  }
+  try {
+    const rows = await client.withDeadline(Date.now() + serverTimeoutMs, () => Promise.all(chains.map(newest)))
+    return rows.flat()
+  } catch (error) {
+    throw fromTemporal(error, 'INTERNAL')
+  }
+}
+
+async function toRow(client: Client, chain: ChainName, { workflowId, runId, status, startTime }: WorkflowExecutionInfo): Promise<AuditRow> {
+  const row = { chain, workflowId, execution: status.name, startedAt: startTime.toISOString() }
+  if (status.name !== 'COMPLETED') return row
+  return { ...row, report: (await client.workflow.getHandle(workflowId, runId).result()) as AuditReport }
+}

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { until } from '../../devnet/until.ts'
+import type { AuditReport } from '../../temporal/audit.ts'
+import { auditId } from '../../temporal/audit.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { sendCoins } from '../faults/processes.ts'
+import { expectDelivered } from '../helpers/e2e-judge.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+describe('The audit of what was delivered', () => {
+  let stage: Stage
+  let portage: PortageProcess
+
+  const cli = (...args: string[]) =>
+    runCli(['--config', portage.configPath, '--json', ...args], { env: { ...process.env, ...stage.devnet.env } })
+  const audit = async () => {
+    const { code, out } = await cli('audit', 'run', '--chain', 'bsc')
+    const [report] = (JSON.parse(out) as { reports: AuditReport[] }).reports
+    if (!report) throw new Error(`no report: ${out}`)
+    return { code, report }
+  }
+
+  beforeAll(async () => {
+    stage = await startStage()
+    portage = await stage.portage()
+  })
+
+  afterAll(() => stage?.close())
+
+  test('every chain has its schedule, which a second process finds and keeps', async () => {
+    const schedule = stage.client.schedule.getHandle(auditId('bsc'))
+    const described = () => schedule.describe().catch(() => undefined)
+    const before = await until(described, { timeoutMs: 20_000, what: 'the schedule' })
+    expect(before.policies.overlap).toBe('SKIP')
+    expect(before.spec.intervals?.map(({ every }) => every)).toEqual([600_000])
+    await schedule.pause('an operator has a reason')
+    const second = await stage.portage({ role: 'chain', configure: (config) => ({ ...config, audit: { everyMinutes: 30, hours: 2 } }) })
+    const changed = async () => (await schedule.describe()).spec.intervals?.[0]?.every === 1_800_000
+    await until(changed, { timeoutMs: 20_000, what: 'the schedule to be as the second config says' })
+    expect((await schedule.describe()).state.paused).toBe(true)
+    await stage.end(second)
+  })
+
+  test('finds everything where it is; starts again what closed undone, once, and nothing that was cancelled', async () => {
+    const sent = await sendCoins(stage, 3)
+    await stage.outcomes(sent)
+    const seen = await until(
+      async () => {
+        const { code, report } = await audit()
+        return report.checked === 3 && { code, report }
+      },
+      { timeoutMs: 20_000, everyMs: 200, what: 'the audit to see three transfers' },
+    )
+    expect(seen).toMatchObject({ code: 0, report: { intact: 3, undoneCount: 0, reopenedCount: 0, underway: 0, unsure: 0 } })
+
+    await stage.end(portage)
+    const chainless = await stage.portage({ role: 'intake' })
+    const [killed, unwanted] = await sendCoins(stage, 2)
+    if (!killed || !unwanted) throw new Error('two transfers were sent')
+    const running = (id: string) => async () => (await stage.client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
+    for (const { id } of [killed, unwanted]) await until(running(id), { timeoutMs: 20_000, what: `${id} to run` })
+    await stage.client.workflow.getHandle(killed.id).terminate('by mistake')
+    await stage.client.workflow.getHandle(unwanted.id).signal('cancel', { operator: 'operator', reason: 'unwanted' })
+    await stage.end(chainless)
+    portage = await stage.portage()
+    await stage.reaches(unwanted.id, 'cancelled')
+
+    const reopened = await until(
+      async () => {
+        const { report } = await audit()
+        return report.reopenedCount > 0 && report
+      },
+      { timeoutMs: 20_000, everyMs: 200, what: 'the audit to see the terminated one' },
+    )
+    expect(reopened).toMatchObject({ reopened: [killed.id], undoneCount: 0 })
+    await stage.outcomes([killed])
+    expect((await audit()).report.reopenedCount).toBe(0)
+    expect((await stage.status(unwanted.id)).state).toBe('cancelled')
+    await expectDelivered(stage, [...sent, killed])
+
+    const { out } = await cli('audit', 'show', '--chain', 'bsc', '--limit', '100')
+    const { audits } = JSON.parse(out) as { audits: { report?: AuditReport }[] }
+    expect(audits.some(({ report }) => report?.reopened.includes(killed.id))).toBe(true)
+    const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
+    expect(metrics).toContain('portage_transfers_reopened_total{chain="bsc"} 1')
+  })
+})

@@ -1,0 +1,23 @@
+import type { AuditInput, AuditReport, AuditSteps } from '../temporal/audit.ts'
+import { policies } from './policies.ts'
+import { proxyActivities, setCurrentDetails, upsertMemo } from '@temporalio/workflow'
+
+/**
+ * One look at what was delivered on a chain lately, and at what closed undone (a schedule starts it: workers/audit.ts). Its result lists what
+ * it found; an effect that is gone also shows in its memo, so that a list of workflows tells it.
+ */
+export async function audit(input: AuditInput): Promise<AuditReport> {
+  const { auditDelivered } = proxyActivities<AuditSteps>({ ...policies.audit, summary: `what was delivered on ${input.chain}` })
+  const report = await auditDelivered(input)
+  if (report.undoneCount > 0) upsertMemo({ undone: report.undone })
+  setCurrentDetails(details(report))
+  return report
+}
+
+function details({ checked, intact, undoneCount, undone, reopenedCount, reopened, underway, unsure }: AuditReport): string {
+  return [
+    `${intact} of ${checked} effects are there; ${underway} on their way again, ${unsure} unsure`,
+    ...(undoneCount > 0 ? [`**${undoneCount} undone, started again**`, ...undone] : []),
+    ...(reopenedCount > 0 ? [`${reopenedCount} closed without an outcome, started again`, ...reopened] : []),
+  ].join('\n\n')
+}
