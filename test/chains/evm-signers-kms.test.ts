@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { Signature, Transaction } from 'ethers'
+import { type Signature, Transaction } from 'ethers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readDerSignature } from '../../chains/evm/signers/signature.ts'
 import { createSigner } from '../../chains/registry.ts'

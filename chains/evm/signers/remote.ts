@@ -1,4 +1,4 @@
-import { computeAddress, Transaction } from 'ethers'
+import { computeAddress, type Transaction } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
 import { attachSignature, type SignatureNumbers } from './signature.ts'
 import type { Key } from './verified.ts'

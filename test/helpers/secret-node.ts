@@ -1,0 +1,57 @@
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A node whose URL is a secret, as those of node providers are: who does not name its path and query is refused. */
+export interface SecretNode {
+  /** With user info, path and query. */
+  readonly url: string
+  readonly secrets: readonly string[]
+  /** How many requests came with the right path and query, and how many were refused on purpose. */
+  readonly served: number
+  readonly failed: number
+  /** True: it answers with an error that quotes the URL, as gateways do. */
+  failing: boolean
+  stop(): Promise<void>
+}
+
+/** @param target the node behind; @param name goes into every secret, so that a leak tells where it came from */
+export async function startSecretNode(target: string, name: string): Promise<SecretNode> {
+  const secrets = [`secret-user-${name}`, `secret-password-${name}`, `secret-path-${name}`, `secret-query-${name}`]
+  const [user, password, path, query] = secrets
+  const wanted = `/v3/${path}?apikey=${query}`
+  let served = 0
+  let failed = 0
+  const server = createServer((incoming, outgoing) => {
+    if (incoming.url !== wanted) return void outgoing.writeHead(401).end('no such key')
+    if (node.failing) {
+      failed++
+      incoming.resume()
+      return void outgoing.writeHead(503).end(`upstream of ${node.url} is away`)
+    }
+    served++
+    const upstream = request(target, { method: 'POST', headers: { 'content-type': 'application/json' } }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 500, { 'content-type': 'application/json' })
+      answer.pipe(outgoing)
+    })
+    upstream.on('error', () => outgoing.destroy())
+    incoming.pipe(upstream)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const node = {
+    url: `http://${user}:${password}@127.0.0.1:${(server.address() as AddressInfo).port}${wanted}`,
+    secrets,
+    failing: false,
+    get served() {
+      return served
+    },
+    get failed() {
+      return failed
+    },
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+  return node
+}
