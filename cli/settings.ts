@@ -8,12 +8,6 @@ import { exitCodes, readConfig } from './context.ts'
 import { facts, print } from './output.ts'
 import { withClient } from './temporal.ts'
 
-/** Who changes the settings, and why. */
-export interface Author {
-  readonly by: string
-  readonly reason: string
-}
-
 /** Adds `--reason`, which every change needs, and `--by`. */
 export function withAuthor(command: Command): Command {
   return command
@@ -22,7 +16,7 @@ export function withAuthor(command: Command): Command {
 }
 
 /**
- * Orders a change and prints what came of it. `toOrders` gets the settings as they are.
+ * Orders a change and prints what came of it. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE.
  * @param note what the reader should know when the settings have changed, or did not need to
  */
 export async function order(

@@ -10,7 +10,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { changeSettingsUpdate } from '../../temporal/messages.ts'
 import type { SettingsInput } from '../../temporal/messages.ts'
-import { lanesQueue, settingsWorkflowId } from '../../temporal/names.ts'
+import { lanesQueue, searchAttributes, settingsWorkflowId } from '../../temporal/names.ts'
 import { watchSettings } from '../../workers/settings.ts'
 import { deadConfig, openApi } from '../api/setting.ts'
 import type { Ledgers } from '../lanes/setting.ts'
@@ -140,6 +140,33 @@ describe('The settings', () => {
     await until(() => watches.every((watch) => watch.current().version === after.version), { timeoutMs: 10_000, what: 'both to see it' })
     for (const list of seen) expect(list.at(-1)).toEqual(after)
     for (const watch of watches) await watch.stop()
+  })
+
+  test('wake those who wait for the halt that ends, and nobody else', async () => {
+    const { TransferState, SourceChain, TargetChain } = searchAttributes
+    // Nobody serves their queue: what the server tells them stays to be seen.
+    const waiting = (id: string, targetChain: string) =>
+      client().workflow.start('transfer', {
+        workflowId: id,
+        taskQueue: 'nobody',
+        args: [],
+        typedSearchAttributes: [
+          { key: TransferState, value: 'waiting' },
+          { key: SourceChain, value: 'ethereum' },
+          { key: TargetChain, value: targetChain },
+        ],
+      })
+    const [held, free] = await Promise.all([waiting('held', 'bsc'), waiting('free', 'ethereum')])
+    const listed = async () => (await client().workflow.count("WorkflowType = 'transfer'")).count === 2
+    await until(listed, { timeoutMs: 10_000, what: 'both to be listed' })
+    const scope = { sourceChain: 'ethereum', targetChain: 'bsc' }
+    await change({ kind: 'halt', scope })
+    await change({ kind: 'unhalt', scope })
+    const signals = async ({ fetchHistory }: typeof held) =>
+      ((await fetchHistory()).events ?? []).flatMap((event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? [])
+    await until(async () => (await signals(held)).length > 0, { timeoutMs: 20_000, what: 'the one that was held to be woken' })
+    expect([await signals(held), await signals(free)]).toEqual([['retry'], []])
+    await Promise.all([held.terminate(), free.terminate()])
   })
 
   test('are told and changed over REST', async () => {
