@@ -7,8 +7,7 @@ export function createStanding(deps: Pick<StepDeps, 'lanes' | 'patienceMs'>) {
   return async function standing({ chain, lane }: StandingInput): Promise<Standing> {
     const directory = deps.lanes.get(chain)
     if (!directory) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain } })
-    const open = await directory.open()
-    const others = open.filter((one) => one !== lane).length
+    const others = (await directory.standings()).filter((one) => one.open && one.lane !== lane).length
     const { patienceMs } = deps
     // Its queue may still have a worker of an older config; that one tells of itself by going on.
     if (!directory.lanes.includes(lane)) {
