@@ -148,14 +148,14 @@ async function acquire(
   input: BroadcastInput,
   context: Context,
 ): Promise<Acquired | 'seen' | NoSlot> {
-  const { transfer, owner: workflowId, intentId, gasLimit, maxFee, tip } = input
+  const { transfer, owner: workflowId, intentId, gasLimit, maxFee, tip, dataFee } = input
   const endpoint = endpointOf(deps, transfer)
   const intent = await endpoint.intent(transfer)
   if (callHash(intent) !== input.callHash) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowId, lane: input.lane } })
   const want = {
     owner: { workflowId, intentId, callHash: input.callHash, ...(intent.value !== '0' && { value: intent.value }) },
     intent,
-    first: { kind: 'call' as const, gasLimit, maxFee, tip },
+    first: { kind: 'call' as const, gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) },
     priority: input.priority,
     source: `${transfer.sourceChain}/${transfer.emitter}`,
   }

@@ -1,6 +1,7 @@
 import type { Bridges, Endpoint } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
+import type { FeeDesk } from '../domain/fee-policy.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { ChainName, Transfer } from '../domain/transfer.ts'
 import type { LaneDirectory } from '../lanes/directory.ts'
@@ -12,6 +13,8 @@ export interface StepDeps {
   readonly lanes: ReadonlyMap<ChainName, LaneDirectory>
   /** What operators changed while everything runs, as this process last read it. */
   readonly settings: () => Settings
+  /** What may be spent, as it stands now. */
+  readonly fees: FeeDesk
   /** So long, ms, a transfer that holds a nonce stays with a lane that is forbidden or unserved. */
   readonly patienceMs: number
 }

@@ -1,5 +1,8 @@
 import type { Simulation } from '../chains/port.ts'
+import type { FeePolicy } from '../domain/fee-policy.ts'
+import { selectorOf } from '../domain/fee-policy.ts'
 import type { FeeQuote } from '../domain/fees.ts'
+import { firstOffer } from '../domain/fees.ts'
 import type { Intent } from '../domain/intent.ts'
 import { laneAddress } from '../domain/lane-id.ts'
 import type { LaneId } from '../domain/lane-id.ts'
@@ -14,8 +17,10 @@ import { haltedBy } from './gate.ts'
 
 /** Between two tries of a call that reverts, and of a chain without an open lane, ms. The workflow doubles it each time. */
 const waitMs = 15_000
-/** Room over the estimate. */
-const gasFactor = 1.2
+/** Between two looks at a market that is too dear, ms, to begin with; the workflow doubles it up to a minute. */
+const dearMs = 5_000
+/** Room over the estimate where no policy sets it. */
+const commonGasFactor = 1.2
 
 /** Step 3: chooses the lane, simulates the call from its address, quotes the fee. A revert here costs nothing. */
 export function createPrepare(deps: StepDeps) {
@@ -33,6 +38,9 @@ export interface Rehearsal {
   readonly intent: Intent
   readonly simulation: Simulation
   readonly quote: FeeQuote
+  /** What the chain charges beside the gas, wei, decimal. */
+  readonly dataFee: string
+  readonly policy: FeePolicy
 }
 
 /** The lane that the transfer's id falls to among those that take work; those just left come last. */
@@ -53,15 +61,19 @@ export async function noLane(deps: StepDeps, { transfer }: AdmitInput): Promise<
 export async function rehearse(deps: StepDeps, { transfer }: AdmitInput, lane: LaneId): Promise<Rehearsal> {
   const chain = chainOf(deps, transfer)
   const intent = await endpointOf(deps, transfer).intent(transfer)
-  const [simulation, quote] = await Promise.all([chain.simulate(intent, laneAddress(lane), gasFactor), chain.quote()])
-  return { intent, simulation, quote }
+  const { to: contract, data } = intent
+  const policy = deps.fees({ chain: transfer.targetChain, transfer: transferId(transfer), lane, contract, selector: selectorOf(data) })
+  const [simulation, quote, dataFee] = await Promise.all([
+    chain.simulate(intent, laneAddress(lane), policy.gasFactor ?? commonGasFactor),
+    chain.quote(),
+    chain.dataFee(intent),
+  ])
+  return { intent, simulation, quote, dataFee, policy }
 }
 
 export async function judge(deps: StepDeps, { transfer }: AdmitInput, lane: LaneId, rehearsal: Rehearsal): Promise<Ready | Stopped> {
-  const { intent, simulation, quote } = rehearsal
-  if (simulation.ok) {
-    return { kind: 'ready', lane, callHash: callHash(intent), gasLimit: simulation.gas, maxFee: quote.maxFee, tip: quote.tip }
-  }
+  const { simulation } = rehearsal
+  if (simulation.ok) return offered(lane, simulation.gas, rehearsal)
   const meaning = endpointOf(deps, transfer).explainRevert(simulation.revert)
   switch (meaning.kind) {
     case 'delivered':
@@ -71,4 +83,13 @@ export async function judge(deps: StepDeps, { transfer }: AdmitInput, lane: Lane
     default:
       return { kind: 'waiting', code: meaning.code, reason: meaning.reason, retryInMs: waitMs }
   }
+}
+
+/** Ready at the market's price or what the policy lets of it; too dear waits, and holds no nonce meanwhile. */
+function offered(lane: LaneId, gasLimit: string, { intent, quote, dataFee, policy }: Rehearsal): Ready | Stopped {
+  const offer = firstOffer(quote, policy, { gasLimit, dataFee })
+  if (offer.kind === 'wait') return { kind: 'waiting', code: offer.code, reason: offer.reason, retryInMs: dearMs }
+  if (offer.kind === 'impossible') return offer
+  const { maxFee, tip } = offer
+  return { kind: 'ready', lane, callHash: callHash(intent), gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) }
 }

@@ -1,5 +1,6 @@
 import type { Account, Chain, Signer } from '../chains/port.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
+import type { FeeDesk } from '../domain/fee-policy.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Attempt, Entry, FillOrder, LaneConfig, LaneView, Owner, RaiseOrder, Refusal } from '../domain/lane.ts'
@@ -41,6 +42,8 @@ export interface AgentDeps {
   readonly logger: Logger
   readonly config: LaneConfig
   readonly bumpAfterBlocks: number
+  /** What may be spent, as it stands now; absent: no limits but those of raises. */
+  readonly fees?: FeeDesk
 }
 
 /**

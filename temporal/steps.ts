@@ -59,6 +59,8 @@ export interface Ready {
   /** First attempt's fees, wei. */
   maxFee: string
   tip: string
+  /** What the chain charges beside the gas, wei, estimated; absent: nothing. */
+  dataFee?: string
   warnings?: string[]
 }
 
@@ -75,6 +77,7 @@ export interface BroadcastInput {
   gasLimit: string
   maxFee: string
   tip: string
+  dataFee?: string
   /** This intent was broadcast before: it may hold a nonce already. */
   again: boolean
   /** It was queued before, for so long that it is queued anew: a worker may have taken it all the same. */

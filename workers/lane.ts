@@ -1,6 +1,7 @@
 import { createLaneSteps } from '../activities/index.ts'
 import type { ChainConfig } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
+import type { FeeDesk } from '../domain/fee-policy.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { ChainName } from '../domain/transfer.ts'
 import { LaneAgent } from '../lanes/agent.ts'
@@ -30,6 +31,7 @@ export async function createLaneWorker(options: {
   temporal: Temporal
   world: World
   settings: () => Settings
+  fees: FeeDesk
   logger: Logger
   tuning: WorkerTuning
   updatesPerRun?: number
@@ -47,7 +49,7 @@ export async function createLaneWorker(options: {
   )
   const signer = await openSigner({ family: settings.family, spec: lane.signer, address: lane.address, policy, logger })
   const ledger = new Ledger({ client: temporal.client, config, logger, ...(updatesPerRun && { updatesPerRun }) })
-  const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: settings.bumpAfterBlocks })
+  const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: settings.bumpAfterBlocks, fees: options.fees })
   agent.start()
   const worker = await Worker.create({
     connection: temporal.connection,

@@ -45,8 +45,9 @@ export class Leg {
 
   /** Step 4, once. `again`: the intent may hold a nonce already. */
   async broadcast(transfer: Transfer, again: boolean, label: string): Promise<LegResult> {
-    const { lane, callHash, gasLimit, maxFee, tip } = this.ready
-    const intent = { owner: this.#course.id, intentId: this.#intentId, lane, transfer, callHash, gasLimit, maxFee, tip }
+    const { lane, callHash, gasLimit, maxFee, tip, dataFee } = this.ready
+    const fees = { gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) }
+    const intent = { owner: this.#course.id, intentId: this.#intentId, lane, transfer, callHash, ...fees }
     for (let requeued = false; ; requeued = true) {
       const input = { ...intent, again, priority: this.#course.inbox.priority, ...(requeued && { requeued }) }
       try {

@@ -12,6 +12,9 @@ import { deliveredAfterAll, settle } from './settle.ts'
 import { admit, confirm, expedite } from './steps.ts'
 import { ActivityFailure, isCancellation } from '@temporalio/workflow'
 
+/** What may be over within minutes, and is looked at again within a minute. */
+const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT']
+
 /** A transfer on its way: what it does next. What it has met so far is in its course. */
 export class Way {
   readonly inbox: Inbox
@@ -162,7 +165,7 @@ export class Way {
     this.#course.journal.enter('waiting', why.reason, why)
     const tries = progress.waits ?? 0
     progress.waits = tries + 1
-    const longestMs = code === 'LANE_NONE' || code === 'HALTED' ? waits.longestLaneBackoffMs : waits.longestBackoffMs
+    const longestMs = passing.includes(code) ? waits.longestLaneBackoffMs : waits.longestBackoffMs
     await this.#course.pause(Math.max(retryInMs, backoffMs(tries, waits.firstBackoffMs, longestMs)))
     progress.avoid = []
     progress.turnedAway = undefined

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import type { ChainConfig, Config } from '../../config/schema.ts'
+import { configSchema } from '../../config/schema.ts'
+import type { Settings } from '../../domain/settings.ts'
+import { noSettings } from '../../domain/settings.ts'
+import { createFeeDesk } from '../../workers/fees.ts'
+
+const contract = `0x${'ab'.repeat(20)}`
+const lane = `0x${'cd'.repeat(20)}`
+const chain = {
+  family: 'evm',
+  networkId: 5,
+  wormholeChainId: 2,
+  nodes: [{ url: 'http://127.0.0.1:1' }],
+  blockTimeMs: 1000,
+  contracts: { core: contract, tokenBridge: contract },
+  fees: { maxFeePerGas: '2' },
+  callFees: { [contract]: { '*': { maxFeePerGas: '3', maxTip: '3' }, '0x12345678': { maxFeePerGas: '4' } } },
+  lanes: [{ address: lane, fees: { maxTip: '5' } }],
+} satisfies Partial<Record<keyof ChainConfig, unknown>>
+
+const config: Config = configSchema.parse({ chains: { alpha: chain }, fees: { gasFactor: 1.5, maxFeePerGas: '1' }, bridges: {} })
+
+test('the limits of a config at each level, and what operators lay over them while it runs', () => {
+  let settings: Settings = noSettings
+  const desk = createFeeDesk(config, () => settings)
+  const about = { chain: 'alpha', contract, selector: '0x12345678', lane: `evm-5:${lane}`, transfer: 't' }
+  expect(desk({ chain: 'beta' })).toEqual({ gasFactor: 1.5, maxFeePerGas: '1' })
+  expect(desk({ chain: 'alpha' })).toMatchObject({ maxFeePerGas: '2' })
+  expect(desk({ chain: 'alpha', contract, selector: '0x00000000' })).toEqual({ gasFactor: 1.5, maxFeePerGas: '3', maxTip: '3' })
+  expect(desk(about)).toEqual({ gasFactor: 1.5, maxFeePerGas: '4', maxTip: '5' })
+  // A live rule beats the config's of its scope, not what is more specific.
+  settings = {
+    ...noSettings,
+    version: 1,
+    fees: [{ scope: { kind: 'chain', chain: 'alpha' }, policy: { maxFeePerGas: '9', gasLimit: '7' } }],
+  }
+  expect(desk({ chain: 'alpha' })).toMatchObject({ maxFeePerGas: '9' })
+  expect(desk(about)).toEqual({ gasFactor: 1.5, maxFeePerGas: '4', maxTip: '5', gasLimit: '7' })
+  settings = { ...noSettings, version: 2, fees: [{ scope: { kind: 'transfer', id: 't' }, policy: { maxFeePerGas: '10' } }] }
+  expect(desk(about)).toMatchObject({ maxFeePerGas: '10' })
+})
