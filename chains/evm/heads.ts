@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { RelayerError } from '../../domain/errors.ts'
 import { type FinalityPolicy, finalizedHeight } from '../../domain/finality.ts'
 import type { HeadEvent, Heads } from '../port.ts'
+import { createFinalityTag } from './finality-tag.ts'
 import { findPath, readBlockAt } from './head-path.ts'
 import { toQuantity } from './hex.ts'
 import { type EvmBlock, KeptBlocks, readBlock } from './kept-blocks.ts'
@@ -47,9 +48,12 @@ export function createHeads(options: HeadsOptions): EvmHeads {
   const listeners = new Set<(event: HeadEvent) => void>()
   const pollListeners = new Set<() => void>()
   const lags: number[] = []
+  const tag = createFinalityTag(nodes, (height) => stopping.signal.aborted || publish([], [], height))
   let current: HeadEvent | undefined
   let stopping = new AbortController()
   let running = false
+  /** What the node that was asked for the head tags as final. */
+  let ownTag: number | undefined
   let lowerPolls = 0
   let brokenPolls = 0
   let rankedAt = 0
@@ -61,8 +65,10 @@ export function createHeads(options: HeadsOptions): EvmHeads {
       nodes.request('eth_getBlockByNumber', ['latest', false]).then(readBlock),
       finality.kind === 'tag' ? readFinalized() : undefined,
     ])
+    ownTag = tagged
+    const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
     if (stopping.signal.aborted) return
-    await follow(latest, tagged)
+    await follow(latest, agreed)
   }
 
   async function readFinalized(): Promise<number | undefined> {
@@ -122,11 +128,12 @@ export function createHeads(options: HeadsOptions): EvmHeads {
   function publish(applied: readonly EvmBlock[], rolledBack: readonly EvmBlock[], tagged: number | undefined): void {
     const latest = kept.latest
     if (!latest) return
-    const computed = finalizedHeight(finality, latest.height, tagged)
     const before = current?.finalized ?? 0
-    const lowestGone = rolledBack.at(-1)?.height ?? Infinity
-    // Finality only grows, unless the chain below it was replaced.
-    const finalized = Math.min(latest.height, lowestGone <= before ? computed : Math.max(before, computed))
+    // Finality only grows, unless the chain below it was replaced: what was agreed before is of the other chain then.
+    const replaced = (rolledBack.at(-1)?.height ?? Infinity) <= before
+    if (replaced) tag.reset()
+    const computed = finalizedHeight(finality, latest.height, replaced ? ownTag : tagged)
+    const finalized = Math.min(latest.height, replaced ? computed : Math.max(before, computed))
     if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before) return
     lags.push(latest.height - finalized)
     if (lags.length > lagsKept) lags.shift()

@@ -85,8 +85,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   let connecting: Promise<void> | undefined
 
   function agreedCall(to: string, data: string): Question<string> {
-    // Where nodes tag what is final, each one speaks of what it holds final itself: the tracker's word for it is one node's.
-    const params = () => [{ to, data }, finality.kind === 'tag' ? 'finalized' : accounts.finalizedTag()]
+    const params = () => [{ to, data }, accounts.finalizedTag()]
     return { about: `call ${to} ${data}`, method: 'eth_call', params, read: (value) => toBytes(value, 'returned bytes') }
   }
 

@@ -98,6 +98,27 @@ describe('forks, late nodes and chains that stop', { timeout: 20_000 }, () => {
     expect(event.rolledBack.at(-1)?.height).toBe(from)
   })
 
+  test('final by tag is what more than half of the nodes tag, whichever of them is asked', async () => {
+    const { chain, behind } = await connected(3, { finality: { kind: 'tag' } })
+    const [first, second] = behind as [RpcProxy, RpcProxy]
+    await anvil.mine(4)
+    const { finalized, latest } = await caughtUp(chain)
+    await head(chain, (event) => event.finalized === latest.height - 2)
+    expect(finalized).toBeLessThanOrEqual(latest.height - 2)
+    // The first says that everything is final, the second that nothing more is.
+    const tags = new Map([
+      [first, await anvil.rpc('eth_getBlockByNumber', ['latest', false])],
+      [second, await anvil.rpc('eth_getBlockByNumber', [`0x${(latest.height - 2).toString(16)}`, false])],
+    ])
+    for (const [node, block] of tags) {
+      node.alter = (method, _, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? block : undefined)
+    }
+    await anvil.mine(5)
+    await head(chain, (event) => event.latest.height === latest.height + 5 && event.finalized === latest.height)
+    first.alter = undefined
+    await head(chain, (event) => event.finalized === latest.height + 3)
+  })
+
   test.each([3, 20])('a node that lags %i blocks behind takes nothing back, and costs no head', async (blocks) => {
     const { chain, events, behind } = await connected(3)
     await anvil.mine(blocks)

@@ -11,7 +11,7 @@ export interface RpcProxy {
   /** The methods of each HTTP request that came, in order. */
   readonly requests: string[][]
   /** Changes a result before it is passed on; undefined leaves it. */
-  alter: ((method: string, result: unknown) => unknown) | undefined
+  alter: ((method: string, result: unknown, params: readonly unknown[]) => unknown) | undefined
   /** A method that this node says it does not serve, or what it answers with an error. A request of which all is refused goes no further. */
   refuse: string | ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | undefined
   /** What it says with a status: Retry-After. */
@@ -96,7 +96,7 @@ function alterAll(text: string, calls: readonly Call[], proxy: RpcProxy): string
   const byId = new Map(calls.map((call) => [call.id, call]))
   for (const answer of [parsed].flat() as { id: number; result?: unknown; error?: unknown }[]) {
     const { method, params } = byId.get(answer.id) ?? { method: '', params: [] }
-    const changed = alter?.(method, answer.result)
+    const changed = alter?.(method, answer.result, params)
     if (changed !== undefined) answer.result = changed
     const error = refusalOf({ method, params }, proxy)
     if (!error) continue
