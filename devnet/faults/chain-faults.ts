@@ -21,16 +21,20 @@ export async function breakChain(place: Place, fault: PlannedFault<ChainKind>, w
   const lost = fault.dice < 0.5 ? lanes.map(({ address }) => address) : []
   switch (fault.kind) {
     case 'fork':
-      return (await forkFromSnapshot(anvil, { depth: fault.depth, lost, longer: fault.dice * 10 - Math.floor(fault.dice * 10) < 0.5 })) > 0
+      await forkFromSnapshot(anvil, { depth: fault.depth, lost, longer: tails(fault.dice * 10) }, wait)
+      await refund(anvil, lanes)
+      return true
     case 'reorg':
-      return (await reorganize(anvil, { depth: fault.depth, lost })) > 0
+      await reorganize(anvil, { depth: fault.depth, lost })
+      await refund(anvil, lanes)
+      return true
     case 'base-fee-spike':
       await spikeBaseFee(anvil, 5n * gwei + BigInt(Math.floor(fault.dice * 100)) * gwei)
       return true
     case 'eviction':
       return (await evict(anvil, lanes)) > 0
     case 'foreign-transaction':
-      return lane !== undefined && useKey(anvil, lane, fault.dice * 4 - Math.floor(fault.dice * 4) < 0.5 ? 'latest' : 'pending')
+      return lane !== undefined && useKey(anvil, lane, tails(fault.dice * 4) ? 'latest' : 'pending')
     case 'chain-stop':
       await withoutBlocks(rpc, () => wait(fault.forMs))
       return true
@@ -38,6 +42,18 @@ export async function breakChain(place: Place, fault: PlannedFault<ChainKind>, w
       if (!lane) return false
       await drained(anvil, lane, () => wait(fault.forMs))
       return true
+  }
+}
+
+function tails(dice: number): boolean {
+  return dice % 1 < 0.5
+}
+
+/** A fork takes the refund of a drained key back, as any other change: it is given again. */
+async function refund({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<void> {
+  for (const { address } of lanes) {
+    if (BigInt(await rpc<string>('eth_getBalance', [address, 'latest'])) > 0n) continue
+    await rpc('anvil_setBalance', [address, `0x${(1000n * 10n ** 18n).toString(16)}`])
   }
 }
 

@@ -16,19 +16,19 @@ export interface Remains {
   readonly lanes: readonly string[]
 }
 
-/** Waits until nothing is left, or nothing has moved for `patienceMs`. */
+/** Waits until nothing is left, or for `patienceMs` not less was left than before. */
 export async function drain(scene: Scene, catchUp: CatchUp, patienceMs: number): Promise<Remains> {
-  let last = ''
+  let least = Infinity
   let movedAt = Date.now()
   for (;;) {
     const remains = await look(scene, catchUp)
-    if (remains.transfers.length === 0 && remains.lanes.length === 0) return remains
-    const now = JSON.stringify(remains)
-    if (now !== last) {
+    const left = remains.transfers.length + remains.lanes.length
+    if (left === 0) return remains
+    if (left < least) {
+      least = left
       movedAt = Date.now()
       scene.say(`left: ${remains.transfers.length} transfers, ${remains.lanes.length} lanes`)
     }
-    last = now
     if (Date.now() - movedAt > patienceMs) return remains
     await scene.wait(lookEveryMs)
   }

@@ -1,5 +1,7 @@
 import type { Anvil } from '../anvil.ts'
-import { until } from '../until.ts'
+
+/** The shortest interval that can be set on a running anvil, and that of the devnet of a fault run. */
+const blockMs = 1000
 
 interface RawBlock {
   readonly transactions: readonly { readonly hash: string; readonly from: string }[]
@@ -12,37 +14,39 @@ export interface ForkOptions {
   readonly lost: readonly string[]
 }
 
-/** Replaces the newest blocks by empty ones of the same number, all at once (anvil_reorg). Returns how many went away. */
-export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): Promise<number> {
-  return withoutBlocks(rpc, async () => {
+/** Replaces the newest blocks by empty ones of the same number, all at once (anvil_reorg). */
+export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): Promise<void> {
+  await withoutBlocks(rpc, async () => {
     const head = Number(await rpc<string>('eth_blockNumber'))
     const raws = await transactionsFrom(rpc, head - depth + 1, head, lost)
     await rpc('anvil_reorg', [depth, []])
     await giveBack(rpc, raws)
-    return depth
   })
 }
 
 /**
- * Goes back to a snapshot `depth` blocks later (evm_revert): the chain is shorter for a while, or at once longer by one. Returns how many blocks
- * went away; 0 if too many had come.
+ * Goes back to a snapshot `depth` blocks later (evm_revert), which come every `blockMs`: the chain is shorter for a while, or at once longer by
+ * one.
  */
-export async function forkFromSnapshot({ rpc }: Anvil, options: ForkOptions & { readonly longer: boolean }): Promise<number> {
+export async function forkFromSnapshot(
+  { rpc }: Anvil,
+  options: ForkOptions & { readonly longer: boolean },
+  wait: (ms: number) => Promise<void>,
+): Promise<void> {
   const { depth, lost, longer } = options
-  const [snapshot, from] = await withoutBlocks(rpc, async () => [
-    await rpc<string>('evm_snapshot'),
-    Number(await rpc<string>('eth_blockNumber')),
-  ])
-  const height = async () => Number(await rpc<string>('eth_blockNumber'))
-  await until(async () => (await height()) >= from + depth, { timeoutMs: 30_000, everyMs: 50, what: `${depth} blocks to fork away` })
-  return withoutBlocks(rpc, async () => {
-    const head = await height()
-    if (head > from + depth) return 0
-    const raws = await transactionsFrom(rpc, from + 1, head, lost)
+  // Blocks by hand, since one more than was meant would fork away what is final.
+  await withoutBlocks(rpc, async () => {
+    const snapshot = await rpc<string>('evm_snapshot')
+    const from = Number(await rpc<string>('eth_blockNumber'))
+    for (let block = 1; block <= depth; block++) {
+      await wait(blockMs)
+      await rpc('evm_mine')
+    }
+    await wait(blockMs / 2)
+    const raws = await transactionsFrom(rpc, from + 1, from + depth, lost)
     await rpc('evm_revert', [snapshot])
     await giveBack(rpc, raws)
     if (longer) await rpc('anvil_mine', [`0x${(depth + 1).toString(16)}`])
-    return depth
   })
 }
 

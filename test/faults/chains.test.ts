@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { drained, evict, spikeBaseFee, useKey } from '../../devnet/faults/chain-faults.ts'
+import { forkFromSnapshot, reorganize } from '../../devnet/faults/forks.ts'
+import { until } from '../../devnet/until.ts'
+import { inPool, mine, nonceOf, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+import { deliveredOnce } from './delivered-once.ts'
+import { sendCoins, startSound } from './processes.ts'
+
+const count = 3
+/** `finalized` lags by twice as many blocks: the deepest fork. */
+const slotsInAnEpoch = 2
+
+describe('chains that do wrong', () => {
+  let stage: Stage
+  const chain = () => stage.devnet.chains.bsc.anvil
+  const lanes = () => stage.devnet.lanes.filter((lane) => lane.chain === 'bsc')
+  const lane = () => {
+    const [first] = lanes()
+    if (!first) throw new Error('bsc has no lane')
+    return first
+  }
+  /** Transfers whose transactions wait in the pool, since no block comes. */
+  const inFlight = async () => {
+    await stopMining(chain())
+    const sent = await sendCoins(stage, count)
+    await inPool(chain(), lane().address, count)
+    return sent
+  }
+  /** The relayer asks its node for so many more blocks. */
+  const looked = async (times: number) => {
+    const looks = () => stage.devnet.nodes.bsc[0]?.calls.get('eth_getBlockByNumber') ?? 0
+    const enough = looks() + times
+    await until(() => looks() >= enough, { timeoutMs: 30_000, what: 'the relayer to look at the chain' })
+  }
+  const headIncludes = async (nonce: number) => {
+    const look = async () => (await nonceOf(chain(), lane().address)) >= nonce
+    await until(look, { timeoutMs: 30_000, everyMs: 50, what: `nonce ${nonce - 1} to be mined` })
+  }
+
+  beforeAll(async () => {
+    stage = await startStage({ slotsInAnEpoch: { ethereum: 1, bsc: slotsInAnEpoch }, blockTimeSeconds: 1, nodesPerChain: 1 })
+    await startSound(stage)
+  })
+
+  afterAll(() => stage?.close())
+
+  test.each([
+    [1, 'back in the pool'],
+    [2 * slotsInAnEpoch, 'lost'],
+  ] as const)('a reorganisation of depth %i, its transactions %s', async (depth, what) => {
+    const from = await nonceOf(chain(), lane().address)
+    const sent = await inFlight()
+    await mine(chain(), depth)
+    await headIncludes(from + count)
+    // anvil_reorg sets the blocks going again.
+    await reorganize(chain(), { depth, lost: what === 'lost' ? [lane().address] : [] })
+    expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
+  })
+
+  test.each([
+    [1, true],
+    [2 * slotsInAnEpoch, false],
+  ])('a fork of depth %i (the new chain longer at once: %s), its transactions lost', async (depth, longer) => {
+    const sent = await inFlight()
+    await forkFromSnapshot(chain(), { depth, lost: [lane().address], longer }, () => looked(3))
+    expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
+  })
+
+  test('a spike of the base fee while transactions wait', async () => {
+    const sent = await inFlight()
+    await spikeBaseFee(chain(), 80n * 10n ** 9n)
+    await startMining(chain())
+    expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
+  })
+
+  test('transactions thrown out of the pool', async () => {
+    const sent = await inFlight()
+    expect(await evict(chain(), lanes())).toBe(count)
+    await startMining(chain())
+    expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
+  })
+
+  test('a chain that stops', async () => {
+    const sent = await inFlight()
+    const before = await inPool(chain(), lane().address, count)
+    // Looks at the head that go on for longer than a bump would take if they counted instead of blocks.
+    await looked(20)
+    expect(await inPool(chain(), lane().address, count)).toEqual(before)
+    await startMining(chain())
+    expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
+  })
+
+  test('a key that is drained while its transactions wait, and refunded', async () => {
+    const sent = await inFlight()
+    await drained(chain(), lane(), () => mine(chain(), 3))
+    await startMining(chain())
+    expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
+  })
+
+  test.each(['latest', 'pending'] as const)('a foreign transaction with our key, at its %s nonce', async (at) => {
+    const { wastedTransactions: before } = await stage.devnet.check(stage.sent)
+    const sent = await inFlight()
+    expect(await useKey(chain(), lane(), at)).toBe(true)
+    await startMining(chain())
+    expect((await deliveredOnce(stage, sent, 90_000)).wastedTransactions).toBe(before + 1)
+  })
+})

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { resetBack, terminate } from '../../devnet/faults/temporal-faults.ts'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { inPool, nonceOf, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import type { Sent, Stage } from '../helpers/e2e.ts'
+import { ledgerId, startStage } from '../helpers/e2e.ts'
+import { deliveredOnce } from './delivered-once.ts'
+import { resubmit, sendCoins, startSound } from './processes.ts'
+
+const count = 3
+
+describe('workflows terminated or reset in Temporal', () => {
+  let stage: Stage
+  let portage: PortageProcess
+  const chain = () => stage.devnet.chains.bsc.anvil
+  const lane = () => stage.devnet.lanes.find((one) => one.chain === 'bsc')?.address ?? ''
+  const ledger = () => ledgerId(stage.devnet, 'bsc')
+  const inFlight = async () => {
+    await stopMining(chain())
+    const sent = await sendCoins(stage, count)
+    await inPool(chain(), lane(), count)
+    return sent
+  }
+  /** Blocks again; delivered once, and as many transactions as transfers. */
+  const allIsWell = async (sent: readonly Sent[]) => {
+    await startMining(chain())
+    expect((await deliveredOnce(stage, sent, 90_000)).wastedTransactions).toBe(0)
+    expect(await nonceOf(chain(), lane())).toBe(stage.sent.length)
+  }
+
+  beforeAll(async () => {
+    stage = await startStage()
+    portage = await startSound(stage)
+  })
+
+  afterAll(() => stage?.close())
+
+  test('transfers terminated while their nonces fly, and handed in again', async () => {
+    const sent = await inFlight()
+    for (const { id } of sent) await terminate(stage.client, id)
+    await resubmit(stage, portage, sent)
+    await allIsWell(sent)
+  })
+
+  test('transfers reset to their beginning while their nonces fly', async () => {
+    const sent = await inFlight()
+    for (const { id } of sent) await resetBack(stage.client, id, 1)
+    await allIsWell(sent)
+  })
+
+  test('a lane terminated while its nonces fly', async () => {
+    const sent = await inFlight()
+    await terminate(stage.client, ledger())
+    await allIsWell(sent)
+  })
+
+  test('a lane reset to its beginning while its nonces fly', async () => {
+    const sent = await inFlight()
+    await resetBack(stage.client, ledger(), 1)
+    await allIsWell(sent)
+  })
+})
