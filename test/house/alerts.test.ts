@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { metricDefinitions } from '../../observability/metrics.ts'
+import type { MetricDefinition } from '../../observability/registry.ts'
+
+const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
+
+interface Rule {
+  alert: string
+  expr: string
+  labels: { severity: string }
+  annotations: { summary: string }
+}
+
+const rules = (parse(read('deploy/alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
+const definitions = new Map(Object.values(metricDefinitions).map((one): [string, MetricDefinition] => [one.name, one]))
+const metricsOf = (expr: string) => [...expr.matchAll(/portage_\w+/g)].map(([name]) => name)
+const words = (text: string) => text.split(',').map((word) => word.trim())
+
+test.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks for metrics and labels that there are', (_, { expr, annotations }) => {
+  const metrics = metricsOf(expr)
+  expect(metrics.length).toBeGreaterThan(0)
+  for (const name of metrics) expect([...definitions.keys()]).toContain(name)
+  const labels = new Set(metrics.flatMap((name) => definitions.get(name)?.labels ?? []))
+  const grouped = [...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, list = '']) => words(list))
+  const selected = [...expr.matchAll(/(\w+)="/g)].map(([, label = '']) => label)
+  const told = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)
+  for (const label of [...grouped, ...selected, ...told]) expect([...labels]).toContain(label)
+  // A counter only grows: alone it would alarm for ever.
+  for (const name of metrics) if (name.endsWith('_total')) expect(expr).toContain(`increase(${name}[`)
+})
+
+test('docs/alerts.md has a row for each rule, and none for a rule that is gone', () => {
+  const rows = [...read('docs/alerts.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)
+  expect(rows).toEqual(rules.map(({ alert }) => alert))
+})
