@@ -162,8 +162,8 @@ describe('The settings', () => {
     const scope = { sourceChain: 'ethereum', targetChain: 'bsc' }
     await change({ kind: 'halt', scope })
     await change({ kind: 'unhalt', scope })
-    const signals = async ({ fetchHistory }: typeof held) =>
-      ((await fetchHistory()).events ?? []).flatMap((event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? [])
+    const signals = async (one: typeof held) =>
+      ((await one.fetchHistory()).events ?? []).flatMap((event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? [])
     await until(async () => (await signals(held)).length > 0, { timeoutMs: 20_000, what: 'the one that was held to be woken' })
     expect([await signals(held), await signals(free)]).toEqual([['retry'], []])
     await Promise.all([held.terminate(), free.terminate()])
