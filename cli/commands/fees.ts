@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { readSettings } from '../../api/settings.ts'
-import type { FeePolicy, FeeScope } from '../../domain/fee-policy.ts'
+import type { FeePolicy, FeeRule, FeeScope } from '../../domain/fee-policy.ts'
+import { configRules } from '../../workers/fees.ts'
 import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { feeScopeText, parseFeeScope, parseGas, parseGasFactor, parseWei } from '../fee-scope.ts'
@@ -23,14 +24,25 @@ export function feesCommand(cli: Cli): Command {
 
 function showCommand({ context, action }: Cli): Command {
   return new Command('show')
-    .description('The limits that were set while everything runs. Those of the config are in the config.')
+    .description('All limits: those that were set while everything runs, which win for their scope, and those of the config.')
     .addHelpText('after', '\nExample:\n  portage fees show --json')
     .action(
       action(async (globals) => {
-        const { version, fees } = await withClient(await readConfig(context, globals), (client) => readSettings(client))
-        const rows = fees.map(({ scope, policy }) => [feeScopeText(scope), ...fields.map((field) => String(policy[field] ?? '-'))])
-        const text = rows.length === 0 ? 'no limits are set here; those of the config hold' : table(['scope', ...fields], rows)
-        print(context, globals, { version, fees }, text)
+        const config = await readConfig(context, globals)
+        const { version, fees } = await withClient(config, (client) => readSettings(client))
+        const configured = configRules(config)
+        const row = (from: string) => (rule: FeeRule) => [
+          feeScopeText(rule.scope),
+          from,
+          ...fields.map((field) => String(rule.policy[field] ?? '-')),
+        ]
+        const rows = [...fees.map(row('operator')), ...configured.map(row('config'))]
+        print(
+          context,
+          globals,
+          { version, fees, configured },
+          rows.length === 0 ? 'no limits are set' : table(['scope', 'from', ...fields], rows),
+        )
         return exitCodes.ok
       }),
     )
