@@ -1,5 +1,6 @@
 import type { AuditSteps } from '../temporal/audit.ts'
 import type { Withdraw } from '../lanes/withdrawals.ts'
+import type { ErrandSteps } from '../temporal/errand.ts'
 import type { KeylessSteps, LaneSteps } from '../temporal/steps.ts'
 import { createAdmit } from './admit.ts'
 import type { AuditDeps } from './audit-delivered.ts'
@@ -9,6 +10,7 @@ import { createBroadcast } from './broadcast.ts'
 import { createCheckDelivered } from './check-delivered.ts'
 import { createConfirm } from './confirm.ts'
 import type { StepDeps } from './deps.ts'
+import { createDispatch } from './dispatch.ts'
 import { createExpedite } from './expedite.ts'
 import { createPrepare } from './prepare.ts'
 import { createStanding } from './standing.ts'
@@ -29,8 +31,12 @@ export function createKeylessSteps(deps: StepDeps & { withdraw: Withdraw }): Key
 }
 
 /** The steps that need the key, for the queue of a lane. */
-export function createLaneSteps(deps: BroadcastDeps): LaneSteps {
-  return { broadcast: guarded(createBroadcast(deps)), expedite: guarded(createExpedite(deps)) }
+export function createLaneSteps(deps: BroadcastDeps): LaneSteps & ErrandSteps {
+  return {
+    broadcast: guarded(createBroadcast(deps)),
+    expedite: guarded(createExpedite(deps)),
+    dispatch: guarded(createDispatch(deps)),
+  }
 }
 
 /** The step that looks again at what was delivered, for the queue of a chain. */

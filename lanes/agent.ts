@@ -9,6 +9,7 @@ import { AccountWatch } from './account-watch.ts'
 import { Alerts } from './alerts.ts'
 import { Flight } from './flight.ts'
 import type { Ledger } from './ledger.ts'
+import { orAborted } from './or-aborted.ts'
 import type { Waiting } from './waiting-room.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -169,6 +170,12 @@ export class LaneAgent {
     await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo })
   }
 
+  /** Lets an intent go: `free` if nothing of it can be mined any more, else its nonce gets the lane's no-op. */
+  async cancel(intentId: string): Promise<'free' | 'held'> {
+    const answer = await this.#deps.ledger.ask({ kind: 'withdraw', intentId, how: 'cancel' })
+    return answer.kind === 'held' ? 'held' : 'free'
+  }
+
   /** Why nobody gets a nonce, as last heard. */
   #closedFor(): { why: Refusal; detail: string } | undefined {
     const { view } = this
@@ -287,15 +294,4 @@ export class LaneAgent {
       }
     }
   }
-}
-
-/** Undefined if the signal aborts before the work has ended. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
-  if (!signal) return work
-  return new Promise((resolve, reject) => {
-    const leave = () => resolve(undefined)
-    if (signal.aborted) leave()
-    signal.addEventListener('abort', leave)
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
-  })
 }

@@ -242,18 +242,18 @@ describe('The agent of a lane', () => {
     await until(() => agent.foreign === 2 || setting.mine().then(() => false), { ...patience, what: 'the second to be counted' })
   })
 
-  test('several nonces in the pool of an earlier ledger are all filled, and the lane goes on above them', async () => {
+  test('several nonces in the pool of an earlier ledger: the lowest that is stuck is outbid, the rest follow, and the lane goes on above them', async () => {
     signer = await devnetSigner(keys++)
     for (const nonce of [0, 1, 2]) {
       const call = { networkId: String(networkId), to: `0x${'de'.repeat(20)}`, data: '0x', value: '1', gasLimit: '30000', nonce }
-      await setting.chain.send((await signer.sign({ ...call, maxFee: '9000000000', tip: '1000000000' })).raw)
+      await setting.chain.send((await signer.sign({ ...call, maxFee: '3000000000', tip: '1' })).raw)
     }
-    const agent = await setting.agent(signer, { fillAfterBlocks: 3 })
+    const agent = await setting.agent(signer, { fillAfterBlocks: 3, bumpAfterBlocks: 1 })
     const filled = async () => {
       await setting.passBlock()
-      return (await pool()).every(({ to }) => to === signer.address)
+      return (await pool())[0]?.to === signer.address
     }
-    await until(filled, { ...patience, what: 'a no-op for each' })
+    await until(filled, { ...patience, what: 'a no-op in the place of the lowest' })
     await setting.mine()
     await until(() => agent.view?.latest === 3, { ...patience, what: 'all three to be mined' })
     expect((await launched(agent, want('above'))).nonce).toBe(3)

@@ -1,0 +1,115 @@
+import type { Chain } from '../chains/port.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import { RelayerError } from '../domain/errors.ts'
+import { laneAddress } from '../domain/lane-id.ts'
+import type { LaneId } from '../domain/lane-id.ts'
+import type { Refusal } from '../domain/lane.ts'
+import type { Acquired, LaneAgent, Want } from '../lanes/agent.ts'
+import { callHash } from '../lanes/call-hash.ts'
+import type { Flight } from '../lanes/flight.ts'
+import type { DispatchInput, DispatchResult } from '../temporal/errand.ts'
+import { Context } from '@temporalio/activity'
+
+/** Longest stay in the waiting room, then longest following, ms: so long a cancel waits to be heard. */
+const waitForSlotMs = 30_000
+const followMs = 10_000
+const heartbeatMs = 3_000
+/** Room over the estimate. */
+const gasFactor = 1.2
+/** Operators' errands go after deliveries that are in a hurry, before those that are not. */
+const priority = 2
+
+export interface DispatchDeps {
+  readonly agents: ReadonlyMap<LaneId, LaneAgent>
+  readonly chain: Chain
+}
+
+/** The step of an errand; see `ErrandSteps`. Its nonce comes from the ledger like any other, and the ledger's word is asked for first. */
+export function createDispatch(deps: DispatchDeps) {
+  return async function dispatch(input: DispatchInput): Promise<DispatchResult> {
+    const context = Context.current()
+    const timer = setInterval(() => context.heartbeat(), heartbeatMs)
+    try {
+      return await run(deps, input, context)
+    } finally {
+      clearInterval(timer)
+    }
+  }
+}
+
+async function run(deps: DispatchDeps, input: DispatchInput, context: Context): Promise<DispatchResult> {
+  const agent = deps.agents.get(input.lane)
+  if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
+  const { cancellationSignal: signal } = context
+  const letGo = input.cancel && (await agent.cancel(input.intentId)) === 'free'
+  // Final and so forgotten, or of a ledger that is gone: who held a nonce once cannot be promised that nothing was mined.
+  if (letGo) return input.again ? { kind: 'lost', reason: lostText } : { kind: 'withdrawn' }
+  const acquired = await acquire(deps, agent, input, context)
+  if (signal.aborted) await context.cancelled
+  if (acquired.kind !== 'flight') return acquired
+  const { flight } = acquired
+  try {
+    await flight.launch()
+  } catch (error) {
+    await agent.giveBack(flight)
+    throw error
+  }
+  await flight.until(({ kind, ...state }) => kind === 'spent' || ('final' in state && state.final === true), followMs, signal)
+  if (signal.aborted) await context.cancelled
+  return outcome(flight)
+}
+
+function outcome(flight: Flight): DispatchResult {
+  const { state, nonce } = flight
+  if (state.kind === 'flying') return { kind: 'pending', nonce, reason: state.note }
+  if (state.kind === 'spent') return { kind: 'spent', nonce, by: state.by }
+  const { receipt, final, noop } = state
+  const { height: blockHeight, hash: blockHash } = receipt.block
+  if (!final || noop) return { kind: 'pending', nonce, reason: `in block ${blockHeight}, not final yet` }
+  const gasPaid = String(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice))
+  return { kind: 'final', nonce, ok: receipt.status === 'success', txHash: receipt.hash, blockHeight, blockHash, gasPaid }
+}
+
+/** What it holds already, past everything; else a nonce, after the call was simulated. */
+async function acquire(
+  { chain }: DispatchDeps,
+  agent: LaneAgent,
+  { lane, owner: workflowId, intentId, intent, again, cancel }: DispatchInput,
+  context: Context,
+): Promise<Extract<Acquired, { kind: 'flight' }> | DispatchResult> {
+  const signal = context.cancellationSignal
+  const value = intent.value !== '0' && { value: intent.value }
+  const about = { owner: { workflowId, intentId, callHash: callHash(intent), ...value }, intent, priority, source: 'errand', errand: true }
+  const nothing = { kind: 'call', gasLimit: '0', maxFee: '0', tip: '0' } as const
+  if (again || context.info.attempt > 1) {
+    const held = await agent.acquire({ ...about, first: nothing }, { again: true, timeoutMs: waitForSlotMs, signal })
+    if (held.kind === 'flight') return held
+    if (again && held.why === 'none') return { kind: 'lost', reason: lostText }
+    if (held.why !== 'none') return refused(held)
+  }
+  if (cancel) return { kind: 'withdrawn' }
+  const simulation = await chain.simulate(intent, laneAddress(lane), gasFactor)
+  if (!simulation.ok) return { kind: 'impossible', reason: `it reverts: ${simulation.revert.reason || simulation.revert.data}` }
+  const { maxFee, tip } = await chain.quote()
+  const want: Want = { ...about, first: { kind: 'call', gasLimit: simulation.gas, maxFee, tip } }
+  const acquired = await agent.acquire(want, { again: false, timeoutMs: waitForSlotMs, signal })
+  return acquired.kind === 'flight' ? acquired : refused(acquired)
+}
+
+const lostText = 'the ledger knows nothing of it any more: look at the transactions of the account before it is ordered again'
+
+const codes = {
+  paused: 'LANE_PAUSED',
+  unsynced: 'LANE_UNSYNCED',
+  window: 'LANE_FULL',
+  funds: 'LANE_FUNDS',
+  draining: 'LANE_DRAINING',
+  forbidden: 'LANE_FORBIDDEN',
+  replaced: 'LANE_CHAIN_REPLACED',
+} as const satisfies Partial<Record<Refusal, ErrorCode>>
+
+function refused({ why, detail }: Extract<Acquired, { kind: 'refused' }>): DispatchResult {
+  if (why === 'withdrawn') return { kind: 'withdrawn' }
+  if (why === 'conflict' || why === 'none') throw new RelayerError('LANE_CONFLICT', { detail })
+  return { kind: 'no-slot', code: codes[why], reason: detail }
+}

@@ -1,0 +1,75 @@
+import type { ErrorCode } from '../domain/errors.ts'
+import type { Intent } from '../domain/intent.ts'
+import type { LaneId } from '../domain/lane-id.ts'
+import { defineQuery, defineSignal } from '@temporalio/workflow'
+
+/** Input of the workflow `errand`: one intent of an operator, or of the lane itself, through the lane's ledger. */
+export interface ErrandInput {
+  lane: LaneId
+  intent: Intent
+  /** Who wants it, and why. */
+  by: string
+  reason: string
+  /** What it carries from run to run when it continues as new. */
+  progress?: ErrandProgress
+}
+
+export interface ErrandProgress {
+  /** A new round is a new intent, made only when the last one's nonce was used by something else. */
+  round: number
+  /** This round was dispatched before: it may hold a nonce. */
+  again: boolean
+  waits: number
+  cancelledBy?: { by: string; reason: string }
+}
+
+/** Answer of the query `status`, and (closed) the result of the workflow. */
+export interface ErrandStatus {
+  lane: LaneId
+  intent: Intent
+  /**
+   * `done`: in a final block. `reverted`: in a final block, and failed there. `impossible`: its simulation reverts, nothing was sent.
+   * `refused`: the key's policy does not allow it, or another error that no retry heals. `lost`: the ledger that granted its nonce is gone;
+   * whether it was mined only the chain can say.
+   */
+  state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
+  detail: string
+  nonce?: number
+  txHash?: string
+  blockHeight?: number
+  blockHash?: string
+  /** wei, decimal. */
+  gasPaid?: string
+}
+
+/** What the errand needs of the key; on the lane's queue. */
+export interface ErrandSteps {
+  /** Gets the intent a nonce, signs, sends, follows for a while. Killed at any point, its next try makes the same bytes. */
+  dispatch(input: DispatchInput): Promise<DispatchResult>
+}
+
+export interface DispatchInput {
+  lane: LaneId
+  /** Workflow id of the errand. */
+  owner: string
+  intentId: string
+  intent: Intent
+  again: boolean
+  /** Let the lane mine a no-op in its place. */
+  cancel: boolean
+}
+
+export type DispatchResult =
+  | { kind: 'final'; nonce: number; ok: boolean; txHash: string; blockHeight: number; blockHash: string; gasPaid: string }
+  | { kind: 'pending'; nonce: number; reason: string }
+  | { kind: 'no-slot'; code: ErrorCode; reason: string }
+  | { kind: 'impossible'; reason: string }
+  /** The nonce was used by a no-op of the lane, or by somebody else; final. */
+  | { kind: 'spent'; nonce: number; by: 'noop' | 'foreign' }
+  /** Cancelled before it held a nonce. */
+  | { kind: 'withdrawn' }
+  /** It may have held a nonce, and the ledger knows nothing of it. */
+  | { kind: 'lost'; reason: string }
+
+export const cancelErrandSignal = defineSignal<[{ by: string; reason: string }]>('cancel')
+export const errandStatusQuery = defineQuery<ErrandStatus>('status')

@@ -1,0 +1,98 @@
+import { Worker } from '@temporalio/worker'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLaneSteps } from '../../activities/index.ts'
+import type { Signer } from '../../chains/port.ts'
+import { freshAddress } from '../../devnet/accounts.ts'
+import { until } from '../../devnet/until.ts'
+import { noSettings } from '../../domain/settings.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import { cancelErrandSignal, type ErrandInput, type ErrandStatus } from '../../temporal/errand.ts'
+import { drainSignal } from '../../temporal/messages.ts'
+import { laneQueue, lanesQueue, laneWorkflowId } from '../../temporal/names.ts'
+import { pooled } from '../helpers/e2e-chain.ts'
+import { devnetSigner } from '../helpers/evm.ts'
+import { laneOf, startLaneSetting, type LaneSetting } from './setting.ts'
+
+const patience = { timeoutMs: 30_000 }
+
+/** An operator's own transactions through the ledger of a lane, on a real chain and a real server. */
+describe('An errand', () => {
+  let setting: LaneSetting
+  let signer: Signer
+  let agent: LaneAgent
+  let worker: Worker
+  let running: Promise<void>
+
+  beforeAll(async () => {
+    setting = await startLaneSetting()
+    signer = await devnetSigner(20)
+    agent = await setting.agent(signer)
+    const { connection, namespace } = setting.ledgers.temporal
+    const deps = { bridges: new Map(), agents: new Map([[agent.lane, agent]]), chain: setting.chain, settings: () => noSettings }
+    const activities = createLaneSteps(deps)
+    worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(agent.lane), activities, shutdownGraceTime: 0 })
+    running = worker.run()
+  })
+
+  afterAll(async () => {
+    worker?.shutdown()
+    await running
+    await setting?.stop()
+  })
+
+  const client = () => setting.ledgers.temporal.client.workflow
+  let errands = 0
+
+  function start(intent: Partial<ErrandInput['intent']> = {}) {
+    const input = {
+      lane: laneOf(signer),
+      intent: { to: freshAddress(), data: '0x', value: '5', ...intent },
+      by: 'a test',
+      reason: 'a test',
+    }
+    return client().start<(input: ErrandInput) => Promise<ErrandStatus>>('errand', {
+      taskQueue: lanesQueue,
+      workflowId: `errand:${laneOf(signer)}:${++errands}`,
+      args: [input],
+    })
+  }
+
+  const inPool = (count: number) =>
+    until(async () => (await pooled(setting.anvil, signer.address)).length === count, { ...patience, what: `${count} in the pool` })
+
+  test('is paid once, from the nonces of the lane, though the lane drains', async () => {
+    await client()
+      .getHandle(laneWorkflowId(laneOf(signer)))
+      .signal(drainSignal, { reason: 'a test' })
+    const to = freshAddress()
+    const errand = await start({ to, value: '7' })
+    await inPool(1)
+    await setting.mine(3)
+    expect(await errand.result()).toMatchObject({ state: 'done', nonce: 0, blockHeight: expect.any(Number), txHash: expect.any(String) })
+    expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(7n)
+  })
+
+  test('that would revert sends nothing', async () => {
+    const to = freshAddress()
+    await setting.anvil.rpc('anvil_setCode', [to, '0x60006000fd'])
+    expect(await (await start({ to, value: '0' })).result()).toMatchObject({ state: 'impossible' })
+  })
+
+  test('cancelled in the pool ends with the no-op of the lane', async () => {
+    const errand = await start()
+    await inPool(1)
+    // The step follows for ten seconds before it looks whether it was cancelled: the order goes to the ledger with the next one.
+    await errand.signal(cancelErrandSignal, { by: 'somebody', reason: 'a change of mind' })
+    const noop = async () => {
+      await setting.passBlock()
+      return (await pooled(setting.anvil, signer.address))[0]?.to === signer.address
+    }
+    await until(noop, { timeoutMs: 60_000, what: 'a no-op in its place' })
+    const over = async () => {
+      await setting.mine()
+      return (await errand.describe()).status.name !== 'RUNNING'
+    }
+    await until(over, { timeoutMs: 60_000, what: 'the errand to end' })
+    expect(await errand.result()).toMatchObject({ state: 'cancelled', nonce: 1, detail: expect.stringContaining('a change of mind') })
+  }, 90_000)
+})

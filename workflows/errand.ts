@@ -1,0 +1,86 @@
+import { backoffMs } from '../domain/backoff.ts'
+import type { DispatchResult, ErrandInput, ErrandProgress, ErrandStatus, ErrandSteps } from '../temporal/errand.ts'
+import { cancelErrandSignal, errandStatusQuery } from '../temporal/errand.ts'
+import { laneQueue } from '../temporal/names.ts'
+import { failureText } from './failures.ts'
+import { policies } from './policies.ts'
+import { ActivityFailure, condition, continueAsNew, isCancellation, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow'
+
+/** Between two looks, ms, the first and the longest: an errand is in no hurry. */
+const firstWaitMs = 2_000
+const longestWaitMs = 60_000
+/** So many looks at one errand, and it goes on in a new run. */
+const looksPerRun = 200
+
+/**
+ * One intent of an operator through the ledger of a lane (a payment, a sweep to the treasury, a top-up), so that its nonce is the lane's like any
+ * other. Tried until it is final. Unlike a delivery, nothing makes a payment's effect single: where the ledger cannot say what became of it, it
+ * is not sent again.
+ */
+export async function errand(input: ErrandInput): Promise<ErrandStatus> {
+  const progress: ErrandProgress = { ...(input.progress ?? { round: 1, again: false, waits: 0 }) }
+  let status: ErrandStatus = { lane: input.lane, intent: input.intent, state: 'waiting', detail: 'not sent yet' }
+  let heeded = progress.cancelledBy
+  setHandler(errandStatusQuery, () => status)
+  setHandler(cancelErrandSignal, (who) => {
+    progress.cancelledBy ??= { by: who?.by ?? 'unnamed', reason: who?.reason ?? 'no reason given' }
+  })
+  for (let looks = 0; ; looks++) {
+    if (looks >= looksPerRun || workflowInfo().continueAsNewSuggested) await continueAsNew<typeof errand>({ ...input, progress })
+    heeded = progress.cancelledBy
+    const result = await dispatch(input, progress)
+    status = { ...status, ...told(result, progress) }
+    if (status.state !== 'waiting' && status.state !== 'pending') return status
+    const wait = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
+    // A cancel that came meanwhile is acted upon at once.
+    if (result.kind !== 'spent') await condition(() => progress.cancelledBy !== heeded, wait)
+  }
+}
+
+type Outcome = DispatchResult | { kind: 'refused'; reason: string }
+
+async function dispatch({ lane, intent, by, reason }: ErrandInput, progress: ErrandProgress): Promise<Outcome> {
+  const { workflowId } = workflowInfo()
+  const { startToCloseTimeout, heartbeatTimeout, retry } = policies.broadcast
+  const options = { startToCloseTimeout, heartbeatTimeout, retry, taskQueue: laneQueue(lane), summary: `${reason} (${by})` }
+  const { round, again, cancelledBy } = progress
+  progress.again = true
+  const input = { lane, owner: workflowId, intentId: `${workflowId}/${round}`, intent, again, cancel: cancelledBy !== undefined }
+  try {
+    return await proxyActivities<ErrandSteps>(options).dispatch(input)
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
+    return { kind: 'refused', reason: failureText(error) }
+  }
+}
+
+/** What a result makes of the status, and of what is tried next. */
+function told(result: Outcome, progress: ErrandProgress): Partial<ErrandStatus> & Pick<ErrandStatus, 'state' | 'detail'> {
+  switch (result.kind) {
+    case 'final': {
+      const { kind: _, ok, ...where } = result
+      return { ...where, state: ok ? 'done' : 'reverted', detail: `transaction ${where.txHash} in block ${where.blockHeight}` }
+    }
+    case 'pending':
+      return { state: 'pending', nonce: result.nonce, detail: result.reason }
+    case 'no-slot':
+      // Nothing is held, so nothing can be lost.
+      progress.again = false
+      return { state: 'waiting', detail: `${result.code}: ${result.reason}` }
+    case 'spent': {
+      const detail = `nonce ${result.nonce} was used by a ${result.by} transaction`
+      if (progress.cancelledBy) return { state: 'cancelled', nonce: result.nonce, detail: cancelledText(progress, detail) }
+      progress.round += 1
+      progress.again = false
+      return { state: 'waiting', detail: `${detail}; again with another` }
+    }
+    case 'withdrawn':
+      return { state: 'cancelled', detail: cancelledText(progress, 'nothing was sent') }
+    default:
+      return { state: result.kind, detail: result.reason }
+  }
+}
+
+function cancelledText({ cancelledBy }: ErrandProgress, what: string): string {
+  return `cancelled by ${cancelledBy?.by ?? 'the lane'}: ${cancelledBy?.reason ?? ''}; ${what}`
+}
