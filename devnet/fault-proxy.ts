@@ -74,13 +74,11 @@ async function answerAll(target: string, asked: readonly RpcCall[], rules: Fault
   )
   const behind = lag && (await behindBy(target, lag.blocks))
   const plans = asked.map((call) => plan(behind ? askBehind(call, behind) : call, rules))
-  const forwarded = plans.flatMap((one) => ('forward' in one ? [one.forward] : []))
+  const forwarded = plans.flatMap((one) => one.forward ?? [])
   const found = await forward(target, forwarded)
   return Promise.all(
     asked.map(async (call, index): Promise<Answer> => {
-      const one = plans[index]
-      let answer: RpcAnswer =
-        (one && 'answer' in one && one.answer) || (found.get(call.id) ?? { error: { code: -32_603, message: 'no answer' } })
+      let answer: RpcAnswer = plans[index]?.answer ?? found.get(call.id) ?? { error: { code: -32_603, message: 'no answer' } }
       if (behind && 'result' in answer) answer = { result: answerBehind(call.method, answer.result, behind) }
       if (call.method === 'eth_getTransactionReceipt' && 'result' in answer) answer = { result: await lied(target, answer.result, rules) }
       return { jsonrpc: '2.0', id: call.id, ...answer }
@@ -88,8 +86,13 @@ async function answerAll(target: string, asked: readonly RpcCall[], rules: Fault
   )
 }
 
-/** What to forward, what to answer; both where the node does it and says that it did not. */
-function plan(call: RpcCall | RpcAnswer, rules: FaultRules): { forward?: RpcCall; answer?: RpcAnswer } & object {
+/** What to forward and what to answer; both where the node does it and says that it did not. */
+interface CallPlan {
+  readonly forward?: RpcCall
+  readonly answer?: RpcAnswer
+}
+
+function plan(call: RpcCall | RpcAnswer, rules: FaultRules): CallPlan {
   if (!('method' in call)) return { answer: call }
   const error = rules.strike(['error'], [call.method])
   if (error) {
@@ -102,7 +105,7 @@ function plan(call: RpcCall | RpcAnswer, rules: FaultRules): { forward?: RpcCall
   return { forward: call }
 }
 
-async function forward(target: string, calls: readonly (RpcCall | undefined)[]): Promise<Map<unknown, RpcAnswer>> {
+async function forward(target: string, calls: readonly RpcCall[]): Promise<Map<unknown, RpcAnswer>> {
   if (calls.length === 0) return new Map()
   const response = await fetch(target, {
     method: 'POST',
@@ -110,7 +113,7 @@ async function forward(target: string, calls: readonly (RpcCall | undefined)[]):
     body: JSON.stringify(calls.map((call) => ({ jsonrpc: '2.0', ...call }))),
   })
   const answers = (await response.json()) as (RpcAnswer & { id: unknown })[]
-  return new Map(answers.map(({ id, ...answer }) => [id, answer as RpcAnswer]))
+  return new Map(answers.map(({ id, ...answer }) => [id, answer]))
 }
 
 async function behindBy(target: string, blocks: number): Promise<Behind> {

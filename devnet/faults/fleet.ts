@@ -58,7 +58,7 @@ export async function startFleet(devnet: Devnet, size: number, wait: (ms: number
     async stop() {
       stopping = true
       await Promise.allSettled(returning)
-      await Promise.all(places.map((one) => one?.stop(15_000)))
+      await Promise.all(places.map(async (one) => one?.stop(15_000)))
     },
   }
 }

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startDevnet } from '../index.ts'
 import type { FaultOptions } from './options.ts'
-import { nodesPerChain, planOf, runFaults, slotsInAnEpoch, type FaultRun } from './run.ts'
+import { faultDevnet, planOf, runFaults, type FaultRun } from './run.ts'
 import { describe, isClean } from './summary.ts'
 
 /** A fault run from the command line. Returns the exit code. */
@@ -26,7 +26,7 @@ export async function faults(options: FaultOptions): Promise<number> {
   }
   let clean = false
   say(`Seed ${seed}. Starting Temporal, two chains, the Wormhole contracts and a guardian…`)
-  const devnet = await startDevnet({ keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch, nodesPerChain, dir, ui: options.keep, log: say })
+  const devnet = await startDevnet({ ...faultDevnet, dir, ui: options.keep, log: say })
   try {
     const summary = await runFaults(devnet, run, say)
     process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : `${describe(summary)}\n`)

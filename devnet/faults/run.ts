@@ -23,12 +23,12 @@ export interface FaultRun {
   readonly processes: number
 }
 
-/** `finalized` lags by 2 × slots. No fork goes deeper. */
-export const slotsInAnEpoch = 2
-export const nodesPerChain = 3
+/** `finalized` lags by 2 × slots: no fork goes deeper. Two keys on each chain, and of its three nodes two are a majority. */
+export const faultDevnet = { keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3 } as const
 
+/** The faults of a run, without doing them. */
 export function planOf(run: FaultRun): PlannedFault[] {
-  return planFaults({ ...run, nodes: nodesPerChain, deepest: 2 * slotsInAnEpoch })
+  return planFaults({ ...run, nodes: faultDevnet.nodesPerChain, deepest: 2 * faultDevnet.slotsInAnEpoch })
 }
 
 /** One fault run on a devnet that stands; stops the processes that it starts, and nothing else. */

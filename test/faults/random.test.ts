@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { startDevnet } from '../../devnet/index.ts'
+import { faultKinds, planFaults } from '../../devnet/faults/plan.ts'
+import { faultDevnet, planOf, runFaults } from '../../devnet/faults/run.ts'
+import { isClean } from '../../devnet/faults/summary.ts'
+
+/** 19 s of faults, nearly every kind once; the long form is `npm run faults`. */
+const run = { seed: 'short', transfers: 40, durationMs: 19_000, kinds: faultKinds, patienceMs: 60_000, processes: 2 }
+
+test('everything goes wrong at random, then everything is delivered once, without a hole and without an operator', async () => {
+  const devnet = await startDevnet({ ...faultDevnet, inMemory: true, ui: false })
+  const said: string[] = []
+  try {
+    const summary = await runFaults(devnet, run, (line) => said.push(line))
+    expect(isClean(summary), [...said, JSON.stringify(summary)].join('\n')).toBe(true)
+    // The plan came true: a fault that finds nothing to strike is one that the moment had nothing for.
+    expect(Object.keys(summary.faults).length).toBeGreaterThan(20)
+  } finally {
+    await devnet.stop()
+  }
+})
+
+test('the same seed plans the same faults, another one others; every kind comes before one comes twice', () => {
+  expect(planOf(run)).toEqual(planOf(run))
+  expect(planOf({ ...run, seed: 'other' })).not.toEqual(planOf(run))
+  const long = planFaults({ ...run, durationMs: 60_000, nodes: 3, deepest: 4 })
+  expect(new Set(long.slice(0, faultKinds.length).map(({ kind }) => kind))).toEqual(new Set(faultKinds))
+  expect(long.every(({ depth, node }) => depth >= 1 && depth <= 4 && (node === 'all' || node < 3))).toBe(true)
+  expect(
+    planFaults({ ...run, kinds: ['fork', 'kill'], nodes: 3, deepest: 4 }).every(({ kind }) => kind === 'fork' || kind === 'kill'),
+  ).toBe(true)
+})
