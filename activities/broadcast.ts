@@ -80,11 +80,19 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, phases: Phases, c
   const sent = Date.now()
   for (;;) {
     phases.enter(`following nonce ${flight.nonce}, ${flight.attempts} attempts`)
-    await flight.until((state) => state.kind !== 'flying', sent + followMs - Date.now(), context.cancellationSignal)
+    await landed(flight, agent, sent + followMs, context.cancellationSignal)
     if (context.cancellationSignal.aborted) await context.cancelled
     const timing = { grantMs: granted - started, sentMs: sent - granted, includedMs: Date.now() - sent }
     const result = await outcome(flight, input, deps, timing, sent + followMs, context.cancellationSignal)
     if (result) return result
+  }
+}
+
+/** Follows into a block until then. Where the lane was forbidden the workflow is told sooner: another lane may deliver. */
+async function landed(flight: Flight, agent: LaneAgent, until: number, signal: AbortSignal): Promise<void> {
+  const down = (state: FlightState) => state.kind !== 'flying'
+  while (Date.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
+    if (await flight.until(down, Math.min(heartbeatMs, until - Date.now()), signal)) return
   }
 }
 

@@ -1,0 +1,100 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { until } from '../../devnet/until.ts'
+import { activateSignal, forbidSignal, laneStatusQuery, pauseSignal, resumeSignal, retrySignal } from '../../temporal/messages.ts'
+import { stuckInPool } from '../faults/stuck.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { mineDearUntil, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
+import type { Sent, Stage } from '../helpers/e2e.ts'
+import { ledgerId, startStage } from '../helpers/e2e.ts'
+
+const coin = { kind: 'coin', amount: 10n ** 17n } as const
+
+/** Transfers go to bsc, which has two lanes, and are handed in by hand. */
+describe('Transfers that do not wait for ever', () => {
+  let stage: Stage
+  let portage: PortageProcess
+  const anvil = () => stage.devnet.chains.bsc.anvil
+  const lanes = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc').map(({ address }) => address)
+  const ledger = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index))
+  const transfer = ({ id }: Sent) => stage.client.workflow.getHandle(id)
+
+  /** `portage transfer submit`, as a person would; resolves with the transfer. */
+  async function submit(...options: string[]): Promise<Sent> {
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    const vaa = Buffer.from(await stage.vaa(sent)).toString('base64')
+    const { code, err } = await runCli(['transfer', 'submit', vaa, ...options, '--api', portage.apiUrl], { env: process.env })
+    expect([code, err]).toEqual([0, ''])
+    return sent
+  }
+  /** Index of the lane that has the transfer's transaction in the pool. */
+  const carrier = () =>
+    until(
+      async () => {
+        const pools = await Promise.all(lanes().map((lane) => pooled(anvil(), lane)))
+        const index = pools.findIndex(({ length }) => length > 0)
+        return index >= 0 && { index, call: pools[index]![0]! }
+      },
+      { timeoutMs: 30_000, what: 'the call to be in the pool' },
+    )
+
+  beforeAll(async () => {
+    stage = await startStage({ consistencyLevel: 200, keysPerChain: 2 })
+    await stage.devnet.guardian.spy.stop()
+    portage = await stage.portage({ configure: (config) => ({ ...config, transfers: { abandonAfterMinutes: 0 } }) })
+    // Both ledgers exist from here on.
+    for (const index of lanes().keys()) await until(() => ledger(index).query('status'), { timeoutMs: 30_000, what: 'the ledger' })
+  })
+
+  afterEach(() => startMining(anvil()))
+  afterAll(() => stage?.close())
+
+  test('past the deadline without a nonce: parked at once, nothing is sent; retried, it is delivered', async () => {
+    for (const index of lanes().keys()) await ledger(index).signal(pauseSignal, { reason: 'a test' })
+    const sent = await submit('--deadline', '0.1', '--priority', '2')
+    const parked = await stage.reaches(sent.id, 'parked')
+    expect(parked).toMatchObject({ code: 'DEADLINE_PASSED' })
+    expect(parked).not.toHaveProperty('nonce')
+    await expectNotDelivered(stage, [sent])
+    for (const index of lanes().keys()) await ledger(index).signal(resumeSignal)
+    await transfer(sent).signal(retrySignal)
+    expect(await stage.outcomes([sent])).toMatchObject([{ state: 'delivered', delivery: { ours: true } }])
+    await expectDelivered(stage)
+  })
+
+  test('past the deadline with its call stuck in the pool: the lane mines a no-op instead, and it is parked; retried, it is delivered', async () => {
+    await stopMining(anvil())
+    const sent = await submit('--deadline', new Date(Date.now() + 8_000).toISOString())
+    const { index, call } = await carrier()
+    const ordered = async () => Object.values((await ledger(index).query(laneStatusQuery)).entries).some(({ fill }) => fill === 'cancelled')
+    await until(ordered, { timeoutMs: 30_000, what: 'the lane to be told to fill the nonce' })
+    await mineDearUntil(anvil(), call.maxFeePerGas * 3n, lanes()[index]!, call.nonce + 1)
+    await startMining(anvil())
+    expect(await stage.reaches(sent.id, 'parked')).toMatchObject({ code: 'DEADLINE_PASSED' })
+    await expectNotDelivered(stage, [sent])
+    await transfer(sent).signal(retrySignal)
+    expect(await stage.outcomes([sent])).toMatchObject([{ state: 'delivered', delivery: { ours: true } }])
+    await expectDelivered(stage)
+  })
+
+  test('its lane is forbidden while its call is stuck: the nonce is left to the lane, the other one delivers, once', async () => {
+    const stuck = await stuckInPool(anvil())
+    const sent = await submit()
+    const { index, call } = await carrier()
+    const other = lanes()[1 - index]!
+    await ledger(index).signal(forbidSignal, { reason: 'a test' })
+    const moved = async () => {
+      await stuck.passBlock()
+      return (await pooled(anvil(), other)).length > 0
+    }
+    await until(moved, { timeoutMs: 60_000, everyMs: 500, what: 'the other lane to take it' })
+    const { lane, timeline } = await stage.status(sent.id)
+    expect(lane).toContain(other)
+    expect(timeline.map(({ note }) => note).join()).toContain(`nonce ${call.nonce} was left to its lane`)
+    await stuck.end()
+    expect(await stage.outcomes([sent])).toMatchObject([{ state: 'delivered', delivery: { by: other, ours: true } }])
+    await ledger(index).signal(activateSignal)
+    await expectDelivered(stage)
+  })
+})
