@@ -1,21 +1,19 @@
-import type { Account, Chain, Inclusion, SendErrorClass, SignedTransaction, Signer, Watch } from '../chains/port.ts'
-import { bumpFees, feeLimitReached, type Fees } from '../domain/fees.ts'
+import type { Account, Inclusion, SendErrorClass, Watch } from '../chains/port.ts'
+import { RelayerError } from '../domain/errors.ts'
+import { pricedOut, type Fees } from '../domain/fees.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { Attempt } from '../domain/lane.ts'
 import { failpoint } from '../observability/failpoints.ts'
-import type { Logger } from '../observability/logger.ts'
+import type { AttemptRecord } from '../temporal/steps.ts'
+import { Bidding, type Bid, type BiddingDeps } from './bidding.ts'
 import type { Ledger } from './ledger.ts'
+import { Patience } from './patience.ts'
+import { Sending } from './sending.ts'
+import { Signatures } from './signatures.ts'
+import { UserOfNonce } from './user-of-nonce.ts'
 
-/** Gas of a transfer of nothing to oneself (EVM: 21,000). */
-const noopGas = '21000'
-/** A transaction that a pool took may have been evicted: it is sent again after so many blocks without inclusion. */
-const resendAfterBlocks = 5
-
-export interface FlightDeps {
-  readonly chain: Chain
-  readonly signer: Signer
+export interface FlightDeps extends BiddingDeps {
   readonly ledger: Ledger
-  readonly logger: Logger
   readonly bumpAfterBlocks: number
 }
 
@@ -42,23 +40,18 @@ export class Flight {
   /** The request that the ledger answered with this nonce: only it may give the nonce back. */
   readonly grantedTo: string | undefined
   readonly #deps: FlightDeps
-  readonly #intent: Intent | undefined
   readonly #watch: Watch
-  readonly #signed = new Map<number, SignedTransaction>()
-  readonly #noops = new Set<string>()
+  readonly #signatures: Signatures
+  readonly #bidding: Bidding
+  readonly #sending: Sending
+  readonly #patience: Patience
+  readonly #user: UserOfNonce
   readonly #listeners = new Set<() => void>()
   readonly #outbid: readonly Fees[]
   #attempts: readonly Attempt[]
   #estranged = false
-  #spent: 'foreign' | undefined
-  #usedBlocks = 0
-  #lastSendHeight = -1
-  #attemptHeight = -1
-  #lowestSince: number | undefined
-  #settledSend = false
-  #taken = false
+  #foreign = false
   #work: Promise<void> | undefined
-  #note = 'not sent yet'
   #closed = false
 
   /** @param outbid fees of attempts that the ledger does not know and a pool may hold: whatever is signed here must exceed them */
@@ -67,9 +60,13 @@ export class Flight {
     this.nonce = nonce
     this.intentId = owned?.intentId
     this.grantedTo = owned?.grantedTo
-    this.#intent = owned?.intent
     this.#attempts = attempts
     this.#outbid = outbid
+    this.#signatures = new Signatures(deps, nonce, owned?.intent)
+    this.#bidding = new Bidding(deps, nonce, owned?.intentId, owned?.intent)
+    this.#sending = new Sending(deps, nonce)
+    this.#patience = new Patience(deps.bumpAfterBlocks, deps.chain.raises)
+    this.#user = new UserOfNonce(deps, nonce)
     this.#watch = deps.chain.watch([])
     this.#watch.onChange(({ kind }) => {
       if (kind === 'unseen') this.#fellOut()
@@ -84,10 +81,21 @@ export class Flight {
   get state(): FlightState {
     const { inclusion } = this.#watch
     if (inclusion.kind === 'included') {
-      const noop = this.#noops.has(inclusion.receipt.hash)
+      const noop = this.#isNoop(inclusion.receipt.hash)
       return noop && inclusion.final ? { kind: 'spent', by: 'noop' } : { ...inclusion, noop }
     }
-    return this.#spent ? { kind: 'spent', by: this.#spent } : { kind: 'flying', note: this.#note }
+    return this.#foreign ? { kind: 'spent', by: 'foreign' } : { kind: 'flying', note: this.#sending.note }
+  }
+
+  /** Every attempt that was signed here, in order, and what became of it. */
+  get tried(): AttemptRecord[] {
+    const { inclusion } = this.#watch
+    return this.#signatures.records(this.#attempts, inclusion.kind === 'included' ? inclusion.receipt.hash : undefined)
+  }
+
+  /** It is stuck at the dearest that it may be: an operator's limits, or those of raises, keep it there. */
+  get atFeeLimit(): boolean {
+    return this.#bidding.atLimit && this.unmined
   }
 
   /** True while no block holds the nonce. */
@@ -112,15 +120,15 @@ export class Flight {
 
   /** Nothing of this nonce was signed in this process, nor is being signed. */
   get unsigned(): boolean {
-    return this.#signed.size === 0 && !this.#work
+    return this.#signatures.none && !this.#work
   }
 
-  /** Signs every recorded attempt, so that each hash is watched, and sends the last; once. Throws SIGNER_UNAVAILABLE. */
+  /** Signs every recorded attempt, so that each hash is watched, and sends the last; once. Throws what the signer throws. */
   async launch(): Promise<void> {
     if (!this.unsigned) return
     await this.#exclusively(async () => {
       failpoint('after-grant')
-      await this.#signAll()
+      await this.#sign().catch((error: unknown) => this.#refused(error))
       failpoint('after-sign')
       await this.#send()
       failpoint('after-send')
@@ -132,70 +140,61 @@ export class Flight {
     // An order comes with the answer to a raise as often as not: it waits for its end, since the next one would meet the next raise.
     await this.#work?.catch(() => {})
     if (attempts.length > this.#attempts.length) this.#attempts = attempts
-    if (this.#attempts.at(-1)?.kind === 'noop') {
-      if (this.#signed.has(this.#attempts.length - 1)) return
-      await this.#exclusively(async () => {
-        await this.#signAll()
-        await this.#send()
-      })
-      return
-    }
-    await this.bump('noop')
-  }
-
-  /** One more attempt, whatever was offered before. @param least an operator's own offer, wei: taken where it is more than that of the market */
-  async bump(kind?: Attempt['kind'], least: Partial<Fees> = {}): Promise<void> {
+    if (this.#attempts.at(-1)?.kind !== 'noop') return this.bump('noop')
+    if (this.#signatures.has(this.#attempts.length - 1)) return
     await this.#exclusively(async () => {
-      const market = await this.#deps.chain.quote()
-      const more = (a: string, b: string | undefined) => (b !== undefined && BigInt(b) > BigInt(a) ? b : a)
-      await this.#outbidAll({ maxFee: more(market.maxFee, least.maxFee), tip: more(market.tip, least.tip) }, kind)
+      await this.#sign()
+      await this.#send()
     })
   }
 
-  /** What is stuck at the limit is not stuck for its price: the same bytes go again, and the market is asked again later. */
-  async #bumpToLimit(): Promise<void> {
-    const market = await this.#deps.chain.quote()
-    if (!feeLimitReached(this.offered, market)) return this.#outbidAll(market)
-    this.#attemptHeight = this.#height
-    await this.#send()
+  /**
+   * One more attempt now, whatever was offered before, within the caps of its policy; at the caps the best is sent again.
+   * @param least an operator's own offer, wei: at least this, whatever the policy says
+   */
+  async bump(kind?: Attempt['kind'], least?: Partial<Fees>): Promise<void> {
+    await this.#exclusively(() => this.#raise({ kind, atLeast: least, urgent: true }))
   }
 
-  /** One more attempt: recorded, then signed, then sent. */
-  async #outbidAll(market: Fees, kind: Attempt['kind'] = this.#attempts.at(-1)?.kind ?? 'noop'): Promise<void> {
-    const last = this.#attempts.at(-1)
-    const gasLimit = kind === 'noop' ? noopGas : (last?.gasLimit ?? noopGas)
-    const fees = bumpFees(this.offered, market)
+  /** One more attempt, recorded, then signed, then sent; the best again if none may be dearer. */
+  async #raise(bid: Bid): Promise<void> {
+    const attempt = await this.#bidding.next(this.#attempts, this.offered, bid)
+    if (!attempt) {
+      this.#patience.attempted(this.#height)
+      return this.#send()
+    }
     const index = this.#attempts.length
-    const answer = await this.#deps.ledger.ask({ kind: 'attempt', nonce: this.nonce, index, attempt: { kind, gasLimit, ...fees } })
+    const answer = await this.#deps.ledger.ask({ kind: 'attempt', nonce: this.nonce, index, attempt })
     const known = answer.kind === 'attempts' ? answer.attempts : []
     this.#estranged = known.length < index || answer.kind === 'refused'
     if (known.length <= index) return
     this.#attempts = known
     failpoint('after-bump-recorded')
-    await this.#signAll()
+    await this.#sign()
+    if (this.#signatures.refuses(known.length - 1)) await this.#askForFill()
     await this.#send()
   }
 
   /** Once per block, with the account as it stands. */
   onBlock(height: number, account: Account): void {
     if (!this.unmined) return
-    if (this.nonce < account.finalizedNonce) {
-      // Two blocks in a row: one lagging receipt read must not call our own transaction a stranger's.
-      if (++this.#usedBlocks > 1) {
-        this.#spent = 'foreign'
-        this.#changed()
-      }
-      return
-    }
-    this.#usedBlocks = 0
-    if (this.#work || this.nonce < account.latestNonce || this.#signed.size === 0) return
-    // Only the lowest is judged stuck, and only from when it became the lowest: those behind it wait for it, not for a better fee.
-    this.#lowestSince = this.nonce === account.latestNonce ? (this.#lowestSince ?? height) : undefined
-    if (this.#lowestSince !== undefined && height - Math.max(this.#attemptHeight, this.#lowestSince) >= this.#deps.bumpAfterBlocks) {
-      return this.#background(this.#exclusively(() => this.#bumpToLimit()))
-    }
-    const quiet = this.#settledSend && height - this.#lastSendHeight < resendAfterBlocks
-    if (!quiet && height > this.#lastSendHeight) this.#background(this.#exclusively(() => this.#send()))
+    if (this.nonce < account.latestNonce) return this.#background(this.#findUser(account))
+    this.#user.reset()
+    if (this.#work || this.#signatures.none) return
+    const { baseFee } = this.#deps.chain.heads.current?.latest ?? {}
+    const lowest = this.nonce === account.latestNonce
+    const due = this.#patience.look({ height, lowest, pricedOut: pricedOut(this.#attempts, baseFee) })
+    if (due) return this.#background(this.#exclusively(() => this.#raise({ ifAsked: due === 'reprice' })))
+    if (this.#sending.due(height)) this.#background(this.#exclusively(() => this.#send()))
+  }
+
+  async #findUser(account: Account): Promise<void> {
+    const user = await this.#user.look(account, this.#signatures)
+    if (!user || !this.unmined || this.#closed) return
+    if (user.kind === 'ours') return this.#watch.add(user.hash)
+    this.#deps.logger.warn('a nonce was used by a transaction that is none of its attempts', { nonce: this.nonce, hash: user.hash })
+    this.#foreign = true
+    this.#changed()
   }
 
   /** Resolves with true as soon as `done` holds, with false after `timeoutMs` or when the signal aborts. */
@@ -224,54 +223,43 @@ export class Flight {
     this.#watch.close()
   }
 
-  async #signAll(): Promise<void> {
-    const { chain, signer } = this.#deps
-    for (const [index, attempt] of this.#attempts.entries()) {
-      if (this.#signed.has(index)) continue
-      const call = attempt.kind === 'noop' ? { to: signer.address, data: '0x', value: '0' } : this.#intent
-      if (!call) continue
-      const { maxFee, tip, gasLimit } = attempt
-      const signed = await signer.sign({ networkId: chain.networkId, nonce: this.nonce, ...call, gasLimit, maxFee, tip })
-      this.#signed.set(index, signed)
-      if (attempt.kind === 'noop') this.#noops.add(signed.hash)
-      this.#watch.add(signed.hash)
+  async #sign(): Promise<void> {
+    for (const hash of await this.#signatures.signAll(this.#attempts)) this.#watch.add(hash)
+    this.#patience.attempted(this.#height)
+  }
+
+  /** Nothing of it may be signed: the nonce goes back, or, if an earlier try may have sent it, is filled. Throws what it is given. */
+  async #refused(error: unknown): Promise<never> {
+    const { intentId, grantedTo } = this
+    if (error instanceof RelayerError && error.code === 'SIGNING_REFUSED' && intentId && grantedTo) {
+      const answer = await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo })
+      if (answer.kind === 'held') await this.#askForFill()
     }
-    this.#attemptHeight = this.#height
+    throw error
   }
 
   async #send(): Promise<void> {
-    const signed = this.#signed.get(this.#attempts.length - 1)
-    if (!signed || this.#closed) return
-    this.#lastSendHeight = this.#height
-    const outcome = await this.#deps.chain.send(signed.raw)
-    this.#settledSend = outcome.kind !== 'refused'
-    this.#taken ||= this.#settledSend
-    this.#note = outcome.kind === 'refused' ? `${outcome.error}: ${outcome.message}` : `sent, hash ${signed.hash}`
-    if (outcome.kind !== 'refused') return
-    this.#deps.logger.warn('a node refused a transaction', { nonce: this.nonce, class: outcome.error, reason: outcome.message })
-    await this.#react(outcome.error)
+    const { best } = this.#signatures
+    if (!best || this.#closed) return
+    const error = await this.#sending.send(best, this.#height)
+    if (error) await this.#react(error)
   }
 
   /** After a send nothing is a verdict: what is refused is sent again at the next block, raised, or judged by the chain. */
   async #react(error: SendErrorClass): Promise<void> {
-    switch (error) {
-      case 'replacement-underpriced':
-      case 'underpriced':
-        // Raised at the next block if it is still the lowest and unmined.
-        this.#attemptHeight = this.#height - this.#deps.bumpAfterBlocks
-        this.#settledSend = true
-        return
-      case 'terminally-stuck':
-        await this.#deps.ledger.ask({ kind: 'fill', nonce: this.nonce, reason: 'refused' })
-        return
-      case 'fatal':
-        // Once a node has taken it, another's refusal says nothing. Before, the call can never be mined: the nonce still must be.
-        if (this.#taken || this.#attempts.length > 1) return
-        await this.#deps.ledger.ask({ kind: 'fill', nonce: this.nonce, reason: 'refused' })
-        return
-      default:
-        return
-    }
+    // No pool has what all find too cheap. What a replacement was to replace still stands: that is the lowest's business.
+    if (error === 'underpriced') this.#patience.hurry('any')
+    if (error === 'replacement-underpriced') this.#patience.hurry('lowest')
+    if (this.#sending.hopeless) await this.#askForFill()
+  }
+
+  async #askForFill(): Promise<void> {
+    await this.#deps.ledger.ask({ kind: 'fill', nonce: this.nonce, reason: 'refused' })
+  }
+
+  #isNoop(hash: string): boolean {
+    const place = this.#signatures.placeOf(hash)
+    return place !== undefined && this.#attempts[place]?.kind === 'noop'
   }
 
   async #exclusively(work: () => Promise<void>): Promise<void> {
@@ -286,14 +274,15 @@ export class Flight {
 
   /** A pool need not have it any more: the same bytes go at the next block, and the wait for a better fee begins anew. */
   #fellOut(): void {
-    this.#settledSend = false
-    this.#lowestSince = undefined
+    this.#sending.unsettle()
+    this.#patience.restart()
   }
 
   #background(work: Promise<void>): void {
     work.catch((error: unknown) => {
-      this.#note = error instanceof Error ? error.message : String(error)
-      this.#deps.logger.warn('a flight met an error; it goes on at the next block', { nonce: this.nonce, reason: this.#note })
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#sending.note = reason
+      this.#deps.logger.warn('a flight met an error; it goes on at the next block', { nonce: this.nonce, reason })
     })
   }
 

@@ -1,0 +1,82 @@
+import type { Chain, Signer } from '../chains/port.ts'
+import { selectorOf, type FeeDesk, type FeePolicy } from '../domain/fee-policy.ts'
+import { nextOffer, type Fees } from '../domain/fees.ts'
+import type { Intent } from '../domain/intent.ts'
+import type { Attempt, LaneConfig } from '../domain/lane.ts'
+import type { Logger } from '../observability/logger.ts'
+
+export interface BiddingDeps {
+  readonly chain: Chain
+  readonly signer: Signer
+  readonly logger: Logger
+  readonly config: Pick<LaneConfig, 'lane'>
+  /** What may be spent, as it stands now; absent: no limits but those of raises. */
+  readonly fees?: FeeDesk
+}
+
+/** How the next attempt is to be. */
+export interface Bid {
+  /** Absent: as the last one. */
+  readonly kind?: Attempt['kind'] | undefined
+  /** An operator's own fees, whatever the policy says. */
+  readonly atLeast?: Partial<Fees> | undefined
+  /** Now, whatever was offered: within the caps of the policy only. */
+  readonly urgent?: boolean
+  /** Only if the market asks for more than the last attempt offers. */
+  readonly ifAsked?: boolean
+}
+
+/** What to offer next for one nonce. */
+export class Bidding {
+  readonly #deps: BiddingDeps
+  readonly #nonce: number
+  readonly #about: { transfer?: string; contract?: string; selector?: string | undefined }
+  #warned = false
+  /** What was offered is as dear as it may be: an operator's caps, or the limit of raises, keep it there. */
+  atLimit = false
+
+  /** @param intentId `${owner}/${round}`, see temporal/steps.ts */
+  constructor(deps: BiddingDeps, nonce: number, intentId: string | undefined, intent: Intent | undefined) {
+    this.#deps = deps
+    this.#nonce = nonce
+    this.#about = {
+      ...(intentId !== undefined && { transfer: intentId.replace(/\/[^/]*$/, '') }),
+      ...(intent && { contract: intent.to, selector: selectorOf(intent.data) }),
+    }
+  }
+
+  /** Undefined: nothing dearer may, or need, be offered; the best attempt is sent again. @param offered all that a pool may hold */
+  async next(attempts: readonly Attempt[], offered: readonly Fees[], bid: Bid): Promise<Attempt | undefined> {
+    const { chain, signer } = this.#deps
+    const last = attempts.at(-1)
+    const kind = bid.kind ?? last?.kind ?? 'noop'
+    const [market, noopGas] = await Promise.all([chain.quote(), chain.noopGas(signer.address)])
+    if (bid.ifAsked && last && !dearer(market, last)) return undefined
+    const cost =
+      kind === 'noop' || !last ? { gasLimit: noopGas } : { gasLimit: last.gasLimit, ...(last.dataFee && { dataFee: last.dataFee }) }
+    const fees = nextOffer(offered, market, { ...bid, ...cost, kind, policy: this.#policy() })
+    this.atLimit = fees === undefined
+    if (fees) return { kind, ...cost, ...fees }
+    if (!this.#warned) {
+      const { maxFee, tip } = last ?? {}
+      this.#deps.logger.warn('the fee of a stuck nonce is at its limit; the best attempt is sent again', {
+        nonce: this.#nonce,
+        maxFee,
+        tip,
+      })
+    }
+    this.#warned = true
+    return undefined
+  }
+
+  /** As the rules stand now: what operators change holds from the next attempt on. */
+  #policy(): FeePolicy {
+    const { chain, config, fees } = this.#deps
+    return fees?.({ chain: chain.name, lane: config.lane, ...this.#about }) ?? {}
+  }
+}
+
+/** Does the market ask for more than this, on either field? */
+function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
+  return BigInt(market.maxFee) > BigInt(maxFee) || BigInt(market.tip) > BigInt(tip)
+}

@@ -1,0 +1,73 @@
+import type { Chain, SendErrorClass, SignedTransaction } from '../chains/port.ts'
+import type { Logger } from '../observability/logger.ts'
+
+/** A transaction that a pool took may have been evicted: it is sent again after so many blocks without inclusion. */
+const resendAfterBlocks = 5
+/** Where a higher fee replaces nothing, that is all there is to do for a stuck one, ms (OpenZeppelin's relayer on Arbitrum: 20 s). */
+const resendAfterMs = 20_000
+/** So many blocks at each of which every node says that it can never be mined, and it may be given up. */
+const agreedBlocks = 2
+/** The same of what a node had taken before: it can fall out of a pool that finds out later what it costs (zkEVM counters). */
+const doubtedBlocks = 5
+
+/** Sends what is signed for one nonce, and remembers what the nodes said. */
+export class Sending {
+  readonly #chain: Chain
+  readonly #logger: Logger
+  readonly #nonce: number
+  readonly #resendAfter: number
+  #lastHeight = -1
+  #settled = false
+  #taken = false
+  #hopeless: { error: 'fatal' | 'terminally-stuck'; blocks: number; height: number } | undefined
+  note = 'not sent yet'
+
+  constructor({ chain, logger }: { chain: Chain; logger: Logger }, nonce: number) {
+    this.#chain = chain
+    this.#logger = logger
+    this.#nonce = nonce
+    this.#resendAfter = chain.raises ? resendAfterBlocks : Math.max(1, Math.ceil(resendAfterMs / chain.blockTimeMs))
+  }
+
+  /** A pool need not have it any more. */
+  unsettle(): void {
+    this.#settled = false
+  }
+
+  /** Is it time for the same bytes again? */
+  due(height: number): boolean {
+    return height > this.#lastHeight && !(this.#settled && height - this.#lastHeight < this.#resendAfter)
+  }
+
+  /** Sends to every node; returns what they agree to refuse it for. */
+  async send({ raw, hash }: SignedTransaction, height: number): Promise<SendErrorClass | undefined> {
+    this.#lastHeight = height
+    const outcome = await this.#chain.send(raw)
+    const error = outcome.kind === 'refused' ? outcome.error : undefined
+    this.#count(error, height)
+    // What is too cheap is offered for more, not sent again.
+    this.#settled = error === undefined || error === 'underpriced' || error === 'replacement-underpriced'
+    this.#taken ||= error === undefined
+    this.note = outcome.kind === 'refused' ? `${outcome.error}: ${outcome.message}` : `sent, hash ${hash}`
+    if (outcome.kind === 'refused')
+      this.#logger.warn('a node refused a transaction', { nonce: this.#nonce, class: outcome.error, reason: outcome.message })
+    return error
+  }
+
+  /**
+   * True if the call can be given up: all nodes say that it can never be mined, at two blocks. Once one has taken it, `fatal` says nothing any
+   * more; that it is `terminally-stuck` is believed when it is said at five blocks with nothing else between.
+   */
+  get hopeless(): boolean {
+    if (!this.#hopeless) return false
+    const { error, blocks } = this.#hopeless
+    if (this.#taken) return error === 'terminally-stuck' && blocks >= doubtedBlocks
+    return blocks >= agreedBlocks
+  }
+
+  #count(error: SendErrorClass | undefined, height: number): void {
+    if (error !== 'fatal' && error !== 'terminally-stuck') this.#hopeless = undefined
+    else if (this.#hopeless?.error !== error) this.#hopeless = { error, blocks: 1, height }
+    else if (this.#hopeless.height < height) this.#hopeless = { error, blocks: this.#hopeless.blocks + 1, height }
+  }
+}
