@@ -1,10 +1,11 @@
 import type { Client } from '@temporalio/client'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import type { LaneState } from '../domain/lane.ts'
+import type { LaneStanding, LaneState } from '../domain/lane.ts'
 import { view } from '../domain/lane-reducer.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import { laneAddress, laneId } from '../domain/lane-id.ts'
+import { createLaneDirectory } from '../lanes/directory.ts'
 import { laneStatusQuery } from '../temporal/messages.ts'
 import { laneWorkflowId } from '../temporal/names.ts'
 
@@ -13,7 +14,18 @@ export interface LaneRow {
   readonly lane: LaneId
   /** Absent: not in this config, but its ledger runs. */
   readonly chain?: string
-  readonly status: 'active' | 'paused' | 'syncing' | 'no ledger yet' | 'no answer'
+  /** `broke`: without funds; `unserved`: no worker has its key. */
+  readonly status:
+    | 'active'
+    | 'paused'
+    | 'draining'
+    | 'forbidden'
+    | 'broke'
+    | 'chain replaced'
+    | 'unserved'
+    | 'syncing'
+    | 'no ledger yet'
+    | 'no answer'
   readonly next?: number
   readonly latest?: number
   readonly finalized?: number
@@ -21,7 +33,8 @@ export interface LaneRow {
   readonly window?: number
   /** wei, decimal. */
   readonly balance?: string
-  readonly pausedFor?: string
+  /** Why it takes no work. */
+  readonly reason?: string
 }
 
 const queryTimeoutMs = 5_000
@@ -46,7 +59,12 @@ export async function listLanes(client: Client, config: Config): Promise<LaneRow
   }
   const known = new Map(configured.map(({ lane, chain }) => [lane, chain]))
   const all = [...new Set([...known.keys(), ...running])]
-  return Promise.all(all.map(async (lane) => toRow(lane, known.get(lane), running.has(lane), await readIfRunning(client, lane, running))))
+  const directory = createLaneDirectory(client, all)
+  const row = async (lane: LaneId) => {
+    const state = await readIfRunning(client, lane, running)
+    return toRow(lane, known.get(lane), running.has(lane), state, state && (await directory.standing(lane)))
+  }
+  return Promise.all(all.map(row))
 }
 
 /** The ledger of a lane. Throws LANE_NOT_FOUND, LANE_UNREACHABLE. */
@@ -64,22 +82,31 @@ export async function readLane(client: Client, lane: LaneId): Promise<LaneState>
   }
 }
 
-export function toRow(lane: LaneId, chain: string | undefined, running: boolean, state: LaneState | undefined): LaneRow {
+export function toRow(
+  lane: LaneId,
+  chain: string | undefined,
+  running: boolean,
+  state: LaneState | undefined,
+  standing?: LaneStanding,
+): LaneRow {
   const about = { lane, ...(chain && { chain }) }
   if (!state) return { ...about, status: running ? 'no answer' : 'no ledger yet' }
-  const { next, latest, finalized, inFlight, window } = view(state)
+  const { next, latest, finalized, inFlight, window, closed } = view(state)
+  const why = closed ?? (standing?.why && { why: standing.why, detail: standing.detail ?? '' })
   return {
     ...about,
-    status: state.paused ? 'paused' : state.synced ? 'active' : 'syncing',
+    status: why ? (words[why.why as keyof typeof words] ?? why.why) : state.synced ? 'active' : 'syncing',
     next,
     latest,
     finalized,
     inFlight,
     window,
     ...(state.observed && { balance: state.observed.balance }),
-    ...(state.paused && { pausedFor: state.paused.reason }),
+    ...(why && { reason: why.detail }),
   }
 }
+
+const words = { funds: 'broke', replaced: 'chain replaced' } as const
 
 async function readIfRunning(client: Client, lane: LaneId, running: ReadonlySet<LaneId>): Promise<LaneState | undefined> {
   if (!running.has(lane)) return undefined

@@ -1,0 +1,58 @@
+import { createChain } from '../chains/registry.ts'
+import type { ChainConfig, Config } from '../config/schema.ts'
+import { RelayerError } from '../domain/errors.ts'
+import { laneId } from '../domain/lane-id.ts'
+import type { LaneId } from '../domain/lane-id.ts'
+
+/** Gas of a payment, and how often its price of now may be passed before it is sent. */
+const paymentGas = 21_000n
+const priceRoom = 2n
+/** The limit that is signed is the estimate times 1.2; rounded up. */
+const limitRoom = 2n
+
+/** The account of a configured lane, with its chain connected. */
+export interface LaneAccount {
+  /** The chain's name in the config. */
+  readonly name: string
+  readonly config: ChainConfig
+  readonly lane: ChainConfig['lanes'][number]
+  readonly chain: ReturnType<typeof createChain<ChainConfig['family']>>
+}
+
+/** Throws LANE_NOT_FOUND for a lane that the config does not have; NODE_UNAVAILABLE, CHAIN_ID_MISMATCH. */
+export async function withLaneChain<Result>(config: Config, id: LaneId, use: (account: LaneAccount) => Promise<Result>): Promise<Result> {
+  for (const [name, settings] of Object.entries(config.chains)) {
+    const lane = settings.lanes.find(({ address }) => laneId(settings.family, settings.networkId, address) === id)
+    if (!lane) continue
+    const { family, networkId, nodes, finality, blockTimeMs } = settings
+    const chain = createChain(family, { name, networkId, nodes, finality, blockTimeMs })
+    await chain.connect()
+    try {
+      return await use({ name, config: settings, lane, chain })
+    } finally {
+      chain.close()
+    }
+  }
+  throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane: id } })
+}
+
+/** Coins over what is to be kept and what sending them may cost, wei, decimal. Throws INPUT_INVALID if there are none. */
+export async function spare({ chain, lane }: LaneAccount, to: string, keep: bigint): Promise<string> {
+  const intent = { to, data: '0x', value: '0' }
+  const [account, quote, dataFee] = await Promise.all([chain.account(lane.address), chain.quote(), chain.dataFee(intent)])
+  const cost = paymentGas * limitRoom * BigInt(quote.maxFee) * priceRoom + BigInt(dataFee) * priceRoom
+  const value = BigInt(account.balance) - keep - cost
+  if (value > 0n) return String(value)
+  const detail = `nothing to send: balance ${account.balance} wei, to keep ${keep} wei, fee up to ${cost} wei`
+  throw new RelayerError('INPUT_INVALID', { detail, facts: { lane: lane.address } })
+}
+
+/** The lane's balance of an ERC-20 token, in its smallest units. Throws INPUT_INVALID if it is 0, or no token answers. */
+export async function tokenBalance({ chain, lane }: LaneAccount, token: string): Promise<bigint> {
+  // balanceOf(address)
+  const answer = await chain.call(token, `0x70a08231${lane.address.slice(2).padStart(64, '0')}`, 'latest')
+  if (!/^0x[0-9a-f]{64}$/i.test(answer)) throw new RelayerError('INPUT_INVALID', { detail: 'no ERC-20 token answers', facts: { token } })
+  const balance = BigInt(answer)
+  if (balance === 0n) throw new RelayerError('INPUT_INVALID', { detail: 'the lane has none of this token', facts: { token } })
+  return balance
+}
