@@ -76,5 +76,3 @@ test('RPC calls per transfer and per block are the same with 10 and with 200 tra
   }
   expect(many.perTransfer).toBeLessThanOrEqual(few.perTransfer + 0.5)
 })
-
-test.todo('at most 5 calls per transfer: one receipt read instead of two to three')
