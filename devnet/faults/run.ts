@@ -9,6 +9,7 @@ import { askLane, drain, type Remains } from './drain.ts'
 import { startFleet } from './fleet.ts'
 import { injectAll, type Injected } from './inject.ts'
 import { sendOver } from './load.ts'
+import { readLogs } from './logs.ts'
 import { planFaults, type FaultKind, type PlannedFault } from './plan.ts'
 import { Lock, type Scene } from './scene.ts'
 import { isClean, summarize, type FaultSummary } from './summary.ts'
@@ -57,6 +58,7 @@ export async function runFaults(devnet: Devnet, run: FaultRun, say: (line: strin
       injected,
       remains,
       check: await devnet.check(scene.sent),
+      logs: await readLogs(devnet),
       resubmitted: catchUp.submitted,
       rpcCalls: callsOf(devnet) - callsBefore,
       elapsedMs: Date.now() - started,

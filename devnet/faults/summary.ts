@@ -1,9 +1,10 @@
 import type { CheckResult } from '../checker.ts'
 import type { Remains } from './drain.ts'
 import type { Injected } from './inject.ts'
+import type { LogFindings } from './logs.ts'
 
 /** What a fault run prints. */
-export interface FaultSummary {
+export interface FaultSummary extends LogFindings {
   readonly seed: string
   readonly transfers: number
   /** Faults that struck, by kind. */
@@ -29,6 +30,7 @@ export function summarize(input: {
   injected: Injected
   check: CheckResult
   remains: Remains
+  logs: LogFindings
   resubmitted: number
   rpcCalls: number
   elapsedMs: number
@@ -46,16 +48,19 @@ export function summarize(input: {
     stuck: remains.transfers.length + remains.lanes.length + check.lanes.filter(({ waiting }) => waiting > 0).length,
     wastedTransactions: check.wastedTransactions,
     revertedTransactions: check.revertedTransactions,
+    ...input.logs,
     resubmitted: input.resubmitted,
     rpcCallsPerTransfer: Math.round((10 * input.rpcCalls) / Math.max(1, check.transfers)) / 10,
     seconds: Math.round(input.elapsedMs / 100) / 10,
   }
 }
 
-/** Everything delivered once, no hole, nothing stuck. */
+/** Everything delivered once, no hole, nothing stuck; nothing in a log that must not be there. */
 export function isClean(summary: FaultSummary): boolean {
-  const { transfers, delivered, lost, duplicateEffects, wrongBalances, nonceHoles, stuck } = summary
-  return transfers > 0 && delivered === transfers && lost + duplicateEffects + wrongBalances + nonceHoles + stuck === 0
+  const { transfers, delivered, lost, duplicateEffects, wrongBalances, nonceHoles, stuck, brokenTasks, keysTold } = summary
+  return (
+    transfers > 0 && delivered === transfers && lost + duplicateEffects + wrongBalances + nonceHoles + stuck + brokenTasks + keysTold === 0
+  )
 }
 
 /** The summary for people. */
