@@ -143,7 +143,8 @@ function fate(state: FlightState): boolean {
 function landing(flight: Flight, { receipt }: Extract<FlightState, { kind: 'included' }>): Landed {
   const gasPaid = String(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice))
   const { height: blockHeight, hash: blockHash } = receipt.block
-  return { nonce: flight.nonce, txHash: receipt.hash, blockHeight, blockHash, gasPaid, attempts: flight.attempts }
+  const { nonce, attempts, tried } = flight
+  return { nonce, txHash: receipt.hash, blockHeight, blockHash, gasPaid, attempts, tried }
 }
 
 /**

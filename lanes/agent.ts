@@ -105,6 +105,11 @@ export class LaneAgent {
     return { waiting: this.#room.size, flying: this.#flights.size }
   }
 
+  /** Nonces that are stuck at the dearest fee that they may have. */
+  get atFeeLimit(): number {
+    return [...this.#flights.values()].filter((flight) => flight.atFeeLimit).length
+  }
+
   /** wei, decimal, as last read. */
   get balance(): string | undefined {
     return this.#watch.account?.balance

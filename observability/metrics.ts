@@ -31,6 +31,12 @@ export const metricDefinitions = {
     'lane',
   ]),
   laneWaiting: define('portage_lane_waiting', 'gauge', 'Calls that wait in this process for a nonce of the lane.', ['lane']),
+  laneAtFeeLimit: define(
+    'portage_lane_at_fee_limit',
+    'gauge',
+    'Nonces of this process that are stuck at the dearest fee that limits let them have; the best attempt is sent again until fees fall or a limit is raised.',
+    ['lane'],
+  ),
   rpcCalls: define('portage_rpc_calls_total', 'counter', 'JSON-RPC calls by chain and method.', ['chain', 'method']),
   headHeight: define('portage_head_height', 'gauge', 'Height of the latest block that the head tracker saw.', ['chain']),
   finalizedHeight: define('portage_finalized_height', 'gauge', 'Height at and below which blocks are final.', ['chain']),

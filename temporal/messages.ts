@@ -4,7 +4,7 @@ import type { ErrorCode } from '../domain/errors.ts'
 import type { Settings, SettingsOrder } from '../domain/settings.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Delivery, Transfer, TransferState } from '../domain/transfer.ts'
-import type { Landed, Ready } from './steps.ts'
+import type { AttemptRecord, Landed, Ready } from './steps.ts'
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
 /** Input of the workflow `transfer`. */
@@ -76,6 +76,8 @@ export interface TransferStatus {
   delivery?: Delivery
   /** Transactions signed for the nonce that was mined: more than one if its fee was raised. */
   attempts?: number
+  /** Each of them that the last process signed, with its fee and what became of it. */
+  tried?: AttemptRecord[]
   code?: ErrorCode
   reason?: string
   rounds: number

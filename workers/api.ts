@@ -68,8 +68,9 @@ export function processMetrics(world: World, agents: readonly LaneAgent[], setti
       all.headHeight.set({ chain: chain.name }, event.latest.height)
       all.finalizedHeight.set({ chain: chain.name }, event.finalized)
     }
-    for (const { lane, view, load, balance, foreign } of agents) {
+    for (const { lane, view, load, balance, foreign, atFeeLimit } of agents) {
       all.laneWaiting.set({ lane }, load.waiting)
+      all.laneAtFeeLimit.set({ lane }, atFeeLimit)
       if (balance !== undefined) all.laneBalance.set({ lane }, Number(balance))
       if (!view) continue
       const state = view.closed?.why ?? (view.synced ? 'active' : 'syncing')

@@ -60,7 +60,7 @@ export class Journal {
       state,
       ...(lane && { lane }),
       ...(nonce !== undefined && { nonce }),
-      ...(landed && { txHash: landed.txHash, attempts: landed.attempts }),
+      ...(landed && { txHash: landed.txHash, attempts: landed.attempts, ...(landed.tried && { tried: landed.tried }) }),
       ...(this.#delivery && { delivery: this.#delivery, ...(this.#delivery.txHash && { txHash: this.#delivery.txHash }) }),
       ...(code && { code }),
       ...(reason && { reason }),

@@ -27,7 +27,7 @@ export function reportText(report: TransferReport): string {
     const { partial, ...row } = report
     return `${facts(row)}\n\nOnly a part is known: ${partial}.`
   }
-  const { id, state, execution, transfer, lane, nonce, txHash, delivery, code, reason, rounds, timeline } = report
+  const { id, state, execution, transfer, lane, nonce, txHash, delivery, code, reason, rounds, tried = [], timeline } = report
   const head = facts({
     transfer: id,
     state,
@@ -45,5 +45,10 @@ export function reportText(report: TransferReport): string {
     rounds,
   })
   const lines = timeline.map((entry) => [new Date(entry.at).toISOString(), entry.state, entry.note])
-  return lines.length === 0 ? head : `${head}\n\n${table(['time', 'state', 'note'], lines)}`
+  const attempts = tried.map(({ kind, hash, maxFee, tip, fate }) => [kind, hash, maxFee, tip, fate])
+  return [
+    head,
+    ...(attempts.length > 0 ? [table(['attempt', 'transaction', 'max fee (wei)', 'tip (wei)', 'fate'], attempts)] : []),
+    ...(lines.length > 0 ? [table(['time', 'state', 'note'], lines)] : []),
+  ].join('\n\n')
 }
