@@ -5,6 +5,8 @@ import type { Receipts } from './receipts.ts'
 /** While fewer blocks are kept, a hash that no node knows is asked for again, so many times. */
 const fewBlocks = 64
 const mostDoubts = 2
+/** How many hashes are remembered that were taken as new: far more than are ever in flight. */
+const mostFresh = 4_096
 
 const unseen: Inclusion = { kind: 'unseen' }
 
@@ -17,6 +19,8 @@ interface Watched {
 /** All watches of a chain. They cost one batched read when they attach and one per block that includes some of them. */
 export interface Inclusions {
   watch(hashes: readonly string[]): Watch
+  /** A node has just taken this transaction as new: it is in no block yet, and will be found in the blocks to come without a read. */
+  accepted(hash: string): void
   /** Watches that are not closed. */
   readonly size: number
 }
@@ -27,6 +31,8 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
   const byHash = new Map<string, Set<Watched>>()
   /** Hashes whose receipt is to be read without knowing a block; tried again at each poll until answered. */
   const unread = new Set<string>()
+  /** Hashes that were taken as new, oldest first. */
+  const fresh = new Set<string>()
   /** Matched hashes whose receipt is not here yet, with the block they are in. */
   const matched = new Map<string, BlockRef>()
   /** Hashes that no node knew although they may be in a block from before our first; asked again at the next head, and how often they were. */
@@ -71,8 +77,12 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
 
   /** Reads what is due: by block where the block is known, else by hash. What fails stays due until the next poll. */
   function read(): void {
-    for (const [block, hashes] of groupByBlock()) start(block.hash, () => readBlock(block, hashes))
+    readMatched()
     for (const hash of unread) if (!matched.has(hash) && !verifying.has(hash)) start(hash, () => readOne(hash))
+  }
+
+  function readMatched(): void {
+    for (const [block, hashes] of groupByBlock()) start(block.hash, () => readBlock(block, hashes))
   }
 
   function start(key: string, work: () => Promise<void>): void {
@@ -174,7 +184,8 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
     else byHash.set(hash, new Set([watched]))
     const block = kept.find(hash)
     if (block) matched.set(hash, { height: block.height, hash: block.hash })
-    else unread.add(hash)
+    // Read with the next poll: most are sent before that, and taken as new, which saves the read.
+    else if (!fresh.has(hash)) unread.add(hash)
   }
 
   function detach(watched: Watched): void {
@@ -198,11 +209,17 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
     get size() {
       return all.size
     },
+    accepted(hash) {
+      fresh.add(hash)
+      unread.delete(hash)
+      const [oldest] = fresh
+      if (fresh.size > mostFresh && oldest !== undefined) fresh.delete(oldest)
+    },
     watch(hashes) {
       const watched: Watched = { hashes: new Set(), listeners: new Set(), inclusion: unseen }
       all.add(watched)
       for (const hash of hashes) attach(watched, hash.toLowerCase())
-      read()
+      readMatched()
       return {
         get inclusion() {
           return watched.inclusion
@@ -210,7 +227,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
         add(hash) {
           if (!all.has(watched)) return
           attach(watched, hash.toLowerCase())
-          read()
+          readMatched()
         },
         onChange(listener) {
           if (!all.has(watched)) return

@@ -1,3 +1,4 @@
+import { keccak256 } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
 import type { FinalityPolicy } from '../../domain/finality.ts'
 import type { NodeUse } from '../../domain/settings.ts'
@@ -132,7 +133,11 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     denies,
     nodes: nodes.status,
     adjustNodes: nodes.adjust,
-    send: (raw) => sendRaw(nodes, classify, raw),
+    async send(raw) {
+      const outcome = await sendRaw(nodes, classify, raw)
+      if (outcome.kind === 'accepted') inclusions.accepted(keccak256(raw))
+      return outcome
+    },
     watch: inclusions.watch,
     msToFinality(height) {
       const event = heads.current

@@ -5,7 +5,7 @@ import type { Nodes } from './nodes.ts'
 import type { Quorum } from './quorum.ts'
 
 /** One answer for a whole block is cheaper than this many single ones, if they are at least a quarter of the block. */
-const wholeBlockFrom = 8
+const wholeBlockFrom = 4
 
 /** A receipt as a node gives it. Throws NODE_REFUSED if it is none. */
 export function readReceipt(value: unknown): Receipt {

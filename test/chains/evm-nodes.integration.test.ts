@@ -39,14 +39,13 @@ describe('nodes', { timeout: 20_000 }, () => {
     return chain
   }
 
-  test('twenty accounts, a quote, a simulation and ten watches at once are one HTTP request', async () => {
+  test('twenty accounts, a quote and a simulation at once are one HTTP request', async () => {
     const node = await proxy()
     // The next poll is far away, so that only what is asked here is seen.
     const chain = await connected(node.url, { blockTimeMs: 60_000 })
     node.requests.length = 0
     const addresses = Array.from({ length: 20 }, (_, index) => devnetAccount(index).address)
     const from = devnetAccount(0).address
-    for (let index = 0; index < 10; index++) chain.watch([`0x${index.toString(16).padStart(64, '0')}`])
     const accounts = Promise.all(addresses.map((address) => chain.account(address)))
     await Promise.all([
       accounts,
@@ -55,7 +54,7 @@ describe('nodes', { timeout: 20_000 }, () => {
       chain.call(from, '0x', 'finalized'),
     ])
     expect(node.requests).toHaveLength(1)
-    expect(node.requests[0]?.length).toBe(20 * 3 + 10 + 3)
+    expect(node.requests[0]?.length).toBe(20 * 3 + 3)
     await Promise.all([...addresses.map((address) => chain.account(address)), chain.quote()])
     expect(node.requests).toHaveLength(1)
   })
