@@ -1,6 +1,6 @@
 import type { Account, Chain, HeadEvent } from '../chains/port.ts'
 import { laneAddress } from '../domain/lane-id.ts'
-import type { LaneConfig, Observation } from '../domain/lane.ts'
+import type { FinalBlock, LaneConfig, Observation } from '../domain/lane.ts'
 import type { Logger } from '../observability/logger.ts'
 import { FinalBlocks } from './final-blocks.ts'
 import type { Ledger } from './ledger.ts'
@@ -31,7 +31,7 @@ export interface Work {
 export class AccountWatch {
   readonly #deps: { chain: Chain; ledger: Ledger; logger: Logger; config: LaneConfig }
   readonly #work: () => Work
-  readonly #finals = new FinalBlocks()
+  #finals = new FinalBlocks()
   #account: Account | undefined
   #sent: Observation | undefined
   #since = 0
@@ -39,6 +39,8 @@ export class AccountWatch {
   #readAt = 0
   #reading = false
   #introduced = false
+  /** What this process has told the ledger of final blocks. */
+  #final: FinalBlock | undefined
   #recognised = false
   #unsubscribe: (() => void) | undefined
   /** After each reading, before the ledger is told. */
@@ -69,6 +71,7 @@ export class AccountWatch {
     this.#account = undefined
     this.#sent = undefined
     this.#recognised = false
+    this.#finals = new FinalBlocks()
   }
 
   async #onBlock(event: HeadEvent): Promise<void> {
@@ -107,9 +110,29 @@ export class AccountWatch {
     const address = laneAddress(config.lane)
     const [account, pending] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
     if (await this.#isReplaced(account)) return
+    const undone = await this.#isUndone(account)
     this.#account = account
     this.onAccount(account)
-    this.#tell(account, pending)
+    this.#tell(account, pending, undone)
+  }
+
+  /**
+   * Fewer final nonces than the ledger knows, on a chain that is final beyond all that the ledger was told: no node lags, what was final is gone
+   * (a reorganisation deeper than finality). The ledger goes on from there; an audit finds the transfers.
+   */
+  async #isUndone({ finalizedNonce }: Account): Promise<boolean> {
+    const { chain, ledger, logger, config } = this.#deps
+    const { finalized = 0, height } = ledger.view ?? {}
+    const final = chain.heads.current?.finalized ?? 0
+    if (height === undefined || finalizedNonce >= finalized || final < height) return false
+    const agreed = await chain.agreedNonce(laneAddress(config.lane))
+    if (agreed >= finalized) return false
+    logger.error('EFFECT_UNDONE: nonces that were final are not used any more; the lane goes on from what the chain says', {
+      lane: config.lane,
+      final: agreed,
+      was: finalized,
+    })
+    return true
   }
 
   /** At the first look, and whenever the chain shows less than the ledger knows as final. */
@@ -132,9 +155,9 @@ export class AccountWatch {
     }
   }
 
-  #tell(account: Account, pending: number | undefined): void {
+  #tell(account: Account, pending: number | undefined, undone: boolean): void {
     const { height, hash } = account.block
-    const final = this.#finals.due
+    const final = this.#finals.due(this.#deps.ledger.view?.final ?? this.#final)
     const observation: Observation = {
       latest: account.latestNonce,
       finalized: account.finalizedNonce,
@@ -145,17 +168,21 @@ export class AccountWatch {
       since: this.#since,
       ...(final && { final }),
       ...(pending !== undefined && { pending }),
+      ...(undone && { undone }),
     }
     if (!this.#worthTelling(observation)) return
     this.#sent = observation
-    if (final) this.#finals.told(final)
+    if (final) {
+      this.#final = final
+      this.#finals.told()
+    }
     this.#deps.ledger.observe(observation)
   }
 
   #worthTelling(seen: Observation): boolean {
     const told = this.#sent
     const { view, owed } = this.#deps.ledger
-    if (!told || seen.pending !== undefined || seen.final) return true
+    if (!told || seen.pending !== undefined || seen.final || seen.undone) return true
     if (seen.latest !== told.latest || seen.finalized !== told.finalized) return true
     const { waiting } = this.#work()
     const busy = seen.claims.length > 0 || waiting > 0 || (view?.inFlight ?? 0) > 0

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../../devnet/until.ts'
+import { devnetSigner } from '../helpers/evm.ts'
+import { laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
+
+const patience = { timeoutMs: 60_000 }
+
+let setting: LaneSetting
+
+beforeAll(async () => {
+  setting = await startLaneSetting()
+})
+
+afterAll(() => setting?.stop())
+
+/** A devnet that begins anew under a ledger that goes on. */
+test('a replaced chain halts the lane, says so, and is worked on from its own beginning once an operator has reset the lane', async () => {
+  const signer = await devnetSigner(20)
+  const lane = laneOf(signer)
+  const ledger = () => setting.ledgers.state(lane)
+  const agent = await setting.agent(signer)
+  const mining = (done: () => unknown, what: string) =>
+    until(async () => (await done()) || setting.mine().then(() => false), { ...patience, what })
+  await launched(agent, want('on the old chain'))
+  await mining(async () => (await ledger()).observed?.final && agent.view?.finalized === 1, 'the ledger to know a final block')
+
+  await setting.anvil.rpc('anvil_reset')
+  const height = agent.view?.final?.height ?? 0
+  await setting.anvil.mine(height + 5)
+  // The tracker of the running process may take a while to believe it; one that starts sees nothing else.
+  const denied = async () => {
+    await setting.anvil.mine()
+    return (await ledger()).replaced
+  }
+  await until(denied, { ...patience, everyMs: 300, what: 'the ledger to be told' })
+  await until(() => agent.load.flying === 0, { ...patience, what: 'the old flights to end' })
+  expect(await agent.acquire(want('too early'), { again: false, timeoutMs: 5_000 })).toMatchObject({ kind: 'refused', why: 'replaced' })
+  expect((await ledger()).next).toBe(1)
+
+  expect(await setting.ledgers.order(lane, { kind: 'reset', id: 'o' })).toEqual({ kind: 'done' })
+  await until(
+    async () => {
+      await setting.anvil.mine()
+      return agent.view?.synced && agent.view.era === 1 && agent.view.closed === undefined
+    },
+    { ...patience, everyMs: 300, what: 'the account to be read anew' },
+  )
+  const flight = await launched(agent, want('on the new chain'))
+  expect(flight.nonce).toBe(0)
+  await setting.anvil.mine()
+  expect(await flight.until(({ kind }) => kind === 'included', 20_000)).toBe(true)
+  // It still is the chain that it knows: not to be reset again.
+  await mining(async () => (await ledger()).observed?.final !== undefined, 'a final block of the new chain')
+  expect(await setting.ledgers.order(lane, { kind: 'reset', id: 'o' })).toMatchObject({ kind: 'refused', why: 'conflict' })
+}, 200_000)
