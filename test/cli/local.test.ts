@@ -128,7 +128,7 @@ describe.concurrent('where nothing answers', () => {
     const failed = checks.filter(({ status }) => status === 'fail')
     expect(failed.map(({ area, name }) => `${area}: ${name.replace(/:\d+$/, '')}`)).toEqual([
       'temporal: server',
-      'chain ethereum: node http://127.0.0.1',
+      'chain ethereum: node node-1 (all) http://127.0.0.1',
       `chain ethereum: key of ${devnetAddress}`,
       'bridge wormhole-token-bridge: spy 127.0.0.1',
       'bridge wormhole-token-bridge: guardian API http://127.0.0.1',
