@@ -209,6 +209,8 @@ export interface Chain {
   watch(hashes: readonly string[]): Watch
   /** How long until a block at this height is final, estimated, ms; 0 if it is. */
   msToFinality(height: number): number
+  /** Transaction count at the finalized height, on the word of more than half of the nodes. Throws NODES_DISAGREE. */
+  agreedNonce(address: string): Promise<number>
   /**
    * The canonical transaction that used this nonce of the account, on the word of more than half of the nodes; undefined while none has, or
    * where the nodes no longer tell (pruned). Throws NODES_DISAGREE.

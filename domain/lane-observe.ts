@@ -16,8 +16,8 @@ export function observe(state: LaneState, observation: Observation, now?: number
   if (known && observation.height < known.height) {
     return { state: { ...heard(state, now), entries: claimed(state.entries, observation) }, rolledBack: [] }
   }
-  const finalized = Math.max(observation.finalized, known?.finalized ?? 0)
-  // What is final stays so: a node that says less is behind.
+  // What is final stays so: a node that says less is behind. What more than half of them say later is the chain's word.
+  const finalized = observation.undone ? observation.finalized : Math.max(observation.finalized, known?.finalized ?? 0)
   const seen = { ...observation, finalized, latest: Math.max(observation.latest, finalized) }
   const observed = remembered(known, seen, state.config.fillAfterBlocks, now)
   const synced = sync({ ...state, observed }, seen)

@@ -51,6 +51,7 @@ export function view(state: LaneState): LaneView {
     next: state.next,
     latest: observed?.latest ?? 0,
     finalized: observed?.finalized ?? 0,
+    ...(observed && { height: observed.height }),
     window: state.config.window,
     inFlight: inFlight(state),
     ...(closed && { closed }),

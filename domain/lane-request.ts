@@ -17,6 +17,7 @@ function assertObservation(seen: Observation): void {
   for (const field of ['latest', 'finalized', 'height', 'since'] as const) assertWhole(seen[field], `observe.${field}`)
   if (seen.pending !== undefined) assertWhole(seen.pending, 'observe.pending')
   if ((seen.pending ?? 0) - seen.latest > mostPending) throw new Error(`observe.pending: more than ${mostPending} ahead of observe.latest`)
+  if (seen.undone !== undefined && typeof seen.undone !== 'boolean') throw new Error('observe.undone: must be true or false')
   assertDecimal(seen.balance, 'observe.balance')
   if (!Array.isArray(seen.claims)) throw new Error('observe.claims: must be a list')
   if (seen.final) assertBlock(seen.final, 'observe.final')

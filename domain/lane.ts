@@ -139,6 +139,11 @@ export interface Observation extends Observed {
   readonly since: number
   /** Transaction count with the pool, by a quorum of nodes: given when the ledger is not synced. */
   readonly pending?: number
+  /**
+   * A reorganisation deeper than finality: the chain is final beyond all that the ledger was told, and more than half of the nodes have fewer
+   * final nonces than it knows. `latest` and `finalized` are taken as they are; `next` is not lowered.
+   */
+  readonly undone?: boolean
 }
 
 export type LaneRequest =
@@ -233,6 +238,8 @@ export interface LaneView {
   readonly next: number
   readonly latest: number
   readonly finalized: number
+  /** Of the newest observation; absent before one, and in answers of older versions. */
+  readonly height?: number
   readonly window: number
   /** Unmined nonces. */
   readonly inFlight: number

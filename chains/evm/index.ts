@@ -129,6 +129,13 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     },
     ...fees,
     simulate: (call, from, gasFactor = 1) => simulate(nodes, call, from, gasFactor, heads.kept.latest?.gasLimit),
+    agreedNonce: (address) =>
+      quorum.agree({
+        about: `nonce ${address}`,
+        method: 'eth_getTransactionCount',
+        params: () => [address, accounts.finalizedTag()],
+        read: (value) => toNumber(value, 'transaction count'),
+      }),
     mined,
     denies,
     nodes: nodes.status,

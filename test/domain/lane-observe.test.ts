@@ -107,6 +107,25 @@ describe('after an outage that all processes had', () => {
   })
 })
 
+describe('a reorganisation deeper than finality', () => {
+  test('opens final nonces again, for their transactions to come back or to be filled; next stays', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.observe({ latest: 6, finalized: 6, height: 101 })
+    lane.observe({ latest: 4, finalized: 4, height: 120, undone: true, claims: [] })
+    expect(lane.state).toMatchObject({ next: 6, observed: { latest: 4, finalized: 4 } })
+    expect(Object.values(lane.state.entries).map(({ nonce, fill }) => [nonce, fill])).toEqual([
+      [4, 'inherited'],
+      [5, 'inherited'],
+    ])
+    expect(nonceOf(lane.grant('b'))).toBe('unsynced')
+    lane.observe({ latest: 5, finalized: 4, height: 121 })
+    expect(lane.state.observed).toMatchObject({ latest: 5, finalized: 4 })
+    lane.observe({ latest: 5, finalized: 5, height: 120 + lane.state.config.fillAfterBlocks })
+    expect(lane.orders).toEqual([[5, 'inherited']])
+  })
+})
+
 describe('a replaced chain', () => {
   const final = { height: 90, hash: '0x90' }
 

@@ -19,7 +19,7 @@ describe('A reorg deeper than finality', () => {
 
   afterAll(() => stage?.close())
 
-  test('what it undoes is noticed by the audit, and told', async () => {
+  test('what it undoes is noticed by the audit, told, and delivered again; the lane goes on', async () => {
     const { anvil } = stage.devnet.chains.bsc
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')
     if (!lane) throw new Error('bsc has a lane')
@@ -51,7 +51,18 @@ describe('A reorg deeper than finality', () => {
     expect(portage.tail()).toContain('a delivered effect is gone')
     const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
     expect(metrics).toContain('portage_effects_undone_total{chain="bsc"} 2')
-  })
 
-  // Not shown, since it is not so yet: that the lane mends itself and both are delivered again. 90 s later both were still being broadcast.
+    // The lane finds out by itself that nonces which were final are open again, gives them their time to come back, then fills them.
+    const open = async () => {
+      const { entries, observed } = await stage.lane('bsc')
+      return observed?.finalized === nonceBefore && entries[nonceBefore]?.fill === 'inherited'
+    }
+    await until(open, { timeoutMs: 60_000, everyMs: 250, what: 'the ledger to know that its final nonces are open again' })
+    const { config } = await stage.lane('bsc')
+    await mine(anvil, config.fillAfterBlocks + 5)
+    const again = await stage.outcomes(sent, 90_000)
+    expect(again.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(sent.map(() => ['delivered', true]))
+    const result = await stage.devnet.check(sent)
+    expect(result).toMatchObject({ delivered: 2, lost: 0, duplicates: 0, nonceHoles: 0, revertedTransactions: 0 })
+  })
 })
