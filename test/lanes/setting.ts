@@ -6,6 +6,7 @@ import type { Anvil } from '../../devnet/anvil.ts'
 import { startTemporal, type TemporalOptions, type TemporalServer } from '../../devnet/temporal.ts'
 import { until } from '../../devnet/until.ts'
 import type { Attempt, LaneAnswer, LaneConfig, LaneOrder, LaneRequest, LaneState } from '../../domain/lane.ts'
+import type { FeeDesk } from '../../domain/fee-policy.ts'
 import { laneId } from '../../domain/lane-id.ts'
 import { LaneAgent, type Want } from '../../lanes/agent.ts'
 import { callHash } from '../../lanes/call-hash.ts'
@@ -106,6 +107,8 @@ export interface AgentOptions {
   readonly window?: number
   readonly bumpAfterBlocks?: number
   readonly fillAfterBlocks?: number
+  /** What may be spent. */
+  readonly fees?: FeeDesk
   readonly minimumBalance?: string
   readonly synced?: boolean
   /** Default: the lane of the key. */
@@ -129,8 +132,9 @@ export async function startLaneSetting(): Promise<LaneSetting> {
     chain,
     async agent(signer, options = {}) {
       const { window = 8, bumpAfterBlocks = 3, fillAfterBlocks = 20, synced = true, lane = laneOf(signer), minimumBalance } = options
+      const fees = options.fees && { fees: options.fees }
       const config = { lane, window, fillAfterBlocks, ...(minimumBalance && { minimumBalance }) }
-      const agent = new LaneAgent({ chain, signer, ledger: ledgers.line(config), logger, config, bumpAfterBlocks })
+      const agent = new LaneAgent({ chain, signer, ledger: ledgers.line(config), logger, config, bumpAfterBlocks, ...fees })
       agents.push(agent)
       agent.start()
       await until(() => (synced ? agent.view?.synced : agent.view !== undefined), { timeoutMs: 20_000, what: 'the lane to be synced' })
