@@ -212,13 +212,14 @@ export interface Chain {
   /** Transaction count at the finalized height, on the word of more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
   /**
-   * The canonical transaction that used this nonce of the account, on the word of more than half of the nodes; undefined while none has, or
-   * where the nodes no longer tell (pruned). Throws NODES_DISAGREE.
+   * The canonical transaction that used this nonce of the account, on the word of more than half of the nodes; undefined while none has,
+   * where the nodes no longer tell (pruned), or where no transaction did (an EIP-7702 authorisation). Throws NODES_DISAGREE.
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /**
-   * Does the chain deny this block? True only when more than half of the nodes show another one at its height, or a finalized head below it:
-   * the chain was replaced, or reorganised deeper than finality.
+   * Does the chain deny this block? True only when more than half of the nodes show another one at its height, or a finalized head far below
+   * it (128 blocks; one that is a little below is only late): the chain was replaced, or reorganised deeper than finality. A block that is there
+   * costs one read at most. Throws NODES_DISAGREE.
    */
   denies(block: BlockRef): Promise<boolean>
   /** The nodes as they stand. */
