@@ -55,7 +55,8 @@ describe('What operators change while everything runs', () => {
     if (undo.length === 0) return
     const body = JSON.stringify({ by: 'afterEach', reason: 'the test is over', orders: undo })
     const headers = { 'content-type': 'application/json' }
-    expect((await fetch(`${portage.apiUrl}/v1/settings`, { method: 'POST', headers, body })).status).toBe(200)
+    const { ok, status } = await fetch(`${portage.apiUrl}/v1/settings`, { method: 'POST', headers, body })
+    if (!ok) throw new Error(`the settings were not put back: ${status}`)
   })
   afterAll(() => stage?.close())
 
@@ -137,7 +138,7 @@ describe('What operators change while everything runs', () => {
   })
 
   test('a denied token is declined', async () => {
-    const token = String((await send()).origin)
+    const token = (await send()).origin
     await change('deny', 'token', token)
     const sent = await send()
     expect(await stage.outcomes([sent])).toMatchObject([{ state: 'declined', code: 'TOKEN_DENIED' }])
