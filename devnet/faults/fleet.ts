@@ -3,10 +3,12 @@ import { startPortage, type PortageProcess } from '../portage.ts'
 
 /** Several `portage run --role all`, each of which may be killed and is started again, as a supervisor would. */
 export interface Fleet {
-  /** The processes that are up. */
+  /** The processes that are up and awake. */
   readonly alive: readonly PortageProcess[]
   /** kill -9 of one that is up; it comes back after `forMs`. False if none is up. */
   kill(dice: number, forMs: number): Promise<boolean>
+  /** Stops one for a while (SIGSTOP): it wakes up after others have taken its work over. False if none is up. */
+  freeze(dice: number, forMs: number): Promise<boolean>
   /** Resolves when all are up. Throws if one does not come up in several tries. */
   whole(): Promise<void>
   stop(): Promise<void>
@@ -17,6 +19,7 @@ const tries = 5
 export async function startFleet(devnet: Devnet, size: number, wait: (ms: number) => Promise<void>): Promise<Fleet> {
   const places: (PortageProcess | undefined)[] = Array.from({ length: size }, () => undefined)
   const returning = new Set<Promise<void>>()
+  const frozen = new Set<PortageProcess>()
   let stopping = false
 
   async function start(place: number): Promise<void> {
@@ -33,7 +36,7 @@ export async function startFleet(devnet: Devnet, size: number, wait: (ms: number
   await Promise.all(places.map((_, place) => start(place)))
   return {
     get alive() {
-      return places.flatMap((one) => (one && one.ended === undefined ? [one] : []))
+      return places.flatMap((one) => (one && one.ended === undefined && !frozen.has(one) ? [one] : []))
     },
     async kill(dice, forMs) {
       const up = places.flatMap((one, place) => (one && one.ended === undefined ? [place] : []))
@@ -50,6 +53,17 @@ export async function startFleet(devnet: Devnet, size: number, wait: (ms: number
         () => returning.delete(back),
         () => {},
       )
+      return true
+    },
+    async freeze(dice, forMs) {
+      const up = places.flatMap((one) => (one && one.ended === undefined ? [one] : []))
+      const victim = up[Math.floor(dice * up.length)]
+      if (!victim) return false
+      frozen.add(victim)
+      victim.kill('SIGSTOP')
+      await wait(forMs)
+      frozen.delete(victim)
+      victim.kill('SIGCONT')
       return true
     },
     async whole() {

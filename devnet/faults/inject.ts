@@ -58,7 +58,12 @@ async function inject(scene: Scene, fault: PlannedFault, tell: (what: string) =>
     if (id !== undefined) tell(id)
     return id !== undefined
   }
-  return fleet.kill(fault.dice, fault.forMs)
+  // Longer than the heartbeat of a broadcast may be away, now and then.
+  if (fault.kind === 'freeze') return fleet.freeze(fault.dice, 4 * fault.forMs)
+  const killed = await fleet.kill(fault.dice, fault.forMs)
+  // Now and then nobody is left to listen to the spy.
+  if (fault.dice % 0.25 < 0.1) await fleet.kill(0, fault.forMs)
+  return killed
 }
 
 function is<K extends FaultKind>(fault: PlannedFault, kinds: readonly K[]): fault is PlannedFault<K> {

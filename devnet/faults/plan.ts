@@ -23,7 +23,9 @@ export const nodeKinds = [
 export const chainKinds = ['fork', 'reorg', 'base-fee-spike', 'eviction', 'foreign-transaction', 'chain-stop', 'key-drained'] as const
 /** Faults in Temporal, done by its client. */
 export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-terminated', 'lane-reset'] as const
-export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, 'kill'] as const
+/** Faults of processes: kill -9 of one, or of all; one stopped for a while. */
+const processKinds = ['kill', 'freeze'] as const
+export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...processKinds] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
 export type ChainKind = (typeof chainKinds)[number]
@@ -66,7 +68,7 @@ const storms: readonly FaultKind[] = [
   'batch-drop',
   'send-swallowed',
 ]
-/** Mean pause between two faults: with 28 kinds, each comes about once in 20 s. */
+/** Mean pause between two faults: with 29 kinds, each comes about once in 20 s. */
 const meanPauseMs = 700
 
 /** The faults of a run, in order of time: all kinds once in a random order, then all again, until the time is over. Pure. */
