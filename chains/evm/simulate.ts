@@ -40,7 +40,8 @@ export async function simulate(
 ): Promise<Simulation> {
   try {
     const transaction = { from, to: call.to, data: call.data, value: toQuantity(call.value) }
-    const estimate = toNumber(await nodes.request('eth_estimateGas', [transaction]), 'gas estimate')
+    // Of the latest block: without it some nodes (anvil, older go-ethereum) take the pool along, where our own call may be that reverts a second one.
+    const estimate = toNumber(await nodes.request('eth_estimateGas', [transaction, 'latest']), 'gas estimate')
     return { ok: true, gas: String(withFactor(estimate, gasFactor, blockGasLimit)) }
   } catch (error) {
     if (error instanceof RpcError && /insufficient (funds|balance)|outoffunds/i.test(error.rpcMessage)) {
