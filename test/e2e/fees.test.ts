@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { until } from '../../devnet/until.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { expectDelivered } from '../helpers/e2e-judge.ts'
+import type { Sent, Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const coin = { kind: 'coin', amount: 10n ** 17n } as const
+
+/** Limits of what may be spent, set while everything runs. */
+describe('Fee limits', () => {
+  let stage: Stage
+  let portage: PortageProcess
+
+  const settingsVersion = async () =>
+    Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${portage.apiUrl}/metrics`)).text())?.[1])
+  /** Sets the policy of bsc; resolves when the process works by it. */
+  const limit = async (policy: Record<string, string>) => {
+    const orders = [{ kind: 'setFees', scope: { kind: 'chain', chain: 'bsc' }, policy }]
+    const body = JSON.stringify({ by: 'night-shift', reason: 'an exercise', orders })
+    const answer = await fetch(`${portage.apiUrl}/v1/settings`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    expect(answer.status).toBe(200)
+    const { version } = (await answer.json()) as { version: number }
+    await until(async () => (await settingsVersion()) === version, { timeoutMs: 10_000, what: 'the limit to hold' })
+  }
+  const granted = async () => (await stage.lane('bsc')).counts.granted
+
+  beforeAll(async () => {
+    stage = await startStage({ consistencyLevel: 200 })
+    portage = await stage.portage()
+    await stage.outcomes(await stage.send('ethereum', [coin]))
+  })
+  afterAll(() => stage?.close())
+
+  test('above the ceiling a transfer waits without a nonce; when the base fee has fallen it goes on by itself', async () => {
+    const { anvil } = stage.devnet.chains.bsc
+    const ceiling = 50n * 10n ** 9n
+    await limit({ baseFeeCeiling: String(ceiling) })
+    const before = await granted()
+    // Each empty block takes an eighth off: two or three blocks above the ceiling would be over before the transfer is there.
+    const spike = setInterval(() => void anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(ceiling * 4n).toString(16)}`]), 100)
+    try {
+      const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+      const waiting = await stage.reaches(sent.id, 'waiting')
+      expect(waiting).toMatchObject({ code: 'FEE_CEILING' })
+      expect(waiting.nonce).toBeUndefined()
+      expect(await granted()).toBe(before)
+      clearInterval(spike)
+      const [end] = await stage.outcomes([sent])
+      expect(end).toMatchObject({ state: 'delivered', rounds: 1 })
+      expect(end?.tried).toMatchObject([{ kind: 'call', hash: end?.txHash, fate: 'mined' }])
+      await expectDelivered(stage)
+    } finally {
+      clearInterval(spike)
+    }
+  })
+
+  test('more gas than is allowed parks a transfer; allowed and tried again, it is delivered within the other limits', async () => {
+    await limit({ gasLimit: '30000' })
+    const before = await granted()
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    expect(await stage.reaches(sent.id, 'parked')).toMatchObject({ code: 'GAS_LIMIT' })
+    expect(await granted()).toBe(before)
+    await limit({ maxFeePerGas: String(300n * 10n ** 9n) })
+    const { code } = await runCli(['transfer', 'retry', sent.id, '--config', portage.configPath], { env: process.env })
+    expect(code).toBe(0)
+    const [end] = await stage.outcomes([sent])
+    expect(end).toMatchObject({ state: 'delivered' })
+    expect(BigInt(end?.tried?.at(-1)?.maxFee ?? '0')).toBeLessThanOrEqual(300n * 10n ** 9n)
+    await expectDelivered(stage)
+  })
+})
