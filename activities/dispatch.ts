@@ -1,4 +1,4 @@
-import type { Chain } from '../chains/port.ts'
+import type { Chain, Receipt } from '../chains/port.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { RelayerError } from '../domain/errors.ts'
 import { laneAddress } from '../domain/lane-id.ts'
@@ -42,8 +42,7 @@ async function run(deps: DispatchDeps, input: DispatchInput, context: Context): 
   if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
   const { cancellationSignal: signal } = context
   const letGo = input.cancel && (await agent.cancel(input.intentId)) === 'free'
-  // Final and so forgotten, or of a ledger that is gone: who held a nonce once cannot be promised that nothing was mined.
-  if (letGo) return input.again ? { kind: 'lost', reason: lostText } : { kind: 'withdrawn' }
+  if (letGo) return input.again ? forgotten(deps, input) : { kind: 'withdrawn' }
   const acquired = await acquire(deps, agent, input, context)
   if (signal.aborted) await context.cancelled
   if (acquired.kind !== 'flight') return acquired
@@ -61,22 +60,44 @@ async function run(deps: DispatchDeps, input: DispatchInput, context: Context): 
 
 function outcome(flight: Flight): DispatchResult {
   const { state, nonce } = flight
-  if (state.kind === 'flying') return { kind: 'pending', nonce, reason: state.note }
+  const held = { nonce, tried: flight.tried.map(({ kind, hash }) => ({ kind, hash })) }
+  if (state.kind === 'flying') return { kind: 'pending', held, reason: state.note }
   if (state.kind === 'spent') return { kind: 'spent', nonce, by: state.by }
-  const { receipt, final, noop } = state
-  const { height: blockHeight, hash: blockHash } = receipt.block
-  if (!final || noop) return { kind: 'pending', nonce, reason: `in block ${blockHeight}, not final yet` }
-  const gasPaid = String(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice))
-  return { kind: 'final', nonce, ok: receipt.status === 'success', txHash: receipt.hash, blockHeight, blockHash, gasPaid }
+  if (!state.final || state.noop) return { kind: 'pending', held, reason: `in block ${state.receipt.block.height}, not final yet` }
+  return final(nonce, state.receipt)
+}
+
+function final(nonce: number, { hash, status, block, gasUsed, effectiveGasPrice }: Receipt): DispatchResult {
+  const gasPaid = String(BigInt(gasUsed) * BigInt(effectiveGasPrice))
+  return { kind: 'final', nonce, ok: status === 'success', txHash: hash, blockHeight: block.height, blockHash: block.hash, gasPaid }
+}
+
+/**
+ * The ledger forgets a nonce when it is final. What was signed for it says whether it was ours; if none of that is on the chain, nothing is sent
+ * again: a payment has no contract that makes its effect single.
+ */
+async function forgotten({ chain }: DispatchDeps, { lane, held }: DispatchInput): Promise<DispatchResult> {
+  for (const { kind, hash } of held?.tried ?? []) {
+    const receipt = await chain.receipt(hash)
+    if (!receipt || !held) continue
+    if (chain.msToFinality(receipt.block.height) > 0)
+      return { kind: 'pending', held, reason: `in block ${receipt.block.height}, not final yet` }
+    return kind === 'call' ? final(held.nonce, receipt) : { kind: 'spent', nonce: held.nonce, by: 'noop' }
+  }
+  const by = held && (await chain.mined(laneAddress(lane), held.nonce))
+  const what = by ? `; its nonce ${held.nonce} was used by ${by.hash}` : ''
+  return { kind: 'lost', reason: `${lostText}${what}` }
 }
 
 /** What it holds already, past everything; else a nonce, after the call was simulated. */
 async function acquire(
-  { chain }: DispatchDeps,
+  deps: DispatchDeps,
   agent: LaneAgent,
-  { lane, owner: workflowId, intentId, intent, again, cancel }: DispatchInput,
+  input: DispatchInput,
   context: Context,
 ): Promise<Extract<Acquired, { kind: 'flight' }> | DispatchResult> {
+  const { chain } = deps
+  const { lane, owner: workflowId, intentId, intent, again, cancel } = input
   const signal = context.cancellationSignal
   const value = intent.value !== '0' && { value: intent.value }
   const about = { owner: { workflowId, intentId, callHash: callHash(intent), ...value }, intent, priority, source: 'errand', errand: true }
@@ -84,7 +105,7 @@ async function acquire(
   if (again || context.info.attempt > 1) {
     const held = await agent.acquire({ ...about, first: nothing }, { again: true, timeoutMs: waitForSlotMs, signal })
     if (held.kind === 'flight') return held
-    if (again && held.why === 'none') return { kind: 'lost', reason: lostText }
+    if (again && held.why === 'none') return forgotten(deps, input)
     if (held.why !== 'none') return refused(held)
   }
   if (cancel) return { kind: 'withdrawn' }

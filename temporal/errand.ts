@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { LaneId } from '../domain/lane-id.ts'
+import type { AttemptRecord } from './steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 /** Input of the workflow `errand`: one intent of an operator, or of the lane itself, through the lane's ledger. */
@@ -20,7 +21,15 @@ export interface ErrandProgress {
   /** This round was dispatched before: it may hold a nonce. */
   again: boolean
   waits: number
+  /** What this round was last seen to hold. */
+  held?: Held
   cancelledBy?: { by: string; reason: string }
+}
+
+/** A nonce and what was signed for it: by these it is found on the chain when it is final, and the ledger has forgotten it. */
+export interface Held {
+  nonce: number
+  tried: Pick<AttemptRecord, 'kind' | 'hash'>[]
 }
 
 /** Answer of the query `status`, and (closed) the result of the workflow. */
@@ -55,13 +64,15 @@ export interface DispatchInput {
   intentId: string
   intent: Intent
   again: boolean
+  /** What it was last seen to hold. */
+  held?: Held
   /** Let the lane mine a no-op in its place. */
   cancel: boolean
 }
 
 export type DispatchResult =
   | { kind: 'final'; nonce: number; ok: boolean; txHash: string; blockHeight: number; blockHash: string; gasPaid: string }
-  | { kind: 'pending'; nonce: number; reason: string }
+  | { kind: 'pending'; held: Held; reason: string }
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
   | { kind: 'impossible'; reason: string }
   /** The nonce was used by a no-op of the lane, or by somebody else; final. */

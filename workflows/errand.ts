@@ -43,9 +43,10 @@ async function dispatch({ lane, intent, by, reason }: ErrandInput, progress: Err
   const { workflowId } = workflowInfo()
   const { startToCloseTimeout, heartbeatTimeout, retry } = policies.broadcast
   const options = { startToCloseTimeout, heartbeatTimeout, retry, taskQueue: laneQueue(lane), summary: `${reason} (${by})` }
-  const { round, again, cancelledBy } = progress
+  const { round, again, held, cancelledBy } = progress
   progress.again = true
-  const input = { lane, owner: workflowId, intentId: `${workflowId}/${round}`, intent, again, cancel: cancelledBy !== undefined }
+  const cancel = cancelledBy !== undefined
+  const input = { lane, owner: workflowId, intentId: `${workflowId}/${round}`, intent, again, ...(held && { held }), cancel }
   try {
     return await proxyActivities<ErrandSteps>(options).dispatch(input)
   } catch (error) {
@@ -62,7 +63,8 @@ function told(result: Outcome, progress: ErrandProgress): Partial<ErrandStatus> 
       return { ...where, state: ok ? 'done' : 'reverted', detail: `transaction ${where.txHash} in block ${where.blockHeight}` }
     }
     case 'pending':
-      return { state: 'pending', nonce: result.nonce, detail: result.reason }
+      progress.held = result.held
+      return { state: 'pending', nonce: result.held.nonce, detail: result.reason }
     case 'no-slot':
       // Nothing is held, so nothing can be lost.
       progress.again = false
@@ -72,6 +74,7 @@ function told(result: Outcome, progress: ErrandProgress): Partial<ErrandStatus> 
       if (progress.cancelledBy) return { state: 'cancelled', nonce: result.nonce, detail: cancelledText(progress, detail) }
       progress.round += 1
       progress.again = false
+      delete progress.held
       return { state: 'waiting', detail: `${detail}; again with another` }
     }
     case 'withdrawn':
