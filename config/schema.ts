@@ -276,6 +276,5 @@ export const configSchema = z.strictObject({
 export type Config = z.output<typeof configSchema>
 export type ChainConfig = z.output<typeof chainSchema>
 export type LaneSettings = z.output<typeof laneSchema>
-export type FeePolicyConfig = z.output<typeof feePolicySchema>
 export type SignerConfig = z.output<typeof signerSchema>
 export type WormholeTokenBridgeConfig = z.output<typeof wormholeTokenBridgeSchema>

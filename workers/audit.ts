@@ -27,7 +27,9 @@ export function scheduleAudits(options: { client: Client; config: Config; chain:
     } catch (error) {
       if (stopped) return
       logger.warn('the schedule of the audits could not be set; trying again', { chain, reason: toRelayerError(error).message })
-      timer = setTimeout(() => (setting = set()), againMs)
+      timer = setTimeout(() => {
+        setting = set()
+      }, againMs)
     }
   }
   let setting = set()

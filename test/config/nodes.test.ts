@@ -8,7 +8,15 @@ describe('the nodes of a chain, checked together', () => {
 
   test('one plain node is enough', () => {
     expect(check([{ url: 'http://a' }])).toEqual([])
-    expect(check([{ url: 'http://a', use: 'read' }, { url: 'http://b', use: 'private' }], { send: 'private' })).toEqual([])
+    expect(
+      check(
+        [
+          { url: 'http://a', use: 'read' },
+          { url: 'http://b', use: 'private' },
+        ],
+        { send: 'private' },
+      ),
+    ).toEqual([])
   })
 
   test('some node reads', () => {
