@@ -49,6 +49,18 @@ export const fixtures = {
     workflow: 'transfer',
     shows: (history) => ends(history, 'delivered') && passes(history, 'waiting') && signals(history).includes('retry'),
   },
+  'parked-by-deadline': {
+    workflow: 'transfer',
+    shows: (history) =>
+      ends(history, 'delivered') && passes(history, 'parked') && steps(history).includes('withdraw') && signals(history).includes('retry'),
+  },
+  'nonce-left-to-its-lane': {
+    workflow: 'transfer',
+    shows: (history) =>
+      ends(history, 'delivered') &&
+      steps(history).filter((step) => step === 'broadcast').length >= 2 &&
+      (outcome(history)?.timeline.some(({ note }) => note.includes('was left to its lane')) ?? false),
+  },
   'lane-first-run': {
     workflow: 'lane',
     shows: (history) =>

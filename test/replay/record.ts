@@ -1,7 +1,8 @@
+import type { PortageProcess } from '../../devnet/portage.ts'
 import { until } from '../../devnet/until.ts'
 import { devnetTokenFeeWei } from '../../devnet/relayer-config.ts'
 import { laneId } from '../../domain/lane-id.ts'
-import { cancelSignal, laneStatusQuery, pauseSignal, resumeSignal, retrySignal } from '../../temporal/messages.ts'
+import { cancelSignal, forbidSignal, laneStatusQuery, pauseSignal, resumeSignal, retrySignal } from '../../temporal/messages.ts'
 import { laneWorkflowId } from '../../temporal/names.ts'
 import { redeem } from '../devnet/redeem.ts'
 import { died, resubmit, sendCoins, startDoomed, startSound } from '../faults/processes.ts'
@@ -30,6 +31,63 @@ export async function recordNear(keep: Keep): Promise<void> {
   } finally {
     await stage.close()
   }
+}
+
+/** Transfers whose calls stay in the pool: past a deadline, and on a lane that is forbidden. */
+export async function recordStuck(keep: Keep): Promise<void> {
+  const stage = await startStage({ keysPerChain: 2 })
+  try {
+    await stage.devnet.guardian.spy.stop()
+    const portage = await startSound(stage, { configure: (config) => ({ ...config, transfers: { abandonAfterMinutes: 0 } }) })
+    await keep('parked-by-deadline', stage, await overdue(stage, portage))
+    await keep('nonce-left-to-its-lane', stage, await leftToItsLane(stage, portage))
+  } finally {
+    await stage.close()
+  }
+}
+
+/** Blocks have room for the lane's no-op only. Parked, it is retried. */
+async function overdue(stage: Stage, portage: PortageProcess): Promise<string> {
+  const stuck = await stuckInPool(stage.devnet.chains.bsc.anvil)
+  const [sent] = await sendCoins(stage, 1)
+  const response = await fetch(`${portage.apiUrl}/v1/transfers`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ vaa: Buffer.from(await stage.vaa(sent!)).toString('base64'), deadline: 0.2 }),
+  })
+  if (response.status !== 202) throw new Error(`The message was answered with ${response.status}`)
+  const parked = async () => {
+    await stuck.passBlock()
+    return (await stage.status(sent!.id)).state === 'parked'
+  }
+  await until(parked, { timeoutMs: 90_000, everyMs: 400, what: 'the transfer to be parked' })
+  await stuck.end()
+  await stage.client.workflow.getHandle(sent!.id).signal(retrySignal)
+  await stage.reaches(sent!.id, 'delivered', 60_000)
+  return sent!.id
+}
+
+/** Its lane is forbidden while its call is in the pool. */
+async function leftToItsLane(stage: Stage, portage: PortageProcess): Promise<string> {
+  const { anvil } = stage.devnet.chains.bsc
+  const stuck = await stuckInPool(anvil)
+  const [sent] = await sendCoins(stage, 1)
+  await resubmit(stage, portage, [sent!])
+  const carrier = async () => {
+    const pools = await Promise.all(bscKeys(stage).map((address) => pooled(anvil, address)))
+    const index = pools.findIndex(({ length }) => length > 0)
+    return index >= 0 && bscLanes(stage)[index]
+  }
+  const lane = await until(carrier, { timeoutMs: 30_000, what: 'the call to be in the pool' })
+  await stage.client.workflow.getHandle(laneWorkflowId(lane)).signal(forbidSignal, { reason: 'a recording wants another lane' })
+  const moved = async () => {
+    await stuck.passBlock()
+    return (await stage.status(sent!.id)).rounds > 1
+  }
+  await until(moved, { timeoutMs: 90_000, everyMs: 400, what: 'the transfer to leave its nonce' })
+  await stuck.end()
+  await stage.reaches(sent!.id, 'delivered', 60_000)
+  return sent!.id
 }
 
 /** `finalized` lags 35 s behind: longer than `broadcast` follows. */
