@@ -63,6 +63,7 @@ export async function runFaults(devnet: Devnet, run: FaultRun, say: (line: strin
       rpcCalls: callsOf(devnet) - callsBefore,
       elapsedMs: Date.now() - started,
     })
+    for (const [method, count] of callsByMethod(devnet)) say(`  ${method.padEnd(28)}${(count / run.transfers).toFixed(1)} per transfer`)
     if (!isClean(summary)) await leaveTraces(scene, remains, run)
     return summary
   } finally {
@@ -81,10 +82,17 @@ async function untilBoth(one: Promise<void>, other: Promise<void>, meanwhile: ()
   await both
 }
 
-function callsOf({ nodes }: Devnet): number {
-  return Object.values(nodes)
-    .flat()
-    .reduce((sum, { calls }) => sum + [...calls.values()].reduce((a, b) => a + b, 0), 0)
+function callsOf(devnet: Devnet): number {
+  return callsByMethod(devnet).reduce((sum, [, count]) => sum + count, 0)
+}
+
+/** What all nodes were asked, the most frequent first. */
+function callsByMethod({ nodes }: Devnet): [string, number][] {
+  const sums = new Map<string, number>()
+  for (const { calls } of Object.values(nodes).flat()) {
+    for (const [method, count] of calls) sums.set(method, (sums.get(method) ?? 0) + count)
+  }
+  return [...sums].toSorted(([, a], [, b]) => b - a)
 }
 
 /** What one needs to look for the cause: in the devnet's folder, beside the logs and Temporal's database. */

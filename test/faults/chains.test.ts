@@ -10,7 +10,7 @@ import { sendCoins, startSound } from './processes.ts'
 
 const count = 3
 /** `finalized` lags by twice as many blocks: the deepest fork. */
-const slotsInAnEpoch = 2
+const slotsInAnEpoch = 1
 
 describe('chains that do wrong', () => {
   let stage: Stage
@@ -40,7 +40,7 @@ describe('chains that do wrong', () => {
   }
 
   beforeAll(async () => {
-    stage = await startStage({ slotsInAnEpoch: { ethereum: 1, bsc: slotsInAnEpoch }, blockTimeSeconds: 1, nodesPerChain: 1 })
+    stage = await startStage({ slotsInAnEpoch, blockTimeSeconds: 1, nodesPerChain: 1 })
     await startSound(stage)
   })
 
