@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import type { ErrandStatus } from '../../temporal/errand.ts'
 import type { TransferStatus } from '../../temporal/messages.ts'
 
 /** A history as `temporal workflow show --output json` writes it. Only what is read here has a type. */
@@ -18,7 +19,7 @@ export interface RecordedEvent {
 
 /** A kept run: its file in test/fixtures/histories, and what the run must show, so that no recording that missed its point is kept. */
 export interface Fixture {
-  readonly workflow: 'transfer' | 'lane' | 'settings'
+  readonly workflow: 'transfer' | 'lane' | 'settings' | 'errand'
   shows(history: RecordedHistory): boolean
 }
 
@@ -71,6 +72,14 @@ export const fixtures = {
     shows: (history) =>
       continues(history) && has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW') && has(history, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED'),
   },
+  'errand-paid': {
+    workflow: 'errand',
+    shows: (history) => ends(history, 'done') && steps(history).length > 1 && has(history, 'TIMER_FIRED'),
+  },
+  'errand-cancelled': {
+    workflow: 'errand',
+    shows: (history) => ends(history, 'cancelled') && signals(history).includes('cancel') && steps(history).length > 1,
+  },
   'settings-first-run': {
     workflow: 'settings',
     shows: (history) =>
@@ -93,7 +102,7 @@ function outcome({ events }: RecordedHistory): TransferStatus | undefined {
   return data === undefined ? undefined : (JSON.parse(Buffer.from(data, 'base64').toString()) as TransferStatus)
 }
 
-function ends(history: RecordedHistory, state: TransferStatus['state']): boolean {
+function ends(history: RecordedHistory, state: TransferStatus['state'] | ErrandStatus['state']): boolean {
   return outcome(history)?.state === state
 }
 

@@ -8,5 +8,6 @@ export async function transfer(input: TransferInput) {
   return compatible(input)
 }
 
+export { errand } from '../../../workflows/errand.ts'
 export { lane } from '../../../workflows/lane.ts'
 export { settings } from '../../../workflows/settings.ts'

@@ -1,0 +1,53 @@
+import { Worker } from '@temporalio/worker'
+import { createLaneSteps } from '../../activities/index.ts'
+import { freshAddress } from '../../devnet/accounts.ts'
+import { until } from '../../devnet/until.ts'
+import { noSettings } from '../../domain/settings.ts'
+import { cancelErrandSignal, type ErrandInput, type ErrandStatus } from '../../temporal/errand.ts'
+import { laneQueue, lanesQueue } from '../../temporal/names.ts'
+import { runTemporalCli } from '../helpers/e2e-cli.ts'
+import { pooled } from '../helpers/e2e-chain.ts'
+import { devnetSigner } from '../helpers/evm.ts'
+import { startLaneSetting } from '../lanes/setting.ts'
+import type { Keep } from './record.ts'
+
+/** An errand that is paid, after a look that found it unmined, and one that ends with a no-op. */
+export async function recordErrands(keep: Keep): Promise<void> {
+  const setting = await startLaneSetting()
+  const signer = await devnetSigner(20)
+  const agent = await setting.agent(signer)
+  const { client, connection, namespace } = setting.ledgers.temporal
+  const deps = { bridges: new Map(), agents: new Map([[agent.lane, agent]]), chain: setting.chain, settings: () => noSettings }
+  const activities = createLaneSteps(deps)
+  const worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(agent.lane), activities, shutdownGraceTime: 0 })
+  const running = worker.run()
+  const stage = { temporal: (...args: string[]) => runTemporalCli(setting.ledgers.server, args) }
+  const start = (workflowId: string) => {
+    const input = { lane: agent.lane, intent: { to: freshAddress(), data: '0x', value: '5' }, by: 'operator', reason: 'a recording' }
+    const run = { taskQueue: lanesQueue, workflowId, args: [input] as [ErrandInput] }
+    return client.workflow.start<(input: ErrandInput) => Promise<ErrandStatus>>('errand', run)
+  }
+  const inPool = () => pooled(setting.anvil, signer.address)
+  const patience = { timeoutMs: 60_000, everyMs: 200 }
+  try {
+    const paid = await start('errand:paid')
+    const pending = async () => (await paid.query<ErrandStatus>('status')).state === 'pending'
+    await until(pending, { ...patience, what: 'a look that finds it unmined' })
+    await setting.mine(3)
+    await paid.result()
+    await keep('errand-paid', stage, 'errand:paid')
+
+    const cancelled = await start('errand:cancelled')
+    await until(async () => (await inPool()).length === 1, { ...patience, what: 'the payment to be in the pool' })
+    await cancelled.signal(cancelErrandSignal, { by: 'operator', reason: 'a recording wants a no-op' })
+    const noop = () => setting.passBlock().then(async () => (await inPool())[0]?.to === signer.address)
+    await until(noop, { ...patience, what: 'the no-op' })
+    const over = () => setting.mine().then(async () => (await cancelled.describe()).status.name === 'COMPLETED')
+    await until(over, { ...patience, what: 'the errand to end' })
+    await keep('errand-cancelled', stage, 'errand:cancelled')
+  } finally {
+    worker.shutdown()
+    await running
+    await setting.stop()
+  }
+}
