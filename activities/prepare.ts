@@ -15,8 +15,10 @@ import type { StepDeps } from './deps.ts'
 import { chainOf, endpointOf, lanesOf } from './deps.ts'
 import { haltedBy } from './gate.ts'
 
-/** Between two tries of a call that reverts, and of a chain without an open lane, ms. The workflow doubles it each time. */
+/** Between two tries of a call that reverts, ms. The workflow doubles it each time. */
 const waitMs = 15_000
+/** The same, where no lane takes work, ms: what is known of lanes is a few seconds old, and one that is resumed is not to be found out late. */
+const laneWaitMs = 5_000
 /** Between two looks at a market that is too dear, ms, to begin with; the workflow doubles it up to a minute. */
 const dearMs = 5_000
 /** Room over the estimate where no policy sets it. */
@@ -55,7 +57,7 @@ export async function noLane(deps: StepDeps, { transfer }: AdmitInput): Promise<
   const standings = await lanesOf(deps, transfer).standings()
   const closed = standings.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
   const reason = [`no other lane of ${transfer.targetChain} takes work now`, ...closed].join('; ')
-  return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: waitMs }
+  return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: laneWaitMs }
 }
 
 export async function rehearse(deps: StepDeps, { transfer }: AdmitInput, lane: LaneId): Promise<Rehearsal> {

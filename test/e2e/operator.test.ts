@@ -79,7 +79,7 @@ describe('Operation with the plain temporal CLI', () => {
     await until(async () => (await stage.lane('bsc')).paused !== undefined, { timeoutMs: 10_000, what: 'the lane to be paused' })
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     cancelled.push(sent)
-    await stage.reaches(sent.id, 'broadcasting')
+    await stage.reaches(sent.id, 'waiting')
     await signal(sent.id, 'cancel', cancel)
     const [end] = await stage.outcomes([sent])
     expect(end).toMatchObject({ state: 'cancelled', reason: 'wrong recipient' })
@@ -88,12 +88,13 @@ describe('Operation with the plain temporal CLI', () => {
     await expectNotDelivered(stage, [sent])
   })
 
-  test('what waits for a paused lane goes on as soon as it is resumed', async () => {
+  test('what waits for a lane, since the only one is paused, is told why and goes on by itself once it is resumed', async () => {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
-    await stage.reaches(sent.id, 'broadcasting')
+    const { reason } = await stage.reaches(sent.id, 'waiting')
+    expect(reason).toContain('paused: a test')
     await portageLane('resume', lane)
-    const [end] = await stage.outcomes([sent], 10_000)
-    expect(end).toMatchObject({ state: 'delivered', rounds: 1 })
+    const [end] = await stage.outcomes([sent], 45_000)
+    expect(end).toMatchObject({ state: 'delivered' })
     await expectDelivered(stage, delivered())
   })
 
