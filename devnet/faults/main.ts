@@ -11,7 +11,7 @@ export async function faults(options: FaultOptions): Promise<number> {
   const { seed, transfers, processes, only } = options
   const run: FaultRun = {
     ...{ seed, transfers, processes, kinds: only },
-    ...{ durationMs: options.duration * 1000, patienceMs: options.patience * 1000 },
+    ...{ durationMs: options.duration * 1000, patienceMs: options.patience * 1000, meanPauseMs: options.pause },
   }
   if (options.plan) {
     process.stdout.write(`${JSON.stringify(planOf(run), null, 2)}\n`)
@@ -26,7 +26,7 @@ export async function faults(options: FaultOptions): Promise<number> {
   }
   let clean = false
   say(`Seed ${seed}. Starting Temporal, two chains, the Wormhole contracts and a guardian…`)
-  const devnet = await startDevnet({ ...faultDevnet, dir, ui: options.keep, log: say })
+  const devnet = await startDevnet({ ...faultDevnet, window: options.window, dir, ui: options.keep, log: say })
   try {
     const summary = await runFaults(devnet, run, say)
     process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : `${describe(summary)}\n`)

@@ -10,6 +10,9 @@ export interface FaultOptions {
   /** Seconds without any progress after which the rest counts as stuck. */
   readonly patience: number
   readonly processes: number
+  /** Mean ms between two faults. */
+  readonly pause: number
+  readonly window: number
   readonly keep: boolean
   readonly json: boolean
   readonly plan: boolean
@@ -28,7 +31,7 @@ Examples:
   npm run faults -- --seed 7 --only fork,reorg,lane-reset
   npm run faults -- --seed 7 --plan
 
-The same seed, duration and kinds give the same plan. Exit code: 0 if every transfer was delivered exactly once, without a hole and
+The same seed, duration, kinds and pause give the same plan. Exit code: 0 if every transfer was delivered exactly once, without a hole and
 without an operator; 1 otherwise, with what is needed to look for the cause in the folder that is named; 2 for bad usage.`
 
 /** Reads the command line. Prints help or a usage error and exits by itself. */
@@ -41,6 +44,8 @@ export function parseOptions(args: readonly string[]): FaultOptions {
     .option('--only <kinds>', 'only these kinds, separated by commas', kinds)
     .option('--patience <s>', 'what has not moved for so many seconds after the faults is stuck', whole, 90)
     .option('--processes <n>', 'Portage processes', whole, 2)
+    .option('--pause <ms>', 'mean pause between two faults', whole, 700)
+    .option('--window <n>', 'nonces in flight per lane', whole, 64)
     .option('--plan', 'print the plan, do nothing', false)
     .option('--keep', 'stay up at the end, until Ctrl-C; keep the folder', false)
     .option('--json', 'print the summary as one JSON object on stdout, nothing else there', false)

@@ -54,6 +54,8 @@ export interface PlanInput {
   readonly nodes: number
   /** Deepest fork: finality. */
   readonly deepest: number
+  /** Mean pause between two faults. Default 700: with 29 kinds, each comes about once in 20 s. */
+  readonly meanPauseMs?: number | undefined
 }
 
 /** What may befall all nodes of a chain at once without making any of them a liar. */
@@ -68,11 +70,9 @@ const storms: readonly FaultKind[] = [
   'batch-drop',
   'send-swallowed',
 ]
-/** Mean pause between two faults: with 29 kinds, each comes about once in 20 s. */
-const meanPauseMs = 700
-
 /** The faults of a run, in order of time: all kinds once in a random order, then all again, until the time is over. Pure. */
 export function planFaults(input: PlanInput): PlannedFault[] {
+  const { meanPauseMs = 700 } = input
   const chance = chanceOf(input.seed)
   const faults: PlannedFault[] = []
   let deck: FaultKind[] = []
@@ -90,7 +90,7 @@ export function planFaults(input: PlanInput): PlannedFault[] {
       depth: chance.whole(1, input.deepest),
       dice: chance.next(),
     })
-    atMs += chance.whole(meanPauseMs / 7, (meanPauseMs * 13) / 7)
+    atMs += chance.whole(Math.ceil(meanPauseMs / 7), Math.floor((meanPauseMs * 13) / 7))
   }
   return faults
 }

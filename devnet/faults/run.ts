@@ -22,6 +22,7 @@ export interface FaultRun {
   /** ms without progress after which what is left counts as stuck. */
   readonly patienceMs: number
   readonly processes: number
+  readonly meanPauseMs?: number
 }
 
 /** `finalized` lags by 2 × slots: no fork goes deeper. Two keys on each chain, and of its three nodes two are a majority. */
