@@ -45,6 +45,31 @@ export const errorCatalogue = {
     'The emitter is not the registered token bridge of its chain.',
     'Check that the VAA comes from the token bridge of its chain.',
   ),
+  NATIVE_MESSAGE: entry(
+    false,
+    'The bytes are not the message of a native bridge transfer.',
+    'Send the transfer as the source contract recorded it; Portage makes these messages itself from its table and events.',
+  ),
+  NATIVE_ID_MISMATCH: entry(
+    false,
+    'The id is not the hash of what the native bridge transfer says.',
+    'Nothing was sent. Compare the message with the source contract: noncesToOutboundTransfers of this nonce.',
+  ),
+  NATIVE_TABLE_MISMATCH: entry(
+    false,
+    'The source contract recorded another transfer under this nonce.',
+    'Nothing was sent, and the route must stop. Find out who made the message, or whether the source chain was reorganised below finality.',
+  ),
+  NATIVE_NONCE_MISMATCH: entry(
+    false,
+    'The target contract completed this id under another nonce.',
+    'The route must stop. Compare both contracts: noncesToOutboundTransfers of the nonce, idsToInboundNonces of the id.',
+  ),
+  NATIVE_ROUTE_UNKNOWN: entry(
+    false,
+    'No route of the native bridge starts at this contract.',
+    'Configure the route, or ignore this transfer.',
+  ),
   // Valid messages that policy says no to: declined, decidable again.
   PAYLOAD_WITH_CALL: entry(
     false,
@@ -67,6 +92,31 @@ export const errorCatalogue = {
   LANE_NONE: entry(true, 'No lane of the target chain accepts work.', 'Resume or activate a lane, or add a key for this chain.'),
   // Waits: nothing is wrong with the transfer, the world is not ready.
   BRIDGE_PAUSED: entry(true, 'The bridge contract is paused.', 'Wait until its owner resumes it.'),
+  NATIVE_NOT_FINAL: entry(
+    true,
+    "The source contract's finalized table does not have this nonce yet.",
+    'Wait for finality on the source chain.',
+  ),
+  BRIDGE_BUDGET: entry(
+    true,
+    'The inbound budget of the day is spent.',
+    'Nothing: it renews at midnight UTC. The owner of the bridge can raise it: fund the insurance fund, or lower the risk denominator.',
+  ),
+  BRIDGE_CAP: entry(
+    false,
+    'The amount is not below what a whole day lets in.',
+    'Ask the owner of the bridge to raise the cap (insurance fund, risk denominator), then portage transfer retry.',
+  ),
+  BRIDGE_ROLE_MISSING: entry(
+    true,
+    'The account of the lane does not have the role of a relayer.',
+    'Ask the admin of the bridge to grant RELAYER_ROLE to the address of the lane.',
+  ),
+  BRIDGE_POOL_EMPTY: entry(
+    true,
+    'The pool of the bridge cannot pay this amount.',
+    'Wait until tokens come back to the pool, or ask the owner of the bridge to fill it.',
+  ),
   WRAPPER_MISSING: entry(
     true,
     'The token has no wrapper on the target chain yet.',
