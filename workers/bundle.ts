@@ -1,22 +1,55 @@
 import { failpoint, failpointArmed } from '../observability/failpoints.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { CrashSinks } from '../workflows/crash-on-continue-as-new.ts'
-import type { InjectedSinks, WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { cachedCode, keyOf, type BundleCache } from './bundle-cache.ts'
+import type { InjectedSinks, WorkflowBundle } from '@temporalio/worker'
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
+import { readdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const path = (file: string) => fileURLToPath(new URL(`../workflows/${file}`, import.meta.url))
+const root = fileURLToPath(new URL('../', import.meta.url))
+const path = (file: string) => join(root, 'workflows', file)
+/** All that workflow code may import of ours: scripts/rooms.ts. */
+const rooms = ['domain', 'temporal', 'workflows']
 
-let bundle: Promise<WorkflowBundleWithSourceMap> | undefined
+let bundle: Promise<WorkflowBundle> | undefined
 
-/** The workflows' code, bundled once per process. */
-export function workflowBundle(logger: Logger): Promise<WorkflowBundleWithSourceMap> {
-  bundle ??= bundleWorkflowCode({
-    workflowsPath: path('index.ts'),
-    logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message)),
-    workflowInterceptorModules: failpointArmed('lane-continue-as-new') ? [path('crash-on-continue-as-new.ts')] : [],
-  })
+/** The workflows' code: bundled once, which takes seconds of CPU, and then read by every process until a source or a package changes. */
+export function workflowBundle(logger: Logger): Promise<WorkflowBundle> {
+  bundle ??= load(logger)
   return bundle
+}
+
+async function load(logger: Logger): Promise<WorkflowBundle> {
+  const workflowInterceptorModules = failpointArmed('lane-continue-as-new') ? [path('crash-on-continue-as-new.ts')] : []
+  const make = async () => {
+    const made = await bundleWorkflowCode({
+      workflowsPath: path('index.ts'),
+      logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message)),
+      workflowInterceptorModules,
+    })
+    return made.code
+  }
+  const cache = await cacheOf(workflowInterceptorModules).catch(() => undefined)
+  return { code: await (cache ? cachedCode(cache, make) : make()) }
+}
+
+/** Beside the packages, where nobody may write who may not change the code as well. Throws where there is no such folder: no cache. */
+async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
+  const temporal = (name: string) => createRequire(import.meta.url).resolve(`@temporalio/${name}/package.json`)
+  const packages = join(dirname(temporal('worker')), '../..')
+  const listings = await Promise.all(
+    rooms.map(async (room) => (await readdir(join(root, room), { recursive: true })).map((file) => join(root, room, file))),
+  )
+  const sources = listings.flat().filter((file) => file.endsWith('.ts'))
+  // The bundler, and all that is bundled from outside, in their versions.
+  const installed = [join(packages, '.package-lock.json'), temporal('worker'), temporal('workflow')]
+  return {
+    directory: join(packages, '.cache/portage/workflows'),
+    key: await keyOf([...sources, ...installed], [root, process.version, ...interceptors]),
+  }
 }
 
 /** Sinks run after the workflow code of a task and before the server hears of it: in the middle. */

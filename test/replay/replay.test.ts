@@ -9,7 +9,7 @@ import {
   Runtime,
   Worker,
   type ReplayResult,
-  type WorkflowBundleWithSourceMap,
+  type WorkflowBundle,
 } from '@temporalio/worker'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { silentLogger } from '../../observability/logger.ts'
@@ -19,7 +19,7 @@ import { fixturePath, fixtures, readFixture, type FixtureName } from './fixtures
 const names = Object.keys(fixtures) as FixtureName[]
 
 /** The results by fixture. A replay that fails is told in its result; nothing is thrown. */
-async function replay(bundle: WorkflowBundleWithSourceMap, wanted: readonly FixtureName[]): Promise<Map<string, ReplayResult>> {
+async function replay(bundle: WorkflowBundle, wanted: readonly FixtureName[]): Promise<Map<string, ReplayResult>> {
   const histories = await Promise.all(wanted.map(async (name) => ({ workflowId: name, history: await readFixture(name) })))
   const results = new Map<string, ReplayResult>()
   for await (const result of Worker.runReplayHistories({ workflowBundle: bundle }, histories)) results.set(result.workflowId, result)
@@ -27,7 +27,7 @@ async function replay(bundle: WorkflowBundleWithSourceMap, wanted: readonly Fixt
 }
 
 describe('Recorded histories', () => {
-  let bundle: WorkflowBundleWithSourceMap
+  let bundle: WorkflowBundle
 
   beforeAll(async () => {
     // The SDK tells of each workflow that does not match; here the tests do.
