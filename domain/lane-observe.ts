@@ -3,6 +3,8 @@ import { reviewFunds } from './lane-funds.ts'
 
 /** So many nonces are looked after at once: a node that once told nonsense of the account must not make the ledger too large to work. */
 const coveredLimit = 1_000
+/** So long, ms, a lower height than the ledger knows is that of a process whose node lags; longer than any process says nothing. */
+const leadMs = 60_000
 
 /**
  * The chain's word: which nonces are in blocks, which are final. Ends entries at finality, finds nonces that nobody drives, raises after
@@ -14,7 +16,8 @@ export function observe(state: LaneState, observation: Observation, now?: number
   if (state.replaced) return { state, rolledBack: [] }
   // A process behind the others (its node lags) may still say what it drives, nothing more.
   if (known && observation.height < known.height) {
-    return { state: { ...heard(state, now), entries: claimed(state.entries, observation) }, rolledBack: [] }
+    if (!isAlone(known, now)) return { state: { ...heard(state, now), entries: claimed(state.entries, observation) }, rolledBack: [] }
+    return observe(takenBack(state, observation.height), observation, now)
   }
   // What is final stays so: a node that says less is behind. What more than half of them say later is the chain's word.
   const finalized = observation.undone ? observation.finalized : Math.max(observation.finalized, known?.finalized ?? 0)
@@ -58,9 +61,28 @@ function remembered(known: Remembered | undefined, seen: Observation, fillAfterB
     hash,
     balance,
     ...(newest && { final: newest }),
-    ...(now !== undefined && { at: now }),
+    ...(now !== undefined && { at: now, leadAt: now }),
     ...(heardSince !== undefined && { heardSince }),
   }
+}
+
+/**
+ * Nobody has told of this height, or of a higher one, for so long: it was a node's nonsense, or the chain has gone back. Ledgers of older versions
+ * do not know since when.
+ */
+function isAlone({ leadAt }: Remembered, now: number | undefined): boolean {
+  return leadAt !== undefined && now !== undefined && now - leadAt > leadMs
+}
+
+/** Heights above this one never were: what was reckoned by them begins here. */
+function takenBack(state: LaneState, height: number): LaneState {
+  const within = (entry: Entry): Entry => ({
+    ...entry,
+    sinceBlock: Math.min(entry.sinceBlock, height),
+    claimedBlock: Math.min(entry.claimedBlock, height),
+  })
+  const entries = Object.fromEntries(Object.entries(state.entries).map(([nonce, entry]) => [nonce, within(entry)]))
+  return { ...state, entries, ...(state.observed && { observed: { ...state.observed, height, heardSince: height } }) }
 }
 
 function heard(state: LaneState, now: number | undefined): LaneState {

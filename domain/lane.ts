@@ -80,6 +80,8 @@ export interface Observed {
 export interface Remembered extends Observed {
   /** When it was told, ms since the epoch by the ledger's clock; absent in states of older versions. */
   readonly at?: number
+  /** When the height was last told or passed, ms by the ledger's clock: who tells less is behind, for a while. */
+  readonly leadAt?: number
   /** Height since which the ledger was told without a long gap: what nobody claimed in a gap was not idle. */
   readonly heardSince?: number
 }

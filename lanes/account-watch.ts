@@ -76,6 +76,8 @@ export class AccountWatch {
 
   async #onBlock(event: HeadEvent): Promise<void> {
     this.#finals.see(event)
+    // A chain that went back: what was watched above is of blocks that are gone.
+    this.#since = Math.min(this.#since, event.latest.height)
     if (this.#reading || !this.#isTime(event.latest.height)) return
     this.#reading = true
     this.#readAt = event.latest.height
@@ -186,7 +188,8 @@ export class AccountWatch {
     if (seen.latest !== told.latest || seen.finalized !== told.finalized) return true
     const { waiting } = this.#work()
     const busy = seen.claims.length > 0 || waiting > 0 || (view?.inFlight ?? 0) > 0
-    const stale = seen.height - told.height >= Math.max(1, Math.floor(this.#deps.config.fillAfterBlocks / claimsPerFill))
+    const every = Math.max(1, Math.floor(this.#deps.config.fillAfterBlocks / claimsPerFill))
+    const stale = seen.height < told.height || seen.height - told.height >= every
     if (busy && (stale || owed)) return true
     const forFunds = waiting > 0 || view?.closed?.why === 'funds'
     return forFunds && seen.balance !== told.balance

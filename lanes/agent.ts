@@ -58,7 +58,8 @@ export class LaneAgent {
   readonly #watch: AccountWatch
   readonly #alerts: Alerts
   #asked = 0
-  #held = -1
+  /** Hash of the block at which the ledger last refused: a height may come again, and lower, on a chain that was replaced. */
+  #held: string | undefined
   #era = 0
   #foreign = 0
 
@@ -214,8 +215,7 @@ export class LaneAgent {
 
   #pump(): void {
     const { view } = this
-    const height = this.#deps.chain.heads.current?.latest.height ?? 0
-    if (!view || !view.synced || height <= this.#held) return
+    if (!view?.synced || (this.#held !== undefined && this.#held === this.#deps.chain.heads.current?.latest.hash)) return
     const latest = Math.max(view.latest, this.#watch.account?.latestNonce ?? 0)
     const slots = view.window - (view.next - latest) - this.#asked
     for (const waiter of this.#room.take(slots, Date.now())) void this.#askFor(waiter)
@@ -237,7 +237,7 @@ export class LaneAgent {
     if (answer.why === 'withdrawn' || answer.why === 'conflict' || this.#isClosedTo(waiter.want)) return waiter.settle(answer)
     waiter.why = answer
     // Asking again before the next block would get the same answer.
-    this.#held = this.#deps.chain.heads.current?.latest.height ?? 0
+    this.#held = this.#deps.chain.heads.current?.latest.hash
     this.#room.enter(waiter)
   }
 
@@ -292,7 +292,8 @@ export class LaneAgent {
       if (state.kind === 'spent' || (state.kind === 'included' && state.final)) {
         this.#flights.delete(nonce)
         flight.close()
-        if (state.kind === 'spent' && state.by === 'foreign') {
+        // Of a nonce that it only fills, this process cannot sign the call that may have won: that one is no stranger's.
+        if (state.kind === 'spent' && state.by === 'foreign' && flight.intentId !== undefined) {
           this.#foreign += 1
           this.#alerts.foreign(nonce)
         }

@@ -28,6 +28,9 @@ export const waits = {
   longestLaneBackoffMs: 60_000,
   /** A wait this long continues as new, so that no build of the workflow lives for months. */
   continueAsNewMs: 60 * 60_000,
+  /** Between two looks at an effect that is in a block and not final for sure, the first and the longest. */
+  firstLookMs: 1_000,
+  longestLookMs: 30_000,
   /** `confirm` waits this long for a final block before it says that there is none. */
   confirmMs: 5_000,
 } as const

@@ -1,3 +1,4 @@
+import { backoffMs } from '../domain/backoff.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Confirmation } from '../temporal/steps.ts'
 import type { Course } from './course.ts'
@@ -17,7 +18,7 @@ export async function settle(
 ): Promise<Exclude<Confirmation, { kind: 'unsettled' }>> {
   const { progress } = course
   let waitMs = finalInMs
-  for (;;) {
+  for (let looks = 0; ; looks++) {
     if (waitMs > 0) await course.pause(waitMs)
     const { landed } = progress
     const input = { transfer: course.transfer, waitMs: waits.confirmMs, ...(lane && landed && { landed }), ...(verdict && { verdict }) }
@@ -31,7 +32,8 @@ export async function settle(
       return result
     }
     await course.renew()
-    waitMs = Math.max(1_000, result.finalInMs)
+    // Past finality it is the nodes that do not agree: with one of two down, that may last, for every transfer of the chain at once.
+    waitMs = Math.max(result.finalInMs, backoffMs(looks, waits.firstLookMs, waits.longestLookMs))
   }
 }
 

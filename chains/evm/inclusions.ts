@@ -177,7 +177,11 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
   }
 
   function attach(watched: Watched, hash: string): void {
-    if (watched.hashes.has(hash)) return
+    if (watched.hashes.has(hash)) {
+      // Said again, by who knows it to be in a block: the node that knew nothing of it is not to have the last word.
+      if (watched.inclusion.kind === 'unseen' && !matched.has(hash)) unread.add(hash)
+      return
+    }
     watched.hashes.add(hash)
     const watchers = byHash.get(hash)
     if (watchers) watchers.add(watched)

@@ -130,6 +130,22 @@ describe('receipts that lie', { timeout: 20_000 }, () => {
     await expect.poll(() => watch.inclusion, { timeout: 8_000 }).toMatchObject({ kind: 'included', receipt: { hash } })
   })
 
+  test('mined before we looked, long ago: denied once, it is asked for again when somebody says that it is in a block', async () => {
+    const { hash } = await sent()
+    await anvil.mine()
+    const { chain, first } = await connected(1)
+    await anvil.mine(70)
+    await head(chain, ({ latest }) => latest.height >= 70)
+    const lies = lie(first, 1, () => null)
+    const watch = chain.watch([hash])
+    await expect.poll(lies).toBe(1)
+    const polls = first.requests.length
+    await expect.poll(() => first.requests.length).toBeGreaterThan(polls + 3)
+    expect(watch.inclusion.kind).toBe('unseen')
+    watch.add(hash)
+    expect(await inclusion(watch, ({ kind }) => kind === 'included')).toMatchObject({ receipt: { hash } })
+  })
+
   test('mined before we looked: of three nodes the first says another block, for ever', async () => {
     const { hash } = await sent()
     await anvil.mine(3)

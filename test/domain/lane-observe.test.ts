@@ -22,6 +22,24 @@ describe('observe', () => {
     expect(lane.state.entries[5]?.claimedBlock).toBe(102)
   })
 
+  test('of a height that nobody else reaches is forgotten after a minute, and the lane works on', () => {
+    const lane = new Bench()
+    lane.now = 1_000
+    lane.grant('a')
+    lane.observe({ height: 1_000_000_000, claims: [5] })
+    lane.grant('b')
+    lane.now += 60_000
+    lane.observe({ height: 101, latest: 6, claims: [] })
+    expect(lane.state.observed).toMatchObject({ height: 1_000_000_000, latest: 5 })
+    lane.now += 1
+    lane.observe({ height: 102 })
+    expect(lane.state.observed).toMatchObject({ height: 102, latest: 6 })
+    expect(lane.state.next).toBe(7)
+    // What was given under the nonsense is looked after as all else.
+    for (const height of [104, 106]) lane.observe({ height })
+    expect(lane.orders).toEqual([[6, 'orphaned']])
+  })
+
   test('of a node that forgot what was final is not believed', () => {
     const lane = new Bench()
     lane.grant('a')
