@@ -39,7 +39,7 @@ describe('Blocks that go away while no process is there', () => {
     await mine(anvil(), 16)
     const ends = await stage.outcomes(sent)
     expect(ends).toMatchObject(sent.map(() => ({ state: 'delivered', rounds: 1, delivery: { by: lane, ours: true } })))
-    expect(ends.map(({ txHash }) => txHash).toSorted()).toEqual(ours.map(({ hash }) => hash).toSorted())
+    expect(new Set(ends.map(({ txHash }) => txHash))).toEqual(new Set(ours.map(({ hash }) => hash)))
     const { lanes } = await expectDelivered(stage)
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(2)
   })

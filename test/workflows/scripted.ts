@@ -1,0 +1,146 @@
+import type { WorkflowHandle } from '@temporalio/client'
+import { Worker } from '@temporalio/worker'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { startTemporal, type TemporalServer } from '../../devnet/temporal.ts'
+import { until } from '../../devnet/until.ts'
+import type { Transfer } from '../../domain/transfer.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import type { TransferInput, TransferStatus } from '../../temporal/messages.ts'
+import { retrySignal } from '../../temporal/messages.ts'
+import { chainQueue, laneQueue } from '../../temporal/names.ts'
+import type {
+  Admission,
+  AdmitInput,
+  BroadcastInput,
+  BroadcastResult,
+  ConfirmInput,
+  Confirmation,
+  Landed,
+  Standing,
+  WithdrawInput,
+  Withdrawal,
+} from '../../temporal/steps.ts'
+import { workflowBundle } from '../../workers/bundle.ts'
+import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
+
+export const lanes = ['evm-1:0xa', 'evm-1:0xb'] as const
+export const transfer: Transfer = {
+  bridge: 'wormhole-token-bridge',
+  sourceChain: 'ethereum',
+  targetChain: 'bsc',
+  emitter: '00'.repeat(32),
+  sequence: '1',
+  digest: `0x${'00'.repeat(32)}`,
+  message: 'b3du',
+}
+export const landed: Landed = { nonce: 7, txHash: '0x07', blockHeight: 9, blockHash: '0x09', gasPaid: '1', attempts: 1 }
+export const timing = { grantMs: 0, sentMs: 0, includedMs: 0 }
+export const patience = { timeoutMs: 30_000, everyMs: 20 }
+
+/** What the steps of a test answer. */
+export interface Script {
+  admit(input: AdmitInput): Admission
+  broadcast(input: BroadcastInput): BroadcastResult
+  confirm(input: ConfirmInput): Confirmation
+  standing(): Standing
+  withdraw(input: WithdrawInput): Withdrawal
+}
+
+export const ready = (input: AdmitInput): Admission => {
+  const lane = lanes.find((one) => !input.avoid?.includes(one))
+  if (!lane) return { kind: 'waiting', code: 'LANE_NONE', reason: 'no other lane', retryInMs: 60_000 }
+  return { kind: 'ready', lane, callHash: '0x', gasLimit: '1', maxFee: '1', tip: '1' }
+}
+export const sound: Script = {
+  admit: ready,
+  broadcast: () => ({ kind: 'delivered', landed, timing }),
+  confirm: () => ({ kind: 'gone' }),
+  standing: () => ({ lane: { lane: lanes[0], open: true }, others: 1, patienceMs: 0 }),
+  withdraw: () => ({ kind: 'free' }),
+}
+
+/** Transfer workflows whose steps answer by a script. */
+export interface Scripted {
+  /** A new one, `sound`, for every test. */
+  script: Script
+  /** What the steps of this test were asked. */
+  readonly asked: { admit: AdmitInput[]; broadcast: BroadcastInput[]; confirm: ConfirmInput[]; withdraw: WithdrawInput[] }
+  start(options?: Omit<TransferInput, 'transfer'>): Promise<WorkflowHandle>
+  status(handle: WorkflowHandle): Promise<TransferStatus>
+  reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>
+  /** How many runs have gone on as new ones. */
+  runs(handle: WorkflowHandle): Promise<number>
+  /** Ends one wait after the other until a second run goes on. */
+  nextRun(handle: WorkflowHandle): Promise<void>
+}
+
+/** For the suite that calls it: a real server, the real workflow, and workers with such steps. */
+export function scriptedTransfers(): Scripted {
+  let server: TemporalServer
+  let temporal: Temporal
+  const workers: Worker[] = []
+  let running: Promise<void>[] = []
+  let count = 0
+  const nothing = (): Scripted['asked'] => ({ admit: [], broadcast: [], confirm: [], withdraw: [] })
+  let asked = nothing()
+
+  beforeAll(async () => {
+    // A new run is suggested after a few waits instead of some thousand events.
+    server = await startTemporal({ inMemory: true, headless: true, dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': '30' } })
+    temporal = await connectTemporal({ address: server.address, namespace: 'default' }, silentLogger())
+    const { connection } = temporal
+    const activities = {
+      admit: async (input: AdmitInput) => (asked.admit.push(input), on.script.admit(input)),
+      broadcast: async (input: BroadcastInput) => (asked.broadcast.push(input), on.script.broadcast(input)),
+      confirm: async (input: ConfirmInput) => (asked.confirm.push(input), on.script.confirm(input)),
+      standing: async () => on.script.standing(),
+      withdraw: async (input: WithdrawInput) => (asked.withdraw.push(input), on.script.withdraw(input)),
+    }
+    const queues = [chainQueue('bsc'), ...lanes.map(laneQueue)]
+    for (const taskQueue of queues) {
+      workers.push(await Worker.create({ connection, taskQueue, activities, workflowBundle: await workflowBundle(silentLogger()) }))
+    }
+    running = workers.map((worker) => worker.run())
+  })
+
+  afterAll(async () => {
+    for (const worker of workers) worker.shutdown()
+    await Promise.all(running)
+    await temporal?.connection.close()
+    await server?.stop()
+  })
+
+  beforeEach(() => {
+    on.script = { ...sound }
+    asked = nothing()
+  })
+
+  const on: Scripted = {
+    script: { ...sound },
+    get asked() {
+      return asked
+    },
+    start: (options = {}) =>
+      temporal.client.workflow.start('transfer', {
+        workflowId: `transfer-${++count}`,
+        taskQueue: chainQueue('bsc'),
+        args: [{ transfer, ...options } satisfies TransferInput],
+      }),
+    status: (handle) => handle.query<TransferStatus>('status'),
+    reaches: (handle, look, what) => until(async () => look(await on.status(handle)), { ...patience, what }),
+    async runs(handle) {
+      const query = `WorkflowId = '${handle.workflowId}' AND ExecutionStatus = 'ContinuedAsNew'`
+      return (await temporal.client.workflow.count(query)).count
+    },
+    async nextRun(handle) {
+      const { execution } = (await handle.describe()).raw.workflowExecutionInfo ?? {}
+      const renewed = async () => {
+        await handle.signal(retrySignal)
+        const now = (await handle.describe()).raw.workflowExecutionInfo?.execution
+        return now?.runId !== execution?.runId
+      }
+      await until(renewed, { ...patience, everyMs: 100, what: 'a new run' })
+    },
+  }
+  return on
+}

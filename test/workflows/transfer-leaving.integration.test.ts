@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest'
+import { until } from '../../devnet/until.ts'
+import { cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/messages.ts'
+import type { BroadcastInput, Standing } from '../../temporal/steps.ts'
+import { lanes, patience, scriptedTransfers, sound, type Script } from './scripted.ts'
+
+/** When a transfer gives up, or leaves its lane, with a nonce and without one. */
+describe('A transfer', () => {
+  const on = scriptedTransfers()
+
+  describe('past its deadline', () => {
+    const soon = () => Date.now() + 1_500
+
+    test('while it waits for a gate: parked without a nonce, and retried it goes on without a deadline', async () => {
+      on.script.admit = () => ({ kind: 'waiting', code: 'BRIDGE_PAUSED', reason: 'the bridge is paused', retryInMs: 60_000 })
+      const deadline = soon()
+      const handle = await on.start({ deadline })
+      await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
+      const late = `not delivered by ${new Date(deadline).toISOString()}; the bridge is paused`
+      expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', reason: late })
+      expect(on.asked.withdraw).toEqual([])
+      expect(on.asked.confirm.map(({ verdict }) => verdict)).toEqual([true])
+      on.script = { ...sound }
+      await handle.signal(retrySignal)
+      expect(await handle.result()).toMatchObject({ state: 'delivered' })
+    })
+
+    test('when someone has delivered it meanwhile: delivered, by whom', async () => {
+      on.script.admit = () => ({ kind: 'waiting', code: 'BRIDGE_PAUSED', reason: 'the bridge is paused', retryInMs: 60_000 })
+      on.script.confirm = () => ({ kind: 'delivered', delivery: { by: '0x02', ours: false } })
+      expect(await (await on.start({ deadline: soon() })).result()).toMatchObject({ state: 'delivered', delivery: { by: '0x02' } })
+    })
+
+    test('while it holds a nonce: the lane is asked for its no-op, which wins, and it is parked', async () => {
+      on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+      on.script.withdraw = () => {
+        on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
+        return { kind: 'held', nonce: 7 }
+      }
+      const handle = await on.start({ deadline: soon() })
+      await until(() => on.asked.withdraw.length > 0, { ...patience, what: 'the lane to be on.asked' })
+      // Too early to be taken for the order to go on without a deadline: it only ends the wait.
+      await handle.signal(retrySignal)
+      await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
+      expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', rounds: 3 })
+      // Once per run: a new one asks again.
+      expect(new Set(on.asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
+      expect(new Set(on.asked.broadcast.map(({ intentId }) => intentId)).size).toBe(1)
+      on.script = { ...sound }
+      await handle.signal(retrySignal)
+      expect(await handle.result()).toMatchObject({ state: 'delivered' })
+    })
+
+    test('while it holds a nonce whose call wins: delivered', async () => {
+      on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+      on.script.withdraw = () => {
+        on.script.broadcast = sound.broadcast
+        return { kind: 'held', nonce: 7 }
+      }
+      const handle = await on.start({ deadline: soon() })
+      await until(() => on.asked.withdraw.length > 0, { ...patience, what: 'the lane to be on.asked' })
+      await handle.signal(retrySignal)
+      expect(await handle.result()).toMatchObject({ state: 'delivered', nonce: 7, rounds: 1 })
+      expect(new Set(on.asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
+    })
+
+    test('in a new run the deadline is still known', async () => {
+      on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+      on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
+      const handle = await on.start({ deadline: Date.now() + 6_000 })
+      await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
+      await on.nextRun(handle)
+      await until(() => on.asked.withdraw.some(({ how }) => how === 'cancel'), {
+        ...patience,
+        what: 'the lane to be on.asked for its no-op',
+      })
+      on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
+      await handle.signal(retrySignal)
+      await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
+      expect((await on.status(handle)).code).toBe('DEADLINE_PASSED')
+      await handle.terminate()
+    })
+  })
+
+  describe('on a lane that closes while it holds a nonce', () => {
+    const closed = (why: 'forbidden' | 'unserved' | 'paused', others = 1, patienceMs = 0): Standing => ({
+      lane: { lane: lanes[0], open: false, why, detail: 'a test' },
+      others,
+      patienceMs,
+    })
+    const stuck: Script['broadcast'] = ({ lane }) =>
+      lane === lanes[0] ? { kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' } : sound.broadcast({} as BroadcastInput)
+
+    test.each(['forbidden', 'unserved'] as const)('%s: the nonce is left to its lane, and another delivers', async (why) => {
+      on.script.broadcast = stuck
+      on.script.standing = () => closed(why)
+      const handle = await on.start()
+      expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[1], rounds: 2 })
+      expect(on.asked.withdraw.map(({ how, lane }) => [how, lane])).toEqual([['abandon', lanes[0]]])
+      expect(on.asked.broadcast.map(({ lane, again }) => [lane, again])).toEqual([
+        [lanes[0], false],
+        [lanes[1], false],
+      ])
+    })
+
+    test.each([
+      ['merely paused', () => closed('paused')],
+      ['forbidden, with no other lane open', () => closed('forbidden', 0)],
+      ['forbidden for less than the patience', () => closed('forbidden', 1, 60_000)],
+    ])('%s: it stays', async (_, standing) => {
+      on.script.broadcast = stuck
+      on.script.standing = standing
+      const handle = await on.start()
+      await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
+      await handle.signal(rolledBackSignal, { intentId: `${handle.workflowId}/1`, nonce: 7 })
+      await until(() => on.asked.broadcast.length > 1, { ...patience, what: 'the nonce to be followed again' })
+      on.script.broadcast = sound.broadcast
+      await handle.signal(retrySignal)
+      expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[0], rounds: 1 })
+      expect(on.asked.withdraw).toEqual([])
+    })
+
+    test('the ledger does not let it go: it stays', async () => {
+      on.script.broadcast = stuck
+      on.script.standing = () => closed('unserved')
+      on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
+      const handle = await on.start()
+      await until(() => on.asked.withdraw.length > 0, { ...patience, what: 'the ledger to be on.asked' })
+      on.script.broadcast = sound.broadcast
+      await handle.signal(retrySignal)
+      expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[0], rounds: 1 })
+    })
+
+    test('cancelled: it stays, since nothing of it may be mined once it ends', async () => {
+      on.script.broadcast = stuck
+      on.script.standing = () => closed('forbidden')
+      on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
+      const handle = await on.start()
+      await handle.signal(cancelSignal, { operator: 'night-shift', reason: 'a test' })
+      await until(() => on.asked.withdraw.some(({ how }) => how === 'cancel'), {
+        ...patience,
+        what: 'the lane to be on.asked for its no-op',
+      })
+      on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
+      await handle.signal(retrySignal)
+      expect(await handle.result()).toMatchObject({ state: 'cancelled' })
+    })
+  })
+})
