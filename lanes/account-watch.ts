@@ -42,6 +42,8 @@ export class AccountWatch {
   /** What this process has told the ledger of final blocks. */
   #final: FinalBlock | undefined
   #recognised = false
+  /** So many nonces are used, as most of the nodes say. */
+  #witnessed = 0
   #unsubscribe: (() => void) | undefined
   /** After each reading, before the ledger is told. */
   onAccount: (account: Account) => void = () => {}
@@ -71,6 +73,7 @@ export class AccountWatch {
     this.#account = undefined
     this.#sent = undefined
     this.#recognised = false
+    this.#witnessed = 0
     this.#finals = new FinalBlocks()
   }
 
@@ -115,7 +118,33 @@ export class AccountWatch {
     const undone = await this.#isUndone(account)
     this.#account = account
     this.onAccount(account)
-    this.#tell(account, pending, undone)
+    if (await this.#isWitnessed(account)) this.#tell(account, pending, undone)
+  }
+
+  /**
+   * More nonces are used than the ledger has given: once it is told, it goes on above them for good, which is not for one node to say. Either most of
+   * the nodes show the transaction that used the last of them, or they count as many in the finalized state.
+   */
+  async #isWitnessed({ latestNonce }: Account): Promise<boolean> {
+    const { chain, ledger, logger, config } = this.#deps
+    const given = () => Math.max(ledger.view?.next ?? 0, this.#witnessed)
+    if (latestNonce <= given()) return true
+    // Another process may have been given them since this one heard of the ledger.
+    await ledger.introduce()
+    if (latestNonce <= given()) return true
+    const address = laneAddress(config.lane)
+    const [mined, agreed] = await Promise.allSettled([chain.mined(address, latestNonce - 1), chain.agreedNonce(address)])
+    const shown = mined.status === 'fulfilled' && mined.value !== undefined
+    if (shown || (agreed.status === 'fulfilled' && agreed.value >= latestNonce)) {
+      this.#witnessed = latestNonce
+      return true
+    }
+    logger.warn('one node counts more nonces than were given, and not most of them; the ledger is told nothing of it', {
+      lane: config.lane,
+      counted: latestNonce,
+      given: given(),
+    })
+    return false
   }
 
   /**

@@ -8,6 +8,8 @@ import type { Nodes } from './nodes.ts'
 
 /** Full nodes keep the state of the last 128 blocks (go-ethereum TriesInMemory). */
 const statesKept = 128
+/** So many heads in a row at which a node counts less than was read before: then that was not the truth. A node that lags catches up sooner. */
+const mostDenials = 5
 
 export interface Accounts {
   /** See `Chain.account`. At most one set of reads per address and head. */
@@ -20,7 +22,7 @@ export function createAccounts(chain: string, nodes: Nodes, heads: EvmHeads, fin
   let head = ''
   const memo = new Map<string, Promise<Account>>()
   /** The highest nonces read on this chain of blocks: a node that lags behind another can't take them back. */
-  const floors = new Map<string, { latest: number; finalized: number }>()
+  const floors = new Map<string, { latest: number; finalized: number; denials: number }>()
 
   heads.subscribe((event) => {
     if (event.rolledBack.length === 0) return
@@ -52,12 +54,16 @@ export function createAccounts(chain: string, nodes: Nodes, heads: EvmHeads, fin
       nodes.request('eth_getBalance', [address, 'latest']),
       finality.kind === 'instant' ? undefined : readFinalizedNonce(address, event),
     ])
-    const floor = floors.get(address) ?? { latest: 0, finalized: 0 }
+    const count = toNumber(latest, 'transaction count')
+    const known = floors.get(address) ?? { latest: 0, finalized: 0, denials: 0 }
+    const denied = count < known.latest || (finalized ?? count) < known.finalized
+    const denials = denied ? known.denials + 1 : 0
     // Floors hold only while the head that they were read at is an ancestor of ours.
     const canonical = heads.kept.isCanonical(event.latest) !== false
-    const latestNonce = canonical ? Math.max(floor.latest, toNumber(latest, 'transaction count')) : toNumber(latest, 'transaction count')
+    const floor = denials < mostDenials ? known : { latest: 0, finalized: 0 }
+    const latestNonce = canonical ? Math.max(floor.latest, count) : count
     const finalizedNonce = Math.min(latestNonce, Math.max(floor.finalized, finalized ?? latestNonce))
-    if (canonical) floors.set(address, { latest: latestNonce, finalized: finalizedNonce })
+    if (canonical) floors.set(address, { latest: latestNonce, finalized: finalizedNonce, denials: floor === known ? denials : 0 })
     const { height, hash } = event.latest
     return { latestNonce, finalizedNonce, balance: toDecimal(balance, 'balance'), block: { height, hash } }
   }
