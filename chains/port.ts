@@ -160,6 +160,8 @@ export interface MinedTransaction {
   readonly hash: string
   /** What was signed, without the signature: two signatures of one transaction have the same. */
   readonly signingHash: string
+  /** What it did, in lower case; `to` is empty for a creation. */
+  readonly call: Intent
   readonly block: BlockRef
 }
 

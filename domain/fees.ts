@@ -59,6 +59,11 @@ export interface Raising extends CallCost {
   readonly urgent?: boolean | undefined
   /** An operator's own fees: at least these, whatever the policy says. What is absent is left to the market. */
   readonly atLeast?: Partial<Fees> | undefined
+  /** The nodes refuse the dearest of ours as too cheap a replacement: a pool holds something dearer that we do not know. */
+  readonly outpriced?: boolean | undefined
+  /** Of the account, wei, decimal, and what the call moves of it: an offer that it cannot pay is none. Asked only when `outpriced`. */
+  readonly balance?: string | undefined
+  readonly value?: string | undefined
 }
 
 /**
@@ -67,6 +72,8 @@ export interface Raising extends CallCost {
  *
  * A call never passes the caps of its policy; where no cap is set, its raises end at five times the market or the first offer. A no-op starts at
  * the caps but may pass them by what outbidding needs: it costs 21,000 gas, and a hole in the lane holds up everything behind it.
+ *
+ * What is `outpriced` at that limit goes on beyond it, since resending could not end it; see `beyondLimit`.
  *
  * @param offered all attempts for the nonce that a pool may hold, the first before the last
  */
@@ -78,8 +85,28 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
   const fees = bumpFees(offered, { maxFee: atLeast?.maxFee ?? allowed.maxFee, tip: atLeast?.tip ?? allowed.tip })
   if (atLeast?.maxFee !== undefined || atLeast?.tip !== undefined) return fees
   if (kind === 'call' && (above(fees.maxFee, cap) || above(fees.tip, tipCap))) return undefined
+  const limited = feeLimitReached(offered, market)
+  if (raising.outpriced && limited) return beyondLimit(fees, market, raising, { cap, tipCap })
   if (urgent || (kind === 'call' && cap !== undefined)) return fees
-  return feeLimitReached(offered, market) ? undefined : fees
+  return limited ? undefined : fees
+}
+
+/**
+ * Somebody else's transaction at our nonce: 20 % more, and twice the tip, which is what is short against one with a legacy gas price (both its
+ * fields are that price). A no-op goes on as far as the balance pays for it. A call without a cap ends where its tip alone is at the limit: a
+ * block takes what is dearer than that by itself, and what is in no block has no higher price than the base fee.
+ */
+function beyondLimit(
+  fees: Fees,
+  market: Fees,
+  { kind, balance, ...cost }: Raising,
+  { cap, tipCap }: { cap: bigint | undefined; tipCap: bigint | undefined },
+): Fees | undefined {
+  const [maxFee, raised] = [BigInt(fees.maxFee), BigInt(fees.tip)]
+  const twice = least(raised * 2n, kind === 'call' ? smaller(tipCap, maxFee) : maxFee)
+  const offer = { maxFee: fees.maxFee, tip: String(twice > raised ? twice : raised) }
+  if (kind === 'call' && cap === undefined && raised > limitFactor * BigInt(market.maxFee)) return undefined
+  return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
 /** Fees that replace every attempt in `previous`: 20 % (rounded up, at least 1 wei) above the highest of each field, or the market if that is more. */

@@ -1,4 +1,4 @@
-import type { Entry, LaneAnswer, LaneCounts, LaneState, Refusal } from './lane.ts'
+import type { Entry, LaneAnswer, LaneCounts, LaneState, Owner, Refusal } from './lane.ts'
 import { worstCost } from './fees.ts'
 
 /**
@@ -48,6 +48,22 @@ export function entryCost(entry: Entry): bigint {
 
 export function ofIntent(state: LaneState, intentId: string): Entry | undefined {
   return Object.values(state.entries).find((entry) => entry.owner?.intentId === intentId)
+}
+
+/**
+ * The nonce that the same owner holds for the same call in a later round. Who asks for an earlier one began anew (its workflow was terminated or
+ * reset), or is a zombie: neither may have a second nonce. The first comes to that round by itself, since each before it is refused.
+ */
+export function laterRound(state: LaneState, { workflowId, callHash, intentId }: Owner): Entry | undefined {
+  const round = roundOf(intentId)
+  return unmined(state).find(({ owner, fill }) => {
+    return !fill && owner?.workflowId === workflowId && owner.callHash === callHash && roundOf(owner.intentId) > round
+  })
+}
+
+/** Of `${workflowId}/${round}`; 0 where it is none. */
+function roundOf(intentId: string): number {
+  return Number(/[/]([0-9]+)$/.exec(intentId)?.[1] ?? 0)
 }
 
 export function put(state: LaneState, entry: Entry): LaneState {

@@ -13,7 +13,7 @@ import type {
   RolledBack,
 } from './lane.ts'
 import { worstCost } from './fees.ts'
-import { count, entriesLimit, inFlight, ofIntent, put, refuse, reusable, unmined } from './lane-entries.ts'
+import { count, entriesLimit, inFlight, laterRound, ofIntent, put, refuse, reusable, unmined } from './lane-entries.ts'
 import type { Step } from './lane-entries.ts'
 import { funded } from './lane-funds.ts'
 import { observe } from './lane-observe.ts'
@@ -92,6 +92,8 @@ function grant(state: LaneState, request: GrantRequest): Step {
     return { state: put(state, entry), answer: { kind: 'granted', entry } }
   }
   if (isWithdrawn(state, owner.intentId)) return refuse(state, 'withdrawn', 'the intent was withdrawn')
+  const later = state.replaced ? undefined : laterRound(state, owner)
+  if (later) return refuse(state, 'withdrawn', `nonce ${later.nonce} is of a later round, ${later.owner?.intentId}`)
   if (request.onlyExisting && !state.replaced) return refuse(state, 'none', 'the intent has no nonce')
   const open = unmined(state)
   const released = open.find(reusable)
@@ -185,7 +187,9 @@ function orders(state: LaneState): FillOrder[] {
   const height = state.observed?.height ?? 0
   return unmined(state)
     .filter((entry) => entry.fill !== undefined && height >= dueAt(entry, state.config.fillAfterBlocks))
-    .map((entry) => ({ nonce: entry.nonce, reason: entry.fill ?? 'operator', attempts: entry.attempts }))
+    .map(({ nonce, fill: reason = 'operator', attempts, owner, callHash = owner?.callHash }) => {
+      return { nonce, reason, attempts, ...(callHash && { callHash }) }
+    })
 }
 
 function raisesOf(state: LaneState): RaiseOrder[] {

@@ -41,7 +41,13 @@ export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolea
 
 /** Nobody's any more; what its call may move still counts, since it may win against the no-op. */
 function orphan({ owner, ...rest }: Entry): Entry {
-  return { ...rest, ...(owner?.value && { value: owner.value }), fill: rest.fill ?? 'abandoned', maybeSent: true }
+  return {
+    ...rest,
+    ...(owner?.value && { value: owner.value }),
+    ...(owner && { callHash: owner.callHash }),
+    fill: rest.fill ?? 'abandoned',
+    maybeSent: true,
+  }
 }
 
 function isUnserved({ observed }: LaneState, now: number | undefined): boolean {

@@ -40,8 +40,9 @@ export interface Entry {
   /** The request that was answered with this grant. Another request for the same intent means that its bytes may have been sent. */
   readonly grantedTo: string
   readonly maybeSent: boolean
-  /** What an abandoned call may still move, wei, decimal; the owner's value as long as there is one. */
+  /** What an abandoned call may still move, wei, decimal; the owner's value as long as there is one. And which call it is. */
   readonly value?: string
+  readonly callHash?: string
   /** Height at which the nonce was given or fell out of its block, and height at which a process last said that it drives it. */
   readonly sinceBlock: number
   readonly claimedBlock: number
@@ -218,6 +219,8 @@ export interface FillOrder {
   readonly nonce: number
   readonly reason: FillReason
   readonly attempts: readonly Attempt[]
+  /** Of the call that it replaces: if that wins after all, nobody else used the key. Absent: unknown. */
+  readonly callHash?: string
 }
 
 /** An attempt that an operator wants; repeated until it is recorded. */

@@ -20,6 +20,8 @@ export interface Want {
   readonly first: Attempt
   readonly priority: number
   readonly source: string
+  /** ms since the epoch: of one class and source, the earliest is served first. */
+  readonly deadline?: number
   /** An operator's own intent: see the ledger's `grant`. */
   readonly errand?: boolean
 }
@@ -158,7 +160,8 @@ export class LaneAgent {
       const timer = setTimeout(leave, options.timeoutMs)
       options.signal?.addEventListener('abort', leave)
       const why = { why: 'window' as const, detail: 'no slot came free' }
-      const waiter: Waiter = { want, priority: want.priority, source: want.source, since: Date.now(), why, gone: false, settle, fail }
+      const { priority, source, deadline } = want
+      const waiter: Waiter = { want, priority, source, deadline, since: Date.now(), why, gone: false, settle, fail }
       if (options.signal?.aborted) return leave()
       // What was known may be old, and nobody else asks a closed lane: the ledger itself says whether it still is.
       if (this.#isClosedTo(want)) return void this.#askFor(waiter)
@@ -255,7 +258,7 @@ export class LaneAgent {
     let flight = this.#flights.get(order.nonce)
     if (!flight || flight.estranged) {
       flight?.close()
-      flight = new Flight(this.#deps, order.nonce, order.attempts, undefined, flight?.offered)
+      flight = new Flight(this.#deps, order.nonce, order.attempts, undefined, { outbid: flight?.offered, callHash: order.callHash })
       this.#flights.set(order.nonce, flight)
     }
     flight.fill(order.attempts).catch((error: unknown) => {

@@ -24,13 +24,25 @@ export interface Bid {
   readonly urgent?: boolean
   /** Only if the market asks for more than the last attempt offers. */
   readonly ifAsked?: boolean
+  /** The nodes say that a pool holds something dearer, see `Raising`. */
+  readonly outpriced?: boolean
+  /** The no-op was refused for its gas limit. */
+  readonly moreGas?: boolean
+  /** Of the account, wei, decimal. */
+  readonly balance?: string | undefined
 }
+
+/** Room over the estimate of a no-op's gas. */
+const gasFactor = 1.2
+/** No chain asks for more to move nothing: what is refused with this is refused for another reason, and is only sent again. */
+const mostNoopGas = 5_000_000n
 
 /** What to offer next for one nonce. */
 export class Bidding {
   readonly #deps: BiddingDeps
   readonly #nonce: number
   readonly #about: { transfer?: string; contract?: string; selector?: string | undefined }
+  readonly #value: string | undefined
   #warned = false
   /** What was offered is as dear as it may be: an operator's caps, or the limit of raises, keep it there. */
   atLimit = false
@@ -43,18 +55,21 @@ export class Bidding {
       ...(intentId !== undefined && { transfer: intentId.replace(/\/[^/]*$/, '') }),
       ...(intent && { contract: intent.to, selector: selectorOf(intent.data) }),
     }
+    this.#value = intent?.value
   }
 
   /** Undefined: nothing dearer may, or need, be offered; the best attempt is sent again. @param offered all that a pool may hold */
   async next(attempts: readonly Attempt[], offered: readonly Fees[], bid: Bid): Promise<Attempt | undefined> {
-    const { chain, signer } = this.#deps
+    const { chain } = this.#deps
     const last = attempts.at(-1)
     const kind = bid.kind ?? last?.kind ?? 'noop'
-    const [market, noopGas] = await Promise.all([chain.quote(), chain.noopGas(signer.address)])
+    const [market, noopGas] = await Promise.all([chain.quote(), this.#noopGas(attempts, bid.moreGas === true)])
     if (bid.ifAsked && last && !dearer(market, last)) return undefined
     const cost =
       kind === 'noop' || !last ? { gasLimit: noopGas } : { gasLimit: last.gasLimit, ...(last.dataFee && { dataFee: last.dataFee }) }
-    const fees = nextOffer(offered, market, { ...bid, ...cost, kind, policy: this.#policy() })
+    if (bid.moreGas && noopGas === last?.gasLimit) return undefined
+    const value = kind === 'call' ? this.#value : undefined
+    const fees = nextOffer(offered, market, { ...bid, ...cost, kind, value, policy: this.#policy() })
     this.atLimit = fees === undefined
     if (fees) return { kind, ...cost, ...fees }
     if (!this.#warned) {
@@ -67,6 +82,21 @@ export class Bidding {
     }
     this.#warned = true
     return undefined
+  }
+
+  /**
+   * Never less than an earlier no-op of this nonce had. `more`: the chain takes no such transaction with that; its own estimate, and at least
+   * twice as much.
+   */
+  async #noopGas(attempts: readonly Attempt[], more: boolean): Promise<string> {
+    const { chain, signer } = this.#deps
+    const { address } = signer
+    const had = attempts.filter(({ kind }) => kind === 'noop').map(({ gasLimit }) => BigInt(gasLimit) * (more ? 2n : 1n))
+    const known = [BigInt(await chain.noopGas(address)), ...had]
+    const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, gasFactor) : undefined
+    if (estimate?.ok) known.push(BigInt(estimate.gas))
+    const gas = known.reduce((a, b) => (a > b ? a : b))
+    return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 
   /** As the rules stand now: what operators change holds from the next attempt on. */

@@ -5,6 +5,7 @@ import type { Intent } from '../domain/intent.ts'
 import type { Attempt } from '../domain/lane.ts'
 import { failpoint } from '../observability/failpoints.ts'
 import type { AttemptRecord } from '../temporal/steps.ts'
+import { callHash } from './call-hash.ts'
 import { Bidding, type Bid, type BiddingDeps } from './bidding.ts'
 import type { Ledger } from './ledger.ts'
 import { Patience } from './patience.ts'
@@ -22,6 +23,15 @@ export interface Owned {
   readonly intentId: string
   readonly intent: Intent
   readonly grantedTo: string
+}
+
+/**
+ * What is known of a nonce whose call is not at hand. `outbid`: fees of attempts that the ledger does not know and a pool may hold, which
+ * whatever is signed here must exceed.
+ */
+export interface Known {
+  readonly outbid?: readonly Fees[] | undefined
+  readonly callHash?: string | undefined
 }
 
 /** Where a nonce stands. `spent`: its block is final and what used it is none of our calls. */
@@ -49,24 +59,24 @@ export class Flight {
   readonly #listeners = new Set<() => void>()
   readonly #outbid: readonly Fees[]
   #attempts: readonly Attempt[]
+  #balance: string | undefined
   #estranged = false
   #foreign = false
   #work: Promise<void> | undefined
   #closed = false
 
-  /** @param outbid fees of attempts that the ledger does not know and a pool may hold: whatever is signed here must exceed them */
-  constructor(deps: FlightDeps, nonce: number, attempts: readonly Attempt[], owned?: Owned, outbid: readonly Fees[] = []) {
+  constructor(deps: FlightDeps, nonce: number, attempts: readonly Attempt[], owned?: Owned, known: Known = {}) {
     this.#deps = deps
     this.nonce = nonce
     this.intentId = owned?.intentId
     this.grantedTo = owned?.grantedTo
     this.#attempts = attempts
-    this.#outbid = outbid
+    this.#outbid = known.outbid ?? []
     this.#signatures = new Signatures(deps, nonce, owned?.intent)
     this.#bidding = new Bidding(deps, nonce, owned?.intentId, owned?.intent)
     this.#sending = new Sending(deps, nonce)
     this.#patience = new Patience(deps.bumpAfterBlocks, deps.chain.raises)
-    this.#user = new UserOfNonce(deps, nonce)
+    this.#user = new UserOfNonce(deps, nonce, owned ? callHash(owned.intent) : known.callHash)
     this.#watch = deps.chain.watch([])
     this.#watch.onChange(({ kind }) => {
       if (kind === 'unseen') this.#fellOut()
@@ -158,7 +168,8 @@ export class Flight {
 
   /** One more attempt, recorded, then signed, then sent; the best again if none may be dearer. */
   async #raise(bid: Bid): Promise<void> {
-    const attempt = await this.#bidding.next(this.#attempts, this.offered, bid)
+    const meant = { ...bid, outpriced: this.#sending.outpriced, balance: this.#balance }
+    const attempt = await this.#bidding.next(this.#attempts, this.offered, meant)
     if (!attempt) {
       this.#patience.attempted(this.#height)
       return this.#send()
@@ -180,7 +191,10 @@ export class Flight {
     if (!this.unmined) return
     if (this.nonce < account.latestNonce) return this.#background(this.#findUser(account))
     this.#user.reset()
+    this.#balance = account.balance
     if (this.#work || this.#signatures.none) return
+    const unfit = this.#attempts.at(-1)?.kind === 'noop' && this.#sending.unfit
+    if (unfit) return this.#background(this.#exclusively(() => this.#raise({ urgent: true, moreGas: true })))
     const { baseFee } = this.#deps.chain.heads.current?.latest ?? {}
     const lowest = this.nonce === account.latestNonce
     const due = this.#patience.look({ height, lowest, pricedOut: pricedOut(this.#attempts, baseFee) })
@@ -250,7 +264,7 @@ export class Flight {
     // No pool has what all find too cheap. What a replacement was to replace still stands: that is the lowest's business.
     if (error === 'underpriced') this.#patience.hurry('any')
     if (error === 'replacement-underpriced') this.#patience.hurry('lowest')
-    if (this.#sending.hopeless) await this.#askForFill()
+    if (this.#sending.hopeless && this.#attempts.at(-1)?.kind === 'call') await this.#askForFill()
   }
 
   async #askForFill(): Promise<void> {
@@ -258,8 +272,7 @@ export class Flight {
   }
 
   #isNoop(hash: string): boolean {
-    const place = this.#signatures.placeOf(hash)
-    return place !== undefined && this.#attempts[place]?.kind === 'noop'
+    return this.#attempts[this.#signatures.placeOf(hash) ?? -1]?.kind === 'noop'
   }
 
   async #exclusively(work: () => Promise<void>): Promise<void> {

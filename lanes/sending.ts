@@ -20,6 +20,9 @@ export class Sending {
   #settled = false
   #taken = false
   #hopeless: { error: 'fatal' | 'terminally-stuck'; blocks: number; height: number } | undefined
+  #sent: { hash: string; taken: boolean; fatalBlocks: number; height: number } | undefined
+  /** The dearest of ours, sent last, is too cheap to replace what a pool holds. */
+  outpriced = false
   note = 'not sent yet'
 
   constructor({ chain, logger }: { chain: Chain; logger: Logger }, nonce: number) {
@@ -45,6 +48,8 @@ export class Sending {
     const outcome = await this.#chain.send(raw)
     const error = outcome.kind === 'refused' ? outcome.error : undefined
     this.#count(error, height)
+    this.#countOf(hash, error, height)
+    this.outpriced = error === 'replacement-underpriced'
     // What is too cheap is offered for more, not sent again.
     this.#settled = error === undefined || error === 'underpriced' || error === 'replacement-underpriced'
     this.#taken ||= error === undefined
@@ -63,6 +68,17 @@ export class Sending {
     const { error, blocks } = this.#hopeless
     if (this.#taken) return error === 'terminally-stuck' && blocks >= doubtedBlocks
     return blocks >= agreedBlocks
+  }
+
+  /** True if all nodes said at two blocks that the last that was sent can never be mined, and none ever took it; others of its nonce may be. */
+  get unfit(): boolean {
+    return this.#sent !== undefined && !this.#sent.taken && this.#sent.fatalBlocks >= agreedBlocks
+  }
+
+  #countOf(hash: string, error: SendErrorClass | undefined, height: number): void {
+    const before = this.#sent?.hash === hash ? this.#sent : { hash, taken: false, fatalBlocks: 0, height: -1 }
+    const fatalBlocks = error !== 'fatal' ? 0 : before.fatalBlocks + (before.height < height ? 1 : 0)
+    this.#sent = { hash, taken: before.taken || error === undefined, fatalBlocks, height }
   }
 
   #count(error: SendErrorClass | undefined, height: number): void {

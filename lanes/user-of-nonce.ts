@@ -1,4 +1,5 @@
 import type { Account, Chain, MinedTransaction, Signer } from '../chains/port.ts'
+import { callHash } from './call-hash.ts'
 import type { Signatures } from './signatures.ts'
 
 /** Without a receipt of ours for so many blocks after the account's nonce passed: a transaction of ours is found before that. */
@@ -18,15 +19,18 @@ export class UserOfNonce {
   readonly #chain: Chain
   readonly #signer: Signer
   readonly #nonce: number
+  readonly #callHash: string | undefined
   #blocks = 0
   #finalBlocks = 0
   #silent = 0
   #looking = false
 
-  constructor({ chain, signer }: { chain: Chain; signer: Signer }, nonce: number) {
+  /** @param callHash of the call that the nonce was given for */
+  constructor({ chain, signer }: { chain: Chain; signer: Signer }, nonce: number, callHash: string | undefined) {
     this.#chain = chain
     this.#signer = signer
     this.#nonce = nonce
+    this.#callHash = callHash
   }
 
   /** The account's nonce is not past ours, or one of ours is in a block. */
@@ -53,6 +57,8 @@ export class UserOfNonce {
 
   #judge(mined: MinedTransaction | undefined, final: boolean, signatures: Signatures): NonceUser | undefined {
     if (mined && signatures.recognise(mined)) return { kind: 'ours', hash: mined.hash }
+    // Signed by a process of before, with fees that this one was never told, or not the means to sign again.
+    if (mined && callHash(mined.call) === this.#callHash) return { kind: 'ours', hash: mined.hash }
     if (!final) return undefined
     if (!mined) return ++this.#silent > 1 ? { kind: 'foreign', hash: undefined } : undefined
     return mined.block.height <= (this.#chain.heads.current?.finalized ?? 0) ? { kind: 'foreign', hash: mined.hash } : undefined

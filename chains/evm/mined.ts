@@ -1,5 +1,6 @@
 import { Signature, Transaction, zeroPadValue } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
+import type { Intent } from '../../domain/intent.ts'
 import type { MinedTransaction } from '../port.ts'
 import { currentHead } from './accounts.ts'
 import type { EvmHeads } from './heads.ts'
@@ -62,11 +63,12 @@ export function createMined(options: { chain: string; nodes: Nodes; heads: EvmHe
           .find(
             (one) => one['from'] !== undefined && toBytes(one['from'], 'sender') === address && toNumber(one['nonce'], 'nonce') === nonce,
           )
-        return { block: ref, ...(found && { hash: toBytes(found['hash'], 'transaction hash'), signingHash: signingHashOf(found) }) }
+        if (!found) return { block: ref }
+        return { block: ref, hash: toBytes(found['hash'], 'transaction hash'), signingHash: signingHashOf(found), call: callOf(found) }
       },
     })
-    const { hash, signingHash } = block
-    return hash === undefined || signingHash === undefined ? undefined : { hash, signingHash, block: block.block }
+    const { hash, signingHash, call } = block
+    return hash && signingHash && call ? { hash, signingHash, call, block: block.block } : undefined
   }
 
   /**
@@ -90,6 +92,11 @@ export function createMined(options: { chain: string; nodes: Nodes; heads: EvmHe
 function unlessPruned(error: unknown): undefined {
   if (!(error instanceof RpcError)) throw error
   return undefined
+}
+
+function callOf(raw: Record<string, unknown>): Intent {
+  const to = raw['to'] == null ? '' : toBytes(raw['to'], 'recipient')
+  return { to, data: toBytes(raw['input'] ?? raw['data'], 'data'), value: toDecimal(raw['value'], 'value') }
 }
 
 /**

@@ -156,6 +156,32 @@ describe('nextOffer', () => {
     expect(BigInt(raised.at(-1)?.maxFee ?? '0')).toBeLessThanOrEqual(1260n)
   })
 
+  test('what a pool holds that we do not know is outbid: by a no-op as far as the balance goes, by a call to its caps', () => {
+    const legacy = { maxFee: 99n, tip: 99n }
+    const steep = { maxFee: 10_500n, tip: 10_500n }
+    const until = (raising: Parameters<typeof nextOffer>[2], there: { maxFee: bigint; tip: bigint }) => {
+      const offered = [{ maxFee: '210', tip: '10' }]
+      const short = () => {
+        const { maxFee, tip } = offered.at(-1) ?? { maxFee: '0', tip: '0' }
+        return BigInt(maxFee) * 10n < there.maxFee * 11n || BigInt(tip) * 10n < there.tip * 11n
+      }
+      for (let fees; short() && (fees = nextOffer(offered, market, { ...raising, outpriced: true }));) offered.push(fees)
+      return { enough: !short(), tries: offered.length, maxFee: BigInt(offered.at(-1)?.maxFee ?? '0') }
+    }
+    expect(until({ ...noop, policy: { maxFeePerGas: '100' } }, steep)).toMatchObject({ enough: true })
+    expect(until({ ...noop, policy: { maxFeePerGas: '100' } }, steep).tries).toBeLessThan(25)
+    // 21,000 gas: a balance for 2,000 wei each.
+    const poor = until({ ...noop, policy: {}, balance: '42000000' }, steep)
+    expect(poor.enough).toBe(false)
+    expect(poor.maxFee).toBeLessThanOrEqual(2_000n)
+    expect(until({ ...call, policy: {} }, legacy)).toMatchObject({ enough: true })
+    expect(until({ ...call, policy: {} }, { maxFee: 10n ** 9n, tip: 10n ** 9n })).toMatchObject({ enough: false })
+    const capped = until({ ...call, policy: { maxFeePerGas: '3000' } }, steep)
+    expect(capped.enough).toBe(false)
+    expect(capped.maxFee).toBeLessThanOrEqual(3_000n)
+    expect(until({ ...call, policy: {}, balance: '1000000', value: '1000000' }, legacy)).toMatchObject({ enough: false })
+  })
+
   test("an operator's own fees pass the caps, and still replace", () => {
     const policy = { maxFeePerGas: '100' }
     const raising = { ...call, policy, urgent: true, atLeast: { maxFee: '500' } }
@@ -171,8 +197,9 @@ describe('nextOffer', () => {
         wei,
         wei,
         fc.boolean(),
-        (offered, quote, maxFeePerGas, maxTip, urgent) => {
-          const next = nextOffer(offered, { ...quote, baseFee: '1' }, { ...call, policy: { maxFeePerGas, maxTip }, urgent })
+        fc.boolean(),
+        (offered, quote, maxFeePerGas, maxTip, urgent, outpriced) => {
+          const next = nextOffer(offered, { ...quote, baseFee: '1' }, { ...call, policy: { maxFeePerGas, maxTip }, urgent, outpriced })
           if (!next) return
           expect(BigInt(next.maxFee) <= BigInt(maxFeePerGas) && BigInt(next.tip) <= BigInt(maxTip)).toBe(true)
           expect(BigInt(next.tip) <= BigInt(next.maxFee)).toBe(true)

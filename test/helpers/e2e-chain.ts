@@ -50,6 +50,7 @@ export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string,
 export interface Pooled {
   readonly hash: string
   readonly nonce: number
+  /** Of a legacy transaction its gas price. */
   readonly maxFeePerGas: bigint
   readonly to: string
 }
@@ -59,14 +60,20 @@ export async function pooled({ rpc }: Anvil, address: string): Promise<Pooled[]>
   interface Raw {
     hash: string
     nonce: string
-    maxFeePerGas: string
+    maxFeePerGas?: string
+    gasPrice?: string
     to: string
   }
   const pool = await rpc<Record<'pending' | 'queued', Record<string, Record<string, Raw>>>>('txpool_content')
   return [pool.pending, pool.queued]
     .flatMap((part) => Object.entries(part).filter(([account]) => account.toLowerCase() === address))
     .flatMap(([, byNonce]) => Object.values(byNonce))
-    .map(({ hash, nonce, maxFeePerGas, to }) => ({ hash, nonce: Number(nonce), maxFeePerGas: BigInt(maxFeePerGas), to: to.toLowerCase() }))
+    .map(({ hash, nonce, gasPrice = '0', maxFeePerGas = gasPrice, to }) => ({
+      hash,
+      nonce: Number(nonce),
+      maxFeePerGas: BigInt(maxFeePerGas),
+      to: to.toLowerCase(),
+    }))
     .toSorted((a, b) => a.nonce - b.nonce)
 }
 

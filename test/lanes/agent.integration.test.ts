@@ -260,6 +260,26 @@ describe('The agent of a lane', () => {
     await setting.mine()
   })
 
+  test('what an earlier ledger offered fifty times the market for is outbid too: its nonce is never in the way for long', async () => {
+    signer = await devnetSigner(keys++)
+    const { maxFee, tip } = await setting.chain.quote()
+    const dear = { maxFee: String(BigInt(maxFee) * 50n), tip: String(BigInt(tip) * 50n) }
+    const call = { networkId: String(networkId), to: `0x${'de'.repeat(20)}`, data: '0x', value: '1', gasLimit: '30000', nonce: 0 }
+    await setting.chain.send((await signer.sign({ ...call, ...dear })).raw)
+    const agent = await setting.agent(signer, { fillAfterBlocks: 2, bumpAfterBlocks: 1 })
+    for (let blocks = 0; (await pool())[0]?.to !== signer.address; blocks++) {
+      if (blocks > 60) throw new Error(`60 blocks passed; the ledger says ${JSON.stringify((await ledger()).entries)}`)
+      const offers = () => ledger().then(({ entries }) => entries[0]?.attempts.length ?? 0)
+      const before = await offers()
+      await setting.passBlock()
+      await until(async () => (await offers()) > before, { timeoutMs: 500, what: 'another offer' }).catch(() => {})
+    }
+    await setting.mine()
+    await until(() => agent.view?.latest === 1, { ...patience, what: 'the no-op to be mined' })
+    expect((await launched(agent, want('behind the dear one'))).nonce).toBe(1)
+    await setting.mine()
+  })
+
   test('what the pool holds of an earlier ledger comes first; nothing is granted before it is mined', async () => {
     signer = await devnetSigner(keys++)
     const earlier = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000', tip: '1000000000' }

@@ -169,6 +169,19 @@ describe('A flight under a policy', () => {
     await setting.mine()
   })
 
+  test('a no-op that the chain refuses for its gas limit is made anew with what it needs', async () => {
+    const one = want('cancelled where no-ops are dear')
+    const agent = await fresh({ bumpAfterBlocks: 1_000, noopGas: '20999' })
+    await launched(agent, { ...one, first: { ...one.first, gasLimit: '20000' } })
+    expect(await agent.cancel(one.owner.intentId)).toBe('held')
+    await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    const gas = (await ledger()).entries['0']?.attempts.filter(({ kind }) => kind === 'noop').map(({ gasLimit }) => BigInt(gasLimit)) ?? []
+    expect([gas[0], gas.length]).toEqual([20_999n, 2])
+    expect(gas[1]).toBeGreaterThanOrEqual(25_200n)
+    await setting.mine()
+    await until(() => agent.view?.latest === 1, { timeoutMs: 10_000, what: 'the no-op to be mined' })
+  })
+
   /** Takes a random number for each signature, as AWS KMS does. */
   function randomSigner(index: number, address: string): Signer {
     const { privateKey } = devnetAccount(index)
