@@ -167,6 +167,7 @@ async function acquire(
     first: { kind: 'call' as const, gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) },
     priority: input.priority,
     source: `${transfer.sourceChain}/${transfer.emitter}`,
+    ...(input.deadline !== undefined && { deadline: input.deadline }),
   }
   const options = { timeoutMs: waitForSlotMs, signal: context.cancellationSignal }
   let lookedAt = context.info.currentAttemptScheduledTimestampMs

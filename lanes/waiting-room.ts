@@ -6,6 +6,8 @@ export interface Waiting {
   readonly source: string
   /** ms; waiting makes a low class rise. */
   readonly since: number
+  /** ms since the epoch; absent: none. */
+  readonly deadline?: number | undefined
 }
 
 /** After this long a waiter counts as one class higher, ms, so that a steady stream of high classes starves nobody. */
@@ -13,7 +15,8 @@ const ageingMs = 10_000
 
 /**
  * Those who wait for a slot of a lane, in memory: the durable queue behind it is the task queue. Takes the best class first (class less
- * age), within it the source that was served longest ago, within that the oldest.
+ * age), within it the source that was served longest ago, within that the earliest deadline, and then the oldest. A deadline puts nobody before
+ * another class or another source's turn: who sets one gains nothing on others.
  */
 export class WaitingRoom<T extends Waiting> {
   readonly #waiters = new Set<T>()
@@ -61,7 +64,8 @@ export class WaitingRoom<T extends Waiting> {
     if (byClass !== 0) return byClass < 0
     const byTurn = (this.#lastServed.get(a.source) ?? 0) - (this.#lastServed.get(b.source) ?? 0)
     if (byTurn !== 0) return byTurn < 0
-    return a.since < b.since
+    const [byA, byB] = [a.deadline ?? Infinity, b.deadline ?? Infinity]
+    return byA === byB ? a.since < b.since : byA < byB
   }
 }
 

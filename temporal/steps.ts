@@ -84,6 +84,8 @@ export interface BroadcastInput {
   requeued?: boolean
   /** Class in the waiting room, 1 (first) … 5. */
   priority: number
+  /** ms since the epoch: in the waiting room, earlier ones of one class and source go first. The workflow itself gives up when it passes. */
+  deadline?: number
 }
 
 /** One transaction that was signed for a nonce, and what became of it. */

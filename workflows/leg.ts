@@ -47,7 +47,8 @@ export class Leg {
   async broadcast(transfer: Transfer, again: boolean, label: string): Promise<LegResult> {
     const { lane, callHash, gasLimit, maxFee, tip, dataFee } = this.ready
     const fees = { gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) }
-    const intent = { owner: this.#course.id, intentId: this.#intentId, lane, transfer, callHash, ...fees }
+    const { id: owner, deadline } = this.#course
+    const intent = { owner, intentId: this.#intentId, lane, transfer, callHash, ...fees, ...(deadline !== undefined && { deadline }) }
     for (let requeued = false; ; requeued = true) {
       const input = { ...intent, again, priority: this.#course.inbox.priority, ...(requeued && { requeued }) }
       try {

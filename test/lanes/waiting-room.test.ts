@@ -54,6 +54,40 @@ describe('The waiting room', () => {
     expect(names(room.take(1, 5))).toEqual(['a1'])
   })
 
+  test('of one class and source the earliest deadline goes first, then those without one by age', () => {
+    const room = roomOf(
+      waiter('old'),
+      waiter('young', { since: 3 }),
+      waiter('later', { since: 1, deadline: 90_000 }),
+      waiter('sooner', { since: 2, deadline: 60_000 }),
+    )
+    expect(names(room.take(4, 10))).toEqual(['sooner', 'later', 'old', 'young'])
+  })
+
+  test('a deadline gains nothing on a better class, or on the turn of another source', () => {
+    const room = roomOf(
+      waiter('hurry', { priority: 4, deadline: 11 }),
+      waiter('better', { priority: 3, since: 1 }),
+      waiter('a0', { since: 2, deadline: 11 }),
+      waiter('a1', { since: 3, deadline: 11 }),
+      waiter('b0', { source: 'b', since: 4 }),
+    )
+    expect(names(room.take(5, 10))).toEqual(['a0', 'b0', 'a1', 'better', 'hurry'])
+  })
+
+  test('hundreds of one source leave a slot of a small window to the other in every turn', () => {
+    const property = fc.property(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 100, max: 500 }), (window, flood) => {
+      const room = roomOf(...Array.from({ length: flood }, (_, index) => waiter(`flood${index}`, { since: index, deadline: 1_000_000 })))
+      const few = Array.from({ length: 5 }, (_, index) => waiter(`few${index}`, { source: 'b', since: flood + index }))
+      for (const one of few) room.enter(one)
+      const served: string[] = []
+      for (let turn = 0; served.length < 12; turn++) served.push(...names(room.take(window, flood + 5 + turn)))
+      // Turn about: whatever the window, the fifth of the few is at most the tenth that is served.
+      expect(served.slice(0, 10).filter((name) => name.startsWith('few'))).toEqual(names(few))
+    })
+    fc.assert(property)
+  })
+
   test('who leaves is not served', () => {
     const gone = waiter('gone')
     const room = roomOf(gone, waiter('there', { since: 1 }))
@@ -66,6 +100,7 @@ describe('The waiting room', () => {
     priority: fc.integer({ min: 1, max: 5 }),
     source: fc.constantFrom('a', 'b', 'c'),
     since: fc.integer({ min: 0, max: 100_000 }),
+    deadline: fc.option(fc.integer({ min: 0, max: 200_000 }), { nil: undefined }),
   })
 
   test('everyone is served once, never more at a time than there are slots', () => {
@@ -93,13 +128,16 @@ describe('The waiting room', () => {
       fc.integer({ min: 1, max: 5 }),
       fc.integer({ min: 100, max: 2_000 }),
       fc.nat({ max: 20 }),
-      (priority, everyMs, ahead) => {
-        const room = roomOf(...Array.from({ length: ahead }, (_, index) => waiter(`ahead${index}`, { priority: 1, source: 'b' })))
+      fc.constantFrom('a', 'b'),
+      fc.boolean(),
+      (priority, everyMs, ahead, source, urgent) => {
+        const deadline = urgent ? 1 : undefined
+        const room = roomOf(...Array.from({ length: ahead }, (_, index) => waiter(`ahead${index}`, { priority: 1, source, deadline })))
         room.enter(waiter('patient', { priority }))
         let now = 0
         // One slot per tick, and one more of the first class per tick: without age it would never come to the others.
         for (; now < 200_000; now += everyMs) {
-          room.enter(waiter(`fresh${now}`, { priority: 1, source: 'b', since: now }))
+          room.enter(waiter(`fresh${now}`, { priority: 1, source, since: now, deadline }))
           if (names(room.take(1, now)).includes('patient')) break
         }
         // Risen to the first class, it has to let those go first that have waited as long and are of a class that has risen too.

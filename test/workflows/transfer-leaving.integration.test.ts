@@ -72,7 +72,7 @@ describe('A transfer', () => {
       await on.nextRun(handle)
       await until(() => on.asked.withdraw.some(({ how }) => how === 'cancel'), {
         ...patience,
-        what: 'the lane to be on.asked for its no-op',
+        what: 'the lane to be asked for its no-op',
       })
       on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
       await handle.signal(retrySignal)
@@ -139,7 +139,7 @@ describe('A transfer', () => {
       await handle.signal(cancelSignal, { operator: 'night-shift', reason: 'a test' })
       await until(() => on.asked.withdraw.some(({ how }) => how === 'cancel'), {
         ...patience,
-        what: 'the lane to be on.asked for its no-op',
+        what: 'the lane to be asked for its no-op',
       })
       on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
       await handle.signal(retrySignal)
