@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startDevnet } from '../../devnet/index.ts'
 import { faultKinds, planFaults } from '../../devnet/faults/plan.ts'
 import { faultDevnet, planOf, runFaults } from '../../devnet/faults/run.ts'
-import { isClean } from '../../devnet/faults/summary.ts'
+import { isClean, type FaultSummary } from '../../devnet/faults/summary.ts'
 
 /** 19 s of faults, nearly every kind once; the long form is `npm run faults`. */
 const run = { seed: 'short', transfers: 40, durationMs: 19_000, kinds: faultKinds, patienceMs: 60_000, processes: 2 }
@@ -29,4 +29,14 @@ test('the same seed plans the same faults, another one others; every kind comes 
   expect(
     planFaults({ ...run, kinds: ['fork', 'kill'], nodes: 3, deepest: 4 }).every(({ kind }) => kind === 'fork' || kind === 'kill'),
   ).toBe(true)
+})
+
+test('a run is clean only if nothing at all is wrong', () => {
+  const none = { lost: 0, duplicateEffects: 0, wrongBalances: 0, nonceHoles: 0, stuck: 0, brokenTasks: 0, keysTold: 0 }
+  const costs = { wastedTransactions: 3, revertedTransactions: 1, resubmitted: 2, rpcCallsPerTransfer: 9, seconds: 60 }
+  const clean: FaultSummary = { seed: '1', transfers: 40, delivered: 40, faults: {}, ...none, ...costs }
+  expect(isClean(clean)).toBe(true)
+  for (const field of Object.keys(none)) expect([field, isClean({ ...clean, [field]: 1 })]).toEqual([field, false])
+  expect(isClean({ ...clean, delivered: 39 })).toBe(false)
+  expect(isClean({ ...clean, transfers: 0, delivered: 0 })).toBe(false)
 })
