@@ -63,7 +63,7 @@ function assertOrder(order: SettingsOrder, path: string, known: KnownNames, sett
     case 'clearNode': {
       const added = settings.nodes.filter(({ chain }) => chain === order.chain).map(({ name }) => name)
       one(order.chain, chains, 'chain', `${path}.chain`)
-      return one(order.name, [...(known.nodes[order.chain] ?? []), ...added], `node of ${order.chain}`, `${path}.name`)
+      return one(order.name, [...new Set([...(known.nodes[order.chain] ?? []), ...added])], `node of ${order.chain}`, `${path}.name`)
     }
   }
 }

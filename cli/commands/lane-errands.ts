@@ -129,6 +129,8 @@ async function run(
     print(context, globals, { ...about, intent: what.intent }, facts(about))
     return exitCodes.ok
   }
+  // On stderr, since it can take as long as the chain does: stdout is for the result.
+  context.stderr.write(`${handle.workflowId} goes on by itself; this waits until it is final (Ctrl-C ends the waiting only)\n`)
   const status = await handle.result()
   const { state, detail, txHash, nonce } = status
   print(context, globals, { errand: handle.workflowId, ...status }, facts({ ...about, state, detail, nonce, transaction: txHash }))

@@ -66,7 +66,7 @@ function replace({ context, action }: Cli): Command {
 
 function setWindow({ context, action }: Cli): Command {
   return laneArgument(new Command('set-window'))
-    .argument('<nonces>', 'most nonces in flight; 0: none', whole)
+    .argument('<nonces>', 'most nonces in flight, up to 128; 0: none', windowSize)
     .description('Change how many nonces may be in flight. It stays until the window in the config is changed.')
     .addHelpText('after', `\nExample:\n  portage lane set-window ${lane} 32`)
     .action(
@@ -91,4 +91,11 @@ function reset({ context, action }: Cli): Command {
 function whole(text: string): number {
   if (!/^[0-9]{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
   return Number(text)
+}
+
+/** As the config bounds it (config/schema.ts). */
+function windowSize(text: string): number {
+  const window = whole(text)
+  if (window > 128) throw new InvalidArgumentError('It must be from 0 to 128.')
+  return window
 }

@@ -104,8 +104,9 @@ function disableCommand(cli: Cli): Command {
     .addHelpText('after', '\nExample:\n  portage node disable bsc node-2 --reason "it lies about receipts"')
     .action(
       cli.action(async (globals, chain: string, name: string, options: Options) => {
-        const { change } = await look(cli, globals, chain, name)
-        const note = { done: `disabled: ${chain}/${name}`, same: `${chain}/${name} is disabled already` }
+        const { change, others } = await look(cli, globals, chain, name)
+        const last = others ? '' : `; no node of ${chain} is left: nothing is read there, and nothing sent, until one is enabled or added`
+        const note = { done: `disabled: ${chain}/${name}${last}`, same: `${chain}/${name} is disabled already` }
         return order(cli, globals, options, [{ kind: 'setNode', change: { ...change, chain, name, disabled: true } }], note)
       }),
     )
@@ -117,12 +118,17 @@ async function look(
   globals: GlobalOptions,
   chain: string,
   name: string,
-): Promise<{ configured: boolean; change: NodeChange | undefined }> {
+): Promise<{ configured: boolean; change: NodeChange | undefined; others: boolean }> {
   const config = await readConfig(context, globals)
   const { nodes }: Settings = await withClient(config, (client) => readSettings(client))
+  const configured = namesOf(config).nodes[chain] ?? []
+  const changes = nodes.filter((one) => one.chain === chain)
+  const disabled = new Set(changes.filter((one) => one.disabled).map((one) => one.name))
+  const all = new Set([...configured, ...changes.map((one) => one.name)])
   return {
-    configured: namesOf(config).nodes[chain]?.includes(name) ?? false,
-    change: nodes.find((one) => one.chain === chain && one.name === name),
+    configured: configured.includes(name),
+    change: changes.find((one) => one.name === name),
+    others: [...all].some((one) => one !== name && !disabled.has(one)),
   }
 }
 

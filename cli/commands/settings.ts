@@ -133,7 +133,7 @@ function orderText(one: SettingsOrder): string {
     case 'setNode':
       return `node ${one.change.chain}/${one.change.name}: ${nodeText(one.change)}`
     case 'clearNode':
-      return `node ${one.chain}/${one.name} as configured`
+      return `node ${one.chain}/${one.name}: change taken back`
   }
 }
 

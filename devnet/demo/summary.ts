@@ -77,10 +77,8 @@ export function isClean(summary: Summary): boolean {
 /** The summary for people. */
 export function describe(summary: Summary): string {
   const { perTransfer, latencyMs } = summary
-  const coins = (amounts: Readonly<Record<string, string>>, unit: string) =>
-    Object.entries(amounts)
-      .map(([of, amount]) => `${formatEther(BigInt(amount))} ${unit} (${of})`)
-      .join(', ') || 'none'
+  // Four digits tell people enough; --json has every wei.
+  const coins = (amount: string) => Number(formatEther(BigInt(amount))).toPrecision(4)
   const rows: [string, string][] = [
     ['delivered', `${summary.delivered} of ${summary.transfers}, exactly once (independent checker)`],
     ['lost / twice / wrong balance', `${summary.lost} / ${summary.duplicates} / ${summary.wrongBalances}`],
@@ -93,11 +91,20 @@ export function describe(summary: Summary): string {
     ['state transitions per transfer', String(perTransfer.stateTransitions)],
     ['history events per transfer', String(perTransfer.historyEvents)],
     ['RPC calls per transfer', `${perTransfer.rpcCalls} (polling of blocks included)`],
-    ['gas paid', coins(summary.gasPaid, 'coins')],
-    ['fees earned', coins(summary.feesEarned, 'tokens')],
+    ...Object.entries(summary.gasPaid).map(([chain, amount]): [string, string] => [`gas paid on ${chain}`, `${coins(amount)} coins`]),
+    ...Object.entries(summary.feesEarned).map(([token, amount]): [string, string] => [
+      `fees earned in ${shortToken(token)}`,
+      `${coins(amount)} tokens`,
+    ]),
     ...Object.entries(summary.deliveredBy).map(([by, count]): [string, string] => [`delivered by ${by}`, String(count)]),
   ]
   return rows.map(([what, value]) => `  ${what.padEnd(60)}${value}`).join('\n')
+}
+
+/** `token 2/…8fb0fc9a`: the Wormhole chain of a token and the end of its address there. */
+function shortToken(token: string): string {
+  const [chain, address = ''] = token.split('/')
+  return `token ${chain}/…${address.slice(-8)}`
 }
 
 function percentile(sorted: readonly number[], share: number): number {
