@@ -1,4 +1,4 @@
-import type { Entry, LaneState, Observation, Remembered, RolledBack } from './lane.ts'
+import type { Entry, LaneState, Observation, Observed, Remembered, RolledBack } from './lane.ts'
 import { reviewFunds } from './lane-funds.ts'
 
 /** So many nonces are looked after at once: a node that once told nonsense of the account must not make the ledger too large to work. */
@@ -63,6 +63,7 @@ function remembered(known: Remembered | undefined, seen: Observation, fillAfterB
     ...(newest && { final: newest }),
     ...(now !== undefined && { at: now, leadAt: now }),
     ...(heardSince !== undefined && { heardSince }),
+    finalizedAt: known?.finalized === finalized ? (known.finalizedAt ?? known.height) : height,
   }
 }
 
@@ -82,16 +83,16 @@ function takenBack(state: LaneState, height: number): LaneState {
     claimedBlock: Math.min(entry.claimedBlock, height),
   })
   const entries = Object.fromEntries(Object.entries(state.entries).map(([nonce, entry]) => [nonce, within(entry)]))
-  return { ...state, entries, ...(state.observed && { observed: { ...state.observed, height, heardSince: height } }) }
+  return { ...state, entries, ...(state.observed && { observed: { ...state.observed, height, heardSince: height, finalizedAt: height } }) }
 }
 
 function heard(state: LaneState, now: number | undefined): LaneState {
   return state.observed && now !== undefined ? { ...state, observed: { ...state.observed, at: now } } : state
 }
 
-/** First trusted look at the account: what the pool holds counts as handed out. */
+/** A trusted look at the account: what the pool holds counts as handed out, also what a ledger that was set back has forgotten. */
 function sync(state: LaneState, seen: Observation): LaneState {
-  if (state.synced || seen.pending === undefined) return state
+  if (seen.pending === undefined) return state
   return { ...state, synced: true, next: Math.max(state.next, seen.latest, seen.pending) }
 }
 
@@ -99,7 +100,7 @@ function sync(state: LaneState, seen: Observation): LaneState {
  * Nonces that are handed out, in no block, and not ours are inherited: left in the pool by an earlier ledger, or used by a foreign
  * transaction, or before the ledger's time, in a block that went away.
  */
-function covered(entries: Record<string, Entry>, next: number, { latest, height }: Observation): Record<string, Entry> {
+export function covered(entries: LaneState['entries'], next: number, { latest, height }: Observed): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (let nonce = latest; nonce < Math.min(next, latest + coveredLimit); nonce++) {
     result[nonce] ??= { nonce, grantedTo: '', maybeSent: true, sinceBlock: height, claimedBlock: 0, fill: 'inherited', attempts: [] }

@@ -17,6 +17,7 @@ import { count, entriesLimit, inFlight, laterRound, ofIntent, put, refuse, reusa
 import type { Step } from './lane-entries.ts'
 import { funded } from './lane-funds.ts'
 import { observe } from './lane-observe.ts'
+import { recall } from './lane-recall.ts'
 import { fillUnowned, operate } from './lane-operate.ts'
 import { fill, isWithdrawn, withdraw } from './lane-withdraw.ts'
 
@@ -30,7 +31,8 @@ export function apply(
   request: ApplyRequest,
   now?: number,
 ): { state: LaneState; response: ApplyResponse; rolledBack: RolledBack[] } {
-  const seen = request.observe ? observe(state, request.observe, now) : { state, rolledBack: [] }
+  const recalled = recall(state, request)
+  const seen = request.observe ? observe(recalled, request.observe, now) : { state: recalled, rolledBack: [] }
   let current = seen.state
   const answers: LaneAnswer[] = []
   for (const one of request.requests) {
@@ -52,6 +54,7 @@ export function view(state: LaneState): LaneView {
     latest: observed?.latest ?? 0,
     finalized: observed?.finalized ?? 0,
     ...(observed && { height: observed.height }),
+    ...(observed?.finalizedAt !== undefined && { finalizedAt: observed.finalizedAt }),
     window: state.config.window,
     inFlight: inFlight(state),
     ...(closed && { closed }),
@@ -59,6 +62,7 @@ export function view(state: LaneState): LaneView {
     ...(observed?.final && { final: observed.final }),
     ...(counts.foreign > 0 && { foreign: counts.foreign }),
     ...(era && { era }),
+    granted: counts.granted,
   }
 }
 
@@ -181,7 +185,10 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-/** What must be mined with a no-op now. Released and inherited nonces get a chance first: another grant, or the block they wait for. */
+/**
+ * What must be mined with a no-op now. Released and inherited nonces get a chance first: another grant, or the block they wait for. One that a
+ * process drives which knows its call, though the ledger has forgotten it, is left to that.
+ */
 function orders(state: LaneState): FillOrder[] {
   if (state.replaced) return []
   const height = state.observed?.height ?? 0
@@ -199,6 +206,7 @@ function raisesOf(state: LaneState): RaiseOrder[] {
 
 function dueAt(entry: Entry, fillAfterBlocks: number): number {
   if (entry.fill === 'released') return entry.sinceBlock + 1
-  if (entry.fill === 'inherited') return entry.sinceBlock + fillAfterBlocks
+  const drivenAt = entry.attempts.length === 0 ? entry.claimedBlock : 0
+  if (entry.fill === 'inherited') return Math.max(entry.sinceBlock, drivenAt) + fillAfterBlocks
   return 0
 }

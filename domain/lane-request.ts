@@ -7,6 +7,9 @@ import type { ApplyRequest, Attempt, FinalBlock, LaneConfig, LaneRequest, Observ
 export function assertApplyRequest(request: ApplyRequest): void {
   if (!Array.isArray(request?.requests)) throw new Error('requests: must be a list')
   if (request.observe) assertObservation(request.observe)
+  if (request.known !== undefined) {
+    for (const field of ['era', 'granted', 'next', 'finalized'] as const) assertWhole(request.known?.[field], `known.${field}`)
+  }
   request.requests.forEach((one, index) => assertRequest(one, `requests[${index}]`))
 }
 

@@ -83,6 +83,8 @@ export interface Remembered extends Observed {
   readonly at?: number
   /** When the height was last told or passed, ms by the ledger's clock: who tells less is behind, for a while. */
   readonly leadAt?: number
+  /** Height at which `finalized` was told first; absent in states of older versions. */
+  readonly finalizedAt?: number
   /** Height since which the ledger was told without a long gap: what nobody claimed in a gap was not idle. */
   readonly heardSince?: number
 }
@@ -140,7 +142,7 @@ export interface Observation extends Observed {
   readonly claims: readonly number[]
   /** Height since which this process watches without a break: blocks before it say nothing about claims. */
   readonly since: number
-  /** Transaction count with the pool, by a quorum of nodes: given when the ledger is not synced. */
+  /** Transaction count with the pool, by a quorum of nodes: given when the ledger is not synced, and at the first look of a process. */
   readonly pending?: number
   /**
    * A reorganisation deeper than finality: the chain is final beyond all that the ledger was told, and more than half of the nodes have fewer
@@ -209,8 +211,19 @@ export type LaneAnswer =
   | { readonly kind: 'held'; readonly nonce: number }
   | { readonly kind: 'done' }
 
+/** The newest that a process was told of the ledger: what shows an older one (reset, restored) what it has forgotten. */
+export interface KnownLedger {
+  readonly era: number
+  /** Grants so far: never fewer, unlike `next`, which falls when nonces are given back. */
+  readonly granted: number
+  readonly next: number
+  readonly finalized: number
+}
+
 export interface ApplyRequest {
   readonly observe?: Observation
+  /** Absent: nothing yet. */
+  readonly known?: KnownLedger
   readonly requests: readonly LaneRequest[]
 }
 
@@ -258,6 +271,10 @@ export interface LaneView {
   readonly foreign?: number
   /** Counts resets. */
   readonly era?: number
+  /** Counts grants; absent in answers of older versions. */
+  readonly granted?: number
+  /** A block at or above this that is final, and has fewer nonces of the account, is of a chain on which what was final is undone. */
+  readonly finalizedAt?: number
 }
 
 /** What closes a lane until somebody acts, on its funds or on itself. */

@@ -3,6 +3,7 @@ import type {
   ApplyRequest,
   ApplyResponse,
   FillOrder,
+  KnownLedger,
   LaneAnswer,
   LaneConfig,
   LaneRequest,
@@ -45,6 +46,7 @@ export class Ledger {
   #busy = false
   #closed = false
   #view: LaneView | undefined
+  #known: KnownLedger | undefined
   #owed = false
   onOrders: (orders: readonly FillOrder[], raises: readonly RaiseOrder[]) => void = () => {}
   onView: (view: LaneView) => void = () => {}
@@ -105,13 +107,15 @@ export class Ledger {
       const sent = this.#queue.splice(0, requestsPerUpdate)
       const observe = this.#observation
       this.#observation = undefined
-      const response = await this.#apply({ requests: sent.map(({ request }) => request), ...(observe && { observe }) })
+      const requests = sent.map(({ request }) => request)
+      const response = await this.#apply({ requests, ...(observe && { observe }), ...(this.#known && { known: this.#known }) })
       if (response instanceof RelayerError) {
         if (observe && !this.#closed) this.#options.logger.error('the ledger was not told what was seen', { error: response.message })
         for (const { reject } of sent) reject(response)
         continue
       }
       this.#view = response.view
+      this.#remember(response.view)
       sent.forEach(({ resolve }, index) => resolve(response.answers[index] ?? { kind: 'done' }))
       const { orders, raises = [] } = response
       this.#owed = orders.length + raises.length > 0
@@ -119,6 +123,13 @@ export class Ledger {
       this.onView(response.view)
     }
     this.#busy = false
+  }
+
+  /** The newest: a ledger that was set back says less, and is to hear of what it forgot until it says as much. */
+  #remember({ era = 0, granted, next, finalized }: LaneView): void {
+    const known = this.#known
+    if (granted === undefined || (known?.era === era && granted < known.granted)) return
+    this.#known = { era, granted, next, finalized }
   }
 
   /** The same update id at every try: within a run the server itself answers a repeated one only once. */

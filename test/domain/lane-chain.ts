@@ -87,6 +87,12 @@ export class ModelChain {
     for (let i = 0; i < gone.length; i++) this.mine(0, 0n)
   }
 
+  /** The same below what was final. */
+  reorgDeep(depth: number): void {
+    const gone = this.#blocks.splice(Math.max(1, this.#blocks.length - this.#finalDepth - depth))
+    for (let i = 0; i < gone.length; i++) this.mine(0, 0n)
+  }
+
   /** The pool forgets what it has of a nonce. */
   evict(nonce: number): void {
     this.#pool.delete(nonce)

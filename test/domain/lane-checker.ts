@@ -13,6 +13,7 @@ import type {
 import { newLane } from '../../domain/lane.ts'
 import { inFlight, unmined } from '../../domain/lane-entries.ts'
 import { apply } from '../../domain/lane-reducer.ts'
+import { recall } from '../../domain/lane-recall.ts'
 import { packLane, unpackLane } from '../../domain/lane-pack.ts'
 import { unservedMs } from '../../domain/lane-withdraw.ts'
 import assert from 'node:assert/strict'
@@ -41,6 +42,7 @@ export class CheckedLane {
   /** ms. */
   now = 1_000_000
   #books = newBooks()
+  #past: { readonly state: LaneState; readonly books: Books }[] = []
 
   constructor(config: LaneConfig) {
     this.state = newLane(config)
@@ -51,6 +53,17 @@ export class CheckedLane {
     this.state = newLane(this.state.config)
     this.epoch += 1
     this.#books = newBooks()
+    this.#past = []
+  }
+
+  /** The workflow was reset, or Temporal restored: the ledger is what it was so many steps ago, of the same era. */
+  setBack(steps: number): void {
+    const { state, books } = this.#past[Math.max(0, this.#past.length - steps)] ?? {}
+    if (!state || !books) return
+    this.state = state
+    this.epoch += 1
+    this.#books = structuredClone(books)
+    this.#past = []
   }
 
   apply(request: ApplyRequest): { response: ApplyResponse; rolledBack: RolledBack[] } {
@@ -62,10 +75,13 @@ export class CheckedLane {
     assert.deepEqual(unpackLane(json(packLane(before))), before, 'the same from run to run')
     assert.deepEqual(json(together), together, 'plain JSON comes out')
 
-    let current = before
+    this.#past = [...this.#past, { state: before, books: structuredClone(this.#books) }].slice(-60)
+    let current = freeze(recall(before, request))
+    this.#checkRecalled(before, request, current)
     if (request.observe) {
+      const recalled = current
       current = freeze(apply(current, { observe: request.observe, requests: [] }, now).state)
-      this.#checkObserved(before, request.observe, current, rolledBack)
+      this.#checkObserved(recalled, request.observe, current, rolledBack)
     } else {
       assert.deepEqual(rolledBack, [])
     }
@@ -96,13 +112,24 @@ export class CheckedLane {
     this.#books.signed.set(nonce, signers)
   }
 
+  #checkRecalled(before: LaneState, { known, observe }: ApplyRequest, after: LaneState): void {
+    assert.ok(after.next >= before.next, 'next is never lowered by what is known')
+    const latest = observe?.latest ?? before.observed?.latest ?? -1
+    if (!known || before.replaced || known.era !== (before.era ?? 0) || latest < known.finalized) return
+    if (known.granted <= before.counts.granted) return assert.deepEqual(after, before, 'who knows no more teaches nothing')
+    assert.ok(after.next >= known.next, 'what a process was told of as given is given')
+    for (const nonce of this.#books.held.values()) assert.deepEqual(after.entries[nonce], before.entries[nonce], 'whose it is stays')
+  }
+
   #checkObserved(before: LaneState, seen: Observation, after: LaneState, rolledBack: RolledBack[]): void {
     if (before.replaced) return assert.deepEqual([after, rolledBack], [before, []], 'another chain says nothing of this one')
     this.#checkBroke(after)
     assert.ok(after.next >= before.next, 'next is never lowered by the chain')
     const latest = after.observed?.latest ?? 0
     const finalized = after.observed?.finalized ?? 0
-    assert.ok(finalized >= (before.observed?.finalized ?? 0), 'final stays final')
+    assert.ok(seen.undone || finalized >= (before.observed?.finalized ?? 0), 'final stays final')
+    // What was recorded for them went with their finality.
+    if (finalized < (before.observed?.finalized ?? 0)) this.epoch += 1
     for (const entry of Object.values(before.entries)) {
       const now = after.entries[entry.nonce]
       if (!now) {
@@ -139,6 +166,7 @@ export class CheckedLane {
       if (answer.kind === 'refused') return assert.ok(before.observed?.final && !before.replaced, 'refused though the chain is another')
       assert.deepEqual([after.next, after.synced, after.entries, after.observed], [0, false, {}, undefined])
       this.epoch += 1
+      this.#past = []
       // Whom the lane let go stays let go: an ask of before the reset may still be on its way.
       this.#books = { ...newBooks(), withdrawn: this.#books.withdrawn }
       return
@@ -205,8 +233,12 @@ export class CheckedLane {
     const open = unmined(before)
     const reusable = open.find((entry) => entry.fill === 'released' && entry.attempts.length === 0)
     const balance = BigInt(before.observed?.balance ?? '0')
+    const later = [...held].some(([other, nonce]) => {
+      const ofOwner = other.startsWith(`${request.owner.workflowId}/`) && other > intentId
+      return ofOwner && nonce >= (before.observed?.latest ?? 0) && !before.entries[nonce]?.fill
+    })
     const reasons = {
-      withdrawn: withdrawn.has(intentId),
+      withdrawn: withdrawn.has(intentId) || later,
       none: request.onlyExisting === true,
       paused: before.paused !== undefined,
       draining: before.closing?.mode === 'draining' && !request.errand,

@@ -1,5 +1,5 @@
 import { bumpFees } from '../../domain/fees.ts'
-import type { ApplyResponse, Attempt, FillOrder, LaneAnswer, LaneRequest, Owner, RaiseOrder } from '../../domain/lane.ts'
+import type { ApplyResponse, Attempt, FillOrder, KnownLedger, LaneAnswer, LaneRequest, Owner, RaiseOrder } from '../../domain/lane.ts'
 import type { Head } from './lane-chain.ts'
 import { ModelChain, txOf } from './lane-chain.ts'
 import { CheckedLane } from './lane-checker.ts'
@@ -42,6 +42,9 @@ interface Process {
   readonly flights: Map<number, Flight>
   orders: readonly (FillOrder & { readonly epoch: number })[]
   raises: readonly RaiseOrder[]
+  known: KnownLedger | undefined
+  /** It has told what it saw, with what the pool holds. */
+  told: boolean
   /** What it asked, so that a copy can reach the ledger late. */
   asked: { request: LaneRequest; waiting: boolean }[]
 }
@@ -68,9 +71,15 @@ export class World {
   }
 
   /** `answered`: the answer gets back; otherwise the process goes on waiting. */
-  ask(p: number, intent: number, fee: string, answered: boolean, how: 'onlyExisting' | 'errand' | 'new' = 'new'): void {
+  ask(p: number, intent: number, fee: string, answered: boolean, how: 'onlyExisting' | 'errand' | 'new' = 'new', round = 1): void {
     const attempt: Attempt = { kind: 'call', gasLimit, maxFee: fee, tip: '10' }
-    const request = { kind: 'grant' as const, id: this.#id(), owner: ownerOf(intent), attempt, ...(how !== 'new' && { [how]: true }) }
+    const request = {
+      kind: 'grant' as const,
+      id: this.#id(),
+      owner: ownerOf(intent, round),
+      attempt,
+      ...(how !== 'new' && { [how]: true }),
+    }
     this.#ask(this.#process(p), [request], answered)
   }
 
@@ -240,6 +249,9 @@ export class World {
       if (answered) this.#answered(process, request, response.answers[index] as LaneAnswer)
     }
     if (!answered) return
+    process.told ||= observe
+    const { era = 0, granted = 0, next, finalized } = response.view
+    if (process.known?.era !== era || granted >= process.known.granted) process.known = { era, granted, next, finalized }
     process.orders = response.orders.map((order) => ({ ...order, epoch: this.lane.epoch }))
     process.raises = response.raises ?? []
   }
@@ -249,8 +261,23 @@ export class World {
     const claims = [...flights.values()]
       .filter(({ nonce, signed, estranged }) => signed > 0 && !estranged && nonce >= head.latest)
       .map(({ nonce }) => nonce)
-    const pending = this.lane.state.synced ? {} : { pending: this.chain.pending }
-    return this.lane.apply({ requests, ...(observe && { observe: { ...head, claims, since, ...pending } }) }).response
+    const pending = this.lane.state.synced && process.told ? {} : { pending: this.chain.pending }
+    const undone = this.#isUndone(head) ? { undone: true } : {}
+    const { known } = process
+    const seen = { ...head, claims, since, ...pending, ...undone }
+    return this.lane.apply({ requests, ...(observe && { observe: seen }), ...(known && { known }) }).response
+  }
+
+  /** As lanes/account-watch.ts finds it out; that more than half of the nodes agree is that the chain says so, too. */
+  #isUndone({ finalized, final }: Head): boolean {
+    const { observed } = this.lane.state
+    const { finalized: agreed } = this.chain.head()
+    return (
+      observed?.finalizedAt !== undefined &&
+      finalized < observed.finalized &&
+      agreed < observed.finalized &&
+      (final?.height ?? 0) >= observed.finalizedAt
+    )
   }
 
   #answered(process: Process, request: LaneRequest, answer: LaneAnswer): void {
@@ -275,7 +302,7 @@ export class World {
 
   #newProcess(): Process {
     const head = this.chain.head()
-    return { head, since: head.height, flights: new Map(), orders: [], raises: [], asked: [] }
+    return { head, since: head.height, flights: new Map(), orders: [], raises: [], known: undefined, told: false, asked: [] }
   }
 
   #process(p: number): Process {
@@ -288,10 +315,10 @@ export class World {
 }
 
 /** Some of the intents move value, so that the funds rule has something to add up. */
-export function ownerOf(intent: number): Owner {
+export function ownerOf(intent: number, round = 1): Owner {
   const workflowId = `transfer-${intent}`
   const value = intent % 3 === 0 ? { value: '500000' } : {}
-  return { workflowId, intentId: `${workflowId}/1`, callHash: `0x${intent}`, ...value }
+  return { workflowId, intentId: `${workflowId}/${round}`, callHash: `0x${intent}`, ...value }
 }
 
 function pick<T>(list: readonly T[], which: number): T | undefined {

@@ -8,6 +8,7 @@ const happenings: Record<string, [weight: number, (world: World, a: number, b: n
   ask: [10, (world, a, b, c) => world.ask(a, b % 6, ['20', '100', '300'][c % 3] ?? '100', c % 4 !== 0)],
   askAgain: [4, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'onlyExisting')],
   errand: [1, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'errand')],
+  askRound: [4, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'new', 1 + (c % 3))],
   askMany: [3, (world, a, b, c) => world.askMany(a, b % 6, 2 + (c % 4))],
   repeat: [6, (world, a, b) => world.repeat(a, b)],
   launch: [10, (world, a, b) => world.launch(a, b)],
@@ -47,6 +48,8 @@ const happenings: Record<string, [weight: number, (world: World, a: number, b: n
   setWindow: [1, (world, _, __, c) => world.operator({ kind: 'setWindow', id: 'p', window: 1 + (c % 5) })],
   resync: [1, (world) => world.operator({ kind: 'resync', id: 'p' })],
   fill: [1, (world, _, b) => world.operator({ kind: 'fill', id: 'p', nonce: world.chain.latest + (b % 3), reason: 'operator' })],
+  reorgDeep: [1, (world, _, b) => world.chain.reorgDeep(1 + (b % 3))],
+  setBack: [1, (world, _, b) => world.lane.setBack(1 + b * 3)],
   wipe: [1, (world) => world.lane.wipe()],
 }
 
@@ -89,7 +92,7 @@ describe('the nonce ledger, whatever happens', () => {
     )
     // The stories are no idle talk.
     expect(granted).toBeGreaterThan(1500)
-  })
+  }, 120_000)
 
   test('serves a new intent once it has settled', () => {
     fc.assert(
@@ -109,5 +112,5 @@ describe('the nonce ledger, whatever happens', () => {
       }),
       { numRuns: 300 },
     )
-  })
+  }, 120_000)
 })
