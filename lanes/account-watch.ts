@@ -112,7 +112,8 @@ export class AccountWatch {
     // The ledger's word first: it may know another chain than this one.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
-    const unsynced = !ledger.view?.synced
+    // Also at the first look: a ledger that was restored from an older copy may have forgotten what is in the pool.
+    const unsynced = !ledger.view?.synced || !this.#sent
     const address = laneAddress(config.lane)
     const [account, pending] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
     if (await this.#isReplaced(account)) return
@@ -149,14 +150,14 @@ export class AccountWatch {
   }
 
   /**
-   * Fewer final nonces than the ledger knows, on a chain that is final beyond all that the ledger was told: no node lags, what was final is gone
+   * Fewer final nonces than the ledger knows, on a chain that is final beyond where it was told of them: no node lags, what was final is gone
    * (a reorganisation deeper than finality). The ledger goes on from there; an audit finds the transfers.
    */
   async #isUndone({ finalizedNonce }: Account): Promise<boolean> {
     const { chain, ledger, logger, config } = this.#deps
-    const { finalized = 0, height } = ledger.view ?? {}
+    const { finalized = 0, height, finalizedAt = height } = ledger.view ?? {}
     const final = chain.heads.current?.finalized ?? 0
-    if (height === undefined || finalizedNonce >= finalized || final < height) return false
+    if (finalizedAt === undefined || finalizedNonce >= finalized || final < finalizedAt) return false
     const agreed = await chain.agreedNonce(laneAddress(config.lane))
     if (agreed >= finalized) return false
     logger.error('EFFECT_UNDONE: nonces that were final are not used any more; the lane goes on from what the chain says', {
