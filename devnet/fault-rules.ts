@@ -16,13 +16,15 @@ export type NodeFault =
   | { readonly kind: 'batch'; readonly how: 'drop' | 'duplicate' | 'reorder' }
   /** A receipt: not there, with the other status, or of another block. */
   | { readonly kind: 'receipt'; readonly lie: 'null' | 'status' | 'block' }
+  /** A call: answered with this, whatever the truth. */
+  | { readonly kind: 'answer'; readonly result: unknown }
   /** A transaction: its hash is answered, nobody gets it. */
   | { readonly kind: 'swallow' }
 
 /** When a fault strikes. */
 export interface FaultRule {
   readonly fault: NodeFault
-  /** Only these JSON-RPC methods; absent: every one. */
+  /** Only these JSON-RPC methods, or `eth_call 0x…` with the selector of what is called; absent: every one. */
   readonly methods?: readonly string[]
   /** Of each request or call that matches, 0 to 1. Default 1. */
   readonly probability?: number

@@ -45,6 +45,8 @@ export interface AgentDeps {
   readonly logger: Logger
   readonly config: LaneConfig
   readonly bumpAfterBlocks: number
+  /** Whoever waits for a slot rises by a class in this time, ms. Default 10 s. */
+  readonly ageingMs?: number
   /** What may be spent, as it stands now; absent: no limits but those of raises. */
   readonly fees?: FeeDesk
 }
@@ -55,7 +57,7 @@ export interface AgentDeps {
  */
 export class LaneAgent {
   readonly #deps: AgentDeps
-  readonly #room = new WaitingRoom<Waiter>()
+  readonly #room: WaitingRoom<Waiter>
   readonly #flights = new Map<number, Flight>()
   readonly #watch: AccountWatch
   readonly #alerts: Alerts
@@ -67,6 +69,7 @@ export class LaneAgent {
 
   constructor(deps: AgentDeps) {
     this.#deps = deps
+    this.#room = new WaitingRoom(deps.ageingMs)
     this.#alerts = new Alerts(deps.config.lane, deps.logger)
     this.#watch = new AccountWatch(deps, () => {
       const claims = [...this.#flights.values()].filter((flight) => flight.drives).map((flight) => flight.nonce)

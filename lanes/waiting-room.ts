@@ -10,8 +10,7 @@ export interface Waiting {
   readonly deadline?: number | undefined
 }
 
-/** After this long a waiter counts as one class higher, ms, so that a steady stream of high classes starves nobody. */
-const ageingMs = 10_000
+const defaultAgeingMs = 10_000
 
 /**
  * Those who wait for a slot of a lane, in memory: the durable queue behind it is the task queue. Takes the best class first (class less
@@ -21,7 +20,13 @@ const ageingMs = 10_000
 export class WaitingRoom<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()
+  readonly #ageingMs: number
   #turn = 0
+
+  /** @param ageingMs after this long a waiter counts as one class higher, so that a steady stream of high classes starves nobody */
+  constructor(ageingMs = defaultAgeingMs) {
+    this.#ageingMs = ageingMs
+  }
 
   get size(): number {
     return this.#waiters.size
@@ -60,15 +65,15 @@ export class WaitingRoom<T extends Waiting> {
   }
 
   #before(a: T, b: T, now: number): boolean {
-    const byClass = rank(a, now) - rank(b, now)
+    const byClass = this.#rank(a, now) - this.#rank(b, now)
     if (byClass !== 0) return byClass < 0
     const byTurn = (this.#lastServed.get(a.source) ?? 0) - (this.#lastServed.get(b.source) ?? 0)
     if (byTurn !== 0) return byTurn < 0
     const [byA, byB] = [a.deadline ?? Infinity, b.deadline ?? Infinity]
     return byA === byB ? a.since < b.since : byA < byB
   }
-}
 
-function rank(waiter: Waiting, now: number): number {
-  return waiter.priority - Math.floor((now - waiter.since) / ageingMs)
+  #rank({ priority, since }: Waiting, now: number): number {
+    return priority - Math.floor((now - since) / this.#ageingMs)
+  }
 }

@@ -115,6 +115,17 @@ describe('the fault proxy', () => {
     expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ result: truth })
   })
 
+  test('answers what it is told, of one function or of all', async () => {
+    const to = devnetAccount(0).address
+    const truth = await ask('eth_call', { to, data: '0xaa4efa5b00' }, 'latest')
+    proxy.add({ fault: { kind: 'answer', result: '0x01' }, methods: ['eth_call 0xaa4efa5b'] })
+    expect(await ask('eth_call', { to, data: '0xaa4efa5b00' }, 'latest')).toMatchObject({ result: '0x01' })
+    expect(await ask('eth_call', { to, data: '0xaa4efa5c00' }, 'latest')).toEqual(truth)
+    proxy.add({ fault: { kind: 'answer', result: '0x02' }, methods: ['eth_blockNumber'] })
+    expect(await ask('eth_blockNumber')).toMatchObject({ result: '0x02' })
+    expect(await ask('eth_chainId')).not.toMatchObject({ result: '0x02' })
+  })
+
   test('loses, doubles and reorders the answers of a batch', async () => {
     const ids = async () => {
       const answers = (await (await post([1, 2, 3].map((id) => call('eth_blockNumber', [], id)))).json()) as { id: number }[]

@@ -110,6 +110,7 @@ export interface AgentOptions {
   /** What may be spent. */
   readonly fees?: FeeDesk
   readonly minimumBalance?: string
+  readonly ageingMs?: number
   readonly synced?: boolean
   /** Default: the lane of the key. */
   readonly lane?: string
@@ -134,7 +135,7 @@ export async function startLaneSetting(): Promise<LaneSetting> {
     chain,
     async agent(signer, options = {}) {
       const { window = 8, bumpAfterBlocks = 3, fillAfterBlocks = 20, synced = true, lane = laneOf(signer), minimumBalance } = options
-      const fees = options.fees && { fees: options.fees }
+      const fees = { ...(options.fees && { fees: options.fees }), ...(options.ageingMs && { ageingMs: options.ageingMs }) }
       const config = { lane, window, fillAfterBlocks, ...(minimumBalance && { minimumBalance }) }
       const agent = new LaneAgent({
         chain: options.noopGas ? withNoopGas(chain, options.noopGas) : chain,

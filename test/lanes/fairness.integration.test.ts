@@ -1,0 +1,102 @@
+import { setMaxListeners } from 'node:events'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Signer } from '../../chains/port.ts'
+import { until } from '../../devnet/until.ts'
+import type { LaneAgent, Want } from '../../lanes/agent.ts'
+import { devnetSigner } from '../helpers/evm.ts'
+import { launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
+
+const patience = { timeoutMs: 30_000, everyMs: 10 }
+
+/** Who gets the slots of a small window when many want them, on a real chain whose blocks a test mines, with a real ledger. */
+describe('A lane that many wait for', () => {
+  let setting: LaneSetting
+  let keys = 40
+  let signer: Signer
+  let agent: LaneAgent
+  /** Names of those that were sent, in the order in which they came to their nonces. */
+  let served: string[]
+  let leave: AbortController
+
+  beforeAll(async () => {
+    setting = await startLaneSetting()
+  })
+  afterEach(() => leave.abort())
+  afterAll(() => setting?.stop())
+
+  async function fresh(options: Parameters<LaneSetting['agent']>[1]): Promise<void> {
+    signer = await devnetSigner(keys++)
+    agent = await setting.agent(signer, options)
+    served = []
+    leave = new AbortController()
+    setMaxListeners(0, leave.signal)
+    const { window = 1 } = options ?? {}
+    for (let index = 0; index < window; index++) await launched(agent, want(`holder-${keys}-${index}`))
+  }
+
+  /** Waits for a nonce as a transfer does, and sends with it. */
+  function enter(name: string, changes: Partial<Want>): void {
+    const come = async () => {
+      const result = await agent.acquire(want(`${name}-${keys}`, changes), { again: false, timeoutMs: 120_000, signal: leave.signal })
+      if (result.kind === 'refused') return
+      served.push(name)
+      await result.flight.launch()
+    }
+    come().catch((error: unknown) => served.push(`${name} failed: ${String(error)}`))
+  }
+
+  /** Block after block until so many have come to their nonces. */
+  function mineUntilServed(count: number): Promise<unknown> {
+    const look = async () => {
+      await setting.mine()
+      return served.length >= count
+    }
+    return until(look, { ...patience, everyMs: 20, what: `${count} to be served` })
+  }
+
+  test.each([1, 3])('a flood of one source leaves every other slot to the others (window %i)', async (window) => {
+    await fresh({ window })
+    for (let index = 0; index < 300; index++) enter(`flood-${index}`, { source: 'flood' })
+    for (let index = 0; index < 4; index++) enter(`few-${index}`, { source: 'few' })
+    for (let index = 0; index < 4; index++) enter(`rest-${index}`, { source: 'rest' })
+    await until(() => agent.load.waiting === 308, { ...patience, what: 'all to wait' })
+    // Three sources in turn. Slots that come free at once are taken in any order.
+    await mineUntilServed(12 + window)
+    const first = served.slice(0, 12 + window)
+    expect(first.filter((name) => name.startsWith('few')).toSorted((a, b) => a.localeCompare(b))).toEqual(
+      [0, 1, 2, 3].map((one) => `few-${one}`),
+    )
+    expect(first.filter((name) => name.startsWith('rest'))).toHaveLength(4)
+    expect(agent.load.waiting).toBeGreaterThan(200)
+  })
+
+  test('the last class comes through a stream of the first that never ends', async () => {
+    await fresh({ window: 1, ageingMs: 400 })
+    let fresher = 0
+    const topUp = () => {
+      while (agent.load.waiting < 4) enter(`first-${fresher++}`, { source: 'stream', priority: 1 })
+    }
+    enter('patient', { source: 'patient', priority: 5 })
+    topUp()
+    const through = async () => {
+      await setting.mine()
+      topUp()
+      return served.includes('patient')
+    }
+    await until(through, { ...patience, everyMs: 20, what: 'the last class to be served' })
+    // It was behind at first, and did not come to its turn because the others ran out.
+    expect(served[0]).toBe('first-0')
+    expect(agent.load.waiting).toBeGreaterThan(0)
+  })
+
+  test('of one source the earliest deadline is served first', async () => {
+    await fresh({ window: 1 })
+    const now = Date.now()
+    enter('without', {})
+    enter('later', { deadline: now + 120_000 })
+    enter('sooner', { deadline: now + 60_000 })
+    await until(() => agent.load.waiting === 3, { ...patience, what: 'all to wait' })
+    await mineUntilServed(3)
+    expect(served).toEqual(['sooner', 'later', 'without'])
+  })
+})
