@@ -1,0 +1,24 @@
+import { RelayerError } from '../../domain/errors.ts'
+import type { Intent } from '../../domain/intent.ts'
+import { nativeBridgeAbi } from './contracts.ts'
+import { completionArguments, type NativeTransfer } from './message.ts'
+
+/** completeBridgeTransfer: the call that delivers one transfer. */
+export function completionIntent(targetBridge: string, transfer: NativeTransfer): Intent {
+  const data = nativeBridgeAbi.encodeFunctionData('completeBridgeTransfer', completionArguments(transfer))
+  return { to: targetBridge.toLowerCase(), data, value: '0' }
+}
+
+/**
+ * batchCompleteBridgeTransfer: one call that delivers many transfers, in this order, or none of them. Throws INPUT_INVALID for none, or for one
+ * that is there twice (the second would undo all).
+ */
+export function batchIntent(targetBridge: string, transfers: readonly NativeTransfer[]): Intent {
+  const ids = new Set(transfers.map(({ id }) => id))
+  if (transfers.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'A batch needs a transfer.' })
+  if (ids.size < transfers.length) throw new RelayerError('INPUT_INVALID', { detail: 'A transfer is in the batch twice.' })
+  const rows = transfers.map(completionArguments)
+  const columns = ([0, 1, 2, 3, 4] as const).map((column) => rows.map((row) => row[column]))
+  const data = nativeBridgeAbi.encodeFunctionData('batchCompleteBridgeTransfer', columns)
+  return { to: targetBridge.toLowerCase(), data, value: '0' }
+}

@@ -1,0 +1,95 @@
+import { Interface, type Result } from 'ethers'
+import type { At } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/errors.ts'
+
+/**
+ * What is read or called of the bridge, its events, and every error that its calls revert with: its own (MOV INativeBridge.sol, spelled as there), those
+ * of OpenZeppelin's AccessControl, Pausable and Initializable, and of the token (ERC-6093).
+ */
+export const nativeBridgeAbi = new Interface([
+  'event BridgeTransferInitiated(bytes32 indexed bridgeTransferId, address indexed originator, bytes32 indexed recipient, uint256 amount, uint256 nonce)',
+  'event BridgeTransferCompleted(bytes32 indexed bridgeTransferId, bytes32 indexed originator, address indexed recipient, uint256 amount, uint256 nonce)',
+  'function completeBridgeTransfer(bytes32 bridgeTransferId, bytes32 initiator, address recipient, uint256 amount, uint256 nonce)',
+  'function batchCompleteBridgeTransfer(bytes32[] bridgeTransferIds, bytes32[] initiators, address[] recipients, uint256[] amounts, uint256[] nonces)',
+  'function noncesToOutboundTransfers(uint256 nonce) view returns (bytes32 bridgeTransferId, address initiator, bytes32 recipient, uint256 amount)',
+  'function idsToInboundNonces(bytes32 bridgeTransferId) view returns (uint256 nonce)',
+  'function inboundRateLimitBudget(uint256 day) view returns (uint256 used)',
+  'function token() view returns (address)',
+  'function insuranceFund() view returns (address)',
+  'function riskDenominator() view returns (uint256)',
+  'function paused() view returns (bool)',
+  'function hasRole(bytes32 role, address account) view returns (bool)',
+  'error ZeroAmount()',
+  'error MOVETransferFailed()',
+  'error ZeroAddress()',
+  'error InvalidLenghts()',
+  'error InvalidBridgeTransferId()',
+  'error CompletedBridgeTransferId()',
+  'error InvalidNonce()',
+  'error OutboundRateLimitExceeded()',
+  'error InboundRateLimitExceeded()',
+  'error InvalidRiskDenominator()',
+  'error AccessControlUnauthorizedAccount(address account, bytes32 neededRole)',
+  'error AccessControlBadConfirmation()',
+  'error EnforcedPause()',
+  'error ExpectedPause()',
+  'error InvalidInitialization()',
+  'error NotInitializing()',
+  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+  'error ERC20InvalidReceiver(address receiver)',
+])
+
+export const tokenAbi = new Interface(['function balanceOf(address owner) view returns (uint256)'])
+
+/** What reads of a contract need of a chain. */
+export interface ContractReader {
+  readonly name: string
+  /** eth_call: 0x hex. Throws NODE_UNAVAILABLE, NODE_REFUSED; NODES_DISAGREE at `agreed`. */
+  call(to: string, data: string, at: At): Promise<string>
+}
+
+/** A transfer as the source contract's table keeps it; hex in lower case with 0x. */
+export interface Outbound {
+  readonly id: string
+  readonly initiator: string
+  /** 32 bytes. */
+  readonly recipient: string
+  readonly amount: bigint
+}
+
+const nothing = `0x${'0'.repeat(64)}`
+
+/** All values of a view function. Throws NODE_REFUSED if the address does not answer as the contract does (a wrong address in the config). */
+export async function read(
+  chain: ContractReader,
+  to: string,
+  method: string,
+  args: readonly unknown[],
+  at: At = 'latest',
+  abi: Interface = nativeBridgeAbi,
+): Promise<Result> {
+  const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
+  try {
+    return abi.decodeFunctionResult(method, answer)
+  } catch (cause) {
+    const detail = `${to} does not answer ${method} as the native bridge does: check its address in the config.`
+    throw new RelayerError('NODE_REFUSED', { detail, facts: { chain: chain.name }, cause })
+  }
+}
+
+/** What the source contract recorded under a nonce; undefined: nothing (yet). Throws what `read` throws. */
+export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<Outbound | undefined> {
+  const [id, initiator, recipient, amount] = await read(chain, bridge, 'noncesToOutboundTransfers', [nonce], at)
+  if (id === nothing) return undefined
+  return { id: lower(id), initiator: lower(initiator), recipient: lower(recipient), amount: amount as bigint }
+}
+
+/** The nonce under which the target contract completed an id; 0: it has not. Throws what `read` throws. */
+export async function readInboundNonce(chain: ContractReader, bridge: string, id: string, at: At): Promise<bigint> {
+  const [nonce] = await read(chain, bridge, 'idsToInboundNonces', [id], at)
+  return nonce as bigint
+}
+
+function lower(value: unknown): string {
+  return String(value).toLowerCase()
+}

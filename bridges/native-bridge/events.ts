@@ -1,0 +1,58 @@
+import type { BlockRef, Log } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { nativeBridgeAbi } from './contracts.ts'
+import { checkId, type NativeTransfer, transferOfCompletion } from './message.ts'
+
+/** A log with its place on the chain, as the EVM chain reads it. */
+export interface PlacedLog extends Log {
+  readonly block: BlockRef
+  readonly transactionHash: string
+}
+
+/** A transfer as an event tells of it. */
+export interface TransferEvent {
+  readonly transfer: NativeTransfer
+  readonly block: BlockRef
+  readonly txHash: string
+}
+
+/** topic0 of the two events, lower case. */
+export const initiatedTopic = topicOf('BridgeTransferInitiated')
+export const completedTopic = topicOf('BridgeTransferCompleted')
+
+/** BridgeTransferInitiated(id, originator, recipient, amount, nonce). Throws NATIVE_ID_MISMATCH, NODE_REFUSED (it is not this event). */
+export function readInitiated(log: PlacedLog): TransferEvent {
+  const [id, initiator, recipient, amount, nonce] = argumentsOf(log, 'BridgeTransferInitiated')
+  return placed(log, { id, initiator, recipient, amount, nonce })
+}
+
+/** BridgeTransferCompleted(id, originator, recipient, amount, nonce): the transfer as its source knows it. Throws as `readInitiated`. */
+export function readCompleted(log: PlacedLog): TransferEvent {
+  return placed(log, transferOfCompletion(argumentsOf(log, 'BridgeTransferCompleted')))
+}
+
+function placed({ block, transactionHash }: PlacedLog, transfer: NativeTransfer): TransferEvent {
+  checkId(transfer)
+  return { transfer, block, txHash: transactionHash }
+}
+
+function argumentsOf({ topics, data }: Log, name: string): [string, string, string, bigint, bigint] {
+  try {
+    const event = nativeBridgeAbi.getEvent(name)
+    if (!event || topics[0]?.toLowerCase() !== event.topicHash) throw new Error(`not a ${name}`)
+    const [id, initiator, recipient, amount, nonce] = nativeBridgeAbi.decodeEventLog(event, data, topics).toArray() as unknown[]
+    return [lower(id), lower(initiator), lower(recipient), amount as bigint, nonce as bigint]
+  } catch (cause) {
+    throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${name}.`, cause })
+  }
+}
+
+function lower(value: unknown): string {
+  return String(value).toLowerCase()
+}
+
+function topicOf(name: string): string {
+  const topic = nativeBridgeAbi.getEvent(name)?.topicHash
+  if (topic === undefined) throw new RelayerError('INTERNAL', { detail: `The ABI has no event ${name}.` })
+  return topic
+}

@@ -1,0 +1,84 @@
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { ChainName } from '../../domain/transfer.ts'
+
+/** The target contract's limits, as read at one moment. Amounts in the token's smallest unit. */
+export interface InboundLimits {
+  /** The UTC day that `used` is of: whole days since the epoch. */
+  readonly day: number
+  /** What completions of that day amount to. */
+  readonly used: bigint
+  /** `used` must stay below: the insurance fund's balance divided by the risk denominator. */
+  readonly cap: bigint
+  readonly paused: boolean
+  /** Does the account that was asked for have RELAYER_ROLE? */
+  readonly mayComplete: boolean
+}
+
+/**
+ * May a transfer go now? `lane`: that lane alone can't, and is to be paused with the reason. `route`: nothing can that is like it; `opensAt`, seconds
+ * since the epoch, if it is known. `transfer`: this one never fits as the limits are: park it.
+ */
+export type Gate =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'lane'; readonly code: 'BRIDGE_ROLE_MISSING'; readonly reason: string }
+  | { readonly kind: 'route'; readonly code: 'BRIDGE_PAUSED' | 'BRIDGE_BUDGET'; readonly reason: string; readonly opensAt?: number }
+  | { readonly kind: 'transfer'; readonly code: 'BRIDGE_CAP'; readonly reason: string }
+
+const daySeconds = 86_400
+
+/**
+ * The gate that a transfer of this amount stands before. In this order: role, pause, cap, budget. Completions are not stopped by the pause of the
+ * contract that was deployed (only initiations are); who pauses a bridge means both, so they wait here too.
+ * A cap that lets nothing in at all (no fund) is the route's trouble, not the transfer's: it waits.
+ * @param now time of the target chain, seconds since the epoch; limits of an earlier day have their whole budget again
+ */
+export function gateOf(limits: InboundLimits, amount: bigint, now: number): Gate {
+  const { cap, paused, mayComplete } = limits
+  if (!mayComplete) return { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'the key of this lane must be granted RELAYER_ROLE' }
+  if (paused) return { kind: 'route', code: 'BRIDGE_PAUSED', reason: 'the native bridge is paused' }
+  if (cap <= 1n) return { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'the insurance fund is empty: nothing is let in' }
+  if (amount >= cap) return { kind: 'transfer', code: 'BRIDGE_CAP', reason: `the amount ${amount} is not below the daily cap ${cap}` }
+  const used = usedAt(limits, now)
+  if (used + amount < cap) return { kind: 'open' }
+  const opensAt = dayEnd(now)
+  const reason = `${used} of ${cap} is used today, and ${amount} does not fit below; the budget renews at ${text(opensAt)}`
+  return { kind: 'route', code: 'BRIDGE_BUDGET', reason, opensAt }
+}
+
+/**
+ * What a closed gate is known by, so that all transfers that wait for one thing wait together: one per route and reason; of a lane or transfer its own.
+ * @param about the lane, or the transfer's id
+ */
+export function gateId(
+  route: { readonly sourceChain: ChainName; readonly targetChain: ChainName },
+  gate: { readonly kind: Gate['kind']; readonly code: ErrorCode },
+  about: string,
+): string {
+  const name = `${route.sourceChain}>${route.targetChain}:${gate.code}`
+  return gate.kind === 'route' ? name : `${name}:${about}`
+}
+
+/**
+ * Those that fit into what is left of the day together, in order; one that does not fit is passed over. A batch is judged by its sum, since
+ * the contract adds them up one by one and undoes all of them if one does not fit.
+ */
+export function fitting<T extends { readonly amount: bigint }>(limits: InboundLimits, transfers: readonly T[], now: number): readonly T[] {
+  let used = usedAt(limits, now)
+  return transfers.filter(({ amount }) => {
+    const fits = used + amount < limits.cap
+    if (fits) used += amount
+    return fits
+  })
+}
+
+function usedAt({ day, used }: InboundLimits, now: number): bigint {
+  return Math.floor(now / daySeconds) > day ? 0n : used
+}
+
+function dayEnd(now: number): number {
+  return (Math.floor(now / daySeconds) + 1) * daySeconds
+}
+
+function text(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z')
+}

@@ -1,0 +1,26 @@
+import { RelayerError } from '../../domain/errors.ts'
+import type { ChainName } from '../../domain/transfer.ts'
+import type { Bridge, Endpoint } from '../port.ts'
+import { type NativeRoute, nativeBridge } from './message.ts'
+import { createDecode, createRoutes } from './routes.ts'
+
+export interface NativeBridgeOptions {
+  /** Every route of the config, also those to chains that this process is not connected to. */
+  readonly routes: readonly NativeRoute[]
+  /** On the chains that this process is connected to; the sources of their routes are connected too. */
+  readonly endpoints: ReadonlyMap<ChainName, Endpoint>
+}
+
+/** Throws CONFIG_INVALID if two routes start or end at the same contract. */
+export function createNativeBridge({ routes, endpoints }: NativeBridgeOptions): Bridge {
+  return {
+    name: nativeBridge,
+    decode: createDecode(createRoutes(routes)),
+    endpoint(chain) {
+      const endpoint = endpoints.get(chain)
+      if (endpoint) return endpoint
+      const detail = `This process serves ${[...endpoints.keys()].join(', ') || 'no chain'}.`
+      throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { detail, facts: { chain } })
+    },
+  }
+}

@@ -1,0 +1,132 @@
+import { concat, dataSlice, encodeBase64, getBytes, hexlify, solidityPackedKeccak256, toBeHex, zeroPadValue } from 'ethers'
+import { RelayerError } from '../../domain/errors.ts'
+import type { BridgeName, ChainName, Transfer } from '../../domain/transfer.ts'
+
+/** The name of this bridge: in the config, in workflow ids, in metrics. */
+export const nativeBridge = 'native-bridge' satisfies BridgeName
+
+/** What the source contract says of a transfer. Hex in lower case with 0x. */
+export interface NativeTransfer {
+  /** 32 bytes: keccak256(initiator ‖ recipient ‖ amount ‖ nonce), 20 + 32 + 32 + 32 bytes. It names no chain and no contract: only a route makes it unique. */
+  readonly id: string
+  /** 20 bytes: an account of the source chain. */
+  readonly initiator: string
+  /** 32 bytes: an account of the target chain, on EVM in the last 20. */
+  readonly recipient: string
+  /** In the token's smallest unit, above 0. */
+  readonly amount: bigint
+  /** From 1, one counter per direction; at most 2^64 - 1, since sequences are u64 (the contract counts up by one). */
+  readonly nonce: bigint
+}
+
+/** A transfer and the contract that it starts from: all that a message says. */
+export interface NativeMessage extends NativeTransfer {
+  /** EIP-155 chain id of the source. */
+  readonly sourceNetworkId: bigint
+  /** 20 bytes: the source contract. */
+  readonly sourceBridge: string
+}
+
+/** One direction of a native bridge. A contract has one counterpart. Contracts as lower-case 0x addresses. */
+export interface NativeRoute {
+  readonly sourceChain: ChainName
+  /** EIP-155 chain id, decimal. */
+  readonly sourceNetworkId: string
+  readonly sourceBridge: string
+  readonly targetChain: ChainName
+  readonly targetBridge: string
+}
+
+/** The arguments of completeBridgeTransfer, in order. */
+export type CompletionArguments = readonly [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
+
+const words = ['id', 'initiator', 'recipient', 'amount', 'nonce', 'sourceNetworkId', 'sourceBridge'] as const
+const wordBytes = 32
+const longest64 = 2n ** 64n - 1n
+
+/** The id that both contracts compute. */
+export function idOf({ initiator, recipient, amount, nonce }: Omit<NativeTransfer, 'id'>): string {
+  return solidityPackedKeccak256(['address', 'bytes32', 'uint256', 'uint256'], [initiator, recipient, amount, nonce])
+}
+
+/** abi.encode(bytes32 id, address initiator, bytes32 recipient, uint256 amount, uint256 nonce, uint64 sourceNetworkId, address sourceBridge). */
+export function writeMessage(message: NativeMessage): Uint8Array {
+  const { id, initiator, recipient, amount, nonce, sourceNetworkId, sourceBridge } = message
+  const numbers = [amount, nonce, sourceNetworkId].map((value) => toBeHex(value, wordBytes))
+  return getBytes(concat([id, zeroPadValue(initiator, wordBytes), recipient, ...numbers, zeroPadValue(sourceBridge, wordBytes)]))
+}
+
+/**
+ * The inverse of `writeMessage`; the id is computed again. Read by hand: ethers' decoder cuts what is too large for a uint64.
+ * Throws NATIVE_MESSAGE (length, padding, ranges), NATIVE_ID_MISMATCH.
+ */
+export function readMessage(bytes: Uint8Array): NativeMessage {
+  const expected = words.length * wordBytes
+  if (bytes.length !== expected) throw malformed(`It has ${bytes.length} bytes, not ${expected}.`)
+  const word = (name: (typeof words)[number]) => {
+    const at = words.indexOf(name) * wordBytes
+    return hexlify(bytes.subarray(at, at + wordBytes))
+  }
+  const message: NativeMessage = {
+    id: word('id'),
+    initiator: addressIn(word('initiator'), 'initiator'),
+    recipient: word('recipient'),
+    amount: positive(word('amount'), 'amount'),
+    nonce: positive(word('nonce'), 'nonce', longest64),
+    sourceNetworkId: positive(word('sourceNetworkId'), 'source network id', longest64),
+    sourceBridge: addressIn(word('sourceBridge'), 'source bridge'),
+  }
+  checkId(message)
+  return message
+}
+
+/** Throws NATIVE_ID_MISMATCH if the id is not the hash of the rest: nothing of its route may be believed until a person has looked. */
+export function checkId(transfer: NativeTransfer): void {
+  const computed = idOf(transfer)
+  if (computed !== transfer.id)
+    throw new RelayerError('NATIVE_ID_MISMATCH', { facts: { nonce: String(transfer.nonce), id: transfer.id, computed } })
+}
+
+/**
+ * What the target contract has to be told. It hashes 32 bytes of initiator and 20 of recipient where the source hashed 20 and 32: the same bytes, cut
+ * elsewhere. So the initiator arrives with the recipient's first 12 bytes, as a rule zeros, on its right (reference/bridges.md §1.4).
+ */
+export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
+  return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
+}
+
+/** The transfer that such arguments, or the event of their completion, tell of: the inverse of `completionArguments`. */
+export function transferOfCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): NativeTransfer {
+  const sender = dataSlice(initiator, 0, 20)
+  return { id, initiator: sender, recipient: concat([dataSlice(initiator, 20), recipient]), amount, nonce }
+}
+
+/** A transfer of this route as plain JSON, with its message. */
+export function toTransfer(route: NativeRoute, transfer: NativeTransfer): Transfer {
+  const { sourceChain, targetChain, sourceNetworkId, sourceBridge } = route
+  return {
+    bridge: nativeBridge,
+    sourceChain,
+    targetChain,
+    emitter: sourceBridge.slice(2).padStart(64, '0'),
+    sequence: String(transfer.nonce),
+    digest: transfer.id,
+    message: encodeBase64(writeMessage({ ...transfer, sourceNetworkId: BigInt(sourceNetworkId), sourceBridge })),
+  }
+}
+
+function addressIn(word: string, name: string): string {
+  if (!word.startsWith(`0x${'0'.repeat(24)}`)) throw malformed(`The ${name} is longer than 20 bytes.`)
+  return `0x${word.slice(26)}`
+}
+
+function positive(word: string, name: string, most?: bigint): bigint {
+  const value = BigInt(word)
+  if (value === 0n) throw malformed(`The ${name} is 0.`)
+  if (most !== undefined && value > most) throw malformed(`The ${name} ${value} is above 2^64 - 1.`)
+  return value
+}
+
+function malformed(detail: string): RelayerError {
+  return new RelayerError('NATIVE_MESSAGE', { detail })
+}

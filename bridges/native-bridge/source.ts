@@ -1,0 +1,116 @@
+import type { At } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { type ContractReader, type Outbound, readInboundNonce, readOutbound } from './contracts.ts'
+import { completedTopic, initiatedTopic, type PlacedLog, readCompleted, readInitiated, type TransferEvent } from './events.ts'
+import { checkId, type NativeTransfer } from './message.ts'
+
+/** What a stream needs of a chain: reads of contracts, and the logs of a range of blocks, both ends included. */
+export interface StreamReader extends ContractReader {
+  /** Throws NODE_REFUSED (a range that is too long is for the caller to split), NODE_UNAVAILABLE. */
+  logs(filter: { address: string; topics: readonly string[]; fromBlock: number; toBlock: number }): Promise<readonly PlacedLog[]>
+}
+
+/** Heights, both included. */
+export interface BlockRange {
+  readonly fromBlock: number
+  readonly toBlock: number
+}
+
+/** Entries of a table that one tick asks for: as many as fit into a request of most gateways. */
+const readsPerTick = 100
+
+/**
+ * The transfers that started in these blocks, in order. Throws NATIVE_ID_MISMATCH (a node's word alone: ask the table at `agreed` before the route is
+ * halted), NODE_REFUSED (also for logs that were not asked for), NODE_UNAVAILABLE.
+ */
+export function initiatedIn(chain: StreamReader, bridge: string, range: BlockRange): Promise<readonly TransferEvent[]> {
+  return eventsIn(chain, bridge, range, initiatedTopic, readInitiated)
+}
+
+/** The transfers that were completed in these blocks, by whomever, as their sources know them. Throws as `initiatedIn`. */
+export function completedIn(chain: StreamReader, bridge: string, range: BlockRange): Promise<readonly TransferEvent[]> {
+  return eventsIn(chain, bridge, range, completedTopic, readCompleted)
+}
+
+/**
+ * What the source's table says of these nonces, in the same order; undefined: nothing yet. So a transfer is found whose log a node hides.
+ * Batched. Throws NATIVE_ID_MISMATCH, and what reads throw.
+ */
+export async function recordedUnder(
+  chain: ContractReader,
+  bridge: string,
+  nonces: readonly bigint[],
+  at: At = 'finalized',
+): Promise<readonly (NativeTransfer | undefined)[]> {
+  return inTicks(nonces, async (nonce) => {
+    const recorded: Outbound | undefined = await readOutbound(chain, bridge, nonce, at)
+    if (!recorded) return undefined
+    const transfer = { ...recorded, nonce }
+    checkId(transfer)
+    return transfer
+  })
+}
+
+/** For each id the nonce under which the target completed it, 0 where it has not: what a bootstrap skips. Batched. Throws what reads throw. */
+export function completedUnder(
+  chain: ContractReader,
+  bridge: string,
+  ids: readonly string[],
+  at: At = 'finalized',
+): Promise<readonly bigint[]> {
+  return inTicks(ids, (id) => readInboundNonce(chain, bridge, id, at))
+}
+
+/**
+ * The highest nonce that the source has given out; 0: none. Its counter is private, but the table has no holes: look at doubled distances until there
+ * is nothing, then halve. One read if `known` still is the highest, 2 log2 of the distance at most.
+ * @param known a nonce that is known to exist, or 0
+ */
+export async function highestNonce(
+  chain: ContractReader,
+  bridge: string,
+  { known = 0n, at = 'finalized' }: { readonly known?: bigint; readonly at?: At } = {},
+): Promise<bigint> {
+  const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
+  let low = known
+  let step = 1n
+  while (await exists(low + step)) {
+    low += step
+    step *= 2n
+  }
+  let high = low + step
+  while (high - low > 1n) {
+    const middle = (low + high) / 2n
+    if (await exists(middle)) low = middle
+    else high = middle
+  }
+  return low
+}
+
+async function eventsIn(
+  chain: StreamReader,
+  bridge: string,
+  { fromBlock, toBlock }: BlockRange,
+  topic: string,
+  readEvent: (log: PlacedLog) => TransferEvent,
+): Promise<readonly TransferEvent[]> {
+  const address = bridge.toLowerCase()
+  const logs = await chain.logs({ address, topics: [topic], fromBlock, toBlock })
+  const stray = logs.find(
+    ({ address: from, block }) => from.toLowerCase() !== address || block.height < fromBlock || block.height > toBlock,
+  )
+  if (stray) {
+    const facts = { chain: chain.name, fromBlock, toBlock, address: stray.address, height: stray.block.height }
+    throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log that was not asked for.', facts })
+  }
+  return logs.map(readEvent)
+}
+
+/** All reads of a tick leave in one request. */
+async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Promise<V>): Promise<readonly V[]> {
+  const values: V[] = []
+  for (let from = 0; from < keys.length; from += readsPerTick) {
+    values.push(...(await Promise.all(keys.slice(from, from + readsPerTick).map(readOne))))
+  }
+  return values
+}

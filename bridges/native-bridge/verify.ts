@@ -1,0 +1,91 @@
+import { keccak256 } from 'ethers'
+import { RelayerError, type ErrorCode } from '../../domain/errors.ts'
+import type { Verdict } from '../port.ts'
+import { type ContractReader, readOutbound } from './contracts.ts'
+import { type NativeMessage, type NativeRoute, readMessage } from './message.ts'
+import type { Routes } from './routes.ts'
+
+/** A route whose source chain can be read. */
+export interface ReadableRoute extends NativeRoute {
+  readonly source: ContractReader
+}
+
+/** Checks messages against what their source contract recorded: nobody signs them. */
+export interface Verifier {
+  /**
+   * The message and its route, if the source's table says the same at its finalized state, on the word of more than half of its nodes.
+   * Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH (all for good), NATIVE_NOT_FINAL (wait), and what reads throw.
+   *
+   * After NATIVE_ID_MISMATCH or NATIVE_TABLE_MISMATCH of what the caller itself read from the source (and not of what anybody sent), the caller halts
+   * that route and raises an alarm: the contract, or the chain below finality, is not what it was taken for. Other routes go on.
+   */
+  verify(bytes: Uint8Array): Promise<{ readonly message: NativeMessage; readonly route: ReadableRoute }>
+}
+
+export interface VerifierOptions {
+  readonly routes: Routes<ReadableRoute>
+  /** How long a message that was found good is not looked up again, ms: from the door to its last step. Default 60 s. */
+  readonly rememberMs?: number
+  /** ms since any moment; for tests. */
+  readonly clock?: () => number
+}
+
+/** How many messages are remembered as good. */
+const mostRemembered = 4_096
+
+export function createVerifier({ routes, rememberMs = 60_000, clock = () => performance.now() }: VerifierOptions): Verifier {
+  /** Hash of the message → when it was found good. Not for longer: a transfer that waits for days must not outlive a replaced source chain. */
+  const good = new Map<string, number>()
+
+  function remember(key: string): void {
+    good.delete(key)
+    for (const oldest of good.keys()) if (good.size >= mostRemembered) good.delete(oldest)
+    good.set(key, clock())
+  }
+
+  return {
+    async verify(bytes) {
+      const message = readMessage(bytes)
+      const route = routes.of(message)
+      const key = keccak256(bytes)
+      const goodAt = good.get(key)
+      if (goodAt !== undefined && clock() - goodAt < rememberMs) return { message, route }
+      await checkTable(message, route)
+      remember(key)
+      return { message, route }
+    },
+  }
+}
+
+async function checkTable(message: NativeMessage, { source, sourceBridge }: ReadableRoute): Promise<void> {
+  const { id, initiator, recipient, amount, nonce } = message
+  const recorded = await readOutbound(source, sourceBridge, nonce, 'agreed')
+  const facts = { chain: source.name, nonce: String(nonce), id }
+  if (!recorded) throw new RelayerError('NATIVE_NOT_FINAL', { facts })
+  const same = recorded.id === id && recorded.initiator === initiator && recorded.recipient === recipient && recorded.amount === amount
+  if (!same) throw new RelayerError('NATIVE_TABLE_MISMATCH', { facts: { ...facts, recorded: recorded.id } })
+}
+
+/** What a refusal is: of the message for good, or until the world is ready. What is not here says nothing about the message. */
+const kinds: Partial<Record<ErrorCode, 'rejected' | 'wait'>> = {
+  MESSAGE_MISMATCH: 'rejected',
+  NATIVE_MESSAGE: 'rejected',
+  NATIVE_ID_MISMATCH: 'rejected',
+  NATIVE_ROUTE_UNKNOWN: 'rejected',
+  NATIVE_TABLE_MISMATCH: 'rejected',
+  NATIVE_NOT_FINAL: 'wait',
+}
+
+/** Runs checks that throw what they refuse. Errors that are no verdict on the message (a node is down) are thrown on. */
+export async function toVerdict(check: () => Promise<unknown>): Promise<Verdict> {
+  try {
+    await check()
+    return { kind: 'valid', warnings: [] }
+  } catch (error) {
+    const kind = error instanceof RelayerError ? kinds[error.code] : undefined
+    if (kind === undefined) throw error
+    const { code, message, remedy } = error as RelayerError
+    // The remedy is the catalogue's and belongs to whoever shows the code.
+    return { kind, code, reason: message.slice(0, -remedy.length).replace(/ → $/, '') }
+  }
+}

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { batchIntent } from '../../bridges/native-bridge/batch.ts'
+import { type Bisection, bisection, nextBatch, tried } from '../../bridges/native-bridge/bisect.ts'
+import { tokenAbi } from '../../bridges/native-bridge/contracts.ts'
+import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
+import { fitting } from '../../bridges/native-bridge/gates.ts'
+import { createLimits, secondsOf } from '../../bridges/native-bridge/limits.ts'
+import { idOf, type NativeTransfer, readMessage, toTransfer, writeMessage } from '../../bridges/native-bridge/message.ts'
+import { createRoutes } from '../../bridges/native-bridge/routes.ts'
+import { createVerifier } from '../../bridges/native-bridge/verify.ts'
+import { accountIndex, freshAddress } from '../../devnet/accounts.ts'
+import { initiate, type NativeBridgeVariant } from '../../devnet/native-bridge.ts'
+import type { Transfer } from '../../domain/transfer.ts'
+import { devnetSigner } from '../helpers/evm.ts'
+import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
+import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
+
+/** A quarter of the fund: what is used of it stays below. */
+const cap = 10n ** 17n / 4n
+const daySeconds = 86_400
+
+describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on real chains', (variant) => {
+  let world: NativeBridgeWorld
+  beforeAll(async () => {
+    world = await startNativeBridge(variant)
+    // Enough for every transfer of these tests.
+    const token = { address: world.source.token, contract: 'BridgeToken' } as const
+    await world.source.admin('mint', [world.source.user.address, 10n ** 20n], token)
+  })
+  afterAll(() => world?.stop())
+
+  const balance = async (owner: string) =>
+    BigInt(await world.target.chain.call(world.target.token, tokenAbi.encodeFunctionData('balanceOf', [owner]), 'latest'))
+  const one = async (amount: bigint): Promise<Transfer> => (await world.transfers(amount))[0]!
+  const meaning = async (transfer: Transfer, from = world.relayer.address) => {
+    const simulation = await world.target.chain.simulate(await world.endpoint.intent(transfer), from)
+    return simulation.ok ? 'ok' : world.endpoint.explainRevert(simulation.revert, transfer)
+  }
+  const gate = (transfer: Transfer, from = world.relayer.address) => world.endpoint.gate(transfer, from)
+  /** A new day of the target: the budget is whole again. */
+  const nextDay = async () => {
+    const tomorrow = (Math.floor(secondsOf(world.target.chain) / daySeconds) + 1) * daySeconds
+    await world.target.anvil.rpc('evm_setNextBlockTimestamp', [tomorrow])
+    await world.target.mine()
+    return tomorrow
+  }
+
+  it('delivers to the recipient, and names recipient and token', async () => {
+    const transfer = await one(700n)
+    const { recipient, token } = world.endpoint.parties(transfer)
+    expect(token).toBe(`1337/${world.source.bridge.slice(2).padStart(64, '0')}`)
+    const intent = await world.endpoint.intent(transfer)
+    expect(world.endpoint.calls).toEqual({ [world.target.bridge]: [intent.data.slice(0, 10), expect.stringMatching(/^0x[0-9a-f]{8}$/)] })
+    expect(world.endpoint.hasEffect(await world.deliver(intent), transfer)).toBe(true)
+    expect(await balance(recipient)).toBe(700n)
+  })
+
+  it('delivers to a recipient whose first 12 bytes are not zero', async () => {
+    const to = `0x${'5e'.repeat(12)}${freshAddress().slice(2)}`
+    const [started] = await initiate(world.source, [{ to, amount: 9n }])
+    await world.source.finalise()
+    const transfer = toTransfer(world.route, started!)
+    expect(await world.endpoint.validate(transfer)).toMatchObject({ kind: 'valid' })
+    expect(world.endpoint.hasEffect(await world.deliver(await world.endpoint.intent(transfer)), transfer)).toBe(true)
+    expect([world.endpoint.parties(transfer).recipient, await balance(`0x${to.slice(26)}`)]).toEqual([`0x${to.slice(26)}`, 9n])
+  })
+
+  describe('verifies by the table of the source', () => {
+    it('waits until the table is final', async () => {
+      const [started] = await world.start(3n)
+      const transfer = toTransfer(world.route, started!)
+      expect(await world.endpoint.validate(transfer)).toMatchObject({ kind: 'wait', code: 'NATIVE_NOT_FINAL' })
+      await world.source.finalise()
+      expect(await world.endpoint.validate(transfer)).toEqual({ kind: 'valid', warnings: [] })
+    })
+
+    it('rejects what the table says otherwise, naming what is recorded', async () => {
+      const good = readMessage(Buffer.from((await one(4n)).message, 'base64'))
+      const raised = { ...good, amount: 5n }
+      const verdict = await world.endpoint.verify(writeMessage({ ...raised, id: idOf(raised) }))
+      expect(verdict).toMatchObject({ kind: 'rejected', code: 'NATIVE_TABLE_MISMATCH', reason: expect.stringContaining(good.id) })
+      expect(await world.endpoint.verify(writeMessage(raised))).toMatchObject({ kind: 'rejected', code: 'NATIVE_ID_MISMATCH' })
+      expect(await world.endpoint.verify(writeMessage({ ...good, sourceNetworkId: 5n }))).toMatchObject({ code: 'NATIVE_ROUTE_UNKNOWN' })
+    })
+
+    it('says nothing about a message while the source does not answer as the contract does', async () => {
+      const transfer = await one(6n)
+      const elsewhere = { ...world.route, sourceBridge: freshAddress(), source: world.source.chain }
+      const endpoint = createEvmEndpoint({ chain: world.target.chain, routes: [elsewhere] })
+      const message = { ...readMessage(Buffer.from(transfer.message, 'base64')), sourceBridge: elsewhere.sourceBridge }
+      expect(await codeOfAsync(() => endpoint.verify(writeMessage(message)))).toBe('NODE_REFUSED')
+      const stray = { ...elsewhere, targetChain: 'third' }
+      expect(codeOf(() => createEvmEndpoint({ chain: world.target.chain, routes: [stray] }))).toBe('CONFIG_INVALID')
+    })
+
+    it('remembers for a while what it found good, and no longer', async () => {
+      const bytes = Buffer.from((await one(8n)).message, 'base64')
+      let now = 0
+      let reads = 0
+      const source = {
+        name: 'source',
+        call: (...args: Parameters<typeof world.source.chain.call>) => {
+          reads++
+          return world.source.chain.call(...args)
+        },
+      }
+      const routes = createRoutes([{ ...world.route, source }])
+      const { verify } = createVerifier({ routes, rememberMs: 1_000, clock: () => now })
+      for (const at of [0, 999]) {
+        now = at
+        await verify(bytes)
+      }
+      expect(reads).toBe(1)
+      now = 1_000
+      await verify(bytes)
+      expect(reads).toBe(2)
+    })
+  })
+
+  it('raises an alarm where the target completed the id under another nonce', async () => {
+    const transfer = await one(10n)
+    const read = world.target.chain
+    // What no honest contract answers: the nonce is part of the id.
+    const lying = { ...read, call: async () => `0x${'0'.repeat(63)}1` }
+    const endpoint = createEvmEndpoint({ chain: lying, routes: [{ ...world.route, source: world.source.chain }] })
+    expect(await codeOfAsync(() => endpoint.delivered(transfer, 'latest'))).toBe('NATIVE_NONCE_MISMATCH')
+  })
+
+  it('closes the gate of a lane without the role', async () => {
+    const transfer = await one(11n)
+    const stranger = await devnetSigner(accountIndex.outsider)
+    expect(await gate(transfer)).toEqual({ kind: 'open' })
+    expect(await gate(transfer, stranger.address)).toMatchObject({ kind: 'lane', code: 'BRIDGE_ROLE_MISSING' })
+    expect(await meaning(transfer, stranger.address)).toMatchObject({ kind: 'wait', code: 'BRIDGE_ROLE_MISSING' })
+  })
+
+  it('waits for a new day when the budget is spent, and says when that is', async () => {
+    await nextDay()
+    const [big, small, rest] = await world.transfers(cap - 10n, 10n, 9n)
+    await world.deliver(await world.endpoint.intent(big!))
+    const { day, used } = await createLimits(world.target.chain, world.target.bridge).read(world.relayer.address)
+    expect([day, used]).toEqual([Math.floor(secondsOf(world.target.chain) / daySeconds), cap - 10n])
+    expect(await gate(small!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', opensAt: (day + 1) * daySeconds })
+    expect(await meaning(small!)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('renews') })
+    expect([await gate(rest!), await meaning(rest!)]).toEqual([{ kind: 'open' }, 'ok'])
+    // A spent budget hides that it is completed: reverts tell nothing of that, the table does.
+    expect([await meaning(big!), await world.endpoint.delivered(big!, 'latest')]).toMatchObject([{ code: 'BRIDGE_BUDGET' }, true])
+    await nextDay()
+    expect([await gate(small!), await meaning(small!)]).toEqual([{ kind: 'open' }, 'ok'])
+  })
+
+  it('parks what no day lets in, until the cap is raised', async () => {
+    const transfer = await one(cap)
+    expect(await gate(transfer)).toMatchObject({ kind: 'transfer', code: 'BRIDGE_CAP' })
+    expect(await meaning(transfer)).toMatchObject({ kind: 'permanent', code: 'BRIDGE_CAP' })
+    await world.target.admin('mint', [world.target.insuranceFund, 4n], { address: world.target.token, contract: 'BridgeToken' })
+    expect([await gate(transfer), await meaning(transfer)]).toEqual([{ kind: 'open' }, 'ok'])
+    // A fund that is another one, and empty, lets nothing in; the limits are read anew.
+    await world.target.admin('setInsuranceFund', [freshAddress()])
+    expect(await gate(transfer)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('empty') })
+    expect(await meaning(transfer)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })
+    await world.target.admin('setInsuranceFund', [world.target.insuranceFund])
+    expect(await gate(transfer)).toEqual({ kind: 'open' })
+  })
+
+  it('waits while the pool cannot pay', async () => {
+    await nextDay()
+    const transfer = await one(cap - 1n)
+    const pool = await balance(world.target.bridge)
+    const spent: bigint[] = []
+    for (let left = pool; left >= cap - 1n; left -= cap - 1n) spent.push(cap - 1n)
+    for (const each of await world.transfers(...spent)) {
+      await world.deliver(await world.endpoint.intent(each))
+      await nextDay()
+    }
+    expect([await gate(transfer), await meaning(transfer)]).toMatchObject([{ kind: 'open' }, { kind: 'wait', code: 'BRIDGE_POOL_EMPTY' }])
+    await world.target.admin('mint', [world.target.bridge, pool], { address: world.target.token, contract: 'BridgeToken' })
+    expect(await meaning(transfer)).toBe('ok')
+  })
+
+  it('completes batches, isolates the bad ones, and keeps within the budget', async () => {
+    await nextDay()
+    const good = (await world.transfers(...Array.from({ length: 22 }, (_, index) => BigInt(index + 1)))).map(opened)
+    const wrong = (transfer: NativeTransfer): NativeTransfer => ({ ...transfer, amount: transfer.amount + 1n })
+    const all = good.map((transfer, index) => (index === 3 || index === 21 ? wrong(transfer) : transfer))
+    let state: Bisection<NativeTransfer> = bisection(all)
+    let tries = 0
+    for (let batch = nextBatch(state); batch; batch = nextBatch(state), tries++) {
+      const intent = batchIntent(world.target.bridge, batch)
+      const simulation = await world.target.chain.simulate(intent, world.relayer.address)
+      if (!simulation.ok) expect(world.endpoint.explainRevert(simulation.revert)).toMatchObject({ kind: 'permanent' })
+      else expect((await world.deliver(intent)).status).toBe('success')
+      state = tried(state, simulation.ok)
+    }
+    expect(state.isolated.map(({ nonce }) => nonce)).toEqual([good[3]!.nonce, good[21]!.nonce])
+    expect(tries).toBeLessThanOrEqual(15)
+    const delivered = await Promise.all(good.map((transfer) => world.endpoint.delivered(toTransfer(world.route, transfer), 'latest')))
+    expect(delivered).toEqual(good.map((_, index) => index !== 3 && index !== 21))
+
+    await nextDay()
+    const reader = createLimits(world.target.chain, world.target.bridge)
+    const many = (await world.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)).map(opened)
+    const chosen = fitting(await reader.read(world.relayer.address), many, secondsOf(world.target.chain))
+    expect(chosen).toEqual([many[0], many[1], many[3]])
+    expect(await world.target.chain.simulate(batchIntent(world.target.bridge, many), world.relayer.address)).toMatchObject({ ok: false })
+    expect((await world.deliver(batchIntent(world.target.bridge, chosen))).status).toBe('success')
+  })
+
+  it('waits while the contract is paused; the strict one can not be', async () => {
+    const transfer = await one(12n)
+    const toggled = await world.target.admin('togglePause', []).then(
+      () => true,
+      () => false,
+    )
+    expect(toggled).toBe(variant === 'fixed')
+    expect(await gate(transfer)).toMatchObject(toggled ? { kind: 'route', code: 'BRIDGE_PAUSED' } : { kind: 'open' })
+    if (toggled) await world.target.admin('togglePause', [])
+    expect(await gate(transfer)).toEqual({ kind: 'open' })
+  })
+})
+
+function opened({ message }: Transfer): NativeTransfer {
+  const { id, initiator, recipient, amount, nonce } = readMessage(Buffer.from(message, 'base64'))
+  return { id, initiator, recipient, amount, nonce }
+}

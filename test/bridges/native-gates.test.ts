@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fitting, gateId, gateOf, type InboundLimits } from '../../bridges/native-bridge/gates.ts'
+
+const daySeconds = 86_400
+const amounts = fc.bigInt(0n, 2_000n)
+const limits: fc.Arbitrary<InboundLimits> = fc.record({
+  day: fc.integer({ min: 20_000, max: 20_003 }),
+  used: amounts,
+  cap: amounts,
+  paused: fc.boolean(),
+  mayComplete: fc.boolean(),
+})
+const now = fc.integer({ min: 20_000 * daySeconds, max: 20_005 * daySeconds })
+
+/** The contract's own check, for a day of which so much is used. */
+function fits({ day, used, cap, ...others }: InboundLimits, amount: bigint, at: number): boolean {
+  const usedToday = Math.floor(at / daySeconds) > day ? 0n : used
+  return others.mayComplete && !others.paused && usedToday + amount < cap
+}
+
+describe('the gate of a native transfer', () => {
+  it('is open exactly where the contract lets it in', () => {
+    fc.assert(
+      fc.property(limits, amounts, now, (these, amount, at) => {
+        expect(gateOf(these, amount, at).kind === 'open').toBe(fits(these, amount, at))
+      }),
+    )
+  })
+
+  it('opens when it says so', () => {
+    fc.assert(
+      fc.property(limits, amounts, now, (these, amount, at) => {
+        const gate = gateOf(these, amount, at)
+        if (gate.kind !== 'route' || gate.opensAt === undefined) return
+        expect(gate.opensAt).toBeGreaterThan(at)
+        expect(gate.opensAt - at).toBeLessThanOrEqual(daySeconds)
+        // If the limits were read in time, it is open then, and not a second before.
+        if (these.day < Math.floor(at / daySeconds)) return
+        expect(gateOf({ ...these, day: Math.floor(at / daySeconds) }, amount, gate.opensAt).kind).toBe('open')
+        expect(gateOf(these, amount, gate.opensAt - 1)).toEqual(gate)
+      }),
+    )
+  })
+
+  it('parks what no day lets in, and only that', () => {
+    fc.assert(
+      fc.property(limits, amounts, now, (these, amount, at) => {
+        const free = { ...these, used: 0n, mayComplete: true, paused: false }
+        const gate = gateOf({ ...free, used: these.used }, amount, at)
+        expect(gate.kind === 'transfer').toBe(these.cap > 1n && amount >= these.cap)
+        expect(gate.kind === 'transfer' && gateOf(free, amount, at + daySeconds).kind === 'open').toBe(false)
+      }),
+    )
+  })
+
+  it.each([
+    [
+      { mayComplete: false, paused: true, cap: 0n },
+      { kind: 'lane', code: 'BRIDGE_ROLE_MISSING' },
+    ],
+    [
+      { paused: true, cap: 5n },
+      { kind: 'route', code: 'BRIDGE_PAUSED' },
+    ],
+    [{ cap: 0n }, { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'the insurance fund is empty: nothing is let in' }],
+    [{ cap: 10n }, { kind: 'transfer', code: 'BRIDGE_CAP', reason: 'the amount 10 is not below the daily cap 10' }],
+    [
+      { used: 90n, day: 1 },
+      { kind: 'route', code: 'BRIDGE_BUDGET', opensAt: 2 * daySeconds, reason: expect.stringContaining('1970-01-03T00:00:00Z') },
+    ],
+    [{ used: 89n, day: 1 }, { kind: 'open' }],
+    [{ used: 90n, day: 0 }, { kind: 'open' }],
+  ])('%o: %o', (changes, expected) => {
+    const usual = { day: 1, used: 0n, cap: 100n, paused: false, mayComplete: true }
+    expect(gateOf({ ...usual, ...changes }, 10n, daySeconds + 5)).toMatchObject(expected)
+  })
+
+  it('is one per route and reason, and one per lane or transfer where it is theirs', () => {
+    const route = { sourceChain: 'source', targetChain: 'target' }
+    const [one, other] = ['a', 'b'].map((about) => gateId(route, { kind: 'route', code: 'BRIDGE_BUDGET' }, about))
+    expect([one, other]).toEqual(['source>target:BRIDGE_BUDGET', 'source>target:BRIDGE_BUDGET'])
+    expect(gateId(route, { kind: 'route', code: 'BRIDGE_PAUSED' }, 'a')).not.toBe(one)
+    expect(gateId({ ...route, targetChain: 'third' }, { kind: 'route', code: 'BRIDGE_BUDGET' }, 'a')).not.toBe(one)
+    expect(gateId(route, { kind: 'lane', code: 'BRIDGE_ROLE_MISSING' }, 'a')).toBe('source>target:BRIDGE_ROLE_MISSING:a')
+  })
+})
+
+describe('what fits into the rest of a day', () => {
+  it('is let in together, in order, and nothing that was passed over would fit beside it', () => {
+    fc.assert(
+      fc.property(limits, fc.array(fc.bigInt(1n, 500n), { maxLength: 30 }), now, (these, list, at) => {
+        const open = { ...these, mayComplete: true, paused: false }
+        const transfers = list.map((amount, place) => ({ amount, place }))
+        const chosen = fitting(open, transfers, at)
+        const sum = chosen.reduce((total, { amount }) => total + amount, 0n)
+        expect(chosen.length === 0 || fits(open, sum, at)).toBe(true)
+        expect(chosen.map(({ place }) => place)).toEqual(chosen.map(({ place }) => place).sort((a, b) => a - b))
+        for (const left of transfers.filter((one) => !chosen.includes(one))) expect(fits(open, sum + left.amount, at)).toBe(false)
+      }),
+    )
+  })
+})

@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
+import { createFindDelivery } from '../../bridges/native-bridge/find-delivery.ts'
+import { batchIntent } from '../../bridges/native-bridge/batch.ts'
+import { idOf, type NativeTransfer } from '../../bridges/native-bridge/message.ts'
+import {
+  completedIn,
+  completedUnder,
+  highestNonce,
+  initiatedIn,
+  recordedUnder,
+  type StreamReader,
+} from '../../bridges/native-bridge/source.ts'
+import { freshAddress } from '../../devnet/accounts.ts'
+import type { NativeBridgeVariant } from '../../devnet/native-bridge.ts'
+import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
+
+describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s native bridge on real chains', (variant) => {
+  let world: NativeBridgeWorld
+  let started: NativeTransfer[]
+  let range: { fromBlock: number; toBlock: number }
+  beforeAll(async () => {
+    world = await startNativeBridge(variant)
+    const from = world.source.chain.heads.current?.latest.height ?? 0
+    const found = await world.start(...Array.from({ length: 110 }, (_, index) => BigInt(index + 1)))
+    started = found.map(({ id, nonce, initiator, recipient, amount }) => ({ id, nonce, initiator, recipient, amount }))
+    await world.source.finalise()
+    range = { fromBlock: from + 1, toBlock: world.source.chain.heads.current?.latest.height ?? 0 }
+  })
+  afterAll(() => world?.stop())
+
+  it('finds the transfers of a range in order, and none outside it', async () => {
+    const { chain, bridge } = world.source
+    const events = await initiatedIn(chain, bridge, range)
+    expect(events.map(({ transfer }) => transfer)).toEqual(started)
+    expect(events[0]).toMatchObject({ txHash: expect.stringMatching(/^0x[0-9a-f]{64}$/), block: { height: expect.any(Number) } })
+    expect(await initiatedIn(chain, bridge, { fromBlock: 0, toBlock: range.fromBlock - 1 })).toEqual([])
+    expect(await completedIn(chain, bridge, range)).toEqual([])
+  })
+
+  it('reads the table, where a node can hide no log', async () => {
+    const { chain, bridge } = world.source
+    const nonces = [...started.map(({ nonce }) => nonce), 0n, 111n]
+    const before = chain.calls.get('eth_call') ?? 0
+    expect(await recordedUnder(chain, bridge, nonces)).toEqual([...started, undefined, undefined])
+    expect((chain.calls.get('eth_call') ?? 0) - before).toBe(nonces.length)
+  })
+
+  it('finds the highest nonce from any that is known, with one read if there is none above', async () => {
+    const { chain, bridge } = world.source
+    const counted = async (known: bigint) => {
+      const before = chain.calls.get('eth_call') ?? 0
+      const highest = await highestNonce(chain, bridge, { known })
+      return { highest, reads: (chain.calls.get('eth_call') ?? 0) - before }
+    }
+    expect(await counted(110n)).toEqual({ highest: 110n, reads: 1 })
+    for (const known of [0n, 1n, 63n, 64n, 109n]) {
+      const { highest, reads } = await counted(known)
+      expect([known, highest]).toEqual([known, 110n])
+      expect(reads).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(Number(110n - known) + 1)) + 1)
+    }
+    expect(await highestNonce(world.target.chain, world.target.bridge)).toBe(0n)
+  })
+
+  it('sees the finalized table: what may be reorganised away is not there yet', async () => {
+    const { chain, bridge } = world.source
+    await world.start(5n)
+    expect([await highestNonce(chain, bridge, { known: 110n }), await highestNonce(chain, bridge, { known: 110n, at: 'latest' })]).toEqual([
+      110n,
+      111n,
+    ])
+  })
+
+  it('finds completions by whomever, batched or not, and which ids are completed', async () => {
+    const { chain, bridge } = world.target
+    const from = (chain.heads.current?.latest.height ?? 0) + 1
+    const [one, two, three] = started as [NativeTransfer, NativeTransfer, NativeTransfer]
+    const receipt = await world.deliver(batchIntent(bridge, [two, one]))
+    await world.target.admin('completeBridgeTransfer', argumentsOf(three))
+    const found = await completedIn(chain, bridge, { fromBlock: from, toBlock: chain.heads.current?.latest.height ?? from })
+    expect(found.map(({ transfer }) => transfer)).toEqual([two, one, three])
+    expect(found[0]).toMatchObject({ txHash: receipt.hash, block: receipt.block })
+    const ids = started.map(({ id }) => id)
+    expect(await completedUnder(chain, bridge, ids, 'latest')).toEqual(started.map((_, index) => (index < 3 ? BigInt(index + 1) : 0n)))
+    expect(await completedUnder(chain, bridge, ids)).toEqual(started.map(() => 0n))
+    await world.target.finalise()
+    expect((await completedUnder(chain, bridge, ids)).filter((nonce) => nonce > 0n)).toEqual([1n, 2n, 3n])
+  })
+
+  it('finds who delivered, however small the ranges that the node takes, but not without end', async () => {
+    const { chain, bridge, deployer } = world.target
+    const three = started[2]!
+    await world.target.mine(5)
+    expect(await createFindDelivery(chain, { rangeBlocks: 2 })(bridge, three)).toMatchObject({ by: deployer.address })
+    expect(await createFindDelivery(chain, { rangeBlocks: 2, depthBlocks: 2 })(bridge, three)).toBeUndefined()
+    expect(await createFindDelivery(chain)(bridge, { ...three, nonce: 9n })).toBeUndefined()
+    expect(await createFindDelivery(chain)(bridge, started[5]!)).toBeUndefined()
+  })
+})
+
+describe('what a node may not say', () => {
+  const bridge = freshAddress()
+  const fields = { initiator: freshAddress(), recipient: `0x${'0'.repeat(24)}${freshAddress().slice(2)}`, amount: 5n, nonce: 1n }
+  const transfer = { ...fields, id: idOf(fields) }
+  const logOf = ({ id, initiator, recipient, amount, nonce }: NativeTransfer) => ({
+    ...nativeBridgeAbi.encodeEventLog('BridgeTransferInitiated', [id, initiator, recipient, amount, nonce]),
+    address: bridge,
+    block: { height: 7, hash: `0x${'b1'.repeat(32)}` },
+    transactionHash: `0x${'70'.repeat(32)}`,
+  })
+  /** A node's answer as the chain hands it on: no node that can be run says these. */
+  const saying = (...logs: ReturnType<typeof logOf>[]): StreamReader => ({
+    name: 'source',
+    call: () => Promise.reject(new Error('not asked')),
+    logs: () => Promise.resolve(logs),
+  })
+  const scan = (log: ReturnType<typeof logOf>) => codeOfAsync(() => initiatedIn(saying(log), bridge, { fromBlock: 5, toBlock: 9 }))
+
+  it('is that of another contract, another block, another event, or no event', async () => {
+    const good = logOf(transfer)
+    expect(await scan(good)).toBe('none')
+    expect(await scan({ ...good, address: freshAddress() })).toBe('NODE_REFUSED')
+    for (const height of [4, 10]) expect(await scan({ ...good, block: { ...good.block, height } })).toBe('NODE_REFUSED')
+    expect(await scan({ ...good, topics: [`0x${'11'.repeat(32)}`, ...good.topics.slice(1)] })).toBe('NODE_REFUSED')
+    expect(await scan({ ...good, data: good.data.slice(0, 66) })).toBe('NODE_REFUSED')
+    expect(await scan({ ...good, topics: [] })).toBe('NODE_REFUSED')
+  })
+
+  it('is an id that is not the hash of the rest', async () => {
+    expect(await scan(logOf({ ...transfer, amount: 6n }))).toBe('NATIVE_ID_MISMATCH')
+  })
+
+  it('does not lead the search for the highest nonce astray, wherever it is', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.bigInt(0n, 10n ** 9n), fc.bigInt(0n, 10n ** 9n), async (highest, below) => {
+        const table: StreamReader = {
+          ...saying(),
+          call: (_, data) => {
+            const nonce = nativeBridgeAbi.decodeFunctionData('noncesToOutboundTransfers', data)[0] as bigint
+            const values = nonce > 0n && nonce <= highest ? [transfer.id, transfer.initiator, transfer.recipient, 5n] : empty
+            return Promise.resolve(nativeBridgeAbi.encodeFunctionResult('noncesToOutboundTransfers', values))
+          },
+        }
+        expect(await highestNonce(table, bridge, { known: below > highest ? highest : below })).toBe(highest)
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
+
+const empty = [`0x${'0'.repeat(64)}`, `0x${'0'.repeat(40)}`, `0x${'0'.repeat(64)}`, 0n]
+
+function argumentsOf({ id, initiator, recipient, amount, nonce }: NativeTransfer): unknown[] {
+  return [id, `${initiator}${'0'.repeat(24)}`, `0x${recipient.slice(26)}`, amount, nonce]
+}

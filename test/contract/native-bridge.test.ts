@@ -1,0 +1,39 @@
+import { idOf, type NativeMessage, readMessage, writeMessage } from '../../bridges/native-bridge/message.ts'
+import { startNativeBridge } from '../helpers/native-bridge.ts'
+import { type BridgeHarness, bridgeAdapterSuite } from './bridge-adapter.ts'
+
+/** More than the suite asks for: each is a transfer that the source recorded. */
+const prepared = 40
+
+bridgeAdapterSuite('native-bridge', async (): Promise<BridgeHarness> => {
+  const world = await startNativeBridge('fixed')
+  const transfers = await world.transfers(...Array.from({ length: prepared }, (_, index) => BigInt(index + 1)))
+  const message = () => {
+    const transfer = transfers.shift()
+    if (!transfer) throw new Error('Prepare more transfers.')
+    return Uint8Array.from(Buffer.from(transfer.message, 'base64'))
+  }
+  return {
+    bridge: world.bridge,
+    target: 'target',
+    chain: world.target.chain,
+    message,
+    forgeries() {
+      const good = readMessage(message())
+      const forged = (changes: Partial<NativeMessage>) => {
+        const changed = { ...good, ...changes }
+        return writeMessage({ ...changed, id: idOf(changed) })
+      }
+      return [
+        { what: 'the amount was raised', bytes: forged({ amount: good.amount + 1n }) },
+        { what: 'it goes to someone else', bytes: forged({ recipient: `0x${'0'.repeat(24)}${'ab'.repeat(20)}` }) },
+        { what: 'it comes from someone else', bytes: forged({ initiator: `0x${'cd'.repeat(20)}` }) },
+        { what: 'the nonce is that of another', bytes: forged({ nonce: good.nonce - 1n || good.nonce + 1n }) },
+      ]
+    },
+    sender: world.relayer.address,
+    deliver: world.deliver,
+    finalise: world.target.finalise,
+    stop: world.stop,
+  }
+})

@@ -1,0 +1,136 @@
+import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
+import { createEvmEndpoint, type NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
+import { type NativeRoute, type NativeTransfer, toTransfer } from '../../bridges/native-bridge/message.ts'
+import type { Bridge } from '../../bridges/port.ts'
+import type { EvmChain } from '../../chains/evm/index.ts'
+import type { Receipt, Signer } from '../../chains/port.ts'
+import { accountIndex, devnetAccount, freshAddress } from '../../devnet/accounts.ts'
+import { startAnvil } from '../../devnet/anvil.ts'
+import { Script } from '../../devnet/contracts.ts'
+import { compiledArtifact } from '../../devnet/solidity.ts'
+import {
+  deployNativeBridge,
+  initiate,
+  nativeBridgeAbi,
+  type NativeBridgeEnd,
+  type NativeBridgeVariant,
+} from '../../devnet/native-bridge.ts'
+import type { Intent } from '../../domain/intent.ts'
+import type { Transfer } from '../../domain/transfer.ts'
+import { devnetSigner, head, testChain } from './evm.ts'
+
+/** One end of the bridge with its chain, connected; blocks come only when mined. */
+export interface NativeEnd extends NativeBridgeEnd {
+  readonly chain: EvmChain
+  mine(blocks?: number): Promise<void>
+  /** Mines until what is in the latest block now is final, and the chain knows. */
+  finalise(): Promise<void>
+  /** A transaction of the admin to the bridge, or to another contract, mined. */
+  admin(method: string, args: readonly unknown[], to?: { readonly address: string; readonly contract: 'BridgeToken' }): Promise<void>
+}
+
+export interface NativeBridgeWorld {
+  readonly source: NativeEnd
+  readonly target: NativeEnd
+  readonly route: NativeRoute
+  readonly bridge: Bridge
+  readonly endpoint: NativeEndpoint
+  /** Has RELAYER_ROLE on the target. */
+  readonly relayer: Signer
+  /** Transfers of these amounts to new accounts, recorded on the source; not final yet. */
+  start(...amounts: bigint[]): Promise<NativeTransfer[]>
+  /** The same, final, as the bridge knows them. */
+  transfers(...amounts: bigint[]): Promise<Transfer[]>
+  /** Sends a call to the target as the relayer (or, with a gas limit, one that reverts) and mines it. */
+  deliver(intent: Intent, gasLimit?: string, signer?: Signer): Promise<Receipt>
+  stop(): Promise<void>
+}
+
+const networks = { source: 1337, target: 1397 } as const
+
+/** Two anvils with the two ends of a native bridge, and an endpoint on the target. */
+export async function startNativeBridge(variant: NativeBridgeVariant): Promise<NativeBridgeWorld> {
+  const relayer = await devnetSigner(accountIndex.lane)
+  const [source, target] = await Promise.all([startEnd('source', 0, variant, relayer), startEnd('target', 1, variant, relayer)])
+  const route: NativeRoute = {
+    sourceChain: 'source',
+    sourceNetworkId: String(networks.source),
+    sourceBridge: source.bridge,
+    targetChain: 'target',
+    targetBridge: target.bridge,
+  }
+  const endpoint = createEvmEndpoint({ chain: target.chain, routes: [{ ...route, source: source.chain }] })
+  const bridge = createNativeBridge({ routes: [route], endpoints: new Map([['target', endpoint]]) })
+  const start = (...amounts: bigint[]) =>
+    initiate(
+      source,
+      amounts.map((amount) => ({ to: freshAddress(), amount })),
+    )
+  return {
+    source,
+    target,
+    route,
+    bridge,
+    endpoint,
+    relayer,
+    start,
+    async transfers(...amounts) {
+      const started = await start(...amounts)
+      await source.finalise()
+      return started.map((one) => toTransfer(route, one))
+    },
+    async deliver(intent, gasLimit = '5000000', signer = relayer) {
+      const { latestNonce } = await target.chain.account(signer.address)
+      const fees = { maxFee: '200000000000', tip: '1000000000' }
+      const { raw, hash } = await signer.sign({ ...intent, ...fees, gasLimit, networkId: String(networks.target), nonce: latestNonce })
+      const outcome = await target.chain.send(raw)
+      if (outcome.kind !== 'accepted') throw new Error(`The node did not take the transaction: ${JSON.stringify(outcome)}`)
+      await target.mine()
+      const receipt = await target.chain.receipt(hash)
+      if (!receipt) throw new Error('The transaction was not mined')
+      return receipt
+    },
+    async stop() {
+      for (const { chain } of [source, target]) chain.close()
+      await Promise.all([source, target].map(({ anvil }) => anvil.stop()))
+    },
+  }
+}
+
+async function startEnd(name: 'source' | 'target', position: number, variant: NativeBridgeVariant, relayer: Signer): Promise<NativeEnd> {
+  const anvil = await startAnvil({ chainId: networks[name], blockTimeSeconds: 86_400 })
+  const accounts = { deployer: devnetAccount(accountIndex.deployer + position), user: devnetAccount(accountIndex.user + position) }
+  const end = await deployNativeBridge({ name, anvil, ...accounts, relayers: [relayer.address] }, variant)
+  const chain = testChain(anvil.url, { name, networkId: networks[name] })
+  await chain.connect()
+  const abi = await nativeBridgeAbi(variant)
+  const height = async () => Number(await anvil.rpc<string>('eth_blockNumber'))
+  const caughtUp = async () => {
+    const wanted = await height()
+    await head(chain, ({ latest }) => latest.height >= wanted)
+  }
+  const mine = async (blocks = 1) => {
+    for (let block = 0; block < blocks; block++) await anvil.rpc('evm_mine')
+    await caughtUp()
+  }
+  const finalise = async () => {
+    const wanted = await height()
+    await mine(3)
+    await head(chain, ({ finalized }) => finalized >= wanted)
+  }
+  // Else the finalized state has no contract yet.
+  await finalise()
+  return {
+    ...end,
+    chain,
+    mine,
+    finalise,
+    async admin(method, args, to) {
+      const script = await Script.of(anvil, accounts.deployer)
+      const artifactAbi = to ? (await compiledArtifact(to.contract)).abi : abi
+      script.call(to?.address ?? end.bridge, artifactAbi, method, args)
+      await script.mine()
+      await caughtUp()
+    },
+  }
+}
