@@ -47,8 +47,10 @@ export interface TimelineEntry {
 export interface TransferProgress {
   state: TransferState
   round: number
-  /** Rounds that ended without the effect. */
+  /** Rounds that ended with a revert. */
   failures: number
+  /** Rounds whose nonce a no-op, or a stranger, used. */
+  spent?: number
   /** Waits so far: each is longer than the one before. */
   waits?: number
   lane?: LaneId

@@ -4,7 +4,7 @@ import type { LaneId } from '../domain/lane-id.ts'
 import type { Landed } from '../temporal/steps.ts'
 import type { Course } from './course.ts'
 import type { Leg } from './leg.ts'
-import { roundsBeforeParking, waits } from './policies.ts'
+import { roundsBeforeParking, spentBeforeParking, waits } from './policies.ts'
 import { settle } from './settle.ts'
 import { patched } from '@temporalio/workflow'
 
@@ -27,7 +27,7 @@ export async function follow(course: Course, leg: Leg, resumed: boolean): Promis
         })
         const end = await settle(course, result.finalInMs, lane)
         if (end.kind === 'delivered') return
-        if (end.kind === 'reverted') return failed(course, end.reason)
+        if (end.kind === 'reverted') return failed(course, 'reverted', end.reason)
         break
       }
       case 'pending':
@@ -59,12 +59,13 @@ export async function follow(course: Course, leg: Leg, resumed: boolean): Promis
       case 'withdrawn':
         if (course.ending) await leg.untilFree((ms) => course.pause(ms))
         // It had a nonce, and the ledger has done with it: used without the effect.
-        else if (progress.nonce !== undefined) return failed(course, `nonce ${progress.nonce} was used without the effect`)
+        else if (progress.nonce !== undefined) return failed(course, 'spent', `nonce ${progress.nonce} was used without the effect`)
         course.nextRound()
         return
       case 'reverted':
+        return failed(course, 'reverted', result.reason)
       case 'spent':
-        return failed(course, result.kind === 'reverted' ? result.reason : `nonce ${result.nonce} was used by a ${result.by} transaction`)
+        return failed(course, 'spent', `nonce ${result.nonce} was used by a ${result.by} transaction`)
     }
   }
 }
@@ -75,15 +76,18 @@ function endDelivered(course: Course, landed: Landed, lane: LaneId): void {
   course.delivered({ by: lane.slice(lane.indexOf(':') + 1), ours: true, txHash, blockHeight, blockHash, gasPaid })
 }
 
-async function failed(course: Course, reason: string): Promise<void> {
+/** A revert is the call's own doing. A nonce that something else used is the lane's: a healthy transfer outlives many of those. */
+async function failed(course: Course, how: 'reverted' | 'spent', reason: string): Promise<void> {
   const { progress } = course
-  progress.failures += 1
+  if (how === 'reverted') progress.failures += 1
+  else progress.spent = (progress.spent ?? 0) + 1
   progress.landed = undefined
   course.nextRound()
   if (course.ending) return
-  if (progress.failures >= roundsBeforeParking) return course.park('DELIVERY_REVERTED', reason)
+  const { failures, spent = 0 } = progress
+  if (failures >= roundsBeforeParking || spent >= spentBeforeParking) return course.park('DELIVERY_REVERTED', reason)
   course.journal.enter('waiting', reason, { code: 'DELIVERY_REVERTED', reason })
-  await course.pause(backoffMs(progress.failures - 1, waits.firstBackoffMs, waits.longestBackoffMs))
+  await course.pause(backoffMs(failures + spent - 1, waits.firstBackoffMs, waits.longestBackoffMs))
 }
 
 /** The nonce is the lane's alone from here on, and so is what becomes of it. */

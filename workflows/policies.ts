@@ -35,5 +35,8 @@ export const waits = {
   confirmMs: 5_000,
 } as const
 
-/** Rounds without effect before a transfer is parked. */
+/** Reverts before a transfer is parked. */
 export const roundsBeforeParking = 5
+
+/** Nonces lost to no-ops and to strangers before it is parked: a node may call the same call impossible again and again, and each costs a no-op. */
+export const spentBeforeParking = 20

@@ -37,6 +37,7 @@ export class Way {
     const { journal, overdue } = this.#course
     if (journal.state === 'parked' && overdue) this.#course.liftDeadline()
     this.#course.progress.failures = 0
+    this.#course.progress.spent = 0
     this.#course.progress.waits = 0
     this.inbox.wake()
   }

@@ -62,6 +62,15 @@ export interface EvmChain extends Chain {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
+/** No pool keeps so many of one account (domain/lane-request.ts): a node that is so far above the others tells nonsense, and only it. */
+const mostPending = 1_000
+
+function highestPlausible(counts: readonly number[]): number {
+  const sorted = counts.toSorted((a, b) => a - b)
+  const middle = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
+  return Math.max(...sorted.filter((count) => count - middle <= mostPending))
+}
+
 /** One EVM network. Nothing is asked before `connect`. */
 export function createEvmChain(options: EvmChainOptions): EvmChain {
   const { name, finality, blockTimeMs } = options
@@ -120,7 +129,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     async pendingNonce(address) {
       const answers = await nodes.askAll('eth_getTransactionCount', [address, 'pending'])
       const counts = answers.flatMap((answer) => (answer.ok ? [toNumber(answer.result, 'transaction count')] : []))
-      if (counts.length * 2 > nodes.readers) return Math.max(...counts)
+      if (counts.length * 2 > nodes.readers) return highestPlausible(counts)
       const detail = answers.flatMap((answer) => (answer.ok ? [] : [answer.error.message])).join('; ')
       throw new RelayerError('NODE_UNAVAILABLE', { detail, facts: { chain: name, nodes: nodes.readers, answered: counts.length } })
     },

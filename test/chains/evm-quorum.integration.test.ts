@@ -54,6 +54,15 @@ describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
     return signed
   }
 
+  test('the highest pending count counts, but not one that no pool could hold', async () => {
+    const { chain, behind } = await connected(3)
+    const { address } = await devnetSigner(9)
+    at(behind[0]).alter = (method) => (method === 'eth_getTransactionCount' ? '0x3' : undefined)
+    expect(await chain.pendingNonce(address)).toBe(3)
+    at(behind[1]).alter = (method) => (method === 'eth_getTransactionCount' ? '0xf4240' : undefined)
+    expect(await chain.pendingNonce(address)).toBe(3)
+  })
+
   test('a lie of one of three nodes does not count, wherever it stands; its silence does not hinder', async () => {
     const { chain, behind } = await connected(3)
     for (const liar of behind) {

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../devnet/until.ts'
-import { adoptSignal, cancelSignal, retrySignal } from '../../temporal/messages.ts'
+import { adoptSignal, cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/messages.ts'
 import type { Admission } from '../../temporal/steps.ts'
 import { landed, lanes, patience, ready, scriptedTransfers, sound, timing, transfer } from './scripted.ts'
 
@@ -62,6 +62,18 @@ describe('A transfer on its way', () => {
     await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to wait')
     expect(await on.status(handle)).toMatchObject({ code: 'DELIVERY_REVERTED', reason: 'nonce 7 was used without the effect', rounds: 2 })
     await handle.terminate()
+  })
+
+  test('nonces that no-ops used park nobody soon: the sixth is still not the last', async () => {
+    let rounds = 0
+    on.script.broadcast = (input) => (++rounds > 6 ? sound.broadcast(input) : { kind: 'spent', nonce: rounds, by: 'noop' })
+    const handle = await on.start()
+    for (let round = 2; round <= 7; round++) {
+      await on.reaches(handle, (now) => now.rounds >= round, `round ${round}`)
+      // Ends its back-off, and nothing else: `retry` would forget what it has met.
+      await handle.signal(rolledBackSignal, { intentId: `${handle.workflowId}/${round}`, nonce: round })
+    }
+    expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 7 })
   })
 
   test('a lane that gives no nonce is left for another; when none is left, the reason is what the last one said', async () => {
