@@ -1,6 +1,8 @@
 import type { Chain, Receipt } from '../chains/port.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { RelayerError } from '../domain/errors.ts'
+import { selectorOf, type FeeDesk } from '../domain/fee-policy.ts'
+import { firstOffer } from '../domain/fees.ts'
 import { laneAddress } from '../domain/lane-id.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Refusal } from '../domain/lane.ts'
@@ -14,14 +16,16 @@ import { Context } from '@temporalio/activity'
 const waitForSlotMs = 30_000
 const followMs = 10_000
 const heartbeatMs = 3_000
-/** Room over the estimate. */
-const gasFactor = 1.2
+/** Room over the estimate where no policy sets it. */
+const commonGasFactor = 1.2
 /** Operators' errands go after deliveries that are in a hurry, before those that are not. */
 const priority = 2
 
 export interface DispatchDeps {
   readonly agents: ReadonlyMap<LaneId, LaneAgent>
   readonly chain: Chain
+  /** What may be spent, as it stands now. */
+  readonly fees: FeeDesk
 }
 
 /** The step of an errand; see `ErrandSteps`. Its nonce comes from the ledger like any other, and the ledger's word is asked for first. */
@@ -109,10 +113,19 @@ async function acquire(
     if (held.why !== 'none') return refused(held)
   }
   if (cancel) return { kind: 'withdrawn' }
-  const simulation = await chain.simulate(intent, laneAddress(lane), gasFactor)
+  const policy = deps.fees({ chain: chain.name, lane, transfer: workflowId, contract: intent.to, selector: selectorOf(intent.data) })
+  const [simulation, quote, dataFee] = await Promise.all([
+    chain.simulate(intent, laneAddress(lane), policy.gasFactor ?? commonGasFactor),
+    chain.quote(),
+    chain.dataFee(intent),
+  ])
   if (!simulation.ok) return { kind: 'impossible', reason: `it reverts: ${simulation.revert.reason || simulation.revert.data}` }
-  const { maxFee, tip } = await chain.quote()
-  const want: Want = { ...about, first: { kind: 'call', gasLimit: simulation.gas, maxFee, tip } }
+  const { gas: gasLimit } = simulation
+  const offer = firstOffer(quote, policy, { gasLimit, dataFee })
+  if (offer.kind === 'impossible') return { kind: 'impossible', reason: `${offer.code}: ${offer.reason}` }
+  if (offer.kind === 'wait') return { kind: 'no-slot', code: offer.code, reason: offer.reason }
+  const { maxFee, tip } = offer
+  const want: Want = { ...about, first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) } }
   const acquired = await agent.acquire(want, { again: false, timeoutMs: waitForSlotMs, signal })
   return acquired.kind === 'flight' ? acquired : refused(acquired)
 }

@@ -10,6 +10,7 @@ import { createBroadcast } from './broadcast.ts'
 import { createCheckDelivered } from './check-delivered.ts'
 import { createConfirm } from './confirm.ts'
 import type { StepDeps } from './deps.ts'
+import type { DispatchDeps } from './dispatch.ts'
 import { createDispatch } from './dispatch.ts'
 import { createExpedite } from './expedite.ts'
 import { createPrepare } from './prepare.ts'
@@ -31,7 +32,7 @@ export function createKeylessSteps(deps: StepDeps & { withdraw: Withdraw }): Key
 }
 
 /** The steps that need the key, for the queue of a lane. */
-export function createLaneSteps(deps: BroadcastDeps): LaneSteps & ErrandSteps {
+export function createLaneSteps(deps: BroadcastDeps & DispatchDeps): LaneSteps & ErrandSteps {
   return {
     broadcast: guarded(createBroadcast(deps)),
     expedite: guarded(createExpedite(deps)),

@@ -60,6 +60,7 @@ export async function createLaneWorker(options: {
       agents: new Map([[config.lane, agent]]),
       chain,
       settings: options.settings,
+      fees: options.fees,
     }),
     maxConcurrentActivityTaskExecutions: lane.window * slotsPerNonce,
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.lanePollers },

@@ -5,8 +5,9 @@ import type { Signer } from '../../chains/port.ts'
 import { freshAddress } from '../../devnet/accounts.ts'
 import { until } from '../../devnet/until.ts'
 import { noSettings } from '../../domain/settings.ts'
+import type { FeePolicy } from '../../domain/fee-policy.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
-import { cancelErrandSignal, type ErrandInput, type ErrandStatus } from '../../temporal/errand.ts'
+import { cancelErrandSignal, errandStatusQuery, type ErrandInput, type ErrandStatus } from '../../temporal/errand.ts'
 import { drainSignal } from '../../temporal/messages.ts'
 import { laneQueue, lanesQueue, laneWorkflowId } from '../../temporal/names.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
@@ -22,13 +23,15 @@ describe('An errand', () => {
   let agent: LaneAgent
   let worker: Worker
   let running: Promise<void>
+  let policy: FeePolicy = {}
 
   beforeAll(async () => {
     setting = await startLaneSetting()
     signer = await devnetSigner(20)
     agent = await setting.agent(signer)
     const { connection, namespace } = setting.ledgers.temporal
-    const deps = { bridges: new Map(), agents: new Map([[agent.lane, agent]]), chain: setting.chain, settings: () => noSettings }
+    const agents = new Map([[agent.lane, agent]])
+    const deps = { bridges: new Map(), agents, chain: setting.chain, settings: () => noSettings, fees: () => policy }
     const activities = createLaneSteps(deps)
     worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(agent.lane), activities, shutdownGraceTime: 0 })
     running = worker.run()
@@ -78,6 +81,22 @@ describe('An errand', () => {
     expect(await (await start({ to, value: '0' })).result()).toMatchObject({ state: 'impossible' })
   })
 
+  test('keeps to the limits of what may be spent: never with too much gas, later while it is too dear', async () => {
+    policy = { gasLimit: '20000' }
+    expect(await (await start()).result()).toMatchObject({ state: 'impossible', detail: expect.stringContaining('GAS_LIMIT') })
+    policy = { baseFeeCeiling: '1' }
+    const errand = await start()
+    const says = async () => (await errand.query(errandStatusQuery)).detail
+    await until(async () => (await says()).startsWith('FEE_CEILING'), { ...patience, what: 'the ceiling to be told' })
+    const { maxFee, tip } = await setting.chain.quote()
+    policy = { maxFeePerGas: String(BigInt(maxFee) - 1n), maxTip: tip }
+    await inPool(1)
+    expect((await pooled(setting.anvil, signer.address))[0]?.maxFeePerGas).toBe(BigInt(maxFee) - 1n)
+    await setting.mine(3)
+    expect(await errand.result()).toMatchObject({ state: 'done', nonce: 1 })
+    policy = {}
+  })
+
   test('cancelled in the pool ends with the no-op of the lane', async () => {
     const errand = await start()
     await inPool(1)
@@ -93,6 +112,6 @@ describe('An errand', () => {
       return (await errand.describe()).status.name !== 'RUNNING'
     }
     await until(over, { timeoutMs: 60_000, what: 'the errand to end' })
-    expect(await errand.result()).toMatchObject({ state: 'cancelled', nonce: 1, detail: expect.stringContaining('a change of mind') })
+    expect(await errand.result()).toMatchObject({ state: 'cancelled', nonce: 2, detail: expect.stringContaining('a change of mind') })
   }, 90_000)
 })
