@@ -40,8 +40,12 @@ function packEntry(entry: Entry, prefixes: string[]): string | Entry {
 
 function write(entry: Entry, prefixes: string[]): string {
   const { nonce, owner, grantedTo, maybeSent, value, sinceBlock, claimedBlock, fill, attempts } = entry
-  const attempt = ({ kind, gasLimit, maxFee, tip, dataFee }: Attempt) =>
-    [kind === 'call' ? 'c' : 'n', ...[gasLimit, maxFee, tip, ...(dataFee === undefined ? [] : [dataFee])].map(toShort)].join(part)
+  const attempt = ({ kind, gasLimit, maxFee, tip, dataFee }: Attempt, index: number) => {
+    const before = attempts[index - 1]
+    const what = before?.kind === kind ? '' : kind === 'call' ? 'c' : 'n'
+    const gas = before?.gasLimit === gasLimit ? '' : toShort(gasLimit)
+    return [what, gas, ...[maxFee, tip, ...(dataFee === undefined ? [] : [dataFee])].map(toShort)].join(part)
+  }
   return [
     nonce.toString(36),
     owner ? writeOwner(owner, prefixes) : '',
@@ -67,12 +71,21 @@ function unpackEntry(text: string, prefixes: readonly string[]): Entry {
     sinceBlock: parseInt(sinceBlock, 36),
     claimedBlock: parseInt(claimedBlock, 36),
     ...(fill && { fill: fill as NonNullable<Entry['fill']> }),
-    attempts: attempts.map((one): Attempt => {
-      const [kind, gasLimit = '', maxFee = '', tip = '', dataFee] = one.split(part)
-      const fees = { gasLimit: toLong(gasLimit), maxFee: toLong(maxFee), tip: toLong(tip) }
-      return { kind: kind === 'c' ? 'call' : 'noop', ...fees, ...(dataFee !== undefined && { dataFee: toLong(dataFee) }) }
-    }),
+    attempts: readAttempts(attempts),
   }
+}
+
+/** Kind and gas limit are written only where they are not those of the attempt before. */
+function readAttempts(written: readonly string[]): Attempt[] {
+  const attempts: Attempt[] = []
+  for (const one of written) {
+    const before = attempts.at(-1)
+    const [what, gas = '', maxFee = '', tip = '', dataFee] = one.split(part)
+    const kind = what === '' && before ? before.kind : what === 'c' ? 'call' : 'noop'
+    const gasLimit = gas === '' && before ? before.gasLimit : toLong(gas)
+    attempts.push({ kind, gasLimit, maxFee: toLong(maxFee), tip: toLong(tip), ...(dataFee !== undefined && { dataFee: toLong(dataFee) }) })
+  }
+  return attempts
 }
 
 /** `prefix,rest of the workflow id,what the intent's id adds to it,call hash,value` */
