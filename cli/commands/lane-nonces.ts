@@ -51,7 +51,9 @@ function cancelNonce({ context, action }: Cli): Command {
 function replace({ context, action }: Cli): Command {
   return laneArgument(new Command('replace'))
     .argument('<nonce>', 'the nonce', whole)
-    .description('Send the transaction of a nonce again with a higher fee, now: at least 20 % more, or the market, or what is named.')
+    .description(
+      'Send the transaction of a nonce again with a higher fee, at the next block: at least 20 % more, or the market, or what is named.',
+    )
     .option('--max-fee <wei>', 'at least this fee per gas', wei)
     .option('--tip <wei>', 'at least this tip per gas', wei)
     .addHelpText('after', `\nExample:\n  portage lane replace ${lane} 118 --max-fee 90000000000 --tip 3000000000`)

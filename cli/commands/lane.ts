@@ -84,7 +84,7 @@ function stateText(state: LaneState): string {
   if (entries.length === 0) return `${head}\n\nEvery nonce is final.`
   const rows = entries.map((entry) => {
     const last = entry.attempts.at(-1)
-    const where = state.observed && entry.nonce < state.observed.latest ? 'mined' : entry.maybeSent ? 'sent' : 'granted'
+    const where = state.observed && entry.nonce < state.observed.latest ? 'mined' : entry.maybeSent ? 'sent' : 'in flight'
     return [
       String(entry.nonce),
       entry.fill ? `${where}, fill: ${entry.fill}` : where,
