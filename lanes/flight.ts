@@ -29,7 +29,7 @@ export interface Owned {
  * What is known of a nonce whose call is not at hand. `outbid`: fees of attempts that the ledger does not know and a pool may hold, which
  * whatever is signed here must exceed.
  */
-export interface Known {
+interface Known {
   readonly outbid?: readonly Fees[] | undefined
   readonly callHash?: string | undefined
 }
