@@ -37,7 +37,7 @@ describe('What operators change while everything runs', () => {
   const granted = async () => (await stage.lane('bsc')).counts.granted
 
   beforeAll(async () => {
-    stage = await startStage({ consistencyLevel: 200, window: 1 })
+    stage = await startStage({ consistencyLevel: 200, window: 1, nodesPerChain: 1 })
     portage = await stage.portage()
     other = await stage.portage({ role: 'api' })
     await stage.outcomes([await send(), await send('bsc')])
@@ -78,6 +78,27 @@ describe('What operators change while everything runs', () => {
     await expectNotDelivered(stage, sent)
     await change('unhalt', '--all')
     expect(await stage.outcomes(sent, 15_000)).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }])
+    await expectDelivered(stage)
+  })
+
+  test('a halt that comes while the steps of an admission are tried one by one holds it too', async () => {
+    const before = await granted()
+    const [node] = stage.devnet.nodes.bsc
+    const calls = node!.add({ fault: { kind: 'error', code: -32_603, message: 'internal error', forward: false }, methods: ['eth_call'] })
+    const sent = await send()
+    const stepByStep = async () => {
+      const { events } = await stage.client.workflow.getHandle(sent.id).fetchHistory()
+      return events?.some(({ activityTaskScheduledEventAttributes: step }) => step?.activityType?.name === 'validate') ?? false
+    }
+    await until(stepByStep, { timeoutMs: 45_000, everyMs: 100, what: 'the steps to be tried one by one' })
+    await change('halt', '--chain', 'bsc')
+    calls.end()
+    const held = await stage.reaches(sent.id, 'waiting', 90_000)
+    expect(held).toMatchObject({ code: 'HALTED', reason: 'halted by night-shift: an exercise' })
+    expect(held.nonce).toBeUndefined()
+    expect(await granted()).toBe(before)
+    await change('unhalt', '--chain', 'bsc')
+    await stage.outcomes([sent], 30_000)
     await expectDelivered(stage)
   })
 
