@@ -25,6 +25,9 @@ export interface Inclusions {
   readonly size: number
 }
 
+/** One node that is only late has the receipt by then. */
+const mostMisses = 3
+
 export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusions {
   const { kept } = heads
   const all = new Set<Watched>()
@@ -37,6 +40,8 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
   const matched = new Map<string, BlockRef>()
   /** Hashes that no node knew although they may be in a block from before our first; asked again at the next head, and how often they were. */
   const doubted = new Map<string, number>()
+  /** How often a node had no receipt of a hash that its block lists. */
+  const misses = new Map<string, number>()
   /** Hashes whose receipt is being asked of all nodes. */
   const verifying = new Set<string>()
   /** What is being read now, so that nothing is asked for twice at once. */
@@ -105,7 +110,20 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
 
   async function readBlock(block: BlockRef, hashes: readonly string[]): Promise<void> {
     const transactions = kept.at(block.height)?.transactions.length ?? hashes.length
-    for (const receipt of await receipts.ofBlock(block, hashes, transactions)) settle(receipt)
+    const found = await receipts.ofBlock(block, hashes, transactions)
+    for (const receipt of found) settle(receipt)
+    const answered = new Set(found.map(({ hash }) => hash))
+    for (const hash of hashes) if (!answered.has(hash)) missed(hash)
+  }
+
+  /**
+   * The block lists it, and the node that was asked has no receipt of that block: it lags, and has it at the next poll, or it lies, and the others
+   * are asked.
+   */
+  function missed(hash: string): void {
+    const times = (misses.get(hash) ?? 0) + 1
+    misses.set(hash, times)
+    if (times >= mostMisses && receipts.others && matched.has(hash)) verify(hash)
   }
 
   async function readOne(hash: string): Promise<void> {
@@ -145,11 +163,15 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
     const listed = kept.lists(receipt.block, receipt.hash)
     if (listed === false) return
     if (listed && receipt.status === 'success') return accept(receipt)
-    if (verifying.has(receipt.hash)) return
-    verifying.add(receipt.hash)
-    const done = () => void verifying.delete(receipt.hash)
+    verify(receipt.hash)
+  }
+
+  function verify(hash: string): void {
+    if (verifying.has(hash)) return
+    verifying.add(hash)
+    const done = () => void verifying.delete(hash)
     receipts
-      .agreed(receipt.hash)
+      .agreed(hash)
       .then((agreed) => kept.lists(agreed.block, agreed.hash) !== false && accept(agreed))
       .then(done, done)
   }
@@ -158,6 +180,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
     matched.delete(receipt.hash)
     unread.delete(receipt.hash)
     doubted.delete(receipt.hash)
+    misses.delete(receipt.hash)
     for (const watched of byHash.get(receipt.hash) ?? []) change(watched, included(receipt))
   }
 
@@ -203,6 +226,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
       unread.delete(hash)
       matched.delete(hash)
       doubted.delete(hash)
+      misses.delete(hash)
     }
   }
 

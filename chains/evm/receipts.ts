@@ -38,6 +38,8 @@ export interface Receipts {
   ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]>
   /** The receipt that more than half of the nodes give. Throws NODES_DISAGREE, also where they know none. */
   agreed(hash: string): Promise<Receipt>
+  /** There is more than one node to ask. */
+  readonly others: boolean
 }
 
 export function createReceipts(nodes: Nodes, quorum: Quorum): Receipts {
@@ -64,6 +66,9 @@ export function createReceipts(nodes: Nodes, quorum: Quorum): Receipts {
 
   return {
     one,
+    get others() {
+      return nodes.readers > 1
+    },
     agreed: (hash) =>
       quorum.agree({
         about: `receipt ${hash}`,

@@ -98,6 +98,19 @@ describe('receipts that lie', { timeout: 20_000 }, () => {
     expect(all).toEqual(['success'])
   })
 
+  test('one of three nodes never knows a receipt, for ever: the others are asked', async () => {
+    const { chain, first } = await connected(3)
+    const lies = lie(first, Infinity, () => null)
+    const { hash } = await sent()
+    const watch = chain.watch([hash])
+    const seen = told(watch)
+    await anvil.mine(2)
+    await inclusion(watch, ({ kind }) => kind === 'included')
+    expect(seen).toEqual(['success'])
+    expect(lies()).toBeGreaterThan(1)
+    watch.close()
+  })
+
   test('a true revert is told, with one node and with three; it costs one more read of each', async () => {
     const { address } = await deployReverting(anvil, 'not today')
     for (const count of [1, 3]) {
@@ -135,7 +148,8 @@ describe('receipts that lie', { timeout: 20_000 }, () => {
     await anvil.mine()
     const { chain, first } = await connected(1)
     await anvil.mine(70)
-    await head(chain, ({ latest }) => latest.height >= 70)
+    const height = Number(await anvil.rpc<string>('eth_blockNumber'))
+    await head(chain, ({ latest }) => latest.height === height)
     const lies = lie(first, 1, () => null)
     const watch = chain.watch([hash])
     await expect.poll(lies).toBe(1)
