@@ -42,6 +42,8 @@ export class AccountWatch {
   /** What this process has told the ledger of final blocks. */
   #final: FinalBlock | undefined
   #recognised = false
+  /** Whether the chain is still the same could not be asked. */
+  #doubted = false
   /** So many nonces are used, as most of the nodes say. */
   #witnessed = 0
   #unsubscribe: (() => void) | undefined
@@ -157,7 +159,8 @@ export class AccountWatch {
     const { chain, ledger, logger, config } = this.#deps
     const { finalized = 0, height, finalizedAt = height } = ledger.view ?? {}
     const final = chain.heads.current?.finalized ?? 0
-    if (finalizedAt === undefined || finalizedNonce >= finalized || final < finalizedAt) return false
+    // A chain that may be another one says nothing of what is undone on this one.
+    if (this.#doubted || finalizedAt === undefined || finalizedNonce >= finalized || final < finalizedAt) return false
     const agreed = await chain.agreedNonce(laneAddress(config.lane))
     if (agreed >= finalized) return false
     logger.error('EFFECT_UNDONE: nonces that were final are not used any more; the lane goes on from what the chain says', {
@@ -177,7 +180,9 @@ export class AccountWatch {
     if (!view?.final || (this.#recognised && !less)) return false
     const { final: block } = view
     try {
+      this.#doubted = true
       const denied = await chain.denies(block)
+      this.#doubted = false
       this.#recognised = true
       if (denied) await ledger.ask({ kind: 'replaced', block })
       return denied

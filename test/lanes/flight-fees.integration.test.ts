@@ -182,23 +182,6 @@ describe('A flight under a policy', () => {
     await until(() => agent.view?.latest === 1, { timeoutMs: 10_000, what: 'the no-op to be mined' })
   })
 
-  test('a call that wins against the no-op of a process that cannot sign it is not foreign', async () => {
-    const one = want('wins')
-    const before = await fresh({ bumpAfterBlocks: 1_000 })
-    await launched(before, one)
-    const [call] = await pool()
-    const raw = await setting.anvil.rpc<string>('eth_getRawTransactionByHash', [call!.hash])
-    before.stop()
-    const after = await setting.agent(signer, { bumpAfterBlocks: 1_000 })
-    expect(await after.cancel(one.owner.intentId)).toBe('held')
-    await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
-    await setting.anvil.rpc('anvil_dropTransaction', [(await pool())[0]!.hash])
-    await setting.anvil.rpc('eth_sendRawTransaction', [raw])
-    const over = () => after.view?.finalized === 1 && after.load.flying === 0
-    await until(async () => over() || setting.mine().then(over), { timeoutMs: 20_000, what: 'the end of the flight' })
-    expect([after.foreign, (await ledger()).counts.foreign]).toEqual([0, 0])
-  })
-
   /** Takes a random number for each signature, as AWS KMS does. */
   function randomSigner(index: number, address: string): Signer {
     const { privateKey } = devnetAccount(index)
