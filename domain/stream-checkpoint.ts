@@ -1,0 +1,69 @@
+import type { Block, StreamConfig, StreamException, StreamState } from './stream.ts'
+import { trust } from './stream-backfill.ts'
+import { assertHeight, assertNumber, assertText } from './stream-checks.ts'
+import { clip, limits } from './stream-gaps.ts'
+import { initialStream } from './stream-reducer.ts'
+import { completedHeight, completedNumber } from './stream-watermark.ts'
+
+/** What is kept outside Temporal (a file, an object) to begin with after Temporal was wiped. Shortens the backfill, and no more. */
+export interface StreamCheckpoint {
+  readonly version: 1
+  readonly stream: string
+  /** completed_nonce_height and completed_block_height. */
+  readonly completedNumber?: string
+  readonly completedHeight?: number
+  /** It was written at. Whoever begins with it first asks, by quorum, whether the source still has this block: after a fork it is worthless. */
+  readonly cursor?: Block
+  /** Above the watermark: what is not to be started again. */
+  readonly exceptions: readonly StreamException[]
+}
+
+export function checkpointOf(state: StreamState): StreamCheckpoint {
+  const [number, height] = [completedNumber(state), completedHeight(state)]
+  return {
+    version: 1,
+    stream: state.config.stream,
+    ...(number !== undefined && { completedNumber: number }),
+    ...(height !== undefined && { completedHeight: height }),
+    ...(state.cursor && { cursor: state.cursor }),
+    exceptions: state.exceptions.filter((one) => number === undefined || BigInt(one.number) > BigInt(number)),
+  }
+}
+
+/**
+ * BOOTSTRAP from a checkpoint: a stream that begins after it. The live scan starts at the head, the blocks from `completedHeight` on are
+ * backfilled beside it. Throws Error that names the field of what is no checkpoint of this stream.
+ */
+export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
+  assertCheckpoint(value, config.stream)
+  const { completedNumber: number, completedHeight: height, exceptions } = value
+  const state = { ...initialStream(config), exceptions: exceptions.slice(-limits.exceptions).map(clipped) }
+  if (number !== undefined) return trust(state, { number, by: 'checkpoint', ...(height !== undefined && { height }) }).state
+  return height === undefined || state.start === undefined ? state : { ...state, start: Math.max(state.start, height + 1) }
+}
+
+function clipped({ number, outcome, by, reason, at }: StreamException): StreamException {
+  return { number, outcome, ...(by !== undefined && { by: clip(by) }), reason: clip(reason), at }
+}
+
+function assertCheckpoint(value: unknown, stream: string): asserts value is StreamCheckpoint {
+  const checkpoint = (typeof value === 'object' && value !== null ? value : {}) as Partial<Record<keyof StreamCheckpoint, unknown>>
+  if (checkpoint.version !== 1) throw new Error('version: must be 1')
+  if (checkpoint.stream !== stream) throw new Error(`stream: must be ${stream}`)
+  if (checkpoint.completedNumber !== undefined) assertNumber(checkpoint.completedNumber, 'completedNumber')
+  if (checkpoint.completedHeight !== undefined) assertHeight(checkpoint.completedHeight, 'completedHeight')
+  if (checkpoint.cursor !== undefined) {
+    const cursor: Partial<Record<keyof Block, unknown>> | null = checkpoint.cursor
+    assertHeight(cursor?.height, 'cursor.height')
+    assertText(cursor?.hash, 'cursor.hash', 128)
+  }
+  if (!Array.isArray(checkpoint.exceptions)) throw new Error('exceptions: must be a list')
+  checkpoint.exceptions.forEach((one: Partial<Record<keyof StreamException, unknown>> | null, index) => {
+    const path = `exceptions[${index}]`
+    assertNumber(one?.number, `${path}.number`)
+    if (!['rejected', 'declined', 'cancelled', 'skipped'].includes(String(one.outcome))) throw new Error(`${path}.outcome: unknown`)
+    if (one.by !== undefined) assertText(one.by, `${path}.by`)
+    assertText(one.reason, `${path}.reason`)
+    assertHeight(one.at, `${path}.at`)
+  })
+}

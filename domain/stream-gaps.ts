@@ -1,0 +1,110 @@
+import { addInterval, missingBetween } from './interval-set.ts'
+import type { IntervalSet } from './interval-set.ts'
+import type { Gap, StreamState } from './stream.ts'
+
+type Marks = StreamState['marks']
+
+/**
+ * Most items that a state keeps; with all lists full of the longest numbers, heights and texts it is below 64 KiB, which a test measures.
+ * `text` in bytes of UTF-8.
+ */
+export const limits = { open: 360, gaps: 80, ahead: 64, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
+
+/** Whether the number lies in one of them. */
+export const hasGap = (gaps: readonly Gap[], number: bigint) => gaps.some(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
+export const interval = ({ from, to }: Gap) => [from, to] as const
+
+export function gap(from: bigint, to: bigint, state: Gap['state'], at: number, height?: number): Gap {
+  return { from: String(from), to: String(to), state, ...(height !== undefined && { height }), at }
+}
+
+/** The parts of the gaps within `from` … `to` go over to `into`; undefined: they are no gaps any more. */
+export function punch(gaps: readonly Gap[], from: string, to: string, into?: (part: Gap) => Gap): readonly Gap[] {
+  return gaps.flatMap((one) => {
+    if (BigInt(one.to) < BigInt(from) || BigInt(one.from) > BigInt(to)) return [one]
+    const low = String(max(BigInt(one.from), BigInt(from)))
+    const high = String(min(BigInt(one.to), BigInt(to)))
+    const rest = missingBetween([[low, high]], one.from, one.to).map(([start, end]) => ({ ...one, from: start, to: end }))
+    return [...rest, ...(into ? [into({ ...one, from: low, to: high })] : [])].sort((a, b) => compare(a.from, b.from))
+  })
+}
+
+/** The set less `from` … `to`. */
+export function without(set: IntervalSet, from: string, to: string): IntervalSet {
+  return set.flatMap(([start, end]) => missingBetween([[from, to]], start, end))
+}
+
+/**
+ * Keeps the lists within their limits, always on the safe side: of gaps, those that have least between them become one, and what lay
+ * between is told again by the next audit; of early completions the highest are forgotten, which the transfer finds out by itself.
+ */
+export function bounded(state: StreamState): StreamState {
+  let { gaps, open } = { ...state, gaps: joined(state.gaps) }
+  while (gaps.length > limits.gaps) {
+    const at = narrowest(gaps)
+    const [low, high] = [gaps[at - 1], gaps[at]]
+    if (!low || !high) break
+    open = open.filter(({ number }) => BigInt(number) < BigInt(low.from) || BigInt(number) > BigInt(high.to))
+    gaps = [...gaps.slice(0, at - 1), { ...low, to: high.to, state: 'unobserved' }, ...gaps.slice(at + 1)]
+  }
+  return { ...state, gaps, open, ahead: state.ahead.slice(0, limits.ahead) }
+}
+
+/** Neighbours of one state are one gap, as old as the older. */
+function joined(gaps: readonly Gap[]): readonly Gap[] {
+  return gaps.reduce<Gap[]>((list, one) => {
+    const last = list.at(-1)
+    if (!last || last.state !== one.state || BigInt(last.to) + 1n !== BigInt(one.from)) return [...list, one]
+    return [...list.slice(0, -1), { ...last, to: one.to, at: Math.min(last.at, one.at) }]
+  }, [])
+}
+
+/** Index of the upper of the two gaps with least between them, the highest of several. */
+function narrowest(gaps: readonly Gap[]): number {
+  let [best, least] = [1, -1n]
+  gaps.forEach(({ from }, index) => {
+    const below = gaps[index - 1]
+    if (!below) return
+    const between = BigInt(from) - BigInt(below.to)
+    if (least < 0n || between <= least) [best, least] = [index, between]
+  })
+  return best
+}
+
+/**
+ * With one more. Of one height the first and the last are kept; the recent half of all is kept as it is, the older half thinned out.
+ */
+export function mark(marks: Marks, number: string, height: number): Marks {
+  const [before, last] = marks.slice(-2)
+  const isHigher = !last || compare(last[0], number) < 0
+  if (isHigher && before?.[1] === height && last?.[1] === height) return [...marks.slice(0, -1), [number, height]]
+  if (!isHigher && marks.some(([known]) => known === number)) return marks
+  const all = [...marks, [number, height] as const]
+  if (!isHigher) all.sort(([a], [b]) => compare(a, b))
+  const half = limits.marks / 2
+  return all.length <= limits.marks ? all : [...all.slice(0, half).filter((_, index) => index % 2 === 0), ...all.slice(half)]
+}
+
+/** A block below which the number cannot be: that of the nearest mark below. */
+export function heightBelow(marks: Marks, number: bigint): number | undefined {
+  return marks.findLast(([known]) => BigInt(known) < number)?.[1]
+}
+
+/** Text without control characters, at most `limits.text` bytes of UTF-8. */
+export function clip(text: string): string {
+  let [kept, bytes] = ['', 0]
+  for (const sign of text) {
+    const code = sign.codePointAt(0) ?? 0
+    const safe = code < 0x20 || (code >= 0xd800 && code <= 0xdfff) ? ' ' : sign
+    bytes += code < 0x80 ? (code === 0x22 || code === 0x5c ? 2 : 1) : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
+    if (bytes > limits.text) break
+    kept += safe
+  }
+  return kept
+}
+
+export const compare = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0)
+export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+export const union = (set: IntervalSet, more: IntervalSet): IntervalSet =>
+  more.reduce<IntervalSet>((all, [from, to]) => addInterval(all, from, to), set)

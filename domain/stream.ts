@@ -1,0 +1,210 @@
+import type { IntervalSet } from './interval-set.ts'
+
+/**
+ * A stream: one numbered source of transfers (a direction of a native bridge, a Wormhole emitter) and the proof that none of its numbers was
+ * missed. Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state is plain JSON below 64 KiB however
+ * long the stream is: only what is not resolved is listed, and every list has an end (`limits` in stream-numbers.ts).
+ *
+ * | MIP-61 | here |
+ * | --- | --- |
+ * | INIT_EVENT_PROCESSING, TIMEOUT | the transfer workflow; here its number is told as a `Finding` and is open from then on |
+ * | CONTINUOUS_BLOCK_PROCESSING | `scanned`, stream-source.ts |
+ * | COMPLETE_EVENT_PROCESSING | `completed`, stream-target.ts |
+ * | PROCESS_FINISHED_NONCE_HEIGHT | `completedNumber` and `completedHeight`, stream-watermark.ts |
+ * | BOOTSTRAP | `backfill`, `backfilled` and `trust`, stream-backfill.ts; `fromCheckpoint`, stream-checkpoint.ts |
+ */
+export interface StreamState {
+  readonly config: StreamConfig
+  /** All below is resolved by somebody's word: the config's, a checkpoint's, an operator's. */
+  readonly first: string
+  /** One above the highest number that is known to exist. From `first` up to here a number is open, in a gap, or resolved. */
+  readonly next: string
+  /** Last block of the live scan. */
+  readonly cursor?: Block
+  /** Ascending. Seen, which means started, and not resolved. */
+  readonly open: readonly OpenNumber[]
+  /** Ascending. Not seen, or to be started again. */
+  readonly gaps: readonly Gap[]
+  /** Completed on the target and never seen at the source: that resolves no number, since its id could not be compared. */
+  readonly ahead: IntervalSet
+  /** The latest that were resolved without a delivery; `counts` has all. */
+  readonly exceptions: readonly StreamException[]
+  /** Numbers at their heights, thinned out with age: a higher number is at the same height or above. */
+  readonly marks: readonly (readonly [number: string, height: number])[]
+  /** First block whose transfers nobody vouches for. Absent: the source has no blocks that we read. */
+  readonly start?: number
+  readonly backfill: Backfill
+  /** Completions were followed up to this block of the target. */
+  readonly target?: number
+  readonly fork?: ForkAlarm
+  /** The source's own count was below what its logs had shown. */
+  readonly vanished?: { readonly upTo: string; readonly height: number; readonly at: number }
+  readonly paused?: { readonly by: string; readonly reason: string; readonly at: number }
+  readonly maxOpen: number
+  readonly counts: Readonly<Record<StreamCount, number>>
+}
+
+export interface StreamConfig {
+  /** `native-bridge:{source}:{target}`, `wormhole-token-bridge:{source}:{emitter}`. */
+  readonly stream: string
+  /** Lowest number there can be: 1 for a native bridge, 0 for an emitter. */
+  readonly first: string
+  /** Block to begin with. Absent: no blocks of the source are read (a spy and the source's count alone). */
+  readonly start?: number
+  /** Most transfers at a time that are neither parked nor resolved. */
+  readonly maxOpen: number
+}
+
+export interface Block {
+  readonly height: number
+  readonly hash: string
+}
+
+export interface OpenNumber {
+  readonly number: string
+  readonly height?: number
+  /** The code it is parked with: it blocks the watermark and leaves its room to others. */
+  readonly parked?: string
+}
+
+/**
+ * not-final: later numbers were seen earlier, as with an emitter of several consistency levels. held: by the Governor. unobserved: nobody has
+ * it. hidden: the source's own table has it, the logs of its block did not show it. undone: what had completed it was reorganised away, or
+ * an operator wants it again.
+ */
+export type GapState = 'not-final' | 'held' | 'unobserved' | 'hidden' | 'undone'
+
+export interface Gap {
+  readonly from: string
+  readonly to: string
+  readonly state: GapState
+  /** Not before this block. */
+  readonly height?: number
+  /** Known since. */
+  readonly at: number
+}
+
+/** How a number ends without a delivery. `skipped` and `cancelled` by a named operator. */
+export type Closing = 'rejected' | 'declined' | 'cancelled' | 'skipped'
+
+export interface StreamException {
+  readonly number: string
+  readonly outcome: Closing
+  readonly by?: string
+  readonly reason: string
+  readonly at: number
+}
+
+export type StreamCount = Closing | 'completed' | 'ignored' | 'undone' | 'forks' | 'unknown'
+
+/** Blocks below the live scan that have to be read yet. Heights are decimal strings, so that ranges which overlap merge. */
+export interface Backfill {
+  readonly left: IntervalSet
+  /** Blocks ordered since nothing was left the last time: the progress is against this. */
+  readonly ordered: number
+  readonly by?: string
+}
+
+/** The node told another parent of the next block than the block that was scanned, which was final. */
+export interface ForkAlarm {
+  readonly height: number
+  readonly known: string
+  readonly told: string
+  readonly at: number
+}
+
+/**
+ * Numbers that were found at the source, in final blocks where heights are told. Before it tells them, the agent has started a transfer for each
+ * that is neither `delivered` nor `ignored`, just now and whatever it believes to have started before. What it does not start since it is not
+ * wanted (`isWanted`) it leaves out: if its view was old, the number becomes or stays a gap, and is started later.
+ */
+export interface Finding {
+  /** The height is absent where it is not known (a spy). */
+  readonly numbers: readonly (readonly [number: string, height?: number])[]
+  /** Which of them the target's finalized state shows delivered, by batched reads. */
+  readonly delivered?: IntervalSet
+  /** Which of them are no transfers, or go where we have no route. */
+  readonly ignored?: IntervalSet
+}
+
+export type StreamRequest =
+  /** Blocks `from` … `to`, both included, of the live scan, all final. Moves the cursor: nothing else raises it. */
+  | (Finding & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
+  /** Numbers found otherwise: by a spy, in the source's table, by an audit that looked at open ones. */
+  | (Finding & { readonly kind: 'seen' })
+  | (Finding & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
+  /** After a fork: `block` is still in the chain, by quorum; what lies above is read again. */
+  | { readonly kind: 'reread'; readonly block: Block; readonly by: string }
+  /** The source's own count: at the final block `height` its highest number is `upTo`; `present` is what its table was seen to have. */
+  | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
+  /** Why the gaps in `from` … `to` are there. */
+  | { readonly kind: 'classified'; readonly from: string; readonly to: string; readonly state: 'not-final' | 'held' | 'unobserved' }
+  /** Completed on the target, by whomever, in its final blocks `from` … `to`; the agent has compared ids where it knows them. */
+  | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
+  /** The target's finalized state no longer shows them. */
+  | { readonly kind: 'undone'; readonly numbers: IntervalSet }
+  | {
+      readonly kind: 'closed'
+      readonly number: string
+      readonly outcome: Exclude<Closing, 'skipped'>
+      readonly by?: string
+      readonly reason: string
+    }
+  | { readonly kind: 'parked'; readonly number: string; readonly code: string }
+  | { readonly kind: 'unparked'; readonly number: string }
+  | { readonly kind: 'skip' | 'unskip'; readonly number: string; readonly by: string; readonly reason: string }
+  | { readonly kind: 'backfill'; readonly from: number; readonly to: number; readonly by: string }
+  /** A watermark from elsewhere (on-chain checkpoint, operator): all up to `number` is resolved, all blocks up to `height` are done with. */
+  | { readonly kind: 'trust'; readonly number: string; readonly height?: number; readonly by: string }
+  | { readonly kind: 'setMaxOpen'; readonly maxOpen: number }
+  | { readonly kind: 'pause'; readonly by: string; readonly reason: string }
+  | { readonly kind: 'resume' }
+
+/**
+ * done: it holds now, whether it did before or not. present: it came from an older view, or says nothing about this stream; go on from the
+ * view. full: more new transfers than there is room for, nothing was changed: tell some as `seen`, or wait. refused: an order that cannot
+ * be obeyed.
+ */
+export type StreamAnswer =
+  | { readonly kind: 'done' | 'present' | 'paused' | 'forked' }
+  | { readonly kind: 'full'; readonly room: number }
+  | { readonly kind: 'refused'; readonly detail: string }
+
+export interface StreamUpdate {
+  readonly requests: readonly StreamRequest[]
+}
+
+export interface StreamResponse {
+  readonly answers: readonly StreamAnswer[]
+  readonly view: StreamView
+}
+
+/** What every answer carries: a few hundred bytes. The lists are in the state, for a query. */
+export interface StreamView {
+  readonly stream: string
+  /** First block of the next `scanned`. Absent: begin where you like (BOOTSTRAP: at the head; from `start` on the rest is backfilled). */
+  readonly nextHeight?: number
+  readonly parentHash?: string
+  readonly next: string
+  /** MIP-61's completed_nonce_height and completed_block_height; absent: none yet. */
+  readonly completedNumber?: string
+  readonly completedHeight?: number
+  readonly open: number
+  readonly parked: number
+  readonly room: number
+  /** No room, or paused: the cursor waits. */
+  readonly full: boolean
+  readonly paused?: { readonly by: string; readonly reason: string; readonly at: number }
+  /** Numbers in gaps, by state, and since when the oldest is known. */
+  readonly gaps: Readonly<Partial<Record<GapState, string>>>
+  readonly oldestGapAt?: number
+  /** What the watermark waits for. */
+  readonly blockedBy?: { readonly number: string; readonly why: 'open' | 'parked' | GapState; readonly code?: string }
+  readonly backfill: { readonly left: number; readonly ordered: number }
+  readonly targetHeight?: number
+  readonly alarms: readonly StreamAlarm[]
+  readonly counts: Readonly<Record<StreamCount, number>>
+}
+
+/** unknown-completion: `ahead` is not empty. */
+export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion'

@@ -1,0 +1,288 @@
+import { checkpointOf, fromCheckpoint } from '../../domain/stream-checkpoint.ts'
+import { limits } from '../../domain/stream-gaps.ts'
+import { isWanted } from '../../domain/stream-numbers.ts'
+import { applyToStream, initialStream, viewStream } from '../../domain/stream-reducer.ts'
+import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream.ts'
+import { describe, expect, it } from 'vitest'
+
+const config: StreamConfig = { stream: 'native-bridge:a:b', first: '1', start: 0, maxOpen: 10 }
+
+function tell(state: StreamState, ...requests: StreamRequest[]): StreamState {
+  return applyToStream(state, { requests }, 1_000).state
+}
+
+function answered(state: StreamState, request: StreamRequest): StreamAnswer | undefined {
+  return applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
+}
+
+/** One block, whose hash and parent follow from its height. */
+function block(height: number, ...numbers: number[]): StreamRequest {
+  const found = numbers.map((number) => [String(number), height] as const)
+  return { kind: 'scanned', from: height, to: height, parentHash: `h${height - 1}`, hash: `h${height}`, numbers: found }
+}
+
+function completed(from: number, to = from): StreamRequest {
+  return { kind: 'completed', numbers: [[String(from), String(to)]], from: 1, to: 1 }
+}
+
+describe('CONTINUOUS_BLOCK_PROCESSING', () => {
+  const three = tell(initialStream(config), block(0), block(1, 1, 2), block(2, 3))
+
+  it('opens numbers and moves the cursor', () => {
+    expect(viewStream(three)).toMatchObject({ nextHeight: 3, parentHash: 'h2', next: '4', open: 3, room: 7, full: false })
+  })
+
+  it('answers an older view with the present one, and changes nothing', () => {
+    expect(answered(three, block(2, 3))).toEqual({ kind: 'present' })
+    expect(answered(three, block(9, 4))).toEqual({ kind: 'present' })
+    expect(tell(three, block(2, 3), block(9, 4))).toEqual(three)
+  })
+
+  it('names a fork below what was final, and forgets what lay above it once it is read again', () => {
+    const fork = { ...block(3, 4), parentHash: 'other' } as StreamRequest
+    expect(answered(three, fork)).toEqual({ kind: 'forked' })
+    const alarmed = tell(three, completed(1, 3), fork)
+    expect(viewStream(alarmed)).toMatchObject({ alarms: ['forked'], completedNumber: '3', nextHeight: 3 })
+    const back = tell(alarmed, { kind: 'reread', block: { height: 1, hash: 'h1' }, by: 'quorum' })
+    expect(viewStream(back)).toMatchObject({ alarms: [], completedNumber: '2', nextHeight: 2, parentHash: 'h1', next: '3' })
+    expect(isWanted(back, '3')).toBe(true)
+  })
+
+  it('drops the alarm when the chain goes on as it was known', () => {
+    const fork = { ...block(3, 4), parentHash: 'other' } as StreamRequest
+    expect(viewStream(tell(three, fork, block(3, 4))).alarms).toEqual([])
+  })
+
+  it('takes no more than there is room for; what was told alone needs none', () => {
+    const narrow = tell(three, { kind: 'setMaxOpen', maxOpen: 4 })
+    expect(answered(narrow, block(3, 4, 5))).toEqual({ kind: 'full', room: 1 })
+    expect(tell(narrow, block(3, 4, 5))).toEqual(narrow)
+    const some = tell(narrow, { kind: 'seen', numbers: [['4', 3]] })
+    expect(viewStream(some)).toMatchObject({ nextHeight: 3, full: true })
+    expect(viewStream(tell(some, completed(4), block(3, 4, 5)))).toMatchObject({ nextHeight: 4, open: 4 })
+  })
+
+  it('leaves the room of parked numbers to others', () => {
+    const parked = tell(three, { kind: 'setMaxOpen', maxOpen: 3 }, { kind: 'parked', number: '1', code: 'BRIDGE_CAP' })
+    expect(viewStream(parked)).toMatchObject({ room: 1, parked: 1, blockedBy: { number: '1', why: 'parked', code: 'BRIDGE_CAP' } })
+    expect(viewStream(tell(parked, { kind: 'unparked', number: '1' }))).toMatchObject({ room: 0, parked: 0, full: true })
+  })
+
+  it('stands still while it is paused, and hears completions all the same', () => {
+    const paused = tell(three, { kind: 'pause', by: 'ops', reason: 'fork' })
+    expect(answered(paused, block(3))).toEqual({ kind: 'paused' })
+    expect(viewStream(tell(paused, completed(1)))).toMatchObject({ full: true, completedNumber: '1' })
+    expect(answered(tell(paused, { kind: 'resume' }), block(3))).toEqual({ kind: 'done' })
+  })
+})
+
+describe('gaps', () => {
+  const jumped = tell(initialStream(config), block(0), block(1, 1), block(2, 4))
+
+  it('are what lies between and was not seen, not before the block below', () => {
+    expect(jumped.gaps).toEqual([{ from: '2', to: '3', state: 'unobserved', height: 1, at: 1_000 }])
+    expect(viewStream(tell(jumped, completed(1), completed(4)))).toMatchObject({
+      completedNumber: '1',
+      completedHeight: 0,
+      gaps: { unobserved: '2' },
+    })
+  })
+
+  it('are hidden when the table has them, until they are seen', () => {
+    const audited = tell(jumped, { kind: 'audited', upTo: '4', height: 2, present: [['1', '4']] })
+    expect(viewStream(audited)).toMatchObject({ gaps: { hidden: '2' }, alarms: ['hidden'] })
+    expect(viewStream(tell(audited, { kind: 'seen', numbers: [['2'], ['3']] }))).toMatchObject({ gaps: {}, open: 4, alarms: [] })
+  })
+
+  it('include the tail that the count has and no log showed, but not what the scan has yet to reach', () => {
+    expect(viewStream(tell(jumped, { kind: 'audited', upTo: '6', height: 2, present: [] }))).toMatchObject({
+      next: '7',
+      gaps: { unobserved: '2', hidden: '2' },
+    })
+    expect(tell(jumped, { kind: 'audited', upTo: '6', height: 3, present: [] })).toEqual(jumped)
+  })
+
+  it('of an emitter without blocks come from the count alone, and are named by the Governor', () => {
+    const { start: _, ...blockless } = config
+    const spied = tell(initialStream({ ...blockless, first: '0' }), { kind: 'seen', numbers: [['0'], ['2'], ['3']], ignored: [['3', '3']] })
+    expect(viewStream(spied)).toMatchObject({ open: 2, gaps: { 'not-final': '1' }, counts: { ignored: 1 } })
+    const held = tell(
+      spied,
+      { kind: 'audited', upTo: '5', height: 9, present: [] },
+      { kind: 'classified', from: '0', to: '4', state: 'held' },
+    )
+    expect(viewStream(held)).toMatchObject({ next: '6', gaps: { held: '2', unobserved: '1' } })
+  })
+
+  it('alarm when the count is below what logs had shown', () => {
+    expect(viewStream(tell(jumped, { kind: 'audited', upTo: '3', height: 2, present: [] })).alarms).toEqual(['vanished'])
+    expect(viewStream(tell(jumped, { kind: 'audited', upTo: '3', height: 1, present: [] })).alarms).toEqual([])
+  })
+})
+
+describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
+  const five = tell(initialStream(config), block(0), block(1, 1, 2), block(2), block(3, 3, 4, 5), block(4))
+
+  it('the watermark is contiguous, its height is the block before the first unresolved number', () => {
+    expect(viewStream(five)).toMatchObject({ completedHeight: 0 })
+    expect(viewStream(five).completedNumber).toBeUndefined()
+    expect(viewStream(tell(five, completed(1, 2), completed(4)))).toMatchObject({ completedNumber: '2', completedHeight: 2 })
+    expect(viewStream(tell(five, completed(1, 5)))).toMatchObject({ completedNumber: '5', completedHeight: 4 })
+  })
+
+  it('an unknown completion is kept and alarmed, and resolves nothing by itself', () => {
+    const early = tell(five, completed(6))
+    expect(viewStream(early)).toMatchObject({ alarms: ['unknown-completion'], counts: { unknown: 1 } })
+    expect(viewStream(tell(early, completed(6)))).toMatchObject({ counts: { unknown: 1 } })
+    const seen = tell(early, completed(1, 5), block(5, 6))
+    expect(viewStream(seen)).toMatchObject({ alarms: [], completedNumber: '5', open: 1 })
+    expect(viewStream(tell(seen, { kind: 'seen', numbers: [['6']], delivered: [['6', '6']] }))).toMatchObject({
+      completedNumber: '6',
+      open: 0,
+    })
+  })
+
+  it('undone takes it back, until it is started and completed again', () => {
+    const undone = tell(five, completed(1, 5), { kind: 'undone', numbers: [['2', '2']] })
+    expect(viewStream(undone)).toMatchObject({ completedNumber: '1', completedHeight: 0, blockedBy: { number: '2', why: 'undone' } })
+    expect(viewStream(tell(undone, { kind: 'seen', numbers: [['2']] }, completed(2)))).toMatchObject({ completedNumber: '5' })
+  })
+
+  it('what ends without a delivery is resolved and listed', () => {
+    const closed = tell(
+      five,
+      { kind: 'closed', number: '1', outcome: 'cancelled', by: 'ops', reason: 'asked' },
+      { kind: 'skip', number: '2', by: 'ops', reason: 'broken' },
+    )
+    expect(viewStream(closed)).toMatchObject({ completedNumber: '2', counts: { cancelled: 1, skipped: 1 } })
+    expect(closed.exceptions.map(({ number, outcome, by }) => [number, outcome, by])).toEqual([
+      ['1', 'cancelled', 'ops'],
+      ['2', 'skipped', 'ops'],
+    ])
+    expect(isWanted(closed, '2')).toBe(false)
+    const again = tell(closed, { kind: 'unskip', number: '2', by: 'ops', reason: 'mended' })
+    expect(viewStream(again)).toMatchObject({ completedNumber: '1' })
+    expect(isWanted(again, '2')).toBe(true)
+  })
+
+  it('a number that nobody knows cannot be skipped', () => {
+    expect(answered(five, { kind: 'skip', number: '9', by: 'ops', reason: 'x' })).toMatchObject({ kind: 'refused' })
+  })
+})
+
+describe('BOOTSTRAP', () => {
+  it('begins at the head and reads the rest beside it, in chunks, in any order', () => {
+    const begun = tell(initialStream(config), block(100, 8))
+    expect(viewStream(begun)).toMatchObject({ nextHeight: 101, backfill: { left: 100, ordered: 100 }, gaps: { unobserved: '7' } })
+    const chunk: StreamRequest = { kind: 'backfilled', from: 40, to: 59, numbers: [['3', 45]], delivered: [['3', '3']] }
+    const some = tell(begun, chunk, chunk, block(101, 9))
+    expect(viewStream(some)).toMatchObject({ nextHeight: 102, backfill: { left: 80, ordered: 100 }, open: 2, gaps: { unobserved: '6' } })
+    expect(viewStream(tell(some, { kind: 'backfill', from: 30, to: 49, by: 'ops' })).backfill).toEqual({ left: 90, ordered: 110 })
+  })
+
+  it('from a checkpoint begins after it, and keeps what was skipped above', () => {
+    const before = tell(initialStream(config), block(0), block(1, 1, 2), block(2, 3, 4), completed(1, 2), {
+      kind: 'skip',
+      number: '4',
+      by: 'ops',
+      reason: 'x',
+    })
+    const kept: unknown = JSON.parse(JSON.stringify(checkpointOf(before)))
+    expect(kept).toMatchObject({ version: 1, completedNumber: '2', completedHeight: 1, exceptions: [{ number: '4' }] })
+    const after = fromCheckpoint(config, kept)
+    expect(['2', '3', '4', '5'].map((number) => isWanted(after, number))).toEqual([false, true, false, true])
+    const begun = tell(after, block(9))
+    expect(begun.backfill.left).toEqual([['2', '8']])
+    const filled = tell(begun, {
+      kind: 'backfilled',
+      from: 2,
+      to: 8,
+      numbers: [
+        ['3', 2],
+        ['4', 2],
+      ],
+    })
+    expect(viewStream(filled)).toMatchObject({ open: 1, completedNumber: '2', next: '5' })
+  })
+
+  it('takes a watermark from elsewhere, which raises only and never hides what was undone', () => {
+    const trusting = tell(initialStream(config), block(100, 8), { kind: 'trust', number: '5', height: 60, by: 'chain' })
+    expect(viewStream(trusting)).toMatchObject({ completedNumber: '5', backfill: { left: 39 }, gaps: { unobserved: '2' } })
+    expect(answered(trusting, { kind: 'trust', number: '4', height: 90, by: 'chain' })).toEqual({ kind: 'present' })
+    const undone = tell(trusting, { kind: 'undone', numbers: [['3', '3']] }, { kind: 'trust', number: '6', by: 'chain' })
+    expect(viewStream(undone)).toMatchObject({ completedNumber: '2', blockedBy: { number: '3', why: 'undone' } })
+  })
+
+  it.each([
+    [null, 'version'],
+    [{ version: 1, stream: 'other', exceptions: [] }, 'stream'],
+    [{ version: 1, stream: config.stream, completedNumber: 5, exceptions: [] }, 'completedNumber'],
+    [{ version: 1, stream: config.stream, completedHeight: -1, exceptions: [] }, 'completedHeight'],
+    [{ version: 1, stream: config.stream, cursor: { height: 1 }, exceptions: [] }, 'cursor.hash'],
+    [{ version: 1, stream: config.stream, exceptions: [{ number: '1', outcome: 'lost' }] }, 'exceptions[0].outcome'],
+  ])('refuses what is no checkpoint of this stream: %j', (value, field) => {
+    expect(() => fromCheckpoint(config, value)).toThrow(field)
+  })
+})
+
+describe('the size', () => {
+  const bound = 64 * 1024
+  const size = (state: StreamState) => Buffer.byteLength(JSON.stringify(state))
+
+  it('is bounded with 100,000 numbers of which every tenth is hidden, every seventh never completed, and others skipped', () => {
+    let state = initialStream({ ...config, maxOpen: 360 })
+    let largest = 0
+    for (let height = 0; height < 1_000; height++) {
+      const all = Array.from({ length: 100 }, (_, index) => height * 100 + index + 1).filter((number) => number % 10 !== 0)
+      const stuck = (number: number) => number % 7 === 0 && number < 2_000
+      const delivered = all.filter((number) => !stuck(number)).map((number) => [String(number), String(number)] as const)
+      state = tell(state, { ...block(height, ...all), delivered } as StreamRequest, {
+        kind: 'skip',
+        number: String(height * 100 + 7),
+        by: 'ops',
+        reason: 'x',
+      })
+      largest = Math.max(largest, size(state))
+    }
+    expect(viewStream(state)).toMatchObject({ nextHeight: 1_000, next: '100000' })
+    expect(state.gaps.length).toBe(limits.gaps)
+    expect(isWanted(state, '10')).toBe(true)
+    expect(largest).toBeLessThan(bound)
+  })
+
+  it('is below 64 KiB with every list full of the longest', () => {
+    const top = 2n ** 64n - 1n
+    const far = Number.MAX_SAFE_INTEGER - 2_000
+    const long = '\u0001"é漢🙂'.repeat(40)
+    const name = (offset: number) => String(top - 20_000n + BigInt(offset))
+    let state = initialStream({ ...config, stream: 's'.repeat(200), first: name(0), start: far - 10_000, maxOpen: 360 })
+    const at = (requests: StreamRequest[]) => applyToStream(state, { requests }, far).state
+    state = at([{ kind: 'scanned', from: far, to: far, parentHash: '"'.repeat(128), hash: '"'.repeat(128), numbers: [] }])
+    for (let index = 0; index < 360; index++) {
+      const number = name(Math.floor(index / 4.7) * 10 + index)
+      state = at([
+        { kind: 'seen', numbers: [[number, far]] },
+        { kind: 'parked', number, code: 'X'.repeat(32) },
+        { kind: 'backfill', from: far - 2 * index, to: far - 2 * index, by: long },
+        { kind: 'completed', numbers: [[name(10_000 + index * 2), name(10_000 + index * 2)]], from: far, to: far },
+      ])
+    }
+    for (let index = 0; index < 60; index++) {
+      const number = name(4_000 + index * 3)
+      state = at([
+        { kind: 'seen', numbers: [[number]], ignored: [[number, number]] },
+        { kind: 'unskip', number, by: 'a', reason: 'b' },
+      ])
+      state = at([{ kind: 'skip', number, by: long, reason: long }])
+    }
+    state = at([
+      { kind: 'pause', by: long, reason: long },
+      { kind: 'audited', upTo: '0', height: far, present: [] },
+    ])
+    expect([state.gaps.length, state.ahead.length, state.exceptions.length]).toEqual([limits.gaps, limits.ahead, limits.exceptions])
+    expect(state.open.length).toBeGreaterThan(340)
+    expect(size(state)).toBeGreaterThan(bound / 2)
+    expect(size(state)).toBeLessThan(bound)
+    expect(JSON.parse(JSON.stringify(state))).toEqual(state)
+  })
+})
