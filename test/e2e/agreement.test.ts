@@ -1,0 +1,60 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { Interface } from 'ethers'
+import type { FaultRule } from '../../devnet/fault-rules.ts'
+import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
+import type { Sent, Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const isTransferCompleted = new Interface(['function isTransferCompleted(bytes32)']).getFunction('isTransferCompleted')!.selector
+const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
+
+/** What one node of three says for ever. */
+const lies: readonly (readonly [string, FaultRule])[] = [
+  ['every transaction reverted', { fault: { kind: 'receipt', lie: 'status' } }],
+  ['no transaction has a receipt', { fault: { kind: 'receipt', lie: 'null' } }],
+  ['no transfer is ever delivered', { fault: { kind: 'answer', result: word(0n) }, methods: [`eth_call ${isTransferCompleted}`] }],
+]
+
+/** Whoever of the three nodes lies, and however long: what a transfer ends with is what the other two say. */
+describe('One node of three that lies', () => {
+  let stage: Stage
+
+  beforeAll(async () => {
+    stage = await startStage({ nodesPerChain: 3, consistencyLevel: 200 })
+    await stage.portage()
+  })
+  afterEach(() => stage?.devnet.nodes.bsc.forEach((node) => node.clear()))
+  afterAll(() => stage?.close())
+
+  test.each(lies)('%s: each transfer ends once, by our lane, in its first round', async (_, rule) => {
+    const [own] = stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
+    const sent: Sent[] = []
+    // Each node in turn, so that the one that is asked first is among them.
+    for (const node of stage.devnet.nodes.bsc) {
+      const active = node.add(rule)
+      const one = await stage.send('ethereum', [{ kind: 'coin', amount: 10n ** 16n }])
+      const [end] = await stage.outcomes(one, 60_000)
+      expect(end).toMatchObject({ state: 'delivered', rounds: 1, delivery: { by: own?.address, ours: true } })
+      active.end()
+      sent.push(...one)
+    }
+    const { wastedTransactions } = await expectDelivered(stage)
+    expect(wastedTransactions).toBe(0)
+    expect(sent).toHaveLength(3)
+  })
+
+  test('every transfer is delivered already: none ends by that, and with the lie ends the wait', async () => {
+    const [own] = stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
+    const fault = { kind: 'answer', result: word(1n) } as const
+    for (const node of stage.devnet.nodes.bsc) {
+      const active = node.add({ fault, methods: [`eth_call ${isTransferCompleted}`] })
+      const [one] = (await stage.send('ethereum', [{ kind: 'coin', amount: 10n ** 16n }])) as [Sent]
+      // Who asks this node first waits for the others' word; who asks another delivers.
+      const { state, nonce } = await stage.reaches(one.id, ['included', 'delivered'], 60_000)
+      if (state === 'included' && nonce === undefined) await expectNotDelivered(stage, [one])
+      active.end()
+      expect(await stage.outcomes([one], 60_000)).toMatchObject([{ state: 'delivered', delivery: { by: own?.address, ours: true } }])
+    }
+    expect((await expectDelivered(stage)).wastedTransactions).toBe(0)
+  })
+})
