@@ -48,6 +48,13 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect(isWanted(back, '3')).toBe(true)
   })
 
+  it('forgets with a fork what was skipped above it: the number may be given to another transfer', () => {
+    const skipped = tell(three, { kind: 'skip', number: '3', by: 'ops', reason: 'x' })
+    expect(isWanted(skipped, '3')).toBe(false)
+    const back = tell(skipped, { kind: 'reread', block: { height: 1, hash: 'h1' }, by: 'quorum' })
+    expect([back.exceptions, isWanted(back, '3')]).toEqual([[], true])
+  })
+
   it('drops the alarm when the chain goes on as it was known', () => {
     const fork = { ...block(3, 4), parentHash: 'other' } as StreamRequest
     expect(viewStream(tell(three, fork, block(3, 4))).alarms).toEqual([])
