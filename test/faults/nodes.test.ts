@@ -49,10 +49,13 @@ describe('nodes that do wrong', () => {
   test.each(liars)('one of three %s', async (_, rule) => {
     const [first] = stage.devnet.nodes.bsc
     const active = first?.add(rule)
-    const sent = await sendCoins(stage, 2)
-    const { wastedTransactions } = await deliveredOnce(stage, sent)
-    expect(active?.strikes).toBeGreaterThan(0)
-    expect(wastedTransactions).toBe(0)
+    const struck = async () => {
+      const { wastedTransactions } = await deliveredOnce(stage, await sendCoins(stage, 2))
+      expect(wastedTransactions).toBe(0)
+      return (active?.strikes ?? 0) > 0
+    }
+    // A node that has just been found to lag (the test before) is asked last for a while: its fault befalls nobody until it leads again.
+    await until(struck, { timeoutMs: 60_000, what: 'the fault to have struck' })
   })
 
   test.each(storms)('all of them %s', async (_, strikes, rule) => {
