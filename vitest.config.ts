@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-/** Suites that start servers, chains or worker processes: one file at a time, so that two devnets never compete for the machine. */
+/**
+ * Suites that start servers, chains or worker processes. Mostly they wait for blocks, so two files share two cores well; more would make processes
+ * miss their heartbeats.
+ */
 const integration = ['test/{contract,devnet,e2e,faults,replay}/**/*.test.ts', 'test/**/*.integration.test.ts']
 
 const common = {
@@ -32,7 +35,7 @@ export default defineConfig({
           ...common,
           name: 'integration',
           include: integration,
-          maxWorkers: 1,
+          maxWorkers: 2,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 1 },
