@@ -2,7 +2,7 @@ import { addInterval, countNumbers } from './interval-set.ts'
 import type { IntervalSet } from './interval-set.ts'
 import type { StreamRequest, StreamState } from './stream.ts'
 import { bounded, clip, limits, punch, without } from './stream-gaps.ts'
-import { done, learn, present, room } from './stream-numbers.ts'
+import { done, isAnyWanted, learn, present, room, withPassed } from './stream-numbers.ts'
 import type { StreamStep } from './stream-numbers.ts'
 
 type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
@@ -24,7 +24,8 @@ export function backfill(state: StreamState, from: number, to: number, by: strin
 /** A chunk that was read, whoever ordered it. Its transfers were started, or found delivered by batched reads, before it is told. */
 export function backfilled(state: StreamState, request: Of<'backfilled'>, at: number): StreamStep {
   if (state.paused) return { state, answer: { kind: 'paused' } }
-  const learnt = learn(state, request, 'unobserved', at)
+  if (isAnyWanted(state, request.passed)) return present(state)
+  const learnt = learn(state, withPassed(state, request), 'unobserved', at)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
   const left = fewer(without(learnt.backfill.left, String(request.from), String(request.to)))
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })

@@ -1,5 +1,6 @@
 import { hasNumber, missingBetween } from './interval-set.ts'
-import type { Finding, Gap, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
+import type { IntervalSet } from './interval-set.ts'
+import type { Finding, Gap, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
 import { bounded, clip, compare, gap, hasGap, heightBelow, interval, limits, mark, max, min, punch, without } from './stream-gaps.ts'
 
 /** One step of the reducer: what it leads to, and what is said about it. */
@@ -25,6 +26,16 @@ export function isWanted(state: StreamState, number: string): boolean {
   const wanted = BigInt(number)
   if (hasGap(state.gaps, wanted) || state.open.some((one) => one.number === number)) return true
   return wanted >= BigInt(state.next) && !isExcepted(state, number)
+}
+
+/** The same for all in a set: whether one of them is to be started. */
+export function isAnyWanted({ gaps, open, next, exceptions }: StreamState, numbers: IntervalSet): boolean {
+  const excepted = exceptions.map(({ number }) => [number, number] as const).sort(([a], [b]) => compare(a, b))
+  return numbers.some(([from, to]) => {
+    const isWithin = (low: string, high: string) => compare(low, to) <= 0 && compare(from, high) <= 0
+    if (gaps.some((one) => isWithin(one.from, one.to)) || open.some(({ number }) => isWithin(number, number))) return true
+    return missingBetween(excepted, String(max(BigInt(from), BigInt(next))), to).length > 0
+  })
 }
 
 /**
@@ -59,6 +70,12 @@ export function learn(state: StreamState, finding: Finding, jump: Gap['state'], 
   const added = opened.length - state.open.filter(({ number }) => open.has(number)).length
   if (added > room(state)) return undefined
   return bounded({ ...state, next: String(next), open: opened, gaps, ahead, counts, marks })
+}
+
+/** A reading with those of what it passed that lie above all that is known: they are resolved by an exception, and known from here on. */
+export function withPassed(state: StreamState, reading: Reading): Finding {
+  const above = state.exceptions.filter(({ number }) => compare(number, state.next) >= 0 && hasNumber(reading.passed, number))
+  return { ...reading, numbers: [...reading.numbers, ...above.map(({ number }) => [number] as const)] }
 }
 
 function endOf({ delivered, ignored }: Finding, number: string): 'completed' | 'ignored' | undefined {

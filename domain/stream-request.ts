@@ -1,4 +1,4 @@
-import type { Finding, StreamRequest, StreamUpdate } from './stream.ts'
+import type { Finding, Reading, StreamRequest, StreamUpdate } from './stream.ts'
 import { assertHeight, assertIntervals, assertNumber, assertRange, assertText } from './stream-checks.ts'
 
 /** Numbers in one finding, so that an update stays far below Temporal's limits. */
@@ -15,11 +15,9 @@ export function assertStreamRequest(request: StreamRequest, path: string): void 
     case 'scanned':
       assertText(request.parentHash, `${path}.parentHash`, 128)
       assertText(request.hash, `${path}.hash`, 128)
-      assertRange(request.from, request.to, path)
-      return assertFinding(request, path, request)
+      return assertReading(request, path)
     case 'backfilled':
-      assertRange(request.from, request.to, path)
-      return assertFinding(request, path, request)
+      return assertReading(request, path)
     case 'seen':
       return assertFinding(request, path)
     case 'reread':
@@ -69,6 +67,12 @@ export function assertStreamRequest(request: StreamRequest, path: string): void 
     default:
       throw new Error(`${path}.kind: unknown`)
   }
+}
+
+function assertReading(reading: Reading & { readonly from: number; readonly to: number }, path: string): void {
+  assertRange(reading.from, reading.to, path)
+  assertFinding(reading, path, reading)
+  assertIntervals(reading.passed, `${path}.passed`)
 }
 
 /** @param range blocks that the numbers must come from, all with their heights */

@@ -1,7 +1,7 @@
 import type { Gap, StreamRequest, StreamState } from './stream.ts'
 import { backfill } from './stream-backfill.ts'
 import { bounded, gap, heightBelow, max, punch, without } from './stream-gaps.ts'
-import { count, done, learn, present, room } from './stream-numbers.ts'
+import { count, done, isAnyWanted, learn, present, room, withPassed } from './stream-numbers.ts'
 import type { StreamStep } from './stream-numbers.ts'
 
 type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
@@ -9,7 +9,8 @@ type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kin
 /**
  * CONTINUOUS_BLOCK_PROCESSING. The agent makes this request only after every transfer of the range was started; the cursor moves by nothing
  * else, so that what a crash interrupts is read again. The range must begin right above the cursor, with the cursor's block as its parent:
- * ranges make one chain of hashes. The first range begins where the agent likes (the head); what lies between `start` and it is backfilled.
+ * ranges make one chain of hashes. Nor does it pass a number that is wanted: a request that was made by the view before a fork, in which the
+ * number was another transfer's and resolved, may fit again after the fork was read, and changes nothing. The first range begins where the agent likes (the head); what lies between `start` and it is backfilled.
  */
 export function scanned(state: StreamState, request: Of<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state
@@ -20,7 +21,8 @@ export function scanned(state: StreamState, request: Of<'scanned'>, at: number):
     const alarmed = state.fork ? state : count({ ...state, fork }, 'forks')
     return { state: alarmed, answer: { kind: 'forked' } }
   }
-  const learnt = learn(state, request, 'unobserved', at)
+  if (isAnyWanted(state, request.passed)) return present(state)
+  const learnt = learn(state, withPassed(state, request), 'unobserved', at)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
   const { fork: _, ...rest } = learnt
   const moved: StreamState = { ...rest, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }

@@ -115,8 +115,7 @@ export interface ForkAlarm {
 
 /**
  * Numbers that were found at the source, in final blocks where heights are told. Before it tells them, the agent has started a transfer for each
- * that is neither `delivered` nor `ignored`, just now and whatever it believes to have started before. What it does not start since it is not
- * wanted (`isWanted`) it leaves out: if its view was old, the number becomes or stays a gap, and is started later.
+ * that is neither `delivered` nor `ignored`, just now and whatever it believes to have started before.
  */
 export interface Finding {
   /** The height is absent where it is not known (a spy). */
@@ -127,12 +126,21 @@ export interface Finding {
   readonly ignored?: IntervalSet
 }
 
+/** All that the logs of a range of blocks show: each number is in one of the two lists. */
+export interface Reading extends Finding {
+  /**
+   * Shown and not started, since by the agent's view none of them is wanted (`isWanted`). If that view was from before a fork, or from a state
+   * that was lost, the stream may want one of them: it then takes nothing of the reading, for its blocks would count as read without it.
+   */
+  readonly passed: IntervalSet
+}
+
 export type StreamRequest =
   /** Blocks `from` … `to`, both included, of the live scan, all final. Moves the cursor: nothing else raises it. */
-  | (Finding & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
+  | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
   /** Numbers found otherwise: by a spy, in the source's table, by an audit that looked at open ones. */
   | (Finding & { readonly kind: 'seen' })
-  | (Finding & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
+  | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
   /** After a fork: `block` is still in the chain, by quorum; what lies above is read again. */
   | { readonly kind: 'reread'; readonly block: Block; readonly by: string }
   /** The source's own count: at the final block `height` its highest number is `upTo`; `present` is what its table was seen to have. */

@@ -2,7 +2,7 @@ import { assertStreamUpdate } from '../../domain/stream-request.ts'
 import type { StreamUpdate } from '../../domain/stream.ts'
 import { describe, expect, it } from 'vitest'
 
-const scanned = { kind: 'scanned', from: 1, to: 2, parentHash: 'a', hash: 'b', numbers: [['1', 1]] }
+const scanned = { kind: 'scanned', from: 1, to: 2, parentHash: 'a', hash: 'b', numbers: [['1', 1]], passed: [] }
 
 describe('a request to a stream', () => {
   it.each([
@@ -10,6 +10,8 @@ describe('a request to a stream', () => {
     [{ ...scanned, hash: '' }, 'requests[0].hash'],
     [{ ...scanned, to: 0 }, 'requests[0].to'],
     [{ ...scanned, numbers: [['1', 3]] }, 'requests[0].numbers[0][1]'],
+    [{ ...scanned, passed: undefined }, 'requests[0].passed'],
+    [{ ...scanned, passed: [['2', '1']] }, 'requests[0].passed[0]'],
     [{ ...scanned, numbers: [['1']] }, 'requests[0].numbers[0][1]'],
     [{ ...scanned, numbers: [['01', 1]] }, 'requests[0].numbers[0][0]'],
     [{ kind: 'seen', numbers: [['18446744073709551616']] }, 'requests[0].numbers[0][0]'],

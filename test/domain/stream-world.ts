@@ -5,7 +5,7 @@ import type { StreamCheckpoint } from '../../domain/stream-checkpoint.ts'
 import { isWanted, room } from '../../domain/stream-numbers.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream-reducer.ts'
 import { assertStreamUpdate } from '../../domain/stream-request.ts'
-import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream.ts'
+import type { Reading, StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream.ts'
 import assert from 'node:assert/strict'
 
 interface SourceBlock {
@@ -13,6 +13,8 @@ interface SourceBlock {
   /** Number and the id of its transfer: a fork may give a number to another transfer. */
   readonly numbers: readonly (readonly [number: number, id: string])[]
 }
+
+type Read = Pick<Reading, 'passed'> & { readonly numbers: (readonly [string, number])[] }
 
 export const config: StreamConfig = { stream: 'native-bridge:a:b', first: '1', start: 0, maxOpen: 4 }
 
@@ -132,9 +134,10 @@ export class StreamWorld {
     const to = Math.min(this.final, from + size)
     if (from > to) return undefined
     const [parentHash, hash] = [this.blocks[from - 1]?.hash ?? 'none', this.blocks[to]?.hash ?? 'none']
-    const numbers = this.#start(known, from, to, crash ? 1 : Infinity)
-    if (!numbers) return undefined
-    const answer = this.tell(a, { kind: 'scanned', from, to, parentHash, hash, numbers, delivered: this.#deliveredOf(numbers) })
+    const read = this.#start(known, from, to, crash ? 1 : Infinity)
+    if (!read) return undefined
+    const { numbers } = read
+    const answer = this.tell(a, { kind: 'scanned', from, to, parentHash, hash, ...read, delivered: this.#deliveredOf(numbers) })
     if (answer?.kind === 'full') this.#some(a, numbers)
     if (answer?.kind === 'forked') this.#reread(a)
     return answer
@@ -146,10 +149,10 @@ export class StreamWorld {
     if (low === undefined || high === undefined) return
     const [from, to] = [Number(low), Math.min(Number(high), Number(low) + size, this.final)]
     if (from > to) return
-    const numbers = this.#start(known, from, to, crash ? 1 : Infinity)
-    if (!numbers) return
-    const answer = this.tell(a, { kind: 'backfilled', from, to, numbers, delivered: this.#deliveredOf(numbers) })
-    if (answer?.kind === 'full') this.#some(a, numbers)
+    const read = this.#start(known, from, to, crash ? 1 : Infinity)
+    if (!read) return
+    const answer = this.tell(a, { kind: 'backfilled', from, to, ...read, delivered: this.#deliveredOf(read.numbers) })
+    if (answer?.kind === 'full') this.#some(a, read.numbers)
   }
 
   /** The count and the table at a final block, then what it shows of gaps and of open numbers, started again as far as there is room. */
@@ -271,17 +274,22 @@ export class StreamWorld {
   }
 
   /** Starts what the logs of the blocks show. Undefined: the process dies after `survives` starts. */
-  #start(known: StreamState, from: number, to: number, survives: number): (readonly [string, number])[] | undefined {
+  #start(known: StreamState, from: number, to: number, survives: number): Read | undefined {
     const found: (readonly [string, number])[] = []
+    const passed: number[] = []
     for (let height = from; height <= to; height++) {
       for (const [number, id] of this.blocks[height]?.numbers ?? []) {
-        if (this.hidden.has(id) || !isWanted(known, String(number))) continue
+        if (this.hidden.has(id)) continue
+        if (!isWanted(known, String(number))) {
+          passed.push(number)
+          continue
+        }
         if (found.length >= survives) return undefined
         if (!this.delivered.has(id) && !this.ended.has(id)) this.running.add(id)
         found.push([String(number), height])
       }
     }
-    return found
+    return { numbers: found, passed: setOf(passed) }
   }
 
   #deliveredOf(numbers: readonly (readonly [string, number?])[]): IntervalSet {

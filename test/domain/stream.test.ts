@@ -18,7 +18,7 @@ function answered(state: StreamState, request: StreamRequest): StreamAnswer | un
 /** One block, whose hash and parent follow from its height. */
 function block(height: number, ...numbers: number[]): StreamRequest {
   const found = numbers.map((number) => [String(number), height] as const)
-  return { kind: 'scanned', from: height, to: height, parentHash: `h${height - 1}`, hash: `h${height}`, numbers: found }
+  return { kind: 'scanned', from: height, to: height, parentHash: `h${height - 1}`, hash: `h${height}`, numbers: found, passed: [] }
 }
 
 function completed(from: number, to = from): StreamRequest {
@@ -53,6 +53,31 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect(isWanted(skipped, '3')).toBe(false)
     const back = tell(skipped, { kind: 'reread', block: { height: 1, hash: 'h1' }, by: 'quorum' })
     expect([back.exceptions, isWanted(back, '3')]).toEqual([[], true])
+  })
+
+  it('takes no range that was read by the view before a fork and leaves out a number that the new blocks have', () => {
+    const three = tell(initialStream(config), block(0), block(1, 1), completed(1))
+    // The new block 2 has number 1 again, of another transfer: by the old view it is resolved, and is passed.
+    const late: StreamRequest = { ...block(2), parentHash: 'n1', hash: 'n2', passed: [['1', '1']] } as StreamRequest
+    expect(answered(three, late)).toEqual({ kind: 'forked' })
+    const back = tell(three, late, { kind: 'reread', block: { height: 0, hash: 'h0' }, by: 'quorum' }, {
+      ...block(1),
+      hash: 'n1',
+    } as StreamRequest)
+    expect(answered(back, late)).toEqual({ kind: 'present' })
+    expect(tell(back, late)).toEqual(back)
+    const chunk: StreamRequest = { kind: 'backfilled', from: 0, to: 2, numbers: [], passed: [['1', '1']] }
+    expect(answered(back, chunk)).toEqual({ kind: 'present' })
+    const read = { ...late, numbers: [['1', 2]], passed: [] } as StreamRequest
+    const rest: StreamRequest = { kind: 'backfilled', from: 0, to: 0, numbers: [], passed: [] }
+    expect(viewStream(tell(back, read, rest))).toMatchObject({ nextHeight: 3, completedHeight: 1, open: 1 })
+  })
+
+  it('passes what is resolved, and takes none of a reading that passes one that is open, in a gap or unknown', () => {
+    const passing = (from: number, to: number) => ({ ...block(3), passed: [[String(from), String(to)]] }) as StreamRequest
+    const state = tell(initialStream(config), block(0), block(1, 1, 2, 3), block(2, 6), completed(1, 2), completed(6))
+    const kinds = [passing(1, 2), passing(6, 6), passing(2, 3), passing(5, 6), passing(6, 7)].map((one) => answered(state, one)?.kind)
+    expect(kinds).toEqual(['done', 'done', 'present', 'present', 'present'])
   })
 
   it('drops the alarm when the chain goes on as it was known', () => {
@@ -181,7 +206,7 @@ describe('BOOTSTRAP', () => {
   it('begins at the head and reads the rest beside it, in chunks, in any order', () => {
     const begun = tell(initialStream(config), block(100, 8))
     expect(viewStream(begun)).toMatchObject({ nextHeight: 101, backfill: { left: 100, ordered: 100 }, gaps: { unobserved: '7' } })
-    const chunk: StreamRequest = { kind: 'backfilled', from: 40, to: 59, numbers: [['3', 45]], delivered: [['3', '3']] }
+    const chunk: StreamRequest = { kind: 'backfilled', from: 40, to: 59, numbers: [['3', 45]], passed: [], delivered: [['3', '3']] }
     const some = tell(begun, chunk, chunk, block(101, 9))
     expect(viewStream(some)).toMatchObject({ nextHeight: 102, backfill: { left: 80, ordered: 100 }, open: 2, gaps: { unobserved: '6' } })
     expect(viewStream(tell(some, { kind: 'backfill', from: 30, to: 49, by: 'ops' })).backfill).toEqual({ left: 90, ordered: 110 })
@@ -208,8 +233,16 @@ describe('BOOTSTRAP', () => {
         ['3', 2],
         ['4', 2],
       ],
+      passed: [],
     })
     expect(viewStream(filled)).toMatchObject({ open: 1, completedNumber: '2', next: '5' })
+  })
+
+  it('from a checkpoint passes what was skipped above it, and makes no gap of it', () => {
+    const exceptions = [{ number: '4', outcome: 'skipped', by: 'ops', reason: 'x', at: 1 }]
+    const begun = fromCheckpoint(config, { version: 1, stream: config.stream, completedNumber: '3', completedHeight: 1, exceptions })
+    const state = tell(begun, { ...block(2), passed: [['4', '4']] } as StreamRequest, block(3, 5), completed(5))
+    expect(viewStream(state)).toMatchObject({ completedNumber: '5', gaps: {}, next: '6' })
   })
 
   it('takes a watermark from elsewhere, which raises only and never hides what was undone', () => {
@@ -264,7 +297,7 @@ describe('the size', () => {
     const name = (offset: number) => String(top - 20_000n + BigInt(offset))
     let state = initialStream({ ...config, stream: 's'.repeat(200), first: name(0), start: far - 10_000, maxOpen: 360 })
     const at = (requests: StreamRequest[]) => applyToStream(state, { requests }, far).state
-    state = at([{ kind: 'scanned', from: far, to: far, parentHash: '"'.repeat(128), hash: '"'.repeat(128), numbers: [] }])
+    state = at([{ kind: 'scanned', from: far, to: far, parentHash: '"'.repeat(128), hash: '"'.repeat(128), numbers: [], passed: [] }])
     for (let index = 0; index < 360; index++) {
       const number = name(Math.floor(index / 4.7) * 10 + index)
       state = at([
