@@ -36,8 +36,9 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
  */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
   assertCheckpoint(value, config.stream)
-  const { completedNumber: number, completedHeight: height, exceptions } = value
-  const state = { ...initialStream(config), exceptions: exceptions.slice(-limits.exceptions).map(clipped) }
+  const { completedNumber: number, completedHeight: height, cursor, exceptions } = value
+  const base = cursor && { base: cursor.height }
+  const state = { ...initialStream(config), ...base, exceptions: exceptions.slice(-limits.exceptions).map(clipped) }
   if (number !== undefined) return trust(state, { number, by: 'checkpoint', ...(height !== undefined && { height }) }).state
   return height === undefined || state.start === undefined ? state : { ...state, start: Math.max(state.start, height + 1) }
 }

@@ -10,12 +10,14 @@ type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kin
  * CONTINUOUS_BLOCK_PROCESSING. The agent makes this request only after every transfer of the range was started; the cursor moves by nothing
  * else, so that what a crash interrupts is read again. The range must begin right above the cursor, with the cursor's block as its parent:
  * ranges make one chain of hashes. Nor does it pass a number that is wanted: a request that was made by the view before a fork, in which the
- * number was another transfer's and resolved, may fit again after the fork was read, and changes nothing. The first range begins where the agent likes (the head); what lies between `start` and it is backfilled.
+ * number was another transfer's and resolved, may fit again after the fork was read, and changes nothing.
+ * The first range begins where the agent likes (the head), but does not end below the checkpoint's block: a fork of what is above its end would
+ * not show. What lies between `start` and it is backfilled.
  */
 export function scanned(state: StreamState, request: Of<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state
   if (state.paused) return { state, answer: { kind: 'paused' } }
-  if (cursor && request.from !== cursor.height + 1) return present(state)
+  if (cursor ? request.from !== cursor.height + 1 : request.to < (state.base ?? 0)) return present(state)
   if (cursor && request.parentHash !== cursor.hash) {
     const fork = { height: cursor.height, known: cursor.hash, told: request.parentHash, at }
     const alarmed = state.fork ? state : count({ ...state, fork }, 'forks')
@@ -24,7 +26,7 @@ export function scanned(state: StreamState, request: Of<'scanned'>, at: number):
   if (isAnyWanted(state, request.passed)) return present(state)
   const learnt = learn(state, withPassed(state, request), 'unobserved', at)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
-  const { fork: _, ...rest } = learnt
+  const { fork: _, base: __, ...rest } = learnt
   const moved: StreamState = { ...rest, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
   if (cursor) return done(moved)
   // What was ordered before there was a live scan, and is the live scan's own now, is not read twice.
@@ -46,8 +48,9 @@ export function reread(state: StreamState, { block, by }: Of<'reread'>): StreamS
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
   const marks = state.marks.filter(([, height]) => height <= block.height)
   const [last, height] = marks.at(-1) ?? []
-  // A fork below a trusted watermark takes the trust away: nobody says which numbers it still holds for.
-  const isBelowTrust = state.start !== undefined && state.start !== state.config.start && block.height < state.start - 1
+  // A fork that may be below a trusted watermark takes the trust away: nobody says which numbers it still holds for.
+  const isBound = state.first === state.config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(state.first))
+  const isBelowTrust = !isBound || (state.start !== undefined && state.start !== state.config.start && block.height < state.start - 1)
   const first = isBelowTrust ? state.config.first : state.first
   const start = isBelowTrust ? state.config.start : state.start
   const floor = max(BigInt(first), last === undefined ? 0n : BigInt(last) + 1n)

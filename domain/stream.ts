@@ -33,6 +33,8 @@ export interface StreamState {
   readonly marks: readonly (readonly [number: string, height: number])[]
   /** First block whose transfers nobody vouches for. Absent: the source has no blocks that we read. */
   readonly start?: number
+  /** Block of the checkpoint that it began with, until the live scan has begun, there or above: from then on hashes bind what was trusted. */
+  readonly base?: number
   readonly backfill: Backfill
   /** Completions were followed up to this block of the target. */
   readonly target?: number

@@ -61,15 +61,21 @@ export class StreamWorld {
 
   /** Only what is not final; `depth`: so many blocks below that too. */
   reorg(depth: number, transfers: number): void {
-    // What was told ahead of the cursor is bound to no block hash (docs/streams.md).
-    const { cursor, marks, first, exceptions } = this.stream
-    const isUnbound = (marks.at(-1)?.[1] ?? -1) > (cursor?.height ?? -1) || (!cursor && (first !== config.first || exceptions.length > 0))
-    const deep = isUnbound ? 0 : depth
+    const deep = this.#isUnbound() ? 0 : depth
     const keep = Math.max(1, deep > 0 ? this.final + 1 - deep : this.final + 1)
     const length = this.blocks.length
     if (keep <= this.final) this.#forget()
     this.blocks = this.blocks.slice(0, keep)
     while (this.blocks.length < length) this.mine(this.blocks.length % 2 === 0 ? transfers : 0)
+  }
+
+  /** Whether the stream knows of numbers above its cursor: no block hash binds them, so that no fork of them would show (docs/streams.md). */
+  #isUnbound(): boolean {
+    const { cursor, next, exceptions } = this.stream
+    // A fork that is to be found takes them with it.
+    if (cursor && this.blocks[cursor.height]?.hash !== cursor.hash) return false
+    const known = Math.max(Number(next) - 1, ...exceptions.map(({ number }) => Number(number)))
+    return known > (cursor ? this.all(cursor.height).length : 0)
   }
 
   hide(which: number): void {

@@ -1,0 +1,107 @@
+import { checkpointOf, fromCheckpoint } from '../../domain/stream-checkpoint.ts'
+import { isWanted } from '../../domain/stream-numbers.ts'
+import { applyToStream, initialStream, viewStream } from '../../domain/stream-reducer.ts'
+import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream.ts'
+import { describe, expect, it } from 'vitest'
+
+const config: StreamConfig = { stream: 'native-bridge:a:b', first: '1', start: 0, maxOpen: 10 }
+
+function tell(state: StreamState, ...requests: StreamRequest[]): StreamState {
+  return applyToStream(state, { requests }, 1_000).state
+}
+
+function answered(state: StreamState, request: StreamRequest): StreamAnswer | undefined {
+  return applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
+}
+
+/** One block, whose hash and parent follow from its height. */
+function block(height: number, ...numbers: number[]): StreamRequest {
+  const found = numbers.map((number) => [String(number), height] as const)
+  return { kind: 'scanned', from: height, to: height, parentHash: `h${height - 1}`, hash: `h${height}`, numbers: found, passed: [] }
+}
+
+function completed(from: number, to = from): StreamRequest {
+  return { kind: 'completed', numbers: [[String(from), String(to)]], from: 1, to: 1 }
+}
+
+describe('BOOTSTRAP', () => {
+  it('begins at the head and reads the rest beside it, in chunks, in any order', () => {
+    const begun = tell(initialStream(config), block(100, 8))
+    expect(viewStream(begun)).toMatchObject({ nextHeight: 101, backfill: { left: 100, ordered: 100 }, gaps: { unobserved: '7' } })
+    const chunk: StreamRequest = { kind: 'backfilled', from: 40, to: 59, numbers: [['3', 45]], passed: [], delivered: [['3', '3']] }
+    const some = tell(begun, chunk, chunk, block(101, 9))
+    expect(viewStream(some)).toMatchObject({ nextHeight: 102, backfill: { left: 80, ordered: 100 }, open: 2, gaps: { unobserved: '6' } })
+    expect(viewStream(tell(some, { kind: 'backfill', from: 30, to: 49, by: 'ops' })).backfill).toEqual({ left: 90, ordered: 110 })
+  })
+
+  it('from a checkpoint begins after it, and keeps what was skipped above', () => {
+    const before = tell(initialStream(config), block(0), block(1, 1, 2), block(2, 3, 4), completed(1, 2), {
+      kind: 'skip',
+      number: '4',
+      by: 'ops',
+      reason: 'x',
+    })
+    const kept: unknown = JSON.parse(JSON.stringify(checkpointOf(before)))
+    expect(kept).toMatchObject({ version: 1, completedNumber: '2', completedHeight: 1, exceptions: [{ number: '4' }] })
+    const after = fromCheckpoint(config, kept)
+    expect(['2', '3', '4', '5'].map((number) => isWanted(after, number))).toEqual([false, true, false, true])
+    const begun = tell(after, block(9))
+    expect(begun.backfill.left).toEqual([['2', '8']])
+    const filled = tell(begun, {
+      kind: 'backfilled',
+      from: 2,
+      to: 8,
+      numbers: [
+        ['3', 2],
+        ['4', 2],
+      ],
+      passed: [],
+    })
+    expect(viewStream(filled)).toMatchObject({ open: 1, completedNumber: '2', next: '5' })
+  })
+
+  it('from a checkpoint passes what was skipped above it, and makes no gap of it', () => {
+    const exceptions = [{ number: '4', outcome: 'skipped', by: 'ops', reason: 'x', at: 1 }]
+    const begun = fromCheckpoint(config, { version: 1, stream: config.stream, completedNumber: '3', completedHeight: 1, exceptions })
+    const state = tell(begun, { ...block(2), passed: [['4', '4']] } as StreamRequest, block(3, 5), completed(5))
+    expect(viewStream(state)).toMatchObject({ completedNumber: '5', gaps: {}, next: '6' })
+  })
+
+  it('from a checkpoint begins no lower than its block, so that a fork of what was trusted shows, and takes the trust away', () => {
+    const kept = checkpointOf(tell(initialStream(config), block(0), block(1, 1), completed(1)))
+    const after = fromCheckpoint(config, JSON.parse(JSON.stringify(kept)))
+    expect(answered(after, block(0))).toEqual({ kind: 'present' })
+    const begun = tell(after, block(1))
+    expect(viewStream(begun)).toMatchObject({ nextHeight: 2, completedNumber: '1' })
+    expect(answered(begun, { ...block(2), parentHash: 'other' } as StreamRequest)).toEqual({ kind: 'forked' })
+    const back = tell(begun, { kind: 'reread', block: { height: 0, hash: 'h0' }, by: 'quorum' })
+    expect(viewStream(back).completedNumber).toBeUndefined()
+    expect([back.next, isWanted(back, '1')]).toEqual(['1', true])
+  })
+
+  it('keeps its trust through a fork above a block that has a later number, and loses it by one that may be below', () => {
+    const start = fromCheckpoint(config, { version: 1, stream: config.stream, completedNumber: '3', completedHeight: 1, exceptions: [] })
+    const state = tell(start, block(2), block(3, 4), block(4), block(5))
+    const fork = (height: number) => viewStream(tell(state, { kind: 'reread', block: { height, hash: 'x' }, by: 'quorum' })).completedNumber
+    expect([fork(4), fork(3), fork(2)]).toEqual(['3', '3', undefined])
+  })
+
+  it('takes a watermark from elsewhere, which raises only and never hides what was undone', () => {
+    const trusting = tell(initialStream(config), block(100, 8), { kind: 'trust', number: '5', height: 60, by: 'chain' })
+    expect(viewStream(trusting)).toMatchObject({ completedNumber: '5', backfill: { left: 39 }, gaps: { unobserved: '2' } })
+    expect(answered(trusting, { kind: 'trust', number: '4', height: 90, by: 'chain' })).toEqual({ kind: 'present' })
+    const undone = tell(trusting, { kind: 'undone', numbers: [['3', '3']] }, { kind: 'trust', number: '6', by: 'chain' })
+    expect(viewStream(undone)).toMatchObject({ completedNumber: '2', blockedBy: { number: '3', why: 'undone' } })
+  })
+
+  it.each([
+    [null, 'version'],
+    [{ version: 1, stream: 'other', exceptions: [] }, 'stream'],
+    [{ version: 1, stream: config.stream, completedNumber: 5, exceptions: [] }, 'completedNumber'],
+    [{ version: 1, stream: config.stream, completedHeight: -1, exceptions: [] }, 'completedHeight'],
+    [{ version: 1, stream: config.stream, cursor: { height: 1 }, exceptions: [] }, 'cursor.hash'],
+    [{ version: 1, stream: config.stream, exceptions: [{ number: '1', outcome: 'lost' }] }, 'exceptions[0].outcome'],
+  ])('refuses what is no checkpoint of this stream: %j', (value, field) => {
+    expect(() => fromCheckpoint(config, value)).toThrow(field)
+  })
+})
