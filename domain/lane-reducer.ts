@@ -8,6 +8,7 @@ import type {
   LaneRequest,
   LaneState,
   LaneView,
+  Raise,
   RaiseOrder,
   Refusal,
   RolledBack,
@@ -160,12 +161,18 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   if ((entry.fill !== undefined) !== (request.attempt.kind === 'noop'))
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   const attempts: Attempt[] = [...entry.attempts, request.attempt]
-  const { raise: _, ...rest } = entry
-  const changed = count(put(state, { ...rest, attempts, maybeSent: true }), 'attempts')
+  const { raise, ...rest } = entry
+  // A raise of the market's, on its way when the operator's was ordered, does not stand for it.
+  const owed = raise && !meets(raise, request.attempt) ? { raise: { ...raise, after: attempts.length } } : {}
+  const changed = count(put(state, { ...rest, ...owed, attempts, maybeSent: true }), 'attempts')
   return {
     state: request.attempt.kind === 'noop' && !entry.attempts.some((one) => one.kind === 'noop') ? count(changed, 'filled') : changed,
     answer: { kind: 'attempts', attempts },
   }
+}
+
+function meets({ maxFee = '0', tip = '0' }: Raise, made: Attempt): boolean {
+  return BigInt(made.maxFee) >= BigInt(maxFee) && BigInt(made.tip) >= BigInt(tip)
 }
 
 function release(state: LaneState, intentId: string, grantedTo: string): Step {

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { until } from '../../devnet/until.ts'
+import type { LaneState } from '../../domain/lane.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { sendCoins } from '../faults/processes.ts'
+import { stuckInPool } from '../faults/stuck.ts'
+import { expectDelivered } from '../helpers/e2e-judge.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+/** What an operator orders of a lane by the command line, and what becomes of it on the chain. On bsc, which has one lane. */
+describe('Orders to a lane', () => {
+  let stage: Stage
+  let portage: PortageProcess
+  let address: string
+
+  const lane = async (order: string, ...args: string[]) => {
+    const argv = ['lane', order, address, ...args, '--chain', 'bsc', '--json', '--config', portage.configPath]
+    const { code, out } = await runCli(argv, { env: { ...process.env, ...stage.devnet.env } })
+    return { code, answer: JSON.parse(out) as Record<string, unknown> }
+  }
+  const ledger = (what: string, holds: (state: LaneState) => boolean) =>
+    until(async () => holds(await stage.lane('bsc')), { timeoutMs: 30_000, everyMs: 100, what })
+
+  beforeAll(async () => {
+    stage = await startStage({ consistencyLevel: 200 })
+    address = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address ?? ''
+    portage = await stage.portage()
+    await stage.outcomes(await sendCoins(stage, 1))
+  })
+  afterAll(() => stage?.close())
+
+  test('replace raises a fee, cancel-nonce mines a no-op in place of a call; both transfers are delivered', async () => {
+    const { anvil } = stage.devnet.chains.bsc
+    const { next } = await stage.lane('bsc')
+    const pool = await stuckInPool(anvil)
+    const sent = await sendCoins(stage, 2)
+    const waiting = async () => Number(await anvil.rpc<string>('eth_getTransactionCount', [address, 'pending'])) === next + 2
+    await until(waiting, { timeoutMs: 30_000, everyMs: 100, what: 'both calls to be in the pool' })
+
+    expect(await lane('replace', String(next), '--max-fee', '90000000000', '--tip', '3000000000')).toMatchObject({ code: 0 })
+    expect(await lane('cancel-nonce', String(next + 1))).toMatchObject({ code: 0 })
+    const obeyed = async () => {
+      await pool.passBlock()
+      const { entries } = await stage.lane('bsc')
+      const [raised, cancelled] = [entries[next]?.attempts, entries[next + 1]?.attempts]
+      return raised?.some(({ maxFee }) => maxFee === '90000000000') && cancelled?.at(-1)?.kind === 'noop'
+    }
+    await until(obeyed, { timeoutMs: 30_000, everyMs: 200, what: 'both orders to be obeyed' }).finally(() => pool.end())
+
+    const ends = await stage.outcomes(sent, 90_000)
+    expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(sent.map(() => ['delivered', true]))
+    expect(ends.map(({ rounds }) => rounds).toSorted((a, b) => a - b)).toEqual([1, 2])
+    expect(await expectDelivered(stage)).toMatchObject({ nonceHoles: 0, wastedTransactions: 1, revertedTransactions: 0 })
+  })
+
+  test('drain lets in no new work, and activate does; set-window and resync change no nonce', async () => {
+    expect(await lane('drain', '--reason', 'a test')).toMatchObject({ code: 0 })
+    await ledger('the lane to drain', ({ closing }) => closing?.mode === 'draining')
+    const [one] = await sendCoins(stage, 1)
+    expect(await stage.reaches(one?.id ?? '', 'waiting')).toMatchObject({ reason: expect.stringContaining('draining: a test') })
+    const before = (await stage.lane('bsc')).next
+    expect(await lane('set-window', '5')).toMatchObject({ code: 0 })
+    expect(await lane('resync')).toMatchObject({ code: 0 })
+    expect(await lane('activate')).toMatchObject({ code: 0 })
+    await stage.outcomes([one?.id ?? ''], 90_000)
+    // Read anew when it was needed: a lane without work asks nothing.
+    expect(await stage.lane('bsc')).toMatchObject({ next: before + 1, synced: true, config: { window: 5 } })
+  })
+
+  test('forbid lets in no new work either', async () => {
+    expect(await lane('forbid', '--reason', 'a test')).toMatchObject({ code: 0 })
+    await ledger('the lane to be forbidden', ({ closing }) => closing?.mode === 'forbidden')
+    const [one] = await sendCoins(stage, 1)
+    expect(await stage.reaches(one?.id ?? '', 'waiting')).toMatchObject({ reason: expect.stringContaining('forbidden: a test') })
+    expect(await lane('activate')).toMatchObject({ code: 0 })
+    expect(await stage.outcomes([one?.id ?? ''], 90_000)).toMatchObject([{ state: 'delivered' }])
+  })
+
+  test('what makes no sense is refused with its reason: a nonce in a block, a reset of a chain that was not replaced', async () => {
+    const orders = [
+      ['fill', '0'],
+      ['cancel-nonce', '0'],
+      ['replace', '0'],
+      ['reset', '--chain-replaced'],
+    ]
+    for (const [order = '', argument = ''] of orders) {
+      const { code, answer } = await lane(order, argument)
+      expect({ order, code, answer }).toEqual({
+        order,
+        code: 1,
+        answer: { error: expect.objectContaining({ code: expect.any(String), message: expect.stringMatching(/nonce 0|not denied/) }) },
+      })
+    }
+    expect((await stage.lane('bsc')).replaced).toBeUndefined()
+  })
+})
