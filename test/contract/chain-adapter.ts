@@ -239,7 +239,13 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       const found = chain.mined(signer.address, 0)
       // One node alone must say it in two blocks.
       await harness.mine()
-      expect(await found).toEqual({ hash: signed.hash, signingHash: signed.signingHash, block: included.receipt.block })
+      const { to, data, value } = harness.transaction(signer, 0)
+      expect(await found).toEqual({
+        hash: signed.hash,
+        signingHash: signed.signingHash,
+        call: { to, data, value },
+        block: included.receipt.block,
+      })
       const pending = chain.mined(signer.address, 1)
       await harness.mine()
       expect(await pending).toBeUndefined()

@@ -136,7 +136,10 @@ export async function startStage(options: DevnetOptions & { readonly noCache?: b
       complaints.push(...(await toldSecrets(devnet, processes)))
       await connection.close()
       const { ethereum, bsc } = devnet.chains
-      const pids = [...processes, ethereum.anvil, bsc.anvil, devnet.temporal].map(({ pid }) => pid)
+      // Not by pid where the process is known to have ended: pids are used again.
+      const pids = [...processes.filter(({ ended }) => ended === undefined), ethereum.anvil, bsc.anvil, devnet.temporal].map(
+        ({ pid }) => pid,
+      )
       await devnet.stop()
       complaints.push(...pids.filter(alive).map((pid) => `process ${pid} was left running`))
       if (complaints.length > 0) throw new Error(complaints.join('\n'))

@@ -156,6 +156,8 @@ describe('The agent of a lane', () => {
     const errand = await launched(agent, want('errand', { errand: true }))
     await handle.signal(activateSignal)
     await setting.mine()
+    // Blocks come by hand here: who asks before the last one was read would wait for one that does not come.
+    await until(() => agent.view?.inFlight === 0, { ...patience, what: 'the errand to be in a block' })
     expect([errand.nonce, (await launched(agent, want('after'))).nonce]).toEqual([1, 2])
     await setting.mine()
   })
