@@ -16,7 +16,9 @@ export function observe(state: LaneState, observation: Observation, now?: number
   if (state.replaced) return { state, rolledBack: [] }
   // A process behind the others (its node lags) may still say what it drives, nothing more.
   if (known && observation.height < known.height) {
-    if (!isAlone(known, now)) return { state: { ...heard(state, now), entries: claimed(state.entries, observation) }, rolledBack: [] }
+    const claiming = { ...heard(state, now), entries: claimed(state.entries, observation) }
+    // Attempts may have been added since the balance was told.
+    if (!isAlone(known, now)) return { state: reviewFunds(claiming), rolledBack: [] }
     return observe(takenBack(state, observation.height), observation, now)
   }
   // What is final stays so: a node that says less is behind. What more than half of them say later is the chain's word.

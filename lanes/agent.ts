@@ -247,12 +247,14 @@ export class LaneAgent {
     this.#room.enter(waiter)
   }
 
-  #fly({ nonce, attempts, grantedTo }: Entry, want: Want): Flight {
+  #fly({ nonce, attempts, grantedTo, maybeSent }: Entry, want: Want): Flight {
     const { intentId } = want.owner
     const known = this.#flights.get(nonce)
     if (known && known.intentId === intentId && !known.estranged) return known
     known?.close()
-    const flight = new Flight(this.#deps, nonce, attempts, { intentId, intent: want.intent, grantedTo })
+    // Only the try that was answered first may give the nonce back: another one may have sent it, whatever the ledger remembers of that later.
+    const owned = { intentId, intent: want.intent, ...(!maybeSent && { grantedTo }) }
+    const flight = new Flight(this.#deps, nonce, attempts, owned)
     this.#flights.set(nonce, flight)
     return flight
   }

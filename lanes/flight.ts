@@ -22,7 +22,8 @@ export interface FlightDeps extends BiddingDeps {
 export interface Owned {
   readonly intentId: string
   readonly intent: Intent
-  readonly grantedTo: string
+  /** Absent: the nonce is not this try's to give back. */
+  readonly grantedTo?: string
 }
 
 /**
@@ -245,9 +246,9 @@ export class Flight {
   /** Nothing of it may be signed: the nonce goes back, or, if an earlier try may have sent it, is filled. Throws what it is given. */
   async #refused(error: unknown): Promise<never> {
     const { intentId, grantedTo } = this
-    if (error instanceof RelayerError && error.code === 'SIGNING_REFUSED' && intentId && grantedTo) {
-      const answer = await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo })
-      if (answer.kind === 'held') await this.#askForFill()
+    if (error instanceof RelayerError && error.code === 'SIGNING_REFUSED' && intentId) {
+      const answer = grantedTo && (await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo }))
+      if (!answer || answer.kind === 'held') await this.#askForFill()
     }
     throw error
   }

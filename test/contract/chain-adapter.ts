@@ -230,25 +230,19 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
 
     test('mined: the transaction that used a nonce, by hash and signing hash; nothing where none has', async () => {
       const signer = await nextSigner()
-      const signed = await signer.sign(harness.transaction(signer, 0))
+      const { to, data, value, ...rest } = harness.transaction(signer, 0)
+      const { raw, hash, signingHash } = await signer.sign({ to, data, value, ...rest })
       expect(await chain.mined(signer.address, 0)).toBeUndefined()
-      await chain.send(signed.raw)
-      const watch = chain.watch([signed.hash])
+      await chain.send(raw)
+      const watch = chain.watch([hash])
       await harness.mine()
       const included = (await settled(watch, (now) => now.kind === 'included')) as { receipt: Receipt }
       const found = chain.mined(signer.address, 0)
       // One node alone must say it in two blocks.
       await harness.mine()
-      const { to, data, value } = harness.transaction(signer, 0)
-      expect(await found).toEqual({
-        hash: signed.hash,
-        signingHash: signed.signingHash,
-        call: { to, data, value },
-        block: included.receipt.block,
-      })
-      const pending = chain.mined(signer.address, 1)
-      await harness.mine()
-      expect(await pending).toBeUndefined()
+      expect(await found).toEqual({ hash, signingHash, call: { to, data, value }, block: included.receipt.block })
+      const [pending] = await Promise.all([chain.mined(signer.address, 1), harness.mine()])
+      expect(pending).toBeUndefined()
       watch.close()
     })
 

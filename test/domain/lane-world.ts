@@ -282,12 +282,22 @@ export class World {
 
   #answered(process: Process, request: LaneRequest, answer: LaneAnswer): void {
     if (request.kind === 'grant' && answer.kind === 'granted') {
-      const { nonce, grantedTo, attempts } = answer.entry
+      const { nonce, maybeSent, attempts } = answer.entry
+      const grantedTo = maybeSent ? undefined : answer.entry.grantedTo
       const known = process.flights.get(nonce)
       const { epoch } = this.lane
       if (known?.intentId === request.owner.intentId && !known.estranged) return
       const { intentId } = request.owner
-      process.flights.set(nonce, { nonce, epoch, intentId, grantedTo, attempts, outbid: [], signed: 0, estranged: false })
+      process.flights.set(nonce, {
+        nonce,
+        epoch,
+        intentId,
+        ...(grantedTo && { grantedTo }),
+        attempts,
+        outbid: [],
+        signed: 0,
+        estranged: false,
+      })
     }
     if (request.kind === 'attempt' && answer.kind === 'refused') {
       const flight = process.flights.get(request.nonce)

@@ -47,7 +47,11 @@ describe('Orders to a lane', () => {
       const [raised, cancelled] = [entries[next]?.attempts, entries[next + 1]?.attempts]
       return raised?.some(({ maxFee }) => maxFee === '90000000000') && cancelled?.at(-1)?.kind === 'noop'
     }
-    await until(obeyed, { timeoutMs: 30_000, everyMs: 200, what: 'both orders to be obeyed' }).finally(() => pool.end())
+    try {
+      await until(obeyed, { timeoutMs: 30_000, everyMs: 200, what: 'both orders to be obeyed' })
+    } finally {
+      await pool.end()
+    }
 
     const ends = await stage.outcomes(sent, 90_000)
     expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(sent.map(() => ['delivered', true]))
