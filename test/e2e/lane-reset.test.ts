@@ -74,7 +74,8 @@ describe('Terminated or reset in Temporal', () => {
     await reset(ledgerId(stage.devnet, 'bsc'))
     const later = await stage.send('ethereum', [coin, coin])
     await startMining(anvil())
-    expect(await stage.outcomes([...flying, ...later])).toMatchObject([...flying, ...later].map(() => ours))
+    // A nonce that the ledger has forgotten and nobody drives is filled after `fillAfterBlocks`: a minute.
+    expect(await stage.outcomes([...flying, ...later], 120_000)).toMatchObject([...flying, ...later].map(() => ours))
     const { lanes } = await expectDelivered(stage)
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(stage.sent.length)
   })
