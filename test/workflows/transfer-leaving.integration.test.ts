@@ -136,6 +136,8 @@ describe('A transfer', () => {
       on.script.standing = () => closed('forbidden')
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
       const handle = await on.start()
+      // Cancelled before that, it would hold nothing and end at once.
+      await until(() => on.asked.broadcast.length > 0, { ...patience, what: 'the lane to be asked for a nonce' })
       await handle.signal(cancelSignal, { operator: 'night-shift', reason: 'a test' })
       await until(() => on.asked.withdraw.some(({ how }) => how === 'cancel'), {
         ...patience,
