@@ -1,8 +1,6 @@
 import type { Bridges } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
-import type { ErrorCode } from '../domain/errors.ts'
-import type { Refusal } from '../domain/lane.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Transfer } from '../domain/transfer.ts'
 import type { Acquired, LaneAgent } from '../lanes/agent.ts'
@@ -14,6 +12,7 @@ import type { StepDeps } from './deps.ts'
 import { endpointOf } from './deps.ts'
 import { effectBeside } from './effect.ts'
 import { haltedBy, noSlotBy } from './gate.ts'
+import { refusalCodes } from './refusal-codes.ts'
 import { Context } from '@temporalio/activity'
 
 /** Longest stay in the waiting room, then longest following, ms: then the slot goes to another, and the workflow waits for free. */
@@ -195,17 +194,6 @@ async function acquire(
   await agent.giveBack(acquired.flight)
   return halted && !seen ? noSlotBy(halted) : 'seen'
 }
-
-const refusalCodes = {
-  paused: 'LANE_PAUSED',
-  unsynced: 'LANE_UNSYNCED',
-  window: 'LANE_FULL',
-  funds: 'LANE_FUNDS',
-  draining: 'LANE_DRAINING',
-  forbidden: 'LANE_FORBIDDEN',
-  replaced: 'LANE_CHAIN_REPLACED',
-  none: 'LANE_UNREACHABLE',
-} as const satisfies Partial<Record<Refusal, ErrorCode>>
 
 function refused({ why, detail }: Extract<Acquired, { kind: 'refused' }>): BroadcastResult {
   if (why === 'withdrawn') return { kind: 'withdrawn' }

@@ -1,16 +1,15 @@
 import type { Chain, Receipt } from '../chains/port.ts'
-import type { ErrorCode } from '../domain/errors.ts'
 import { RelayerError } from '../domain/errors.ts'
 import { selectorOf, type FeeDesk } from '../domain/fee-policy.ts'
 import { firstOffer } from '../domain/fees.ts'
 import { laneAddress } from '../domain/lane-id.ts'
 import type { LaneId } from '../domain/lane-id.ts'
-import type { Refusal } from '../domain/lane.ts'
 import type { Acquired, LaneAgent, Want } from '../lanes/agent.ts'
 import { callHash } from '../lanes/call-hash.ts'
 import type { Flight } from '../lanes/flight.ts'
 import type { DispatchInput, DispatchResult } from '../temporal/errand.ts'
 import { Context } from '@temporalio/activity'
+import { refusalCodes } from './refusal-codes.ts'
 
 /** Longest stay in the waiting room, then longest following, ms: so long a cancel waits to be heard. */
 const waitForSlotMs = 30_000
@@ -132,18 +131,8 @@ async function acquire(
 
 const lostText = 'the ledger knows nothing of it any more: look at the transactions of the account before it is ordered again'
 
-const codes = {
-  paused: 'LANE_PAUSED',
-  unsynced: 'LANE_UNSYNCED',
-  window: 'LANE_FULL',
-  funds: 'LANE_FUNDS',
-  draining: 'LANE_DRAINING',
-  forbidden: 'LANE_FORBIDDEN',
-  replaced: 'LANE_CHAIN_REPLACED',
-} as const satisfies Partial<Record<Refusal, ErrorCode>>
-
 function refused({ why, detail }: Extract<Acquired, { kind: 'refused' }>): DispatchResult {
   if (why === 'withdrawn') return { kind: 'withdrawn' }
   if (why === 'conflict' || why === 'none') throw new RelayerError('LANE_CONFLICT', { detail })
-  return { kind: 'no-slot', code: codes[why], reason: detail }
+  return { kind: 'no-slot', code: refusalCodes[why], reason: detail }
 }
