@@ -2,6 +2,7 @@ import type { At, Receipt, Revert } from '../chains/port.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { BridgeName, ChainName, Transfer } from '../domain/transfer.ts'
+import type { Source } from './source-port.ts'
 
 /** The answer to "is this a message that we deliver?". `rejected` is for good, `declined` is policy, `wait` heals by itself. */
 export type Verdict =
@@ -21,6 +22,15 @@ export interface FoundDelivery {
   readonly blockHash: string
 }
 
+/**
+ * May a transfer go now? `lane`: that lane alone can't, and is to be paused with the reason. `route`: nothing of its route can that is like it;
+ * `opensAt`, seconds since the epoch, if it is known. `transfer`: this one never fits as the limits are: park it.
+ */
+export type Gate =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'lane' | 'transfer'; readonly code: ErrorCode; readonly reason: string }
+  | { readonly kind: 'route'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number }
+
 /** A bridge as it stands on one target chain: reads, the delivering call, and what its reverts mean. */
 export interface Endpoint {
   readonly chain: ChainName
@@ -39,11 +49,32 @@ export interface Endpoint {
   intent(transfer: Transfer): Promise<Intent>
   /** Every call that `intent` may make: contract (0x, lower case) → selectors. The keys of this chain sign nothing else for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
-  explainRevert(revert: Revert): RevertMeaning
+  /** @param transfer tells more where the bridge has limits: an amount that never fits from a budget that is spent */
+  explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
+  /**
+   * The gate that a transfer stands before if this account delivers it; absent: the bridge has none. Reads at most once per block however many
+   * ask. Throws what reads throw.
+   */
+  gate?(transfer: Transfer, relayer: string): Promise<Gate>
+  /** How several transfers leave in one call; absent: the bridge cannot do that. */
+  readonly batches?: Batches
   /** Whom it goes to (lower-case address of the target chain) and of what token (as the bridge's asset list names it): what a deny-list asks. */
   parties(transfer: Transfer): { readonly recipient: string; readonly token: string }
   /** True if this receipt of ours shows the effect of this transfer (its event). */
   hasEffect(receipt: Receipt, transfer: Transfer): boolean
+}
+
+/** Many transfers in one call, all or nothing. */
+export interface Batches {
+  /**
+   * What a transfer may share a call with: those of the same key. `most`: how many at first, and again after luck; a lane goes below it by
+   * itself. Undefined: the config wants this transfer alone.
+   */
+  groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
+  /** The call that delivers all of them; they are of one group. */
+  intent(transfers: readonly Transfer[]): Promise<Intent>
+  /** Those that fit together into what the bridge's limits leave, in order, by what `gate` last read; one that does not fit is passed over. */
+  fitting(transfers: readonly Transfer[]): readonly Transfer[]
 }
 
 /** One protocol. Decoding is pure; what needs a chain is an Endpoint. */
@@ -56,6 +87,8 @@ export interface Bridge {
   decode(message: Uint8Array): Transfer
   /** Throws TARGET_CHAIN_UNSUPPORTED for a chain that this process does not serve. */
   endpoint(chain: ChainName): Endpoint
+  /** The streams that its transfers come from, of the chains that this process is connected to. */
+  readonly sources: readonly Source[]
 }
 
 /** All bridges of a process, by name. */

@@ -9,11 +9,14 @@ export interface BlockRef {
   readonly hash: string
 }
 
-/** A canonical block as the head tracker keeps it. */
-export interface Block extends BlockRef {
+export interface BlockHeader extends BlockRef {
   readonly parentHash: string
   /** Seconds since the epoch. */
   readonly timestamp: number
+}
+
+/** A canonical block as the head tracker keeps it. */
+export interface Block extends BlockHeader {
   /** Wei, decimal; absent on legacy chains. */
   readonly baseFee?: string
   /** Transaction hashes, lower case, in order. */
@@ -224,6 +227,11 @@ export interface Chain {
    * costs one read at most. Throws NODES_DISAGREE.
    */
   denies(block: BlockRef): Promise<boolean>
+  /**
+   * The canonical block at a height, without its transactions; undefined: there is none yet. `agreed`: on the word of more than half of the nodes
+   * (what makes sense of final heights only). Throws NODES_DISAGREE.
+   */
+  block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
   /** The nodes as they stand. */
   nodes(): readonly NodeStatus[]
   /** Lays the live changes of this chain over its configured nodes; replaces the changes that were laid before. */

@@ -1,18 +1,6 @@
 import { z } from 'zod'
-
-const address = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
-  .transform((value) => value.toLowerCase())
-const decimal = z.string().regex(/^[0-9]{1,78}$/, 'must be a decimal number in quotes')
-const milliseconds = z.number().int().min(0)
-const name = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be lower case letters, digits and dashes')
-const url = z.url({ protocol: /^https?$/ })
-
-const selector = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{8}$/, 'must be a function selector: 0x and 8 hex digits')
-  .transform((value) => value.toLowerCase())
+import { nativeBridgeSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
+import { address, decimal, milliseconds, name, url, selector } from './values.ts'
 
 /** What may be spent; see domain/fee-policy.ts. The most specific rule that sets a field decides it. */
 export const feePolicySchema = z.strictObject({
@@ -183,35 +171,18 @@ export const chainSchema = z.strictObject({
   lanes: z.array(laneSchema).default([]).describe('The keys that deliver on this chain. Without one, transfers to it wait.'),
 })
 
-/** An asset by where it is native; after parsing always `<wormhole chain id>/<64 lower-case hex digits>`, so that keys can be compared. */
-const originToken = z
-  .string()
-  .regex(/^[0-9]+\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
-  .transform((value) => value.toLowerCase().replace('/0x', '/'))
-
-export const wormholeTokenBridgeSchema = z.strictObject({
-  spy: z
-    .strictObject({ address: z.string().min(3).describe('host:port of the guardian spy (gRPC).') })
-    .optional()
-    .describe('The guardian spy that the intake listens to; absent: transfers come by API and CLI only.'),
-  guardianApis: z.array(url).default([]).describe('Guardian REST APIs that signed VAAs are fetched from.'),
-  minimumFees: z
-    .record(name, z.record(originToken, decimal))
-    .default({})
-    .describe(
-      "Target chain → origin token → least fee, in the token's units as the VAA carries them (at most 8 decimals). Absent: 0, with a warning.",
-    ),
-  calls: z
-    .record(
-      name,
-      z.record(address, z.string().regex(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')),
-    )
-    .default({})
-    .describe(
-      'Target chain → recipient contract → its function that redeems a payload 3, as name(bytes). Without it such transfers are declined.',
-    ),
-  assets: z.array(originToken).optional().describe('Origin tokens that are delivered; absent: all.'),
-})
+/** Where checkpoints of streams are kept: never in Temporal. */
+export const checkpointStoreSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('directory').describe('A folder, one file per stream.'),
+    path: z.string().min(1).describe('Path of the folder; relative to the config file.'),
+  }),
+  z.strictObject({
+    kind: z.literal('http').describe('An object store that takes PUT and GET: <url>/<stream>.json.'),
+    url: url.describe('Its base URL. Credentials in it never appear in logs.'),
+    authorization: z.string().min(1).optional().describe('The Authorization header, best from an environment variable.'),
+  }),
+])
 
 export const configSchema = z.strictObject({
   temporal: z
@@ -256,8 +227,31 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('Delivered transfers are looked at again: a reorg deeper than finality may have undone one.'),
+  streams: z
+    .strictObject({
+      rangeBlocks: z
+        .number()
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .default(2_000)
+        .describe('Most blocks of one read of logs; less where a node refuses that many, and more again later.'),
+      auditMinutes: z
+        .number()
+        .min(0.02)
+        .default(5)
+        .describe("How often a stream is held against its source's own count and table, and its open transfers against their workflows."),
+      checkpoints: checkpointStoreSchema
+        .optional()
+        .describe('Where checkpoints are kept, so that a wiped Temporal is made good quickly; absent: nowhere, and all is read again.'),
+    })
+    .prefault({})
+    .describe('The numbered sources of transfers, of which none may be missed.'),
   bridges: z
-    .strictObject({ 'wormhole-token-bridge': wormholeTokenBridgeSchema.optional().describe("Wormhole's token bridge.") })
+    .strictObject({
+      'wormhole-token-bridge': wormholeTokenBridgeSchema.optional().describe("Wormhole's token bridge."),
+      'native-bridge': nativeBridgeSchema.optional().describe("A chain's native bridge, with the contracts of MIP-61."),
+    })
     .describe('The protocols whose transfers are delivered.'),
   api: z
     .strictObject({
@@ -277,4 +271,4 @@ export type Config = z.output<typeof configSchema>
 export type ChainConfig = z.output<typeof chainSchema>
 export type LaneSettings = z.output<typeof laneSchema>
 export type SignerConfig = z.output<typeof signerSchema>
-export type WormholeTokenBridgeConfig = z.output<typeof wormholeTokenBridgeSchema>
+export type CheckpointStoreConfig = z.output<typeof checkpointStoreSchema>

@@ -13,7 +13,7 @@ export interface Room {
   readonly names?: Readonly<Record<string, RegExp>>
 }
 
-const ports = ['chains/port.ts', 'bridges/port.ts']
+const ports = ['chains/port.ts', 'bridges/port.ts', 'bridges/source-port.ts']
 const evmLibrary = 'ethers'
 
 export const rooms: readonly Room[] = [
@@ -26,7 +26,8 @@ export const rooms: readonly Room[] = [
   },
   { path: 'workflows', imports: ['domain', 'temporal'], packages: ['@temporalio/workflow', '@temporalio/common'] },
   { path: 'chains/port.ts', imports: ['domain'], packages: [] },
-  { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts'], packages: [] },
+  { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts', 'bridges/source-port.ts'], packages: [] },
+  { path: 'bridges/source-port.ts', imports: ['domain'], packages: [] },
   { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', 'node:*'] },
   { path: 'observability', imports: ['domain'], packages: ['pino', 'node:*'] },
   { path: 'chains/<family>', imports: ['domain', 'chains/port.ts', 'observability'], packages: [evmLibrary, 'node:*'] },

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { ChainName } from '../../domain/transfer.ts'
+import type { Gate } from '../port.ts'
 
 /** The target contract's limits, as read at one moment. Amounts in the token's smallest unit. */
 export interface InboundLimits {
@@ -13,16 +14,6 @@ export interface InboundLimits {
   /** Does the account that was asked for have RELAYER_ROLE? */
   readonly mayComplete: boolean
 }
-
-/**
- * May a transfer go now? `lane`: that lane alone can't, and is to be paused with the reason. `route`: nothing can that is like it; `opensAt`, seconds
- * since the epoch, if it is known. `transfer`: this one never fits as the limits are: park it.
- */
-export type Gate =
-  | { readonly kind: 'open' }
-  | { readonly kind: 'lane'; readonly code: 'BRIDGE_ROLE_MISSING'; readonly reason: string }
-  | { readonly kind: 'route'; readonly code: 'BRIDGE_PAUSED' | 'BRIDGE_BUDGET'; readonly reason: string; readonly opensAt?: number }
-  | { readonly kind: 'transfer'; readonly code: 'BRIDGE_CAP'; readonly reason: string }
 
 const daySeconds = 86_400
 

@@ -1,6 +1,7 @@
 import { RelayerError } from '../../domain/errors.ts'
 import type { ChainName } from '../../domain/transfer.ts'
 import type { Bridge, Endpoint } from '../port.ts'
+import type { Source } from '../source-port.ts'
 import { type NativeRoute, nativeBridge } from './message.ts'
 import { createDecode, createRoutes } from './routes.ts'
 
@@ -9,13 +10,15 @@ export interface NativeBridgeOptions {
   readonly routes: readonly NativeRoute[]
   /** On the chains that this process is connected to; the sources of their routes are connected too. */
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>
+  readonly sources: readonly Source[]
 }
 
 /** Throws CONFIG_INVALID if two routes start or end at the same contract. */
-export function createNativeBridge({ routes, endpoints }: NativeBridgeOptions): Bridge {
+export function createNativeBridge({ routes, endpoints, sources }: NativeBridgeOptions): Bridge {
   return {
     name: nativeBridge,
     decode: createDecode(createRoutes(routes)),
+    sources,
     endpoint(chain) {
       const endpoint = endpoints.get(chain)
       if (endpoint) return endpoint

@@ -1,5 +1,6 @@
 import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
+import type { BlockRange } from '../source-port.ts'
 import { type ContractReader, type Outbound, readInboundNonce, readOutbound } from './contracts.ts'
 import { completedTopic, initiatedTopic, type PlacedLog, readCompleted, readInitiated, type TransferEvent } from './events.ts'
 import { checkId, type NativeTransfer } from './message.ts'
@@ -8,12 +9,6 @@ import { checkId, type NativeTransfer } from './message.ts'
 export interface StreamReader extends ContractReader {
   /** Throws NODE_REFUSED (a range that is too long is for the caller to split), NODE_UNAVAILABLE. */
   logs(filter: { address: string; topics: readonly string[]; fromBlock: number; toBlock: number }): Promise<readonly PlacedLog[]>
-}
-
-/** Heights, both included. */
-export interface BlockRange {
-  readonly fromBlock: number
-  readonly toBlock: number
 }
 
 /** Entries of a table that one tick asks for: as many as fit into a request of most gateways. */

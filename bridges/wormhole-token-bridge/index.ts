@@ -1,6 +1,7 @@
 import { RelayerError } from '../../domain/errors.ts'
 import type { ChainName } from '../../domain/transfer.ts'
 import type { Bridge, Endpoint } from '../port.ts'
+import type { Source } from '../source-port.ts'
 import { createDecode, wormholeTokenBridge } from './message.ts'
 
 export interface WormholeTokenBridgeOptions {
@@ -8,12 +9,14 @@ export interface WormholeTokenBridgeOptions {
   readonly chainNames: ReadonlyMap<number, ChainName>
   /** The chains that this process is connected to. */
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>
+  readonly sources: readonly Source[]
 }
 
-export function createWormholeTokenBridge({ chainNames, endpoints }: WormholeTokenBridgeOptions): Bridge {
+export function createWormholeTokenBridge({ chainNames, endpoints, sources }: WormholeTokenBridgeOptions): Bridge {
   return {
     name: wormholeTokenBridge,
     decode: createDecode(chainNames),
+    sources,
     endpoint(chain) {
       const endpoint = endpoints.get(chain)
       if (endpoint) return endpoint

@@ -6,6 +6,7 @@ import type { At, Chain } from '../port.ts'
 import { createAccounts } from './accounts.ts'
 import type { FeeModel } from './data-fee.ts'
 import { createDenial } from './denial.ts'
+import { createBlocks } from './blocks.ts'
 import { createClassifier, type ErrorTexts } from './error-classes.ts'
 import { createFees } from './fees.ts'
 import { createHeads } from './heads.ts'
@@ -147,6 +148,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
       }),
     mined,
     denies,
+    block: createBlocks(nodes, quorum),
     nodes: nodes.status,
     adjustNodes: nodes.adjust,
     async send(raw) {

@@ -60,7 +60,7 @@ export async function startNativeBridge(variant: NativeBridgeVariant): Promise<N
     targetBridge: target.bridge,
   }
   const endpoint = createEvmEndpoint({ chain: target.chain, routes: [{ ...route, source: source.chain }] })
-  const bridge = createNativeBridge({ routes: [route], endpoints: new Map([['target', endpoint]]) })
+  const bridge = createNativeBridge({ routes: [route], endpoints: new Map([['target', endpoint]]), sources: [] })
   const start = (...amounts: bigint[]) =>
     initiate(
       source,

@@ -1,6 +1,6 @@
 import { createBridges } from '../../bridges/registry.ts'
 import type { Bridge } from '../../bridges/port.ts'
-import { wormholeTokenBridgeSchema } from '../../config/schema.ts'
+import { wormholeTokenBridgeSchema } from '../../config/bridge-schema.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import type { Receipt, Signer } from '../../chains/port.ts'
 import { devnetGuardians } from '../../devnet/accounts.ts'
@@ -56,8 +56,18 @@ export async function startTokenBridge(guardians = 1): Promise<TokenBridgeWorld>
     mine,
     bridge(settings = {}) {
       const chains = {
-        ethereum: { family: 'evm' as const, wormholeChainId: 2, contracts: { core: ethereum.core, tokenBridge: ethereum.tokenBridge } },
-        bsc: { family: 'evm' as const, wormholeChainId: 4, contracts: { core: bsc.core, tokenBridge: bsc.tokenBridge } },
+        ethereum: {
+          family: 'evm' as const,
+          networkId,
+          wormholeChainId: 2,
+          contracts: { core: ethereum.core, tokenBridge: ethereum.tokenBridge },
+        },
+        bsc: {
+          family: 'evm' as const,
+          networkId: networkId + 1,
+          wormholeChainId: 4,
+          contracts: { core: bsc.core, tokenBridge: bsc.tokenBridge },
+        },
       }
       const parsed = wormholeTokenBridgeSchema.parse(settings)
       return [...createBridges({ chains, bridges: { 'wormhole-token-bridge': parsed } }, new Map([['ethereum', chain]])).values()][0]!

@@ -1,5 +1,6 @@
 import { id } from 'ethers'
 import { describe, expect, test } from 'vitest'
+import { wormholeTokenBridgeSchema } from '../../config/bridge-schema.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import { createChain } from '../../chains/registry.ts'
 import { devnetAccount } from '../../devnet/accounts.ts'
@@ -25,8 +26,8 @@ describe('what the key of a lane may sign', () => {
   })
   const bridges = createBridges(
     {
-      chains: { here: { family: 'evm', wormholeChainId: 2, contracts: { core: address('e'), tokenBridge: bridge } } },
-      bridges: { 'wormhole-token-bridge': { guardianApis: [], minimumFees: {}, calls: { here: { [redeemer]: 'redeem(bytes)' } } } },
+      chains: { here: { family: 'evm', networkId: 1, wormholeChainId: 2, contracts: { core: address('e'), tokenBridge: bridge } } },
+      bridges: { 'wormhole-token-bridge': wormholeTokenBridgeSchema.parse({ calls: { here: { [redeemer]: 'redeem(bytes)' } } }) },
     },
     new Map([['here', chain]]),
   )

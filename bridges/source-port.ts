@@ -1,0 +1,67 @@
+import type { StreamConfig } from '../domain/stream.ts'
+import type { BridgeName, ChainName, Transfer } from '../domain/transfer.ts'
+
+/** Heights, both included. */
+export interface BlockRange {
+  readonly fromBlock: number
+  readonly toBlock: number
+}
+
+/** A numbered source of transfers, as whoever feeds its stream reads it (domain/stream.ts). `scanned`: its messages are in blocks. `signed`: others sign and keep them. */
+export type Source = ScannedSource | SignedSource
+
+interface SourceBase {
+  /** What the stream begins with. */
+  readonly config: StreamConfig
+  readonly bridge: BridgeName
+  readonly sourceChain: ChainName
+  /**
+   * The highest number that the source has given out, at its finalized state, on the word of more than half of its nodes; undefined: none yet.
+   * @param known one that is known to exist: the look begins there
+   */
+  highest(known?: string): Promise<string | undefined>
+  /** Which of them the target's finalized state shows, by their ids; in batches, in the same order. Throws what reads throw. */
+  delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
+}
+
+/** A direction of a native bridge: blocks and a table tell its transfers, and blocks of the target their completions. */
+export interface ScannedSource extends SourceBase {
+  readonly kind: 'scanned'
+  readonly targetChain: ChainName
+  /**
+   * The transfers that started in these blocks, in order. Throws NODE_REFUSED (a range that is too long is for the caller to split; logs that were not asked for),
+   * NATIVE_ID_MISMATCH (one node's word: ask `recorded` at `agreed` before the route is halted), NODE_UNAVAILABLE.
+   */
+  initiated(range: BlockRange): Promise<readonly PlacedTransfer[]>
+  /** What the source's table has under these numbers, in the same order; undefined: nothing yet. In batches. Throws NATIVE_ID_MISMATCH, what reads throw. */
+  recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
+  /** Completions in these blocks of the target, by whomever. `digest`: of the transfer that was completed. Throws as `initiated`. */
+  completed(range: BlockRange): Promise<readonly { readonly number: string; readonly digest: string; readonly height: number }[]>
+}
+
+/** A Wormhole emitter: its guardians sign what it publishes, and some server keeps it. */
+export interface SignedSource extends SourceBase {
+  readonly kind: 'signed'
+  /** Wormhole's number of the source chain. */
+  readonly emitterChain: number
+  /** 64 lower-case hex digits. */
+  readonly emitter: string
+  /** What the source's blocks say of numbers, so that a gap gets its name. Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE. */
+  published(range: BlockRange): Promise<readonly Published[]>
+}
+
+/** A transfer with the final block that it started in. */
+export interface PlacedTransfer {
+  readonly transfer: Transfer
+  readonly height: number
+}
+
+/** A message that its core contract has logged. */
+export interface Published {
+  readonly number: string
+  readonly height: number
+  /** As the emitter asked: 200 instant, 201 safe, else blocks or finalized (reference/wormhole.md). */
+  readonly consistencyLevel: number
+  /** What it will be once it is signed; undefined if it is no transfer that we deliver (another payload, no route). */
+  readonly transfer?: Omit<Transfer, 'message'>
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { address, decimal, name, url } from './values.ts'
+
+/** An asset by where it is native; after parsing always `<wormhole chain id>/<64 lower-case hex digits>`, so that keys can be compared. */
+const originToken = z
+  .string()
+  .regex(/^[0-9]+\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
+  .transform((value) => value.toLowerCase().replace('/0x', '/'))
+
+export const wormholeTokenBridgeSchema = z.strictObject({
+  spy: z
+    .strictObject({ address: z.string().min(3).describe('host:port of the guardian spy (gRPC).') })
+    .optional()
+    .describe('The guardian spy that the intake listens to; absent: transfers come by API and CLI only.'),
+  guardianApis: z.array(url).default([]).describe('Guardian REST APIs that signed VAAs are fetched from.'),
+  wormholescanApis: z.array(url).default([]).describe('Wormholescan APIs (https://api.wormholescan.io): asked after the guardians.'),
+  streams: z
+    .record(
+      name,
+      z.strictObject({
+        first: decimal.optional().describe('Lowest sequence that is looked after. Absent: 1,000 below the present one at the first start.'),
+        startBlock: z
+          .number()
+          .int()
+          .min(0)
+          .optional()
+          .describe('Block of its sequence `first`. Absent: only the latest blocks are read for the names of gaps.'),
+        maxOpen: z.number().int().min(1).max(360).default(200).describe('Most transfers of this emitter that are under way at a time.'),
+      }),
+    )
+    .default({})
+    .describe("Source chain → how its token bridge's messages are counted. Chains that are not named are counted by the defaults."),
+  minimumFees: z
+    .record(name, z.record(originToken, decimal))
+    .default({})
+    .describe(
+      "Target chain → origin token → least fee, in the token's units as the VAA carries them (at most 8 decimals). Absent: 0, with a warning.",
+    ),
+  calls: z
+    .record(
+      name,
+      z.record(address, z.string().regex(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')),
+    )
+    .default({})
+    .describe(
+      'Target chain → recipient contract → its function that redeems a payload 3, as name(bytes). Without it such transfers are declined.',
+    ),
+  assets: z.array(originToken).optional().describe('Origin tokens that are delivered; absent: all.'),
+})
+
+/** One direction of a native bridge (MIP-61's contracts). */
+export const nativeRouteSchema = z.strictObject({
+  source: name.describe('The chain that its transfers start on.'),
+  target: name.describe('The chain that they end on.'),
+  sourceContract: address.describe('The bridge contract of the source.'),
+  targetContract: address.describe('The bridge contract of the target: the counterpart of that of the source, and of no other.'),
+  startBlock: z
+    .number()
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Block of the source to begin with if nothing is known: that of the deployment of its contract.'),
+  maxOpen: z
+    .number()
+    .int()
+    .min(1)
+    .max(360)
+    .default(200)
+    .describe('Most transfers that are under way at a time; beyond it the scan waits. Parked ones do not count.'),
+  batch: z
+    .number()
+    .int()
+    .min(2)
+    .max(100)
+    .optional()
+    .describe('Most completions in one transaction when several wait (batchCompleteBridgeTransfer); absent: each has its own. Try 20.'),
+})
+
+export const nativeBridgeSchema = z.strictObject({
+  routes: z.array(nativeRouteSchema).min(1).describe('The directions that are delivered; a bridge both ways has two.'),
+})
+
+export type NativeBridgeConfig = z.output<typeof nativeBridgeSchema>
+export type WormholeTokenBridgeConfig = z.output<typeof wormholeTokenBridgeSchema>
