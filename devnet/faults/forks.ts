@@ -26,7 +26,7 @@ export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): 
 
 /**
  * Goes back to a snapshot `depth` blocks later (evm_revert), which come every `blockMs`: the chain is shorter for a while, or at once longer by
- * one.
+ * one. Ends when the chain is as long as it was: what was final then is as many blocks deep again, and no fork that comes next takes it away.
  */
 export async function forkFromSnapshot(
   { rpc }: Anvil,
@@ -34,10 +34,11 @@ export async function forkFromSnapshot(
   wait: (ms: number) => Promise<void>,
 ): Promise<void> {
   const { depth, lost, longer } = options
+  const height = async () => Number(await rpc<string>('eth_blockNumber'))
   // Blocks by hand, since one more than was meant would fork away what is final.
-  await withoutBlocks(rpc, async () => {
+  const highest = await withoutBlocks(rpc, async () => {
     const snapshot = await rpc<string>('evm_snapshot')
-    const from = Number(await rpc<string>('eth_blockNumber'))
+    const from = await height()
     for (let block = 1; block <= depth; block++) {
       await wait(blockMs)
       await rpc('evm_mine')
@@ -47,7 +48,9 @@ export async function forkFromSnapshot(
     await rpc('evm_revert', [snapshot])
     await giveBack(rpc, raws)
     if (longer) await rpc('anvil_mine', [`0x${(depth + 1).toString(16)}`])
+    return from + depth
   })
+  while ((await height()) < highest) await wait(blockMs)
 }
 
 /** Stops the chain's blocks meanwhile; after it, they come every second. */
