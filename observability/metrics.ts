@@ -40,6 +40,12 @@ export const metricDefinitions = {
   rpcCalls: define('portage_rpc_calls_total', 'counter', 'JSON-RPC calls by chain and method.', ['chain', 'method']),
   headHeight: define('portage_head_height', 'gauge', 'Height of the latest block that the head tracker saw.', ['chain']),
   finalizedHeight: define('portage_finalized_height', 'gauge', 'Height at and below which blocks are final.', ['chain']),
+  chainQuorum: define(
+    'portage_chain_quorum',
+    'gauge',
+    '1 while more than half of the nodes that read (those that are not disabled) are up. 0: nothing becomes final, and no verdict that needs a majority is given. The only node of a chain is its own majority.',
+    ['chain'],
+  ),
   nodeUp: define('portage_node_up', 'gauge', '1 if the node is in use; 0 if it is down, of another network, or disabled.', [
     'chain',
     'node',
@@ -73,6 +79,67 @@ export const metricDefinitions = {
     ['chain'],
   ),
   auditsDone: define('portage_audits_total', 'counter', 'Audits of what was delivered that this process finished.', ['chain']),
+  streamCursor: define(
+    'portage_stream_cursor_height',
+    'gauge',
+    'Last final block of the source that the live scan of the stream has read; absent for a stream without blocks.',
+    ['stream'],
+  ),
+  streamLag: define(
+    'portage_stream_lag_blocks',
+    'gauge',
+    "Blocks that the stream's cursor is behind the source's finalized head, as this process sees it.",
+    ['stream'],
+  ),
+  streamOpen: define(
+    'portage_stream_open',
+    'gauge',
+    'Numbers of the stream that were started and are not resolved, parked ones included.',
+    ['stream'],
+  ),
+  streamParked: define('portage_stream_parked', 'gauge', 'Open numbers whose transfers are parked: they hold the watermark up.', [
+    'stream',
+  ]),
+  streamGaps: define(
+    'portage_stream_gaps',
+    'gauge',
+    'Numbers in gaps by state (not-final, held, unobserved, hidden, undone): known to exist, and not seen or to be started again.',
+    ['stream', 'state'],
+  ),
+  streamOldestGap: define(
+    'portage_stream_oldest_gap_seconds',
+    'gauge',
+    'For how long the oldest gap of the stream is known; 0 without gaps.',
+    ['stream'],
+  ),
+  streamCompletedNumber: define(
+    'portage_stream_completed_nonce_height',
+    'gauge',
+    "MIP-61's completed_nonce_height: every number up to it is resolved. Absent: none yet.",
+    ['stream'],
+  ),
+  streamCompletedHeight: define(
+    'portage_stream_completed_block_height',
+    'gauge',
+    "MIP-61's completed_block_height: no block of the source up to it can hold an unresolved number. Absent: none yet.",
+    ['stream'],
+  ),
+  streamBackfillLeft: define('portage_stream_backfill_left_blocks', 'gauge', 'Blocks that a backfill of the stream has yet to read.', [
+    'stream',
+  ]),
+  streamAlarm: define(
+    'portage_stream_alarm',
+    'gauge',
+    '1 while the stream raises this alarm (forked, vanished, hidden, unknown-completion, and those of its agent), else 0; docs/streams.md says what to do.',
+    ['stream', 'kind'],
+  ),
+  streamPaused: define('portage_stream_paused', 'gauge', '1 while an operator has paused the stream, else 0.', ['stream']),
+  streamCheckpointAge: define(
+    'portage_stream_checkpoint_age_seconds',
+    'gauge',
+    'How long ago this process last wrote the checkpoint of the stream outside Temporal; absent where none is configured.',
+    ['stream'],
+  ),
   halts: define('portage_halts', 'gauge', 'Halts that operators have set, as this process last read the settings.', []),
   settingsVersion: define(
     'portage_settings_version',

@@ -93,4 +93,7 @@ function collectNodes(all: Metrics, { name: chain, nodes }: Chain, seen: Map<str
     if (lag !== undefined) all.nodeLag.set({ chain, node }, lag)
     if (latencyMs !== undefined) all.nodeLatency.set({ chain, node }, latencyMs / 1000)
   }
+  const readers = nodes().filter(({ use, state }) => (use === 'all' || use === 'read') && state !== 'disabled')
+  const up = readers.filter(({ state }) => state === 'up').length
+  all.chainQuorum.set({ chain }, up > readers.length / 2 ? 1 : 0)
 }
