@@ -22,6 +22,10 @@ export const accountIndex = {
   user: 2,
   /** Someone else, who may redeem too; one per chain. */
   outsider: 4,
+  /** Sends the users' native transfers; one per chain. */
+  nativeUser: 6,
+  /** Deploys and administers the native bridge; one per chain. */
+  nativeDeployer: 8,
   /** The first lane; lanes of the second chain follow those of the first. */
   lane: 10,
 } as const

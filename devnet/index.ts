@@ -6,6 +6,8 @@ import { startAnvil, type Anvil } from './anvil.ts'
 import { check, type CheckResult } from './checker.ts'
 import { startFaultProxy, type FaultProxy } from './fault-proxy.ts'
 import { startGuardian, type Guardian } from './guardian.ts'
+import type { NativeBridgeVariant } from './native-bridge.ts'
+import { startNativeWorld, type NativeWorld } from './native-world.ts'
 import { relayerConfig, type ConfigInput, type LaneKey } from './relayer-config.ts'
 import { startTemporal, type TemporalOptions, type TemporalServer } from './temporal.ts'
 import { startUsers, type SentTransfer, type Users } from './users.ts'
@@ -37,6 +39,14 @@ export interface DevnetOptions {
   readonly keysPerChain?: number
   /** Most nonces in flight per lane in relayerConfig(). Default 64. */
   readonly window?: number
+  /** The native bridge both ways, in this variant. Default: none. */
+  readonly native?: NativeBridgeVariant | false
+  /** Most completions of the native bridge in one transaction, in relayerConfig(). Default: one each. */
+  readonly batch?: number | undefined
+  /** Most open transfers of each direction of the native bridge, in relayerConfig(). Default: the config's. */
+  readonly maxOpen?: number | undefined
+  /** How often streams are audited, in relayerConfig(). Default: 0.1 with a native bridge, else the config's. */
+  readonly auditMinutes?: number
   /** Temporal forgets everything at its end. Default false. */
   readonly inMemory?: boolean
   /** Where Temporal's database and the logs go. Default: a temporary directory, which `stop()` removes. */
@@ -59,6 +69,8 @@ export interface Devnet {
   readonly guardian: Guardian
   /** Users by their source chain; they send to the other one. */
   readonly users: { readonly ethereum: Users; readonly bsc: Users }
+  /** The native bridge, if the option asked for it. */
+  readonly native: NativeWorld | undefined
   /** The DEVNET keys of the lanes, of both chains. */
   readonly lanes: readonly LaneKey[]
   /** The environment that relayerConfig() wants: PORTAGE_DEVNET_KEY_<n> → DEVNET private key. */
@@ -115,12 +127,16 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
     )
     const lanes = laneKeys(options.keysPerChain ?? 1)
     const chains = { ethereum, bsc }
+    const { native: variant = false, batch, maxOpen } = options
+    const native = variant === false ? undefined : await startNativeWorld(chains, { variant, lanes, batch, maxOpen })
+    const auditMinutes = options.auditMinutes ?? (native && 0.1)
     return {
       temporal,
       chains,
       nodes,
       guardian,
       users: { ethereum: startUsers(ethereum, bsc), bsc: startUsers(bsc, ethereum) },
+      native,
       lanes,
       env: Object.fromEntries(lanes.map(({ variable, privateKey }) => [variable, privateKey])),
       outsiders: { ethereum: devnetAccount(accountIndex.outsider), bsc: devnetAccount(accountIndex.outsider + 1) },
@@ -135,6 +151,9 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
           guardianApi: guardian.apiUrl,
           window: options.window,
           apiPort: options.ports?.api,
+          nativeRoutes: native?.routes,
+          auditMinutes,
+          checkpoints: join(dir, 'checkpoints'),
         }),
       check: (transfers) => check({ transfers, chains: places(chains), lanes: addresses(lanes) }),
       stop,

@@ -85,7 +85,8 @@ export async function initiate(
   return (await script.mine()).flatMap((transaction) => initiatedIn(transaction, bridge, abi))
 }
 
-function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: Interface): InitiatedTransfer[] {
+/** The transfers that a transaction started. */
+export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: Interface): InitiatedTransfer[] {
   return logs
     .filter((log) => log.address.toLowerCase() === bridge)
     .map((log) => abi.parseLog(log))

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { configSchema } from '../config/schema.ts'
 import type { DevnetAccount } from './accounts.ts'
+import type { NativeRouteInput } from './native-world.ts'
 import { toUniversal } from './vaa.ts'
 import type { WormholeChain } from './wormhole.ts'
 
@@ -25,6 +26,12 @@ export interface RelayerConfigInput {
   /** Nonces in flight per lane. Default 64: what a devnet's pool takes without complaint. */
   readonly window?: number
   readonly apiPort?: number
+  /** The native bridge's directions; absent: none. */
+  readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
+  /** How often streams are audited. Default: the config's. */
+  readonly auditMinutes?: number | undefined
+  /** The folder for streams' checkpoints; absent: none are kept. */
+  readonly checkpoints?: string | undefined
 }
 
 /**
@@ -37,7 +44,7 @@ export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 
 /** The config of a relayer that serves this devnet; it passes config/schema.ts. */
 export function relayerConfig(input: RelayerConfigInput): ConfigInput {
-  const { chains, lanes, window = 64, apiPort } = input
+  const { chains, lanes, window = 64, apiPort, nativeRoutes, auditMinutes, checkpoints } = input
   const fees = Object.fromEntries(
     chains.flatMap((chain) => [
       [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
@@ -73,6 +80,11 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
         guardianApis: [input.guardianApi],
         minimumFees: Object.fromEntries(chains.map(({ name }) => [name, fees])),
       },
+      ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
+    },
+    streams: {
+      ...(auditMinutes !== undefined && { auditMinutes }),
+      ...(checkpoints !== undefined && { checkpoints: { kind: 'directory' as const, path: checkpoints } }),
     },
     ...(apiPort === undefined ? {} : { api: { port: apiPort } }),
   }
