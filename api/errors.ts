@@ -30,6 +30,7 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   MESSAGE_ENCODING: 400,
   TRANSFER_NOT_FOUND: 404,
   LANE_NOT_FOUND: 404,
+  STREAM_NOT_FOUND: 404,
   RATE_LIMITED: 429,
   INTERNAL: 500,
 }

@@ -170,6 +170,7 @@ export const errorCatalogue = {
     'portage lane reset --chain-replaced',
   ),
   LANE_UNREACHABLE: entry(true, 'The lane workflow did not answer.', 'Check that a worker serves the queue lanes.'),
+  STREAM_UNREACHABLE: entry(true, 'The stream workflow did not answer.', 'Check that a worker serves the queue lanes.'),
   // Nodes and services.
   NODES_DISAGREE: entry(
     true,
@@ -218,6 +219,11 @@ export const errorCatalogue = {
   RATE_LIMITED: entry(true, 'Too many requests from this address.', 'Wait as long as the Retry-After header says.'),
   TRANSFER_NOT_FOUND: entry(false, 'No transfer has this id.', 'portage transfer list shows the known ids.'),
   LANE_NOT_FOUND: entry(false, 'No lane has this id.', 'portage lane list shows the known lanes.'),
+  STREAM_NOT_FOUND: entry(
+    false,
+    'No stream has this id.',
+    'portage stream list shows the known streams; one comes into being when the intake first tells what it found.',
+  ),
   SETUP_INCOMPLETE: entry(false, 'A part that Portage needs is missing.', 'npm run setup'),
   INTERNAL: entry(true, 'Something unexpected happened.', 'Read the cause; report it if it repeats.'),
 } as const satisfies Record<string, CatalogueEntry>
