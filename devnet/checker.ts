@@ -1,10 +1,11 @@
 import { Contract, Interface, JsonRpcProvider, type Log, type Provider } from 'ethers'
 import { checkLane, type LaneFindings } from './checker-lanes.ts'
+import { judgeNative, type NativeCheckInput, type NativeFinding, type NativeVerdict } from './checker-native.ts'
 import type { SentTransfer } from './users.ts'
 
 /**
  * The judge of the demo and the tests. It shares no code with the relayer's reading of the chain, and none with its VAA code: a provider and
- * an ABI of its own. It believes only TransferRedeemed events and balances.
+ * an ABI of its own. It believes only TransferRedeemed events, those of the native bridge's contracts, and balances.
  */
 export interface CheckInput {
   readonly transfers: readonly SentTransfer[]
@@ -12,6 +13,7 @@ export interface CheckInput {
   readonly chains: Readonly<Record<string, { readonly url: string; readonly tokenBridge: string }>>
   /** Lane addresses by chain name. */
   readonly lanes?: Readonly<Record<string, readonly string[]>>
+  readonly native?: NativeCheckInput | undefined
 }
 
 /** One transfer as the target chain shows it. */
@@ -31,22 +33,27 @@ export interface TransferFinding {
 }
 
 export interface CheckResult {
+  /** Of both bridges, as all counts. */
   readonly transfers: number
-  /** Exactly one TransferRedeemed and the right balance. */
+  /** Exactly one TransferRedeemed, or BridgeTransferCompleted, and the right balance. */
   readonly delivered: number
-  /** No TransferRedeemed at all. */
+  /** None at all. */
   readonly lost: number
-  /** More than one TransferRedeemed. */
+  /** More than one. */
   readonly duplicates: number
-  /** Redeemed, but the recipient's balance is not amount − fee. */
+  /** Delivered, but the recipient's balance is not what it should be (amount − fee). */
   readonly wrongBalances: number
+  /** Completions of the native bridge that nobody initiated so. */
+  readonly foreignCompletions: number
   /** Deliveries by sender, lower case. */
   readonly deliveredBy: Readonly<Record<string, number>>
+  /** Of Wormhole's transfers. */
   readonly findings: readonly TransferFinding[]
+  readonly nativeFindings: readonly NativeFinding[]
   /** Over all lanes given. */
   readonly lanes: readonly LaneFindings[]
   readonly revertedTransactions: number
-  /** Transactions of our lanes that redeemed none of these transfers: no-ops, reverted calls, what others did with our keys. */
+  /** Transactions of our lanes that delivered none of these transfers: no-ops, reverted calls, what others did with our keys. */
   readonly wastedTransactions: number
   readonly nonceHoles: number
   /** Most transactions of one lane in one block. */
@@ -67,11 +74,12 @@ export async function check(input: CheckInput): Promise<CheckResult> {
   const providers = new Map(Object.entries(input.chains).map(([name, { url }]) => [name, provider(url)]))
   try {
     const laneNames = Object.entries(input.lanes ?? {})
-    const [perChain, lanes] = await Promise.all([
+    const [perChain, native, lanes] = await Promise.all([
       Promise.all([...providers].map(([name, node]) => judge(input, name, node))),
+      input.native ? judgeNative(input.native, providers) : { findings: [], foreignCompletions: 0 },
       Promise.all(laneNames.flatMap(([chain, list]) => list.map((address) => checkLane(of(providers, chain), chain, address)))),
     ])
-    return summarize(perChain.flat(), lanes)
+    return summarize(perChain.flat(), native, lanes)
   } finally {
     for (const node of providers.values()) node.destroy()
   }
@@ -117,33 +125,40 @@ function balanceOf(node: Provider, { asset, recipient }: SentTransfer): Promise<
   return new Contract(asset, abi, node).getFunction('balanceOf')(recipient) as Promise<bigint>
 }
 
-function summarize(findings: readonly TransferFinding[], lanes: readonly LaneFindings[]): CheckResult {
+/** What both bridges' findings have in common. */
+interface Judged {
+  readonly chain: string
+  readonly effects: number
+  readonly by: readonly string[]
+  readonly txHashes: readonly string[]
+  readonly right: boolean
+}
+
+function summarize(findings: readonly TransferFinding[], native: NativeVerdict, lanes: readonly LaneFindings[]): CheckResult {
   const ours = new Set(lanes.map(({ chain, address }) => `${chain}/${address}`))
-  const shared = new Set<string>()
-  const recipients = new Set<string>()
-  for (const { transfer } of findings) (recipients.has(place(transfer)) ? shared : recipients).add(place(transfer))
-  const right = (finding: TransferFinding) => shared.has(place(finding.transfer)) || finding.balance === finding.expected
+  const judged = [...judgedOf(findings), ...native.findings.map(judgedNative)]
   const deliveredBy: Record<string, number> = {}
+  for (const { by } of judged) if (by[0] !== undefined) deliveredBy[by[0]] = (deliveredBy[by[0]] ?? 0) + 1
   const feesEarned: Record<string, bigint> = {}
   for (const { redeemedBy, transfer } of findings) {
-    const by = redeemedBy[0]
-    if (by === undefined) continue
-    deliveredBy[by] = (deliveredBy[by] ?? 0) + 1
-    if (ours.has(`${transfer.target}/${by}`)) feesEarned[transfer.origin] = (feesEarned[transfer.origin] ?? 0n) + transfer.fee
+    if (!ours.has(`${transfer.target}/${redeemedBy[0]}`)) continue
+    feesEarned[transfer.origin] = (feesEarned[transfer.origin] ?? 0n) + transfer.fee
   }
   const gasPaid: Record<string, bigint> = {}
   for (const lane of lanes) gasPaid[lane.chain] = (gasPaid[lane.chain] ?? 0n) + lane.gasPaid
   return {
-    transfers: findings.length,
-    delivered: findings.filter((finding) => finding.redeemed === 1 && right(finding)).length,
-    lost: findings.filter(({ redeemed }) => redeemed === 0).length,
-    duplicates: findings.filter(({ redeemed }) => redeemed > 1).length,
-    wrongBalances: findings.filter((finding) => finding.redeemed > 0 && !right(finding)).length,
+    transfers: judged.length,
+    delivered: judged.filter(({ effects, right }) => effects === 1 && right).length,
+    lost: judged.filter(({ effects }) => effects === 0).length,
+    duplicates: judged.filter(({ effects }) => effects > 1).length,
+    wrongBalances: judged.filter(({ effects, right }) => effects > 0 && !right).length,
+    foreignCompletions: native.foreignCompletions,
     deliveredBy,
     findings,
+    nativeFindings: native.findings,
     lanes,
     revertedTransactions: lanes.reduce((sum, lane) => sum + lane.reverted, 0),
-    wastedTransactions: lanes.reduce((sum, lane) => sum + lane.transactions, 0) - ourDeliveries(findings, ours),
+    wastedTransactions: lanes.reduce((sum, lane) => sum + lane.transactions, 0) - ourDeliveries(judged, ours),
     nonceHoles: lanes.reduce((sum, lane) => sum + lane.holes, 0),
     maxPerLanePerBlock: Math.max(0, ...lanes.map((lane) => lane.maxPerBlock)),
     gasPaid,
@@ -151,9 +166,23 @@ function summarize(findings: readonly TransferFinding[], lanes: readonly LaneFin
   }
 }
 
-/** Transactions of our lanes that redeemed something. */
-function ourDeliveries(findings: readonly TransferFinding[], ours: ReadonlySet<string>): number {
-  return findings.filter(({ transfer, redeemedBy }) => ours.has(`${transfer.target}/${redeemedBy[0]}`)).length
+function judgedOf(findings: readonly TransferFinding[]): Judged[] {
+  const shared = new Set<string>()
+  const recipients = new Set<string>()
+  for (const { transfer } of findings) (recipients.has(place(transfer)) ? shared : recipients).add(place(transfer))
+  return findings.map(({ transfer, redeemed, redeemedBy, txHashes, balance, expected }) => ({
+    ...{ chain: transfer.target, effects: redeemed, by: redeemedBy, txHashes },
+    right: shared.has(place(transfer)) || balance === expected,
+  }))
+}
+
+function judgedNative({ transfer, completed, completedBy, txHashes, balance, expected }: NativeFinding): Judged {
+  return { chain: transfer.target, effects: completed, by: completedBy, txHashes, right: balance === expected }
+}
+
+/** Transactions of our lanes that delivered something; a batch is one. */
+function ourDeliveries(judged: readonly Judged[], ours: ReadonlySet<string>): number {
+  return new Set(judged.flatMap(({ chain, by, txHashes }) => (ours.has(`${chain}/${by[0]}`) ? [`${chain}/${txHashes[0]}`] : []))).size
 }
 
 /** A recipient is a place on one chain in one asset: transfers that share it can't be told apart by its balance. */

@@ -7,6 +7,7 @@ import { check, type CheckResult } from './checker.ts'
 import { startFaultProxy, type FaultProxy } from './fault-proxy.ts'
 import { startGuardian, type Guardian } from './guardian.ts'
 import type { NativeBridgeVariant } from './native-bridge.ts'
+import type { SentNativeTransfer } from './native-users.ts'
 import { startNativeWorld, type NativeWorld } from './native-world.ts'
 import { relayerConfig, type ConfigInput, type LaneKey } from './relayer-config.ts'
 import { startTemporal, type TemporalOptions, type TemporalServer } from './temporal.ts'
@@ -79,8 +80,8 @@ export interface Devnet {
   readonly outsiders: { readonly ethereum: DevnetAccount; readonly bsc: DevnetAccount }
   readonly dir: string
   relayerConfig(): ConfigInput
-  /** The independent judge over transfers of this devnet and all its lanes. */
-  check(transfers: readonly SentTransfer[]): Promise<CheckResult>
+  /** The independent judge over transfers of this devnet, of both bridges, and all its lanes. */
+  check(transfers: readonly SentTransfer[], natives?: readonly SentNativeTransfer[]): Promise<CheckResult>
   stop(): Promise<void>
 }
 
@@ -155,7 +156,11 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
           auditMinutes,
           checkpoints: join(dir, 'checkpoints'),
         }),
-      check: (transfers) => check({ transfers, chains: places(chains), lanes: addresses(lanes) }),
+      check: (transfers, natives = []) =>
+        check({
+          ...{ transfers, chains: places(chains), lanes: addresses(lanes) },
+          native: native && { transfers: natives, ends: native.ends },
+        }),
       stop,
     }
   } catch (error) {

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keccak256, solidityPacked, Wallet, zeroPadBytes } from 'ethers'
+import { configSchema } from '../../config/schema.ts'
+import { freshAddress, type DevnetAccount } from '../../devnet/accounts.ts'
+import { startDevnet, type Devnet } from '../../devnet/index.ts'
+import { completionOf, nativeBridgeAbi, type Completion, type NativeBridgeEnd } from '../../devnet/native-bridge.ts'
+import type { SentNativeTransfer } from '../../devnet/native-users.ts'
+import type { NativeWorld } from '../../devnet/native-world.ts'
+import { until } from '../../devnet/until.ts'
+
+describe('the native bridge of the devnet', () => {
+  let devnet: Devnet
+  let native: NativeWorld
+  /** Two from ethereum, one from bsc. */
+  let sent: SentNativeTransfer[]
+
+  beforeAll(async () => {
+    devnet = await startDevnet({ blockTimeSeconds: 0.2, native: 'fixed', batch: 20, inMemory: true, ui: false })
+    if (!devnet.native) throw new Error('no native bridge')
+    native = devnet.native
+    const { ethereum, bsc } = native.users
+    sent = (await Promise.all([ethereum.send([{ amount: 500n }, { amount: 600n }]), bsc.send([{ amount: 500n }])])).flat()
+  }, 60_000)
+
+  afterAll(() => devnet?.stop())
+
+  const lane = (chain: string, index = 0): DevnetAccount => {
+    const found = devnet.lanes.filter((one) => one.chain === chain)[index]
+    if (!found) throw new Error(`no lane of ${chain}`)
+    return found
+  }
+
+  it('stands in the config, both ways', () => {
+    const { bridges, streams } = configSchema.parse(devnet.relayerConfig())
+    const { ethereum, bsc } = native.ends
+    const route = (source: NativeBridgeEnd, target: NativeBridgeEnd) => ({
+      ...{ source: source.name, target: target.name, sourceContract: source.bridge, targetContract: target.bridge, batch: 20 },
+    })
+    expect(bridges['native-bridge']?.routes).toMatchObject([route(ethereum, bsc), route(bsc, ethereum)])
+    expect(streams).toMatchObject({ auditMinutes: 0.1, checkpoints: { kind: 'directory' } })
+  })
+
+  it('has users who know what they sent', () => {
+    expect(sent.map(({ source, target, nonce, amount }) => [source, target, nonce, amount])).toEqual([
+      ['ethereum', 'bsc', 1n, 500n],
+      ['ethereum', 'bsc', 2n, 600n],
+      ['bsc', 'ethereum', 1n, 500n],
+    ])
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(3)
+  })
+
+  it('has a judge that sees what is missing, what came in one batch, and by whom', async () => {
+    expect(await devnet.check([], sent)).toMatchObject({ transfers: 3, delivered: 0, lost: 3, foreignCompletions: 0 })
+    const { ethereum, bsc } = native.ends
+    await complete(bsc, lane('bsc'), sent.slice(0, 2).map(completion))
+    const half = await devnet.check([], sent)
+    expect(half).toMatchObject({ transfers: 3, delivered: 2, lost: 1, duplicates: 0, wrongBalances: 0, wastedTransactions: 0 })
+    expect(half.deliveredBy).toEqual({ [lane('bsc').address]: 2 })
+    await complete(ethereum, lane('ethereum'), sent.slice(2).map(completion))
+    const whole = await devnet.check([], sent)
+    expect(whole).toMatchObject({ delivered: 3, lost: 0, foreignCompletions: 0, wastedTransactions: 0, nonceHoles: 0 })
+    expect(whole.nativeFindings.every(({ latencyMs }) => (latencyMs ?? -1) >= 0)).toBe(true)
+    // Another amount than was initiated is another transfer, which never arrived.
+    const [first] = sent as [SentNativeTransfer]
+    expect(await devnet.check([], [{ ...first, amount: 501n }])).toMatchObject({ delivered: 0, lost: 1 })
+    // What the recipient has is not what it should have.
+    const twice = [first, { ...first, nonce: 9n }]
+    expect(await devnet.check([], twice)).toMatchObject({ delivered: 0, wrongBalances: 1, lost: 1 })
+  })
+
+  it('has a judge that sees completions that nobody initiated', async () => {
+    const { ends } = native
+    const made = { initiator: freshAddress(), recipient: freshAddress(), amount: 7n, nonce: 77n }
+    const id = keccak256(
+      solidityPacked(
+        ['bytes32', 'address', 'uint256', 'uint256'],
+        [zeroPadBytes(made.initiator, 32), made.recipient, made.amount, made.nonce],
+      ),
+    )
+    await complete(ends.bsc, lane('bsc'), [[id, zeroPadBytes(made.initiator, 32), made.recipient, made.amount, made.nonce]])
+    expect(await devnet.check([], sent)).toMatchObject({ delivered: 3, foreignCompletions: 1, wastedTransactions: 1 })
+  })
+})
+
+function completion(sent: SentNativeTransfer): Completion {
+  return completionOf({ ...sent, recipient: `0x${sent.recipient.slice(2).padStart(64, '0')}` })
+}
+
+/** One transaction of a lane, mined by the chain itself. */
+async function complete({ anvil, bridge }: NativeBridgeEnd, { address, privateKey }: DevnetAccount, completions: readonly Completion[]) {
+  const abi = await nativeBridgeAbi()
+  const columns = [0, 1, 2, 3, 4].map((column) => completions.map((one) => one[column]))
+  const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [address, 'latest']))
+  const fees = { type: 2, gasLimit: 1_000_000n, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n }
+  const data = abi.encodeFunctionData('batchCompleteBridgeTransfer', columns)
+  const raw = await new Wallet(privateKey).signTransaction({ ...fees, to: bridge, data, nonce, chainId: anvil.chainId })
+  const hash = await anvil.rpc<string>('eth_sendRawTransaction', [raw])
+  const receipt = await until(
+    () => anvil.rpc<{ status: string } | null>('eth_getTransactionReceipt', [hash]).then((one) => one ?? undefined),
+    {
+      timeoutMs: 10_000,
+      what: 'the batch to be mined',
+    },
+  )
+  expect(receipt.status).toBe('0x1')
+}
