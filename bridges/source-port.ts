@@ -46,8 +46,22 @@ export interface SignedSource extends SourceBase {
   readonly emitterChain: number
   /** 64 lower-case hex digits. */
   readonly emitter: string
-  /** What the source's blocks say of numbers, so that a gap gets its name. Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE. */
-  published(range: BlockRange): Promise<readonly Published[]>
+  /**
+   * Where the config says that it begins; the `first` of `config` is only the lowest number there can be. Absent: whoever starts the stream
+   * decides. `block` is where reads of `published` end: no number from `first` on is below it.
+   */
+  readonly begins: { readonly first?: string; readonly block?: number }
+  /**
+   * What the source's blocks say of numbers, in order, so that a gap gets its name. Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE (also if
+   * a fork moved the blocks meanwhile).
+   * @param wanted of the others only number and height are told: their blocks are not read
+   */
+  published(range: BlockRange, wanted?: (number: string) => boolean): Promise<readonly Published[]>
+  /**
+   * Which of them are delivered for good: the target's finalized state shows it, and more than half of its nodes say so. False also for those whose target
+   * this process is not connected to, or whose target's nodes disagree. Throws what reads throw.
+   */
+  delivered(transfers: readonly Omit<Transfer, 'message'>[]): Promise<readonly boolean[]>
 }
 
 /** A transfer with the final block that it started in. */
@@ -60,8 +74,8 @@ export interface PlacedTransfer {
 export interface Published {
   readonly number: string
   readonly height: number
-  /** As the emitter asked: 200 instant, 201 safe, else blocks or finalized (reference/wormhole.md). */
+  /** How sure the guardians must be of its block before they sign, as the emitter asked: 200 instant, 201 safe, else finalized. */
   readonly consistencyLevel: number
-  /** What it will be once it is signed; undefined if it is no transfer that we deliver (another payload, no route). */
-  readonly transfer?: Omit<Transfer, 'message'>
+  /** What it is; absent: it was not looked at. `none`: no transfer that we deliver (another payload, no route). */
+  readonly content?: { readonly kind: 'transfer'; readonly transfer: Omit<Transfer, 'message'> } | { readonly kind: 'none' }
 }

@@ -6,6 +6,8 @@ import { RelayerError } from '../../domain/errors.ts'
 export const coreAbi = new Interface([
   'function getCurrentGuardianSetIndex() view returns (uint32)',
   'function getGuardianSet(uint32 index) view returns (tuple(address[] keys, uint32 expirationTime))',
+  'function nextSequence(address emitter) view returns (uint64)',
+  'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce, bytes payload, uint8 consistencyLevel)',
 ])
 
 export const tokenBridgeAbi = new Interface([

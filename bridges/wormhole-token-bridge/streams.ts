@@ -1,0 +1,58 @@
+import { RelayerError } from '../../domain/errors.ts'
+import type { ChainName } from '../../domain/transfer.ts'
+import type { SignedSource } from '../source-port.ts'
+import { type ContractReader, coreAbi, read, tokenBridgeAbi } from './contracts.ts'
+import { wormholeTokenBridge } from './message.ts'
+import { type Emitter, publishedIn, type SourceReader } from './published.ts'
+
+export interface TokenBridgeSourceOptions extends Emitter {
+  readonly chain: SourceReader
+  /** The token bridges that this process is connected to, by chain. */
+  readonly targets: ReadonlyMap<ChainName, { readonly chain: ContractReader; readonly tokenBridge: string }>
+  readonly begins: SignedSource['begins']
+  readonly maxOpen: number
+}
+
+/** Reads that leave in one request: as many as most gateways take. */
+const readsPerTick = 100
+
+/** The messages of one token bridge as a numbered source: the core contract's count and logs prove what must have been signed. */
+export function createTokenBridgeSource(options: TokenBridgeSourceOptions): SignedSource {
+  const { chain, core, sourceChain, emitterChain, emitter, targets, begins, maxOpen } = options
+  const account = `0x${emitter.slice(24)}`
+
+  /** What a node says is asked of the others before it stands: the number is then never started. */
+  async function isDelivered({ targetChain, digest }: { readonly targetChain: ChainName; readonly digest: string }): Promise<boolean> {
+    const target = targets.get(targetChain)
+    if (!target) return false
+    const ask = async (at: 'finalized' | 'agreed') =>
+      (await read(target.chain, target.tokenBridge, tokenBridgeAbi, 'isTransferCompleted', [digest], at)) === true
+    if (!(await ask('finalized'))) return false
+    return ask('agreed').catch((error: unknown) => {
+      if (error instanceof RelayerError && error.code === 'NODES_DISAGREE') return false
+      throw error
+    })
+  }
+
+  return {
+    kind: 'signed',
+    config: { stream: `${wormholeTokenBridge}:${sourceChain}:${emitter}`, first: begins.first ?? '0', maxOpen },
+    bridge: wormholeTokenBridge,
+    sourceChain,
+    emitterChain,
+    emitter,
+    begins,
+    async highest() {
+      const next = BigInt(String(await read(chain, core, coreAbi, 'nextSequence', [account], 'agreed')))
+      return next === 0n ? undefined : String(next - 1n)
+    },
+    published: (range, wanted = () => true) => publishedIn(chain, options, range, wanted),
+    async delivered(transfers) {
+      const answers: boolean[] = []
+      for (let from = 0; from < transfers.length; from += readsPerTick) {
+        answers.push(...(await Promise.all(transfers.slice(from, from + readsPerTick).map(isDelivered))))
+      }
+      return answers
+    },
+  }
+}
