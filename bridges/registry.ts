@@ -2,10 +2,13 @@ import type { EvmChain } from '../chains/evm/index.ts'
 import type { Chain } from '../chains/port.ts'
 import type { NativeBridgeConfig, WormholeTokenBridgeConfig } from '../config/bridge-schema.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
+import { RelayerError } from '../domain/errors.ts'
 import type { BridgeName, ChainName } from '../domain/transfer.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
+import { createGoodMessages, type GoodMessages } from './native-bridge/good-messages.ts'
 import { createNativeBridge } from './native-bridge/index.ts'
 import type { NativeRoute } from './native-bridge/message.ts'
+import { createNativeSource } from './native-bridge/streams.ts'
 import type { ReadableRoute } from './native-bridge/verify.ts'
 import type { Bridge, Bridges, Endpoint } from './port.ts'
 import { createEvmEndpoint, type EvmEndpointOptions } from './wormhole-token-bridge/evm.ts'
@@ -26,46 +29,55 @@ export interface SpySource {
   readonly filters: readonly { readonly chain: number; readonly emitter: string }[]
 }
 
-type Connected = ReadonlyMap<ChainName, Chain>
+type Chains = ReadonlyMap<ChainName, Chain>
+
+/** The chains of a process: `served` are those that it delivers to, `connected` has also those that it only reads messages of. */
+interface Connections {
+  readonly connected: Chains
+  readonly served: Chains
+}
+
 type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
 /** How each bridge is made from its own part of the config; one that the config knows and this record does not fails to compile. */
 const makers: {
-  readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, connected: Connected) => Bridge
+  readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, chains: Connections) => Bridge
 } = {
-  'wormhole-token-bridge': (settings, { chains }, connected) =>
+  'wormhole-token-bridge': (settings, { chains }, { served }) =>
     createWormholeTokenBridge({
-      chainNames: new Map(Object.entries(chains).map(([name, { wormholeChainId }]) => [wormholeChainId, name])),
+      chainNames: new Map(Object.entries(chains).map(([name, chain]) => [wormholeOf(name, chain).wormholeChainId, name])),
       endpoints: new Map(
         Object.entries(chains).flatMap(([name, chain]) => {
-          const connection = connected.get(name)
+          const connection = served.get(name)
           return connection ? [[name, tokenBridgeEndpoints[chain.family](connection, tokenBridgeValues(name, chain, settings))]] : []
         }),
       ),
       sources: [],
     }),
-  'native-bridge': ({ routes }, { chains }, connected) => {
-    const all = routes.map((route) => nativeRoute(route, chains))
-    const readable = all.flatMap((route) => {
-      const source = connected.get(route.sourceChain)
-      return source ? [{ ...route, source: source as EvmChain }] : []
+  'native-bridge': ({ routes }, { chains }, { connected, served }) => {
+    const good = createGoodMessages()
+    const all = routes.map((settings) => ({ ...settings, ...nativeRoute(settings, chains) }))
+    // A route is served where its target is; its source is connected then.
+    const ours = all.flatMap((route) => {
+      const [source, target] = [connected.get(route.sourceChain), served.get(route.targetChain)]
+      return source && target ? [{ ...route, source: source as EvmChain, target: target as EvmChain }] : []
     })
     return createNativeBridge({
       routes: all,
       endpoints: new Map(
-        [...connected].map(([name, chain]) => {
-          const ours = readable.filter(({ targetChain }) => targetChain === name)
-          return [name, nativeEndpoints[chainFamily(chains, name)](chain, ours)]
+        [...served].map(([name, chain]) => {
+          const toHere = ours.filter(({ targetChain }) => targetChain === name)
+          return [name, nativeEndpoints[chainFamily(chains, name)](chain, toHere, good)]
         }),
       ),
-      sources: [],
+      sources: ours.map((route) => createNativeSource({ ...route, route, good })),
     })
   },
 }
 
 /** How the native bridge stands on a chain of each family. */
-const nativeEndpoints: Record<ChainConfig['family'], (chain: Chain, routes: readonly ReadableRoute[]) => Endpoint> = {
-  evm: (chain, routes) => createNativeEndpoint({ chain: chain as EvmChain, routes }),
+const nativeEndpoints: Record<ChainConfig['family'], (chain: Chain, routes: readonly ReadableRoute[], good: GoodMessages) => Endpoint> = {
+  evm: (chain, routes, good) => createNativeEndpoint({ chain: chain as EvmChain, routes, good }),
 }
 
 /** How the token bridge stands on a chain of each family. */
@@ -74,11 +86,23 @@ const tokenBridgeEndpoints: Record<ChainConfig['family'], (chain: Chain, values:
   evm: (chain, values) => createEvmEndpoint({ ...values, chain: chain as EvmChain }),
 }
 
-/** All bridges of the config, with an endpoint on every connected chain. */
-export function createBridges(options: BridgesOptions, connected: Connected): Bridges {
+/**
+ * All bridges of the config, with an endpoint on every served chain.
+ * @param connected with the sources of the native routes to those (`sourcesOf`)
+ * @param served names of connected chains; absent: all of them
+ */
+export function createBridges(options: BridgesOptions, connected: Chains, served: Iterable<ChainName> = connected.keys()): Bridges {
+  const names = new Set(served)
+  const connections = { connected, served: new Map([...connected].filter(([name]) => names.has(name))) }
   const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]): [BridgeName, Bridge][] =>
-    settings ? [[name, makers[name](settings, options, connected)]] : []
+    settings ? [[name, makers[name](settings, options, connections)]] : []
   return new Map((Object.keys(makers) as (keyof typeof makers)[]).flatMap((name) => make(name, options.bridges[name])))
+}
+
+/** The chains that who delivers to `targets` has to read: whose messages nobody signs, so that the source itself is asked. */
+export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
+  const routes = bridges['native-bridge']?.routes ?? []
+  return [...new Set(routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])))]
 }
 
 /** The guardian spies of the config; the filters are the token bridges of all its chains. */
@@ -86,10 +110,10 @@ export function spySources({ chains, bridges }: BridgesOptions): readonly SpySou
   const bridge = 'wormhole-token-bridge'
   const address = bridges[bridge]?.spy?.address
   if (address === undefined) return []
-  const filters = Object.values(chains).map(({ wormholeChainId, contracts }) => ({
-    chain: wormholeChainId,
-    emitter: contracts.tokenBridge.slice(2).toLowerCase().padStart(64, '0'),
-  }))
+  const filters = Object.entries(chains).map(([name, chain]) => {
+    const { wormholeChainId, contracts } = wormholeOf(name, chain)
+    return { chain: wormholeChainId, emitter: contracts.tokenBridge.slice(2).toLowerCase().padStart(64, '0') }
+  })
   return [{ bridge, address, filters }]
 }
 
@@ -103,11 +127,18 @@ function chainFamily(chains: BridgesOptions['chains'], name: ChainName): ChainCo
   return chains[name]?.family ?? 'evm'
 }
 
+/** What Wormhole's bridge needs of a chain. Throws CONFIG_INVALID; a loaded config has it (config/cross-checks.ts). */
+function wormholeOf(name: ChainName, { wormholeChainId, contracts }: BridgesOptions['chains'][ChainName]) {
+  if (wormholeChainId !== undefined && contracts) return { wormholeChainId, contracts }
+  throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })
+}
+
 function tokenBridgeValues(
   name: ChainName,
-  { wormholeChainId, contracts }: BridgesOptions['chains'][ChainName],
+  chain: BridgesOptions['chains'][ChainName],
   { assets, minimumFees, calls }: WormholeTokenBridgeConfig,
 ): Omit<EvmEndpointOptions, 'chain'> {
+  const { wormholeChainId, contracts } = wormholeOf(name, chain)
   return {
     wormholeChainId,
     core: contracts.core,

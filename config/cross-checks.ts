@@ -1,4 +1,6 @@
+import { checkRoutes } from './native-checks.ts'
 import type { Problem } from './problems.ts'
+import { list, map } from './tree.ts'
 
 /**
  * What one field alone cannot tell. Works on the raw tree, so that these problems are listed together with those of single fields;
@@ -7,17 +9,17 @@ import type { Problem } from './problems.ts'
 export function crossCheck(raw: unknown): Problem[] {
   const config = map(raw)
   const chains = Object.entries(map(config['chains']))
+  const names = chains.map(([name]) => name)
+  const bridges = map(config['bridges'])
   return [
     ...(config['chains'] !== undefined && chains.length === 0 ? [noChain] : []),
     ...duplicates(chains, 'networkId', 'One network is one chain: merge the two, with the nodes and lanes of both.'),
     ...duplicates(chains, 'wormholeChainId', 'Every Wormhole chain id belongs to one chain: correct one of them.'),
     ...chains.flatMap(([name, chain]) => checkNodes(`chains.${name}`, map(chain))),
     ...chains.flatMap(([name, chain]) => checkLanes(name, list(map(chain)['lanes']))),
-    ...checkBridge(
-      'bridges.wormhole-token-bridge',
-      map(map(config['bridges'])['wormhole-token-bridge']),
-      chains.map(([name]) => name),
-    ),
+    ...(bridges['wormhole-token-bridge'] === undefined ? [] : chains.flatMap(([name, chain]) => checkWormhole(name, map(chain)))),
+    ...checkBridge('bridges.wormhole-token-bridge', map(bridges['wormhole-token-bridge']), names),
+    ...checkRoutes('bridges.native-bridge.routes', list(map(bridges['native-bridge'])['routes']), names),
   ]
 }
 
@@ -95,6 +97,19 @@ function checkSigner(path: string, signer: Record<string, unknown>): Problem[] {
   ]
 }
 
+/** What Wormhole's bridge needs of every chain, and the others don't. */
+function checkWormhole(name: string, chain: Record<string, unknown>): Problem[] {
+  const missing = [
+    ['wormholeChainId', "Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge."],
+    ['contracts', 'Add core and tokenBridge: the Wormhole contracts of the chain.'],
+  ] as const
+  return missing.flatMap(([field, remedy]) =>
+    chain[field] === undefined
+      ? [{ path: `chains.${name}.${field}`, problem: 'is missing, and bridges.wormhole-token-bridge needs it', remedy }]
+      : [],
+  )
+}
+
 function checkBridge(path: string, bridge: Record<string, unknown>, chains: readonly string[]): Problem[] {
   const byChain = (field: string): [string, string, unknown][] =>
     Object.entries(map(bridge[field])).map(([chain, table]) => [`${path}.${field}.${chain}`, chain, table])
@@ -111,12 +126,4 @@ function repeatedTokens(path: string, table: unknown): Problem[] {
   const tokens = Object.keys(map(table)).map((token) => token.toLowerCase().replace('/0x', '/'))
   const twice = tokens.find((token, index) => tokens.indexOf(token) !== index)
   return twice ? [{ path, problem: `names the token ${twice} twice`, remedy: 'Keep one of the two fees.' }] : []
-}
-
-function map(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }

@@ -80,7 +80,13 @@ export const finalitySchema = z.discriminatedUnion('kind', [
 export const chainSchema = z.strictObject({
   family: z.literal('evm').describe('How the chain is spoken to.'),
   networkId: z.number().int().positive().describe('EIP-155 chain id; checked against every node.'),
-  wormholeChainId: z.number().int().min(1).max(65_535).describe("Wormhole's number of the chain (2 is Ethereum)."),
+  wormholeChainId: z
+    .number()
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe("Wormhole's number of the chain (2 is Ethereum). Wormhole's bridge needs it."),
   nodes: z
     .array(
       z.strictObject({
@@ -161,7 +167,8 @@ export const chainSchema = z.strictObject({
       core: address.describe('The Wormhole core contract: guardian sets and published messages.'),
       tokenBridge: address.describe('The Wormhole token bridge contract.'),
     })
-    .describe('The Wormhole contracts of this chain.'),
+    .optional()
+    .describe("The Wormhole contracts of this chain. Wormhole's bridge needs them."),
   bumpAfterBlocks: z
     .number()
     .int()

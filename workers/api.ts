@@ -42,12 +42,18 @@ export async function startApi(options: {
     {
       requestsPerMinute,
       known: namesOf(config),
-      chainIds: Object.fromEntries(Object.entries(config.chains).map(([name, chain]) => [name, chain.wormholeChainId])),
+      chainIds: wormholeIds(config),
     },
   )
   await api.listen({ host, port })
   logger.info('the API listens', { host, port })
   return { stop: () => api.close() }
+}
+
+/** Wormhole's numbers of the chains that have one, by name. */
+function wormholeIds({ chains }: Config): Record<ChainName, number> {
+  const ids = Object.entries(chains).flatMap(([name, { wormholeChainId: id }]) => (id === undefined ? [] : [[name, id] as const]))
+  return Object.fromEntries(ids)
 }
 
 const laneStates = ['active', 'syncing', 'paused', 'draining', 'forbidden', 'funds', 'replaced'] as const

@@ -1,5 +1,5 @@
 import type { Bridges } from '../bridges/port.ts'
-import { createBridges } from '../bridges/registry.ts'
+import { createBridges, sourcesOf } from '../bridges/registry.ts'
 import type { Chain } from '../chains/port.ts'
 import { createChain } from '../chains/registry.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
@@ -18,16 +18,23 @@ const fillAfterMs = 60_000
 
 /** The networks of a process and the bridges between them. */
 export interface World {
+  /** All that are connected: also the sources of native routes to the served ones, whose tables are read. */
   readonly chains: ReadonlyMap<ChainName, Chain>
+  /** Those that this process delivers to. */
+  readonly served: readonly ChainName[]
   readonly bridges: Bridges
 }
 
-/** Connects to the chains of the config, or to those that are named. Throws CHAIN_ID_MISMATCH, NODE_UNAVAILABLE, INPUT_INVALID. */
+/**
+ * Connects to the chains of the config, or to those that are named and the sources of native routes to them. Throws CHAIN_ID_MISMATCH,
+ * NODE_UNAVAILABLE, INPUT_INVALID.
+ */
 export async function connectWorld(config: Config, only?: readonly ChainName[]): Promise<World> {
-  const names = only ?? Object.keys(config.chains)
+  const served = [...new Set(only ?? Object.keys(config.chains))]
+  const names = [...new Set([...served, ...sourcesOf(config, served)])]
   const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name))] as const))
   await Promise.all([...chains.values()].map((chain) => chain.connect()))
-  return { chains, bridges: createBridges(config, chains) }
+  return { chains, served, bridges: createBridges(config, chains, served) }
 }
 
 function buildChain(name: ChainName, chain: ChainConfig): Chain {

@@ -41,7 +41,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   const { logger } = options
   const serves = (one: Role) => role === 'all' || role === one
   const temporal = await connectTemporal(config.temporal, logger)
-  const world: World = role === 'lanes' ? { chains: new Map(), bridges: new Map() } : await connectWorld(config, options.chains)
+  const world: World = role === 'lanes' ? { chains: new Map(), served: [], bridges: new Map() } : await connectWorld(config, options.chains)
   const watch = await watchSettings({ client: temporal.client, logger })
   followNodes(watch, world, logger)
   const settings = watch.current
@@ -60,14 +60,14 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   }
   const metrics = processMetrics(world, agents, settings)
   if (serves('chain')) {
-    for (const name of world.chains.keys()) {
+    for (const name of world.served) {
       workers.push(await createChainWorker(name, { config, temporal, world, settings, logger, metrics, tuning: tuningFrom(options.env) }))
       services.push(scheduleAudits({ client: temporal.client, config, chain: name, logger }))
     }
   }
   if (serves('intake')) services.push(startIntake({ config, temporal, world, settings, logger, metrics }))
   if (serves('api')) services.push(await startApi({ config, temporal, world, settings, logger, metrics }))
-  logger.info('running', { role, chains: [...world.chains.keys()], lanes: agents.length, workers: ledgers.length + workers.length })
+  logger.info('running', { role, chains: world.served, lanes: agents.length, workers: ledgers.length + workers.length })
   return supervise({ ledgers, workers, agents, services, watch, temporal, world, logger })
 }
 
@@ -76,7 +76,7 @@ async function laneWorkers(context: { config: Config; options: RunOptions; tempo
   const { env, logger } = options
   const fees = createFeeDesk(config, settings)
   const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
-  const wanted = [...world.chains.keys()].flatMap((chainName) => {
+  const wanted = world.served.flatMap((chainName) => {
     const chain = config.chains[chainName]
     return (chain?.lanes ?? [])
       .filter((lane) => lane.signer && (!options.lanes || options.lanes.some((one) => one.toLowerCase() === lane.address)))

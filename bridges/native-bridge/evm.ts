@@ -9,6 +9,7 @@ import { nativeBridgeAbi, readInboundNonce } from './contracts.ts'
 import { completedTopic, readCompleted } from './events.ts'
 import { createFindDelivery } from './find-delivery.ts'
 import { gateOf } from './gates.ts'
+import type { GoodMessages } from './good-messages.ts'
 import { createLimits, secondsOf } from './limits.ts'
 import { type NativeMessage, readMessage, toTransfer } from './message.ts'
 import { explainRevert } from './reverts.ts'
@@ -20,6 +21,8 @@ export interface EvmEndpointOptions {
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender'>
   /** The routes that end at this chain, each with its source chain connected. */
   readonly routes: readonly ReadableRoute[]
+  /** What was found good lately, shared with the streams of this process. Absent: a memory of its own. */
+  readonly good?: GoodMessages
 }
 
 /** The port, and what this bridge knows beyond it. */
@@ -31,11 +34,11 @@ export interface NativeEndpoint extends Endpoint {
 }
 
 /** Throws CONFIG_INVALID (routes that share a contract, or end elsewhere). */
-export function createEvmEndpoint({ chain, routes: given }: EvmEndpointOptions): NativeEndpoint {
+export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOptions): NativeEndpoint {
   const stray = given.find(({ targetChain }) => targetChain !== chain.name)
   if (stray) throw new RelayerError('CONFIG_INVALID', { detail: `A route to ${stray.targetChain} is none to ${chain.name}.` })
   const routes = createRoutes(given)
-  const verifier = createVerifier({ routes })
+  const verifier = createVerifier({ routes, ...(good && { good }) })
   const findDelivery = createFindDelivery(chain)
   const limits = new Map(routes.all.map(({ targetBridge }) => [targetBridge, createLimits(chain, targetBridge)]))
 

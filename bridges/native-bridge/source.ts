@@ -13,6 +13,8 @@ export interface StreamReader extends ContractReader {
 
 /** Entries of a table that one tick asks for: as many as fit into a request of most gateways. */
 const readsPerTick = 100
+/** The same at `agreed`, where a single node is asked twice, a block apart: all wait for one block, and the node gets them by the hundred. */
+const agreedPerTick = 2_000
 
 /**
  * The transfers that started in these blocks, in order. Throws NATIVE_ID_MISMATCH (a node's word alone: ask the table at `agreed` before the route is
@@ -37,7 +39,7 @@ export async function recordedUnder(
   nonces: readonly bigint[],
   at: At = 'finalized',
 ): Promise<readonly (NativeTransfer | undefined)[]> {
-  return inTicks(nonces, async (nonce) => {
+  return inTicks(nonces, at, async (nonce) => {
     const recorded: Outbound | undefined = await readOutbound(chain, bridge, nonce, at)
     if (!recorded) return undefined
     const transfer = { ...recorded, nonce }
@@ -53,13 +55,13 @@ export function completedUnder(
   ids: readonly string[],
   at: At = 'finalized',
 ): Promise<readonly bigint[]> {
-  return inTicks(ids, (id) => readInboundNonce(chain, bridge, id, at))
+  return inTicks(ids, at, (id) => readInboundNonce(chain, bridge, id, at))
 }
 
 /**
  * The highest nonce that the source has given out; 0: none. Its counter is private, but the table has no holes: look at doubled distances until there
- * is nothing, then halve. One read if `known` still is the highest, 2 log2 of the distance at most.
- * @param known a nonce that is known to exist, or 0
+ * is nothing, then halve. Two reads of one tick if `known` still is the highest; from another, 2 log2 of the distance at most, and those two.
+ * @param known a nonce that was known to exist, or 0; if it is gone, all below is looked at again
  */
 export async function highestNonce(
   chain: ContractReader,
@@ -67,19 +69,33 @@ export async function highestNonce(
   { known = 0n, at = 'finalized' }: { readonly known?: bigint; readonly at?: At } = {},
 ): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
-  let low = known
-  let step = 1n
-  while (await exists(low + step)) {
-    low += step
-    step *= 2n
+  const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])
+  if (present && !next) return known
+  let low = present ? known + 1n : 0n
+  let high = known
+  if (present) {
+    let step = 1n
+    while (await exists(low + step)) {
+      low += step
+      step *= 2n
+    }
+    high = low + step
   }
-  let high = low + step
   while (high - low > 1n) {
     const middle = (low + high) / 2n
     if (await exists(middle)) low = middle
     else high = middle
   }
   return low
+}
+
+/**
+ * The same on the word of more than half of the nodes. A single node is asked twice, a block apart, so that what it says alone is only held against
+ * the others' word: one wait for a block unless it was wrong, or new ones became final meanwhile.
+ */
+export async function agreedHighestNonce(chain: ContractReader, bridge: string, known = 0n): Promise<bigint> {
+  const likely = await highestNonce(chain, bridge, { known })
+  return highestNonce(chain, bridge, { known: likely, at: 'agreed' })
 }
 
 async function eventsIn(
@@ -101,11 +117,12 @@ async function eventsIn(
   return logs.map(readEvent)
 }
 
-/** All reads of a tick leave in one request. */
-async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Promise<V>): Promise<readonly V[]> {
+/** The reads of a tick leave together. */
+async function inTicks<K, V>(keys: readonly K[], at: At, readOne: (key: K) => Promise<V>): Promise<readonly V[]> {
+  const perTick = at === 'agreed' ? agreedPerTick : readsPerTick
   const values: V[] = []
-  for (let from = 0; from < keys.length; from += readsPerTick) {
-    values.push(...(await Promise.all(keys.slice(from, from + readsPerTick).map(readOne))))
+  for (let from = 0; from < keys.length; from += perTick) {
+    values.push(...(await Promise.all(keys.slice(from, from + perTick).map(readOne))))
   }
   return values
 }

@@ -1,7 +1,7 @@
-import { keccak256 } from 'ethers'
 import { RelayerError, type ErrorCode } from '../../domain/errors.ts'
 import type { Verdict } from '../port.ts'
 import { type ContractReader, readOutbound } from './contracts.ts'
+import { createGoodMessages, type GoodMessages } from './good-messages.ts'
 import { type NativeMessage, type NativeRoute, readMessage } from './message.ts'
 import type { Routes } from './routes.ts'
 
@@ -24,34 +24,18 @@ export interface Verifier {
 
 export interface VerifierOptions {
   readonly routes: Routes<ReadableRoute>
-  /** How long a message that was found good is not looked up again, ms: from the door to its last step. Default 60 s. */
-  readonly rememberMs?: number
-  /** ms since any moment; for tests. */
-  readonly clock?: () => number
+  /** What was found good lately is not looked up again: from the door, or the stream that read it, to its last step. Absent: a memory of its own. */
+  readonly good?: GoodMessages
 }
 
-/** How many messages are remembered as good. */
-const mostRemembered = 4_096
-
-export function createVerifier({ routes, rememberMs = 60_000, clock = () => performance.now() }: VerifierOptions): Verifier {
-  /** Hash of the message → when it was found good. Not for longer: a transfer that waits for days must not outlive a replaced source chain. */
-  const good = new Map<string, number>()
-
-  function remember(key: string): void {
-    good.delete(key)
-    for (const oldest of good.keys()) if (good.size >= mostRemembered) good.delete(oldest)
-    good.set(key, clock())
-  }
-
+export function createVerifier({ routes, good = createGoodMessages() }: VerifierOptions): Verifier {
   return {
     async verify(bytes) {
       const message = readMessage(bytes)
       const route = routes.of(message)
-      const key = keccak256(bytes)
-      const goodAt = good.get(key)
-      if (goodAt !== undefined && clock() - goodAt < rememberMs) return { message, route }
+      if (good.has(bytes)) return { message, route }
       await checkTable(message, route)
-      remember(key)
+      good.add(bytes)
       return { message, route }
     },
   }

@@ -27,10 +27,14 @@ async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
     const reader = readers.find((one, index) => reads(one) && nodes[index]?.status !== 'fail')
     const keys = await Promise.all(chain.lanes.map((lane) => look(area, `key of ${lane.address}`, () => checkKey(chain, lane))))
     if (!reader) return [...nodes, ...keys]
-    const contracts = await Promise.all([
-      look(area, 'core contract', () => checkCore(reader, chain)),
-      look(area, 'token bridge contract', () => checkTokenBridge(reader, chain)),
-    ])
+    const contracts = await Promise.all(
+      isOnWormhole(chain)
+        ? [
+            look(area, 'core contract', () => checkCore(reader, chain)),
+            look(area, 'token bridge contract', () => checkTokenBridge(reader, chain)),
+          ]
+        : [],
+    )
     const balances = await Promise.all(chain.lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, address))))
     return [...nodes, ...contracts, ...keys, ...balances, ...(chain.lanes.length === 0 ? [noLane(area)] : [])]
   } finally {
@@ -85,8 +89,14 @@ const contracts = new Interface([
   'function getGuardianSet(uint32) view returns (tuple(address[] keys, uint32 expirationTime))',
 ])
 
+type OnWormhole = Required<Pick<ChainConfig, 'wormholeChainId' | 'contracts'>>
+
+function isOnWormhole<Some extends ChainConfig>(chain: Some): chain is Some & OnWormhole {
+  return chain.wormholeChainId !== undefined && chain.contracts !== undefined
+}
+
 /** The core contract answers, has our Wormhole chain id, and its guardian set can be read. */
-async function checkCore(reader: Reader, { contracts: { core }, wormholeChainId }: ChainConfig): Promise<Finding> {
+async function checkCore(reader: Reader, { contracts: { core }, wormholeChainId }: OnWormhole): Promise<Finding> {
   const chainId = Number(await read(reader, core, 'chainId'))
   if (chainId !== wormholeChainId) return wrongChainId(core, chainId, wormholeChainId)
   const index = (await read(reader, core, 'getCurrentGuardianSetIndex')) as bigint
@@ -96,7 +106,7 @@ async function checkCore(reader: Reader, { contracts: { core }, wormholeChainId 
   return `${core}, guardian set ${index} of ${keys.length}`
 }
 
-async function checkTokenBridge(reader: Reader, { contracts: { core, tokenBridge }, wormholeChainId }: ChainConfig): Promise<Finding> {
+async function checkTokenBridge(reader: Reader, { contracts: { core, tokenBridge }, wormholeChainId }: OnWormhole): Promise<Finding> {
   const chainId = Number(await read(reader, tokenBridge, 'chainId'))
   if (chainId !== wormholeChainId) return wrongChainId(tokenBridge, chainId, wormholeChainId)
   const itsCore = String(await read(reader, tokenBridge, 'wormhole')).toLowerCase()

@@ -56,7 +56,7 @@ export async function openApi(
     {
       requestsPerMinute: 1_000,
       known: namesOf(config),
-      chainIds: Object.fromEntries(Object.entries(config.chains).map(([name, { wormholeChainId }]) => [name, wormholeChainId])),
+      chainIds: Object.fromEntries(Object.entries(config.chains).flatMap(([name, { wormholeChainId: id }]) => (id ? [[name, id]] : []))),
       ...options,
     },
   )

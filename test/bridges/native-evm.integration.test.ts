@@ -4,6 +4,7 @@ import { type Bisection, bisection, nextBatch, tried } from '../../bridges/nativ
 import { tokenAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { fitting } from '../../bridges/native-bridge/gates.ts'
+import { createGoodMessages } from '../../bridges/native-bridge/good-messages.ts'
 import { createLimits, secondsOf } from '../../bridges/native-bridge/limits.ts'
 import { idOf, type NativeTransfer, readMessage, toTransfer, writeMessage } from '../../bridges/native-bridge/message.ts'
 import { createRoutes } from '../../bridges/native-bridge/routes.ts'
@@ -105,7 +106,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
         },
       }
       const routes = createRoutes([{ ...world.route, source }])
-      const { verify } = createVerifier({ routes, rememberMs: 1_000, clock: () => now })
+      const { verify } = createVerifier({ routes, good: createGoodMessages({ rememberMs: 1_000, clock: () => now }) })
       for (const at of [0, 999]) {
         now = at
         await verify(bytes)

@@ -102,7 +102,7 @@ describe('a good config', () => {
 
   test('takes addresses without quotes, which YAML would read as numbers', () => {
     const config = parseConfig(least.replace(`'${contracts.core}'`, contracts.core.toUpperCase().replace('0X', '0x')), env, 'portage.yaml')
-    expect(config.chains['ethereum']?.contracts.core).toBe(contracts.core)
+    expect(config.chains['ethereum']?.contracts?.core).toBe(contracts.core)
   })
 
   test('names tokens in one way, however they are written', () => {
@@ -165,7 +165,6 @@ extra: 1
         - chains.one.nodes[0].url must be an http or https URL. Correct the URL. JSON-RPC over HTTP. Keys in it never appear in logs.
         - chains.one.finality.blocks must be at least 1. Change it.
         - chains.one.blockTimeMs is missing. Add it. Expected time between blocks; also how often the head is asked for (at least every 4 s).
-        - chains.one.contracts is missing. Add it. The Wormhole contracts of this chain.
         - chains.one.lanes[0].address must be an address: 0x and 40 hex digits. Correct it. The address of the key. Every worker of the chain knows it; only lane workers need the signer.
         - chains.one.lanes[0].signer.kind has an unknown value. Use keystore or environment or remote or aws-kms.
         - chains.one.lanes[1].signer.file is missing. Add it. Path of the file; relative to the config file.
@@ -174,9 +173,9 @@ extra: 1
         - chains.two.nodes must have at least 1 entry. Change it. The nodes of the chain, at least one that reads.
         - chains.two.blockTimeMs must be at least 50. Change it. Expected time between blocks; also how often the head is asked for (at least every 4 s).
         - chains.two.contracts.tokenBridge must be a text, not a number. Put the value in quotes. The Wormhole token bridge contract.
-        - chains.three.wormholeChainId must be at most 65535. Change it. Wormhole's number of the chain (2 is Ethereum).
+        - chains.three.wormholeChainId must be at most 65535. Change it. Wormhole's number of the chain (2 is Ethereum). Wormhole's bridge needs it.
         - chains.three.finality.kind has an unknown value. Use tag or depth or instant.
-        - chains.three.contracts must be a map of fields, not empty. Correct it. The Wormhole contracts of this chain.
+        - chains.three.contracts must be a map of fields, not empty. Correct it. The Wormhole contracts of this chain. Wormhole's bridge needs them.
         - bridges.wormhole-token-bridge.guardianApis must be a list, not a text. Correct it. Guardian REST APIs that signed VAAs are fetched from.
         - bridges.wormhole-token-bridge.minimumFees.four.2/11 has a name that must be <wormhole chain id>/<64 hex digits of the token>. Rename it.
         - bridges.wormhole-token-bridge.minimumFees.two.2/0000000000000000000000000000000000000000000000000000000000000000 must be a text, not a number. Put the value in quotes.
@@ -186,10 +185,13 @@ extra: 1
         - chains.two.wormholeChainId is 2, as of chains.one. Every Wormhole chain id belongs to one chain: correct one of them.
         - chains.one.lanes[1].signer does not say where the password of the keystore is. Give either passwordFile or passwordVariable.
         - chains.one.lanes[2].address is the address of lanes[1] too. A key is one lane: remove one of them.
+        - chains.Ethereum.wormholeChainId is missing, and bridges.wormhole-token-bridge needs it. Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.
+        - chains.Ethereum.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core and tokenBridge: the Wormhole contracts of the chain.
+        - chains.one.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core and tokenBridge: the Wormhole contracts of the chain.
         - bridges.wormhole-token-bridge.minimumFees.four is not a chain of this config. Use one of: Ethereum, one, two, three.
         - bridges.wormhole-token-bridge.calls.five is not a chain of this config. Use one of: Ethereum, one, two, three.
         - bridges.wormhole-token-bridge.minimumFees.two names the token 2/0000000000000000000000000000000000000000000000000000000000000000 twice. Keep one of the two fees.
-       (problems=32) → Correct the fields that are named."
+       (problems=34) → Correct the fields that are named."
     `)
   })
 

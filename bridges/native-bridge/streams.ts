@@ -1,0 +1,70 @@
+import { decodeBase64 } from 'ethers'
+import { RelayerError } from '../../domain/errors.ts'
+import type { Transfer } from '../../domain/transfer.ts'
+import type { ScannedSource } from '../source-port.ts'
+import type { GoodMessages } from './good-messages.ts'
+import { type NativeRoute, type NativeTransfer, nativeBridge, toTransfer } from './message.ts'
+import { agreedHighestNonce, completedIn, completedUnder, initiatedIn, recordedUnder, type StreamReader } from './source.ts'
+
+/** A direction as a stream: both of its chains are read. */
+export interface NativeSourceOptions {
+  readonly route: NativeRoute
+  readonly source: StreamReader
+  readonly target: StreamReader
+  /** Block of the source to begin with. */
+  readonly startBlock: number
+  readonly maxOpen: number
+  /** Is told what was read of the table by quorum, so that nobody of this process asks again. */
+  readonly good: Pick<GoodMessages, 'add'>
+}
+
+/** The name of a direction's stream. Contracts are not in it: one that is replaced goes on, since a chain has one native bridge to another. */
+function streamName({ sourceChain, targetChain }: Pick<NativeRoute, 'sourceChain' | 'targetChain'>): string {
+  return `${nativeBridge}:${sourceChain}:${targetChain}`
+}
+
+/** MIP-61's events and tables as a numbered source: both its listeners, and the reads of its bootstrap and of the audit. */
+export function createNativeSource({ route, source, target, startBlock, maxOpen, good }: NativeSourceOptions): ScannedSource {
+  const { sourceChain, sourceBridge, targetChain, targetBridge } = route
+
+  function known(transfer: NativeTransfer | undefined): Transfer | undefined {
+    return transfer && toTransfer(route, transfer)
+  }
+
+  return {
+    kind: 'scanned',
+    config: { stream: streamName(route), first: '1', start: startBlock, maxOpen },
+    bridge: nativeBridge,
+    sourceChain,
+    targetChain,
+    async initiated(range) {
+      const events = await initiatedIn(source, sourceBridge, range)
+      return events.map(({ transfer, block }) => ({ transfer: toTransfer(route, transfer), height: block.height }))
+    },
+    async recorded(numbers, at) {
+      const found = (await recordedUnder(source, sourceBridge, numbers.map(BigInt), at)).map(known)
+      if (at === 'agreed') for (const transfer of found) if (transfer) good.add(decodeBase64(transfer.message))
+      return found
+    },
+    async highest(from) {
+      const highest = await agreedHighestNonce(source, sourceBridge, from === undefined ? 0n : BigInt(from))
+      return highest === 0n ? undefined : String(highest)
+    },
+    async delivered(transfers) {
+      const ids = transfers.map(({ digest }) => digest)
+      const nonces = await completedUnder(target, targetBridge, ids)
+      return nonces.map((nonce, index) => isCompleted(nonce, transfers[index], targetChain))
+    },
+    async completed(range) {
+      const events = await completedIn(target, targetBridge, range)
+      return events.map(({ transfer: { nonce, id }, block }) => ({ number: String(nonce), digest: id, height: block.height }))
+    },
+  }
+}
+
+/** Throws NATIVE_NONCE_MISMATCH: no honest contract completes an id under another nonce than that which is part of it. */
+function isCompleted(nonce: bigint, transfer: Transfer | undefined, chain: string): boolean {
+  if (nonce === 0n || String(nonce) === transfer?.sequence) return nonce !== 0n
+  const facts = { chain, id: transfer?.digest, nonce: transfer?.sequence, completedUnder: String(nonce) }
+  throw new RelayerError('NATIVE_NONCE_MISMATCH', { facts })
+}
