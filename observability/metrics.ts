@@ -66,6 +66,24 @@ export const metricDefinitions = {
     'All transfers of the namespace by state, as Temporal counts them: open ones, and closed ones until their retention ends. state=undone: closed without an outcome. Only from the API; the same in each of its processes.',
     ['state'],
   ),
+  gateWaiting: define(
+    'portage_gate_waiting',
+    'gauge',
+    'Transfers that this process knows to wait at a closed gate of their bridge (budget, pause, role), by route (bridge:source:target) and error code.',
+    ['route', 'code'],
+  ),
+  laneBarred: define(
+    'portage_lane_barred',
+    'gauge',
+    '1 while the account of the lane may not deliver for this bridge on its chain, or for some of its routes: it lacks a role.',
+    ['lane', 'bridge'],
+  ),
+  bridgeMismatches: define(
+    'portage_bridge_mismatch_total',
+    'counter',
+    'Contradictions between the two contracts of a route (bridge:source:target) that were found and for which the route was halted, by error code.',
+    ['route', 'code'],
+  ),
   effectsUndone: define(
     'portage_effects_undone_total',
     'counter',
