@@ -1,0 +1,95 @@
+import { fromCheckpoint } from '../domain/stream-checkpoint.ts'
+import { applyToStream, initialStream, viewStream } from '../domain/stream-reducer.ts'
+import { assertStreamUpdate } from '../domain/stream-request.ts'
+import type { StreamRequest, StreamResponse, StreamState, StreamUpdate } from '../domain/stream.ts'
+import { malformedUpdate, runIsFull } from '../temporal/messages.ts'
+import type { StreamInput } from '../temporal/stream.ts'
+import { pauseStreamSignal, resumeStreamSignal, streamStatusQuery, streamViewQuery, tellUpdate } from '../temporal/stream.ts'
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow'
+
+/** As with a lane: each update lives in the run's record, which is rewritten at every step. */
+const updatesPerRun = 300
+
+/**
+ * One numbered source of transfers: the only writer of what was seen, what is open, and what is missing. A shell: what a request does is decided
+ * in domain/stream-reducer.ts. Its handlers are synchronous and never wait.
+ */
+export async function stream(input: StreamInput): Promise<void> {
+  let state = input.state ?? begin(input)
+  let updates = 0
+  let taskOfLastUpdate = -1
+  const full = () => updates >= (input.updatesPerRun ?? updatesPerRun) || workflowInfo().continueAsNewSuggested
+
+  const step = (update: StreamUpdate): StreamResponse => {
+    const { state: next, response } = applyToStream(state, update, Date.now())
+    state = next
+    setCurrentDetails(details(state))
+    return response
+  }
+  const onTell = (update: StreamUpdate) => {
+    updates += 1
+    taskOfLastUpdate = workflowInfo().historyLength
+    return step(update)
+  }
+  const order = (request: StreamRequest) => void step({ requests: [request] })
+  setHandler(tellUpdate, onTell, {
+    validator: (update) => {
+      // A stream that is never at rest would never get to its next run, so a full run takes no more. A refused update costs nothing.
+      if (full()) throw ApplicationFailure.retryable('the run is full; the next one takes over in a moment', runIsFull)
+      refuseMalformed(update)
+    },
+  })
+  // Batch tools can only signal. Typed by hand: what is missing must not fail the task, and so the stream.
+  setHandler(pauseStreamSignal, (by) => order({ kind: 'pause', by: by?.by ?? 'unnamed', reason: by?.reason ?? 'no reason given' }))
+  setHandler(resumeStreamSignal, () => order({ kind: 'resume' }))
+  setHandler(streamStatusQuery, () => state)
+  setHandler(streamViewQuery, () => viewStream(state))
+  setCurrentDetails(details(state))
+
+  await condition(full)
+  // A task that answers an update must not close the run: the answer would be lost to its caller.
+  do await sleep(1)
+  while (taskOfLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
+  const { checkpoint: _, ...rest } = input
+  await continueAsNew<typeof stream>({ ...rest, state })
+}
+
+/** A checkpoint that is none costs a longer backfill, and never the stream: whoever starts it has told people already. */
+function begin({ config, checkpoint }: StreamInput): StreamState {
+  if (checkpoint === undefined) return initialStream(config)
+  try {
+    return fromCheckpoint(config, checkpoint)
+  } catch {
+    return initialStream(config)
+  }
+}
+
+function refuseMalformed(update: StreamUpdate): void {
+  try {
+    assertStreamUpdate(update)
+  } catch (error) {
+    throw ApplicationFailure.nonRetryable(error instanceof Error ? error.message : String(error), malformedUpdate)
+  }
+}
+
+function details(state: StreamState): string {
+  const { stream, nextHeight, next, completedNumber, completedHeight, blockedBy, backfill, alarms, paused, ...view } = viewStream(state)
+  const gaps = Object.entries(view.gaps).map(([name, count]) => `${count} ${name}`)
+  return [
+    `**${stream}**${paused ? ` paused by ${paused.by}: ${paused.reason}` : ''}${alarms.length > 0 ? ` alarms: ${alarms.join(', ')}` : ''}`,
+    `next number ${next}, next block ${nextHeight ?? 'none yet'}, target followed to block ${view.targetHeight ?? 'none yet'}`,
+    `completed_nonce_height ${completedNumber ?? 'none'}, completed_block_height ${completedHeight ?? 'none'}`,
+    `open ${view.open} (${view.parked} parked, room for ${view.room}), gaps: ${gaps.join(', ') || 'none'}`,
+    ...(blockedBy ? [`the watermark waits for ${blockedBy.number}: ${blockedBy.why}${blockedBy.code ? ` (${blockedBy.code})` : ''}`] : []),
+    ...(backfill.left > 0 ? [`backfill: ${backfill.left} of ${backfill.ordered} blocks left`] : []),
+  ].join('\n\n')
+}
