@@ -4,6 +4,7 @@ import { fetchSignedVaa } from '../../intake/guardian-api.ts'
 import type { Api, ApiDeps, ApiOptions } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { messageBytes } from '../message-bytes.ts'
+import { recordedMessage } from '../recorded-message.ts'
 import { defaultBridge, submit } from '../submit.ts'
 
 const maxU64 = 2n ** 64n - 1n
@@ -37,9 +38,18 @@ const how = {
     .describe('A time (ISO 8601), or minutes from now: not delivered by then, it is parked, and goes on when it is retried.'),
 }
 
+const chainNameSchema = z.string().min(1).max(64)
+
 const bodySchema = z.union([
   z.strictObject({ vaa: z.string().min(1).describe('The signed VAA, base64 or hex.'), ...how }),
   z.strictObject({ chain: chainIdSchema, emitter: emitterSchema, sequence: sequenceSchema, ...how }),
+  z.strictObject({
+    bridge: z.string().min(1).max(64).describe('A bridge whose source contract keeps its transfers itself: native-bridge.'),
+    source: chainNameSchema.describe('The chain that it starts on.'),
+    target: chainNameSchema.describe('The chain that it ends on.'),
+    nonce: sequenceSchema.refine((nonce) => nonce !== '0', 'must be at least 1').describe('Its number in the table of the source.'),
+    ...how,
+  }),
 ])
 
 const acceptedSchema = z.object({
@@ -49,28 +59,36 @@ const acceptedSchema = z.object({
 })
 
 /**
- * `POST /v1/transfers?bridge=`: a signed VAA, or the place of one that is fetched from the guardian APIs. 202: its transfer was started;
- * 200: it is known already, and what is said about its delivery changes nothing. The signatures are checked before an id is taken.
+ * `POST /v1/transfers?bridge=`: a signed VAA, the place of one that is fetched from the guardian APIs, or the place of a transfer in the table of a
+ * native bridge's source. 202: its transfer was started; 200: it is known already, and what is said about its delivery changes nothing. The
+ * signatures, or the table, are checked before an id is taken.
  */
 export function submitTransferRoute(app: Api, deps: ApiDeps, { chainIds = {} }: ApiOptions): void {
   const schema = {
-    summary: 'Submit a signed message',
+    summary: 'Submit a signed message, or a transfer that its source contract has recorded',
     querystring: z.strictObject({ bridge: z.string().min(1).max(64).optional() }),
     body: bodySchema,
     response: { 200: acceptedSchema, 202: acceptedSchema, 400: errorSchema, 422: errorSchema, 429: errorSchema, 503: errorSchema },
   }
   app.post('/v1/transfers', { schema }, async (request, reply) => {
     const { body } = request
-    const bridge = request.query.bridge ?? defaultBridge(deps.bridges)
+    const bridge = 'nonce' in body ? body.bridge : (request.query.bridge ?? defaultBridge(deps.bridges))
     const { priority } = body
     const deadline = deadlineOf(body.deadline)
-    const message =
-      'vaa' in body
-        ? messageBytes(body.vaa)
-        : await fetchSignedVaa(deps.guardianApis, { ...body, chain: chainNumber(body.chain, chainIds) })
+    const message = await messageOf(body, deps, chainIds)
     const answer = await submit(deps, bridge, message, { priority, deadline })
     return reply.status(answer.status === 'started' ? 202 : 200).send(answer)
   })
+}
+
+function messageOf(
+  body: z.output<typeof bodySchema>,
+  { bridges, guardianApis }: ApiDeps,
+  chainIds: Readonly<Record<string, number>>,
+): Uint8Array | Promise<Uint8Array> {
+  if ('vaa' in body) return messageBytes(body.vaa)
+  if ('nonce' in body) return recordedMessage(bridges, body)
+  return fetchSignedVaa(guardianApis, { ...body, chain: chainNumber(body.chain, chainIds) })
 }
 
 /** As ms since the epoch. Throws INPUT_INVALID for one that has passed: nobody means a transfer that is parked at once. */

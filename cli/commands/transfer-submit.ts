@@ -11,6 +11,7 @@ interface SubmitOptions {
   readonly chain?: string
   readonly emitter?: string
   readonly sequence?: string
+  readonly native?: NativePlace
   readonly bridge?: string
   readonly priority?: number
   readonly deadline?: string | number
@@ -23,11 +24,18 @@ const answerTimeoutMs = 60_000
 /** `portage transfer submit`: through the REST API, so that only its process needs the chains to check signatures. */
 export function submitCommand({ context, action }: Cli): Command {
   return new Command('submit')
-    .description('Hand in a signed VAA, or the place of one that the guardian APIs have. Needs a running API.')
+    .description(
+      "Hand in a signed VAA, the place of one that the guardian APIs have, or that of a native bridge's transfer. Needs a running API.",
+    )
     .argument('[vaa]', 'the VAA as base64 or hex; - reads it from stdin')
     .option('--chain <chain>', 'source chain: name, or Wormhole chain id')
     .option('--emitter <hex>', 'emitter, 64 hex digits')
     .option('--sequence <number>', 'sequence, decimal')
+    .option(
+      '--native <source:target:nonce>',
+      "a transfer in the table of a native bridge's source: chains by name, and its nonce",
+      nativePlace,
+    )
     .option('--bridge <name>', 'bridge protocol (default: the first that is configured)')
     .option('--priority <1-5>', 'who goes first where a lane has no room for all: 1 first, 5 last (default: from the config)', priorityOf)
     .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: not delivered by then, it is parked', deadlineOf)
@@ -35,17 +43,19 @@ export function submitCommand({ context, action }: Cli): Command {
     .addHelpText('after', examples)
     .action(
       action(async (globals, vaa: string | undefined, options: SubmitOptions, command: Command) => {
-        const { chain, emitter, sequence, priority, deadline } = options
+        const { chain, emitter, sequence, native, priority, deadline } = options
         const place = [chain, emitter, sequence]
-        const whole = place.every((part) => part !== undefined)
-        if (vaa === undefined ? !whole : place.some((part) => part !== undefined)) {
-          command.error('error: give either a VAA, or --chain, --emitter and --sequence')
+        const ways = [vaa !== undefined, place.some((part) => part !== undefined), native !== undefined].filter(Boolean).length
+        if (ways !== 1 || (vaa === undefined && !native && place.includes(undefined))) {
+          command.error('error: give either a VAA, or --chain, --emitter and --sequence, or --native')
         }
-        const what = vaa === undefined ? { chain, emitter, sequence } : { vaa: vaa === '-' ? await readAll(context.stdin) : vaa }
+        const bridge = options.bridge ?? nativeBridge
+        const signed = vaa === undefined ? { chain, emitter, sequence } : { vaa: vaa === '-' ? await readAll(context.stdin) : vaa }
+        const what = native ? { bridge, ...native } : signed
         const body = { ...what, priority, deadline }
         const api = options.api ?? apiUrl(await readConfig(context, globals))
         const url = new URL('/v1/transfers', api)
-        if (options.bridge) url.searchParams.set('bridge', options.bridge)
+        if (options.bridge && !native) url.searchParams.set('bridge', options.bridge)
         const answer = await post(url, body)
         if ('error' in answer) {
           printRefusal(context, globals, answer.error)
@@ -55,6 +65,21 @@ export function submitCommand({ context, action }: Cli): Command {
         return exitCodes.ok
       }),
     )
+}
+
+/** What --native means unless --bridge says otherwise: its name in the config. */
+const nativeBridge = 'native-bridge' satisfies keyof Config['bridges']
+
+interface NativePlace {
+  readonly source: string
+  readonly target: string
+  readonly nonce: string
+}
+
+function nativePlace(text: string): NativePlace {
+  const [, source, target, nonce] = /^([^:]+):([^:]+):([1-9][0-9]{0,19})$/.exec(text) ?? []
+  if (source !== undefined && target !== undefined && nonce !== undefined) return { source, target, nonce }
+  throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
 }
 
 function priorityOf(text: string): number {
@@ -107,5 +132,6 @@ Examples:
   portage transfer submit AQAAAAABAA…
   portage transfer submit - < vaa.base64
   portage transfer submit - --priority 1 --deadline 90 < vaa.base64
+  portage transfer submit --native ethereum:avalanche:17
   portage transfer submit --chain ethereum --sequence 269170 \\
     --emitter 0000000000000000000000003ee18b2214aff97000d974cf647e7c347e8fa585`

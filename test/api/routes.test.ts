@@ -21,6 +21,9 @@ const vaa = signVaa(
 ).bytes
 const base64 = Buffer.from(vaa).toString('base64')
 
+/** In the table of a source that no node shows. */
+const native = { bridge: 'native-bridge', source: 'ethereum', target: 'bsc', nonce: '1' }
+
 let setting: Awaited<ReturnType<typeof openApi>>
 beforeAll(async () => {
   setting = await openApi(deadConfig(await freePort()))
@@ -49,6 +52,18 @@ describe('POST /v1/transfers', () => {
     ['a short emitter', { chain: 2, emitter: 'bb', sequence: '1' }, 400, 'INPUT_INVALID'],
     ['an unknown chain', { chain: 'solana', emitter, sequence: '1' }, 400, 'INPUT_INVALID'],
     ['chain 0', { chain: 0, emitter, sequence: '1' }, 400, 'INPUT_INVALID'],
+    [
+      'a native transfer of a bridge that is not there',
+      { bridge: 'ferry', source: 'ethereum', target: 'bsc', nonce: '1' },
+      400,
+      'INPUT_INVALID',
+    ],
+    ['a native transfer with a VAA', { ...native, vaa: base64 }, 400, 'INPUT_INVALID'],
+    ['a native transfer without its target', { ...native, target: undefined }, 400, 'INPUT_INVALID'],
+    ['a native transfer of nonce 0', { ...native, nonce: '0' }, 400, 'INPUT_INVALID'],
+    ['a native transfer beyond u64', { ...native, nonce: '18446744073709551616' }, 400, 'INPUT_INVALID'],
+    ['a native transfer the wrong way', { ...native, source: 'bsc', target: 'ethereum' }, 400, 'INPUT_INVALID'],
+    ['a native transfer while no node answers', native, 503, 'NODE_UNAVAILABLE'],
     ['a truncated VAA', { vaa: base64.slice(0, 40) }, 422, 'VAA_TRUNCATED'],
     ['another version', { vaa: `02${Buffer.from(vaa).toString('hex').slice(2)}` }, 422, 'VAA_VERSION'],
     ['a sequence that no guardian has', { chain: 'ethereum', emitter, sequence: '18446744073709551615' }, 503, 'VAA_NOT_FOUND'],
@@ -82,7 +97,7 @@ describe('POST /v1/transfers', () => {
     const response = await post({ vaa: base64 }, '?bridge=ferry')
     expect([response.statusCode, response.json<{ error: { message: string } }>().error.message]).toEqual([
       400,
-      expect.stringContaining('configured: wormhole-token-bridge'),
+      expect.stringContaining('configured: wormhole-token-bridge, native-bridge'),
     ])
   })
 

@@ -13,7 +13,7 @@ import { createMetrics } from '../../observability/metrics.ts'
 
 const contract = (digit: string): string => `0x${digit.repeat(40)}`
 
-/** Two chains with the token bridge 0xbb…bb, all on a port where nobody listens. */
+/** Two chains with the token bridge 0xbb…bb, and a native bridge from the first to the second, all on a port where nobody listens. */
 export function deadConfig(port: number): Config {
   const chain = {
     family: 'evm',
@@ -21,10 +21,11 @@ export function deadConfig(port: number): Config {
     blockTimeMs: 1000,
     contracts: { core: contract('a'), tokenBridge: contract('b') },
   }
+  const route = { source: 'ethereum', target: 'bsc', sourceContract: contract('c'), targetContract: contract('d') }
   return configSchema.parse({
     temporal: { address: `127.0.0.1:${port}` },
     chains: { ethereum: { ...chain, networkId: 1337, wormholeChainId: 2 }, bsc: { ...chain, networkId: 1397, wormholeChainId: 4 } },
-    bridges: { 'wormhole-token-bridge': {} },
+    bridges: { 'wormhole-token-bridge': {}, 'native-bridge': { routes: [route] } },
   })
 }
 

@@ -1,0 +1,29 @@
+import { decodeBase64 } from 'ethers'
+import type { Bridges } from '../bridges/port.ts'
+import { RelayerError } from '../domain/errors.ts'
+
+/** The place of a transfer in a table of its source: a direction, and its number there. */
+export interface RecordedPlace {
+  readonly bridge: string
+  readonly source: string
+  readonly target: string
+  /** u64 above 0, decimal. */
+  readonly nonce: string
+}
+
+/**
+ * The message of a transfer that the source's own contract has recorded, at its finalized state: nobody signs those. Throws INPUT_INVALID (a direction
+ * that this process does not serve), NATIVE_NOT_FINAL, and what reads throw.
+ */
+export async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce }: RecordedPlace): Promise<Uint8Array> {
+  const directions = (bridges.get(bridge)?.sources ?? []).filter((one) => one.kind === 'scanned')
+  const found = directions.find(({ sourceChain, targetChain }) => sourceChain === source && targetChain === target)
+  if (!found) {
+    const served = directions.map(({ sourceChain, targetChain }) => `${sourceChain}:${targetChain}`).join(', ')
+    const detail = `No route of ${bridge} leads from ${source} to ${target}; here are: ${served || 'none'}.`
+    throw new RelayerError('INPUT_INVALID', { detail })
+  }
+  const [transfer] = await found.recorded([nonce], 'finalized')
+  if (!transfer) throw new RelayerError('NATIVE_NOT_FINAL', { facts: { chain: source, nonce } })
+  return decodeBase64(transfer.message)
+}
