@@ -1,6 +1,6 @@
 import type { EvmChain } from '../chains/evm/index.ts'
 import type { Chain } from '../chains/port.ts'
-import type { NativeBridgeConfig, WormholeTokenBridgeConfig } from '../config/bridge-schema.ts'
+import { emitterStreamSchema, type NativeBridgeConfig, type WormholeTokenBridgeConfig } from '../config/bridge-schema.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { BridgeName, ChainName } from '../domain/transfer.ts'
@@ -11,8 +11,10 @@ import type { NativeRoute } from './native-bridge/message.ts'
 import { createNativeSource } from './native-bridge/streams.ts'
 import type { ReadableRoute } from './native-bridge/verify.ts'
 import type { Bridge, Bridges, Endpoint } from './port.ts'
+import type { Source } from './source-port.ts'
 import { createEvmEndpoint, type EvmEndpointOptions } from './wormhole-token-bridge/evm.ts'
 import { createWormholeTokenBridge } from './wormhole-token-bridge/index.ts'
+import { createTokenBridgeSource } from './wormhole-token-bridge/streams.ts'
 
 /** What bridges are made from: a config fits. `chains` are all of them, also those that this process is not connected to. */
 export interface BridgesOptions {
@@ -43,17 +45,19 @@ type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridge
 const makers: {
   readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, chains: Connections) => Bridge
 } = {
-  'wormhole-token-bridge': (settings, { chains }, { served }) =>
-    createWormholeTokenBridge({
-      chainNames: new Map(Object.entries(chains).map(([name, chain]) => [wormholeOf(name, chain).wormholeChainId, name])),
+  'wormhole-token-bridge': (settings, { chains }, { served }) => {
+    const chainNames = new Map(Object.entries(chains).map(([name, chain]) => [wormholeOf(name, chain).wormholeChainId, name]))
+    return createWormholeTokenBridge({
+      chainNames,
       endpoints: new Map(
         Object.entries(chains).flatMap(([name, chain]) => {
           const connection = served.get(name)
           return connection ? [[name, tokenBridgeEndpoints[chain.family](connection, tokenBridgeValues(name, chain, settings))]] : []
         }),
       ),
-      sources: [],
-    }),
+      sources: tokenBridgeSources(settings, chains, served, chainNames),
+    })
+  },
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {
     const good = createGoodMessages()
     const all = routes.map((settings) => ({ ...settings, ...nativeRoute(settings, chains) }))
@@ -86,6 +90,35 @@ const tokenBridgeEndpoints: Record<ChainConfig['family'], (chain: Chain, values:
   evm: (chain, values) => createEvmEndpoint({ ...values, chain: chain as EvmChain }),
 }
 
+/** The token bridges of the served chains as streams. */
+function tokenBridgeSources(
+  { streams }: WormholeTokenBridgeConfig,
+  chains: BridgesOptions['chains'],
+  served: Chains,
+  chainNames: ReadonlyMap<number, ChainName>,
+): readonly Source[] {
+  const ends = [...served].flatMap(([name, connection]) => {
+    const chain = chains[name]
+    // The chain registry makes EvmChains for this family, and nothing else.
+    return chain ? [{ name, chain: connection as EvmChain, ...wormholeOf(name, chain) }] : []
+  })
+  const targets = new Map(ends.map(({ name, chain, contracts }) => [name, { chain, tokenBridge: contracts.tokenBridge }]))
+  return ends.map(({ name, chain, wormholeChainId, contracts }) => {
+    const { first, startBlock, maxOpen } = streams[name] ?? emitterStreamSchema.parse({})
+    return createTokenBridgeSource({
+      chain,
+      core: contracts.core,
+      sourceChain: name,
+      emitterChain: wormholeChainId,
+      emitter: emitterOf(contracts.tokenBridge),
+      chainNames,
+      targets,
+      begins: { ...(first !== undefined && { first }), ...(startBlock !== undefined && { block: startBlock }) },
+      maxOpen,
+    })
+  })
+}
+
 /**
  * All bridges of the config, with an endpoint on every served chain.
  * @param connected with the sources of the native routes to those (`sourcesOf`)
@@ -112,7 +145,7 @@ export function spySources({ chains, bridges }: BridgesOptions): readonly SpySou
   if (address === undefined) return []
   const filters = Object.entries(chains).map(([name, chain]) => {
     const { wormholeChainId, contracts } = wormholeOf(name, chain)
-    return { chain: wormholeChainId, emitter: contracts.tokenBridge.slice(2).toLowerCase().padStart(64, '0') }
+    return { chain: wormholeChainId, emitter: emitterOf(contracts.tokenBridge) }
   })
   return [{ bridge, address, filters }]
 }
@@ -125,6 +158,11 @@ function nativeRoute(route: NativeBridgeConfig['routes'][number], chains: Bridge
 
 function chainFamily(chains: BridgesOptions['chains'], name: ChainName): ChainConfig['family'] {
   return chains[name]?.family ?? 'evm'
+}
+
+/** A contract as Wormhole names emitters. */
+function emitterOf(contract: string): string {
+  return contract.slice(2).toLowerCase().padStart(64, '0')
 }
 
 /** What Wormhole's bridge needs of a chain. Throws CONFIG_INVALID; a loaded config has it (config/cross-checks.ts). */

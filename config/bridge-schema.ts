@@ -7,6 +7,18 @@ const originToken = z
   .regex(/^[0-9]+\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
+/** How one emitter's messages are counted. */
+export const emitterStreamSchema = z.strictObject({
+  first: decimal.optional().describe('Lowest sequence that is looked after. Absent: 1,000 below the present one at the first start.'),
+  startBlock: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe('Block of its sequence `first`. Absent: only the latest blocks are read for the names of gaps.'),
+  maxOpen: z.number().int().min(1).max(360).default(200).describe('Most transfers of this emitter that are under way at a time.'),
+})
+
 export const wormholeTokenBridgeSchema = z.strictObject({
   spy: z
     .strictObject({ address: z.string().min(3).describe('host:port of the guardian spy (gRPC).') })
@@ -15,19 +27,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
   guardianApis: z.array(url).default([]).describe('Guardian REST APIs that signed VAAs are fetched from.'),
   wormholescanApis: z.array(url).default([]).describe('Wormholescan APIs (https://api.wormholescan.io): asked after the guardians.'),
   streams: z
-    .record(
-      name,
-      z.strictObject({
-        first: decimal.optional().describe('Lowest sequence that is looked after. Absent: 1,000 below the present one at the first start.'),
-        startBlock: z
-          .number()
-          .int()
-          .min(0)
-          .optional()
-          .describe('Block of its sequence `first`. Absent: only the latest blocks are read for the names of gaps.'),
-        maxOpen: z.number().int().min(1).max(360).default(200).describe('Most transfers of this emitter that are under way at a time.'),
-      }),
-    )
+    .record(name, emitterStreamSchema)
     .default({})
     .describe("Source chain → how its token bridge's messages are counted. Chains that are not named are counted by the defaults."),
   minimumFees: z
