@@ -38,6 +38,8 @@ export interface ApiDeps {
   readonly guardianApis: readonly string[]
   readonly metrics: Metrics
   readonly logger: Logger
+  /** Finalized height of a chain that this process reads; absent: it reads none. */
+  readonly finalizedHeight?: (chain: string) => number | undefined
   /** Beside Temporal, which is always looked at. */
   readonly health: readonly HealthProbe[]
 }

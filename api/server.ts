@@ -15,6 +15,7 @@ import { settingsAuditRoute } from './routes/settings-audit.ts'
 import { settingsChangeRoute } from './routes/settings-change.ts'
 import { settingsRoute } from './routes/settings.ts'
 import { showTransferRoute } from './routes/show-transfer.ts'
+import { streamRoutes } from './routes/streams.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
 
 /** The longest VAA that any guardian signs is far below; a larger body is a mistake. */
@@ -49,6 +50,7 @@ export async function createApi(deps: ApiDeps, options: ApiOptions): Promise<Api
   submitTransferRoute(app, deps, options)
   listTransfersRoute(app, deps)
   showTransferRoute(app, deps)
+  streamRoutes(app, deps)
   settingsRoute(app, deps)
   settingsChangeRoute(app, deps, options)
   settingsAuditRoute(app, deps)

@@ -10,6 +10,7 @@ import { laneCommand } from './commands/lane.ts'
 import { nodeCommand } from './commands/node.ts'
 import { runCommand } from './commands/run.ts'
 import { settingsCommand } from './commands/settings.ts'
+import { streamCommand } from './commands/stream.ts'
 import { transferCommand } from './commands/transfer.ts'
 import type { Cli, CliContext, ExitCode, GlobalOptions } from './context.ts'
 
@@ -47,6 +48,7 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
     transferCommand,
     ...operatorCommands,
     laneCommand,
+    streamCommand,
     auditCommand,
     configCommand,
     doctorCommand,

@@ -55,7 +55,7 @@ export function scopeText({ bridge, chain, sourceChain, targetChain }: HaltScope
 }
 
 /** A container may have no name for the user that it runs as. */
-function osUser(): string {
+export function osUser(): string {
   try {
     return userInfo().username || 'unknown'
   } catch {

@@ -1,0 +1,124 @@
+import type { StreamReport, StreamRow } from '../api/streams.ts'
+import { countNumbers } from '../domain/interval-set.ts'
+import type { OpenNumber, StreamState, StreamView } from '../domain/stream.ts'
+import { facts, table } from './output.ts'
+
+const listHeadings = ['stream', 'cursor', 'lag', 'open', 'parked', 'gaps', 'completed_nonce_height', 'completed_block_height', 'notes']
+
+/** One line per stream. */
+export function listText(rows: readonly StreamRow[]): string {
+  if (rows.length === 0) return 'no streams: none has been told anything yet (portage run --role intake)'
+  return table(listHeadings, rows.map(toCells))
+}
+
+function toCells(row: StreamRow): string[] {
+  if ('problem' in row) return [row.stream, ...Array.from({ length: 7 }, () => '-'), row.problem]
+  const { stream, cursor, lag, open, parked, completedNumber, completedHeight } = row
+  const known = (value: string | number | undefined): string => (value === undefined ? '-' : String(value))
+  const numbers = [known(cursor), known(lag), String(open), String(parked), gapsText(row), known(completedNumber), known(completedHeight)]
+  return [stream, ...numbers, notesOf(row).join('; ')]
+}
+
+/** What somebody should know who looks at many. */
+function notesOf({ alarms, paused, full, backfill }: StreamView): string[] {
+  return [
+    ...(alarms.length > 0 ? [`ALARM ${alarms.join(', ')}`] : []),
+    ...(paused ? [`paused by ${paused.by}: ${paused.reason}`] : full ? ['full: the cursor waits'] : []),
+    ...(backfill.left > 0 ? [`backfill: ${backfill.left} blocks left`] : []),
+  ]
+}
+
+function gapsText({ gaps }: StreamView): string {
+  const parts = Object.entries(gaps).map(([state, numbers]) => `${numbers} ${state}`)
+  return parts.length === 0 ? '0' : parts.join(', ')
+}
+
+/** All that a stream knows. @param now ms since the epoch */
+export function stateText(state: StreamState, report: StreamReport, now: number): string {
+  const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts } = report
+  const head = facts({
+    stream: report.stream,
+    alarms: alarms.length > 0 ? alarms.join(', ') : 'none',
+    paused: paused && `by ${paused.by} since ${age(paused.at, now)}: ${paused.reason}`,
+    cursor:
+      cursor === undefined
+        ? 'none: no block was scanned yet'
+        : `block ${cursor}${lag === undefined ? '' : `, ${lag} behind the finalized head`}`,
+    'next number': next,
+    completed_nonce_height: report.completed_nonce_height ?? 'none yet',
+    completed_block_height: report.completed_block_height ?? 'none yet',
+    'waits for': blockedText(report),
+    open: `${open} of which ${parked} parked, room for ${room} more (at most ${state.maxOpen})${full ? ': the cursor waits' : ''}`,
+    'target followed to': targetHeight,
+    backfill: backfillText(backfill, state),
+    ...counts,
+  })
+  return [head, ...details(state, now)].join('\n\n')
+}
+
+function blockedText({ blockedBy }: StreamView): string {
+  if (!blockedBy) return 'nothing: every known number is resolved'
+  const { number, why, code } = blockedBy
+  return `${number}, ${why === 'open' ? 'under way' : why === 'parked' ? `parked (${code})` : `a gap: ${why}`}`
+}
+
+function backfillText({ left, ordered }: StreamView['backfill'], { backfill: { by } }: StreamState): string {
+  if (left === 0) return 'nothing left'
+  return `${left} of ${ordered} blocks left${by === undefined ? '' : `, ordered by ${by}`}`
+}
+
+function details(state: StreamState, now: number): string[] {
+  const { gaps, open, exceptions, ahead, backfill, fork, vanished } = state
+  const parked = open.filter((one) => one.parked !== undefined)
+  const running = open.filter((one) => one.parked === undefined)
+  return [
+    fork && `forked: at block ${fork.height} the source shows ${fork.told} where ${fork.known} was scanned, since ${age(fork.at, now)}`,
+    vanished && `vanished: at block ${vanished.height} the source counts up to ${vanished.upTo} only, since ${age(vanished.at, now)}`,
+    ahead.length > 0 && `completed on the target and never seen at the source: ${ahead.map(rangeText).join(', ')}`,
+    gaps.length > 0 &&
+      table(
+        ['gap', 'numbers', 'state', 'known for', 'from block'],
+        gaps.map(({ from, to, state: why, at, height }) => [
+          rangeText([from, to]),
+          String(countNumbers([[from, to]])),
+          why,
+          age(at, now),
+          height === undefined ? '-' : String(height),
+        ]),
+      ),
+    parked.length > 0 &&
+      table(
+        ['parked', 'code', 'block'],
+        parked.map(({ number, parked: code, height }) => [number, code ?? '', height === undefined ? '-' : String(height)]),
+      ),
+    running.length > 0 && `under way: ${ranges(running).map(rangeText).join(', ')}`,
+    exceptions.length > 0 &&
+      table(
+        ['exception', 'outcome', 'by', 'since', 'reason'],
+        exceptions.map(({ number, outcome, by, reason, at }) => [number, outcome, by ?? '-', age(at, now), reason]),
+      ),
+    backfill.left.length > 0 && `blocks to read: ${backfill.left.map(rangeText).join(', ')}`,
+  ].filter((part): part is string => typeof part === 'string')
+}
+
+/** Neighbours as one range: 360 numbers in a line are no information. */
+function ranges(open: readonly OpenNumber[]): [string, string][] {
+  return open.reduce<[string, string][]>((list, { number }) => {
+    const last = list.at(-1)
+    if (last && BigInt(last[1]) + 1n === BigInt(number)) last[1] = number
+    else list.push([number, number])
+    return list
+  }, [])
+}
+
+function rangeText([from, to]: readonly [string, string]): string {
+  return from === to ? from : `${from}-${to}`
+}
+
+/** In the largest unit that gives a whole number above 1. */
+function age(at: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - at) / 1000))
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`
+}
