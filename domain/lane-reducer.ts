@@ -18,7 +18,7 @@ import { count, entriesLimit, inFlight, laterRound, ofIntent, put, refuse, reusa
 import type { Step } from './lane-entries.ts'
 import { funded } from './lane-funds.ts'
 import { observe } from './lane-observe.ts'
-import { recall } from './lane-recall.ts'
+import { doubted, recall } from './lane-recall.ts'
 import { fillUnowned, operate } from './lane-operate.ts'
 import { fill, isWithdrawn, withdraw } from './lane-withdraw.ts'
 
@@ -26,18 +26,20 @@ import { fill, isWithdrawn, withdraw } from './lane-withdraw.ts'
  * One step of the nonce ledger: the observation first, then the requests in order. Pure; the state is replaced, never changed.
  * `rolledBack` lists whom to tell.
  * @param now ms since the epoch by the ledger's clock
+ * @param ofBefore asked of the run before this one was reset: nothing new is given, see `doubted`
  */
 export function apply(
   state: LaneState,
   request: ApplyRequest,
   now?: number,
+  ofBefore = false,
 ): { state: LaneState; response: ApplyResponse; rolledBack: RolledBack[] } {
-  const recalled = recall(state, request)
+  const recalled = recall(state, request, ofBefore)
   const seen = request.observe ? observe(recalled, request.observe, now) : { state: recalled, rolledBack: [] }
   let current = seen.state
   const answers: LaneAnswer[] = []
   for (const one of request.requests) {
-    const result = answer(current, one, now)
+    const result = answer(current, one, now, ofBefore)
     current = result.state
     answers.push(result.answer)
   }
@@ -67,10 +69,10 @@ export function view(state: LaneState): LaneView {
   }
 }
 
-function answer(state: LaneState, request: LaneRequest, now: number | undefined): Step {
+function answer(state: LaneState, request: LaneRequest, now: number | undefined, ofBefore: boolean): Step {
   switch (request.kind) {
     case 'grant':
-      return grant(state, request)
+      return grant(state, request, ofBefore)
     case 'attempt':
       return attempt(state, request)
     case 'release':
@@ -87,7 +89,7 @@ function answer(state: LaneState, request: LaneRequest, now: number | undefined)
 
 type GrantRequest = Extract<LaneRequest, { kind: 'grant' }>
 
-function grant(state: LaneState, request: GrantRequest): Step {
+function grant(state: LaneState, request: GrantRequest, ofBefore: boolean): Step {
   const { owner, attempt: first } = request
   const held = ofIntent(state, owner.intentId)
   if (held && !state.replaced) {
@@ -100,6 +102,7 @@ function grant(state: LaneState, request: GrantRequest): Step {
   const later = state.replaced ? undefined : laterRound(state, owner)
   if (later) return refuse(state, 'withdrawn', `nonce ${later.nonce} is of a later round, ${later.owner?.intentId}`)
   if (request.onlyExisting && !state.replaced) return refuse(state, 'none', 'the intent has no nonce')
+  if (ofBefore) return refuse(doubted(state), 'unsynced', 'the ledger was reset: what it had answered to this is not known')
   const open = unmined(state)
   const released = open.find(reusable)
   const refusal = refusalOf(state, open, released, request.errand === true)

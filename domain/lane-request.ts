@@ -10,6 +10,7 @@ export function assertApplyRequest(request: ApplyRequest): void {
   if (request.known !== undefined) {
     for (const field of ['era', 'granted', 'next', 'finalized'] as const) assertWhole(request.known?.[field], `known.${field}`)
   }
+  if (request.run !== undefined && typeof request.run !== 'string') throw new Error('run: must be a text')
   request.requests.forEach((one, index) => assertRequest(one, `requests[${index}]`))
 }
 

@@ -224,6 +224,8 @@ export interface ApplyRequest {
   readonly observe?: Observation
   /** Absent: nothing yet. */
   readonly known?: KnownLedger
+  /** The ledger's run as its last answer named it; empty: none heard of. Absent in requests of older versions. */
+  readonly run?: string
   readonly requests: readonly LaneRequest[]
 }
 
@@ -273,6 +275,8 @@ export interface LaneView {
   readonly era?: number
   /** Counts grants; absent in answers of older versions. */
   readonly granted?: number
+  /** The run that answers: what was asked of another, and is answered after a reset, gets no nonce. Absent in answers of older versions. */
+  readonly run?: string
   /** A block at or above this that is final, and has fewer nonces of the account, is of a chain on which what was final is undone. */
   readonly finalizedAt?: number
 }

@@ -47,6 +47,8 @@ export class Ledger {
   #closed = false
   #view: LaneView | undefined
   #known: KnownLedger | undefined
+  /** The ledger's run that answered last. */
+  #heard = ''
   #owed = false
   onOrders: (orders: readonly FillOrder[], raises: readonly RaiseOrder[]) => void = () => {}
   onView: (view: LaneView) => void = () => {}
@@ -108,13 +110,19 @@ export class Ledger {
       const observe = this.#observation
       this.#observation = undefined
       const requests = sent.map(({ request }) => request)
-      const response = await this.#apply({ requests, ...(observe && { observe }), ...(this.#known && { known: this.#known }) })
+      const response = await this.#apply({
+        requests,
+        run: this.#heard,
+        ...(observe && { observe }),
+        ...(this.#known && { known: this.#known }),
+      })
       if (response instanceof RelayerError) {
         if (observe && !this.#closed) this.#options.logger.error('the ledger was not told what was seen', { error: response.message })
         for (const { reject } of sent) reject(response)
         continue
       }
       this.#view = response.view
+      this.#heard = response.view.run ?? ''
       this.#remember(response.view)
       sent.forEach(({ resolve }, index) => resolve(response.answers[index] ?? { kind: 'done' }))
       const { orders, raises = [] } = response

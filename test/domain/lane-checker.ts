@@ -31,6 +31,15 @@ interface Books {
   readonly signed: Map<number, Set<string>>
 }
 
+/** What the ledger was before it was asked something. */
+interface Past {
+  readonly state: LaneState
+  readonly books: Books
+  readonly request: ApplyRequest
+  /** Nobody's update: what batch tools order. */
+  readonly signal: boolean
+}
+
 /**
  * A ledger that is checked at every step: its state is frozen, goes through JSON, requests one by one give the same as together, and every
  * answer is held against the checker's own books.
@@ -39,10 +48,13 @@ export class CheckedLane {
   state: LaneState
   /** Counts ledgers: a wiped one starts the next. */
   epoch = 0
+  /** Counts runs: each reset and each continue-as-new starts the next. */
+  run = 1
   /** ms. */
   now = 1_000_000
   #books = newBooks()
-  #past: { readonly state: LaneState; readonly books: Books }[] = []
+  #past: Past[] = []
+  #isReset = false
 
   constructor(config: LaneConfig) {
     this.state = newLane(config)
@@ -66,18 +78,46 @@ export class CheckedLane {
     this.#past = []
   }
 
-  apply(request: ApplyRequest): { response: ApplyResponse; rolledBack: RolledBack[] } {
+  /** The workflow was reset: what was asked since is applied once more, signals first; or, if they are excluded, nothing of it. */
+  reset(steps: number, excluded: boolean): void {
+    const since = this.#past.slice(-steps)
+    const [first] = since
+    if (!first) return
+    this.state = first.state
+    this.epoch += 1
+    this.run += 1
+    this.#isReset = true
+    this.#books = structuredClone(first.books)
+    this.#past = []
+    if (excluded) return
+    for (const signals of [true, false]) for (const { request, signal } of since) if (signal === signals) this.apply(request, signal)
+  }
+
+  /** The run continues as new. */
+  nextRun(): void {
+    this.run += 1
+    this.#isReset = false
+    this.#past = []
+  }
+
+  /** As workflows/lane.ts finds it out. */
+  #isOfBefore({ run }: ApplyRequest): boolean {
+    return this.#isReset && run !== undefined && run !== String(this.run)
+  }
+
+  apply(request: ApplyRequest, signal = false): { response: ApplyResponse; rolledBack: RolledBack[] } {
     const before = freeze(this.state)
     const { now } = this
-    const together = apply(before, freeze(request), now)
+    const ofBefore = this.#isOfBefore(request)
+    const together = apply(before, freeze(request), now, ofBefore)
     const { state, response, rolledBack } = together
-    assert.deepEqual(apply(json(before), json(request), now), together, 'the same through JSON')
+    assert.deepEqual(apply(json(before), json(request), now, ofBefore), together, 'the same through JSON')
     assert.deepEqual(unpackLane(json(packLane(before))), before, 'the same from run to run')
     assert.deepEqual(json(together), together, 'plain JSON comes out')
 
-    this.#past = [...this.#past, { state: before, books: structuredClone(this.#books) }].slice(-60)
-    let current = freeze(recall(before, request))
-    this.#checkRecalled(before, request, current)
+    this.#past = [...this.#past, { state: before, books: structuredClone(this.#books), request, signal }].slice(-60)
+    let current = freeze(recall(before, request, ofBefore))
+    this.#checkRecalled(before, request, current, ofBefore && !before.synced)
     if (request.observe) {
       const recalled = current
       current = freeze(apply(current, { observe: request.observe, requests: [] }, now).state)
@@ -87,10 +127,10 @@ export class CheckedLane {
     }
     assert.equal(response.answers.length, request.requests.length)
     for (const [index, one] of request.requests.entries()) {
-      const alone = apply(current, { requests: [one] }, now)
+      const alone = apply(current, { requests: [one] }, now, ofBefore)
       const answer = response.answers[index] as LaneAnswer
       assert.deepEqual(alone.response.answers, [answer], 'together as one by one')
-      this.#checkAnswered(current, one, answer, freeze(alone.state))
+      this.#checkAnswered(current, one, answer, freeze(alone.state), ofBefore)
       current = alone.state
     }
     assert.deepEqual(current, state, 'together as one by one')
@@ -112,10 +152,11 @@ export class CheckedLane {
     this.#books.signed.set(nonce, signers)
   }
 
-  #checkRecalled(before: LaneState, { known, observe }: ApplyRequest, after: LaneState): void {
-    assert.ok(after.next >= before.next, 'next is never lowered by what is known')
+  #checkRecalled(before: LaneState, { known, observe }: ApplyRequest, after: LaneState, piecing: boolean): void {
+    assert.ok(after.next >= before.next || piecing, 'next is never lowered by what is known')
     const latest = observe?.latest ?? before.observed?.latest ?? -1
     if (!known || before.replaced || known.era !== (before.era ?? 0) || latest < known.finalized) return
+    if (piecing && known.granted === before.counts.granted) return assert.ok(after.next >= Math.min(before.next, known.next))
     if (known.granted <= before.counts.granted) return assert.deepEqual(after, before, 'who knows no more teaches nothing')
     assert.ok(after.next >= known.next, 'what a process was told of as given is given')
     for (const nonce of this.#books.held.values()) assert.deepEqual(after.entries[nonce], before.entries[nonce], 'whose it is stays')
@@ -161,7 +202,7 @@ export class CheckedLane {
     else assert.ok(!low && balance >= lowest, 'broke, and does not say so')
   }
 
-  #checkAnswered(before: LaneState, request: LaneRequest, answer: LaneAnswer, after: LaneState): void {
+  #checkAnswered(before: LaneState, request: LaneRequest, answer: LaneAnswer, after: LaneState, ofBefore: boolean): void {
     if (request.kind === 'reset') {
       if (answer.kind === 'refused') return assert.ok(before.observed?.final && !before.replaced, 'refused though the chain is another')
       assert.deepEqual([after.next, after.synced, after.entries, after.observed], [0, false, {}, undefined])
@@ -178,7 +219,7 @@ export class CheckedLane {
       assert.deepEqual(now?.attempts.slice(0, entry.attempts.length), entry.attempts, 'attempts are only ever added')
     }
     const { held, costs, values, withdrawn, signed } = this.#books
-    if (request.kind === 'grant') return this.#checkGrant(before, request, answer)
+    if (request.kind === 'grant') return this.#checkGrant(before, request, answer, ofBefore)
     if (request.kind === 'attempt') {
       const was = before.entries[request.nonce]?.attempts.length ?? 0
       const now = after.entries[request.nonce]?.attempts ?? []
@@ -218,7 +259,7 @@ export class CheckedLane {
     }
   }
 
-  #checkGrant(before: LaneState, request: Extract<LaneRequest, { kind: 'grant' }>, answer: LaneAnswer): void {
+  #checkGrant(before: LaneState, request: Extract<LaneRequest, { kind: 'grant' }>, answer: LaneAnswer, ofBefore: boolean): void {
     const { held, costs, values, withdrawn, signed } = this.#books
     const { intentId } = request.owner
     const had = held.get(intentId)
@@ -244,7 +285,7 @@ export class CheckedLane {
       draining: before.closing?.mode === 'draining' && !request.errand,
       forbidden: before.closing?.mode === 'forbidden',
       replaced: before.replaced !== undefined,
-      unsynced: !before.synced || open.some((entry) => entry.fill === 'inherited'),
+      unsynced: ofBefore || !before.synced || open.some((entry) => entry.fill === 'inherited'),
       window: !reusable && inFlight(before) >= before.config.window,
       funds: committed + cost > balance || (!request.errand && balance < BigInt(before.config.minimumBalance ?? '0')),
       conflict: false,

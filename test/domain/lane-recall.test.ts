@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { LaneRequest, LaneState, Observation } from '../../domain/lane.ts'
+import type { ApplyRequest, LaneRequest, LaneState, Observation } from '../../domain/lane.ts'
 import { newLane } from '../../domain/lane.ts'
 import { apply, view } from '../../domain/lane-reducer.ts'
 import { nonceOf, owner } from './lane-bench.ts'
@@ -66,6 +66,76 @@ describe('a ledger that was set back', () => {
       next: 10,
       entries: { 8: { fill: 'inherited' }, 9: { fill: 'inherited' } },
     })
+  })
+})
+
+/** The answers of a ledger, and what a process that asked all of it sends along. */
+function asked(from: LaneState, ...requests: readonly LaneRequest[]): { state: LaneState; sent: ApplyRequest[] } {
+  const sent: ApplyRequest[] = []
+  let state = from
+  for (const one of requests) {
+    const request = { requests: [one], known: known(state) }
+    sent.push(request)
+    state = apply(state, request).state
+  }
+  return { state, sent }
+}
+
+/** What the run before was asked, once more on the ledger as it was at the reset. */
+function again(from: LaneState, sent: readonly ApplyRequest[]): LaneState {
+  return sent.reduce((state, request) => apply(state, request, 0, true).state, from)
+}
+
+const order = (kind: 'pause' | 'resume'): LaneRequest => ({ kind, id: kind, reason: 'a test' }) as LaneRequest
+const release = (name: string): LaneRequest => ({ kind: 'release', id: 'r', intentId: owner(name).intentId, grantedTo: `${name}1` })
+
+describe('a ledger that was reset, and is asked once more what it was asked since', () => {
+  test('gives no nonce that it had refused: signals come first, so that its pause is over then', () => {
+    const { state: before, sent } = asked(synced, order('pause'), grant('a'), order('resume'), grant('b'))
+    expect(before).toMatchObject({ next: 6, entries: { 5: { owner: owner('b') } } })
+    const [pause, , resume] = sent
+    const after = again(synced, [pause!, resume!, ...sent.filter(({ requests }) => requests[0]?.kind === 'grant')])
+    expect(after).toMatchObject({ synced: false, entries: {} })
+    // The process that drives nonce 5 says so; the account is read; nothing else stands in its way.
+    const told = apply(after, { requests: [], known: known(before) }).state
+    const { state } = apply(told, { requests: [], observe: { ...seen, height: 101, claims: [5], pending: 6 } })
+    expect(state).toMatchObject({ synced: true, next: 6, counts: { granted: 1, foreign: 0 } })
+    expect(Object.entries(state.entries).map(([nonce, { fill, claimedBlock }]) => [nonce, fill, claimedBlock])).toEqual([
+      ['5', 'inherited', 0],
+    ])
+    const mined = apply(state, { observe: { ...seen, height: 102, latest: 6 }, requests: [grant('a')] })
+    expect(mined.response.answers.map(nonceOf)).toEqual([6])
+  })
+
+  test('still knows whose the nonces of before the reset are', () => {
+    const base = granted(synced, 'a')
+    const { state: before, sent } = asked(base, grant('a'), grant('b'))
+    const state = again(base, sent)
+    expect(state.entries['5']).toMatchObject({ owner: owner('a') })
+    const { response } = apply(state, { requests: [grant('a')], known: known(before) })
+    expect(response.answers.map(nonceOf)).toEqual([5])
+  })
+
+  test('does not give again what came back since and may have gone to somebody', () => {
+    const base = granted(synced, 'a', 'b')
+    const { state: before, sent } = asked(base, release('a'), grant('c'))
+    expect(before.entries['5']).toMatchObject({ owner: owner('c') })
+    for (const after of [again(base, sent), again(base, sent.slice(0, 1))]) {
+      const { state } = apply(after, { observe: { ...seen, height: 101 }, requests: [grant('d')], known: known(before) })
+      expect(state.entries['5']).toMatchObject({ fill: 'inherited', attempts: before.entries['5']?.attempts.slice(0, 0) })
+    }
+  })
+
+  test('takes nothing for handed out that came back', () => {
+    const { state: before, sent } = asked(synced, grant('a'), release('a'), order('resume'))
+    expect(before.next).toBe(5)
+    const looked = apply(again(synced, sent), { requests: [], known: known(before), observe: { ...seen, height: 101 } }).state
+    expect(looked).toMatchObject({ synced: true, next: 5, entries: {} })
+  })
+
+  test('lets nobody have a nonce whom it had let go', () => {
+    const { sent } = asked(synced, { kind: 'withdraw', id: 'w', intentId: owner('a').intentId, how: 'leave' })
+    expect(nonceOf(apply(again(synced, sent), { requests: [grant('a')] }).response.answers[0])).toBe('withdrawn')
   })
 })
 

@@ -43,16 +43,20 @@ interface Process {
   orders: readonly (FillOrder & { readonly epoch: number })[]
   raises: readonly RaiseOrder[]
   known: KnownLedger | undefined
+  /** The ledger's run that it heard of last. */
+  heard: string
   /** It has told what it saw, with what the pool holds. */
   told: boolean
   /** What it asked, so that a copy can reach the ledger late. */
-  asked: { request: LaneRequest; waiting: boolean }[]
+  asked: { request: LaneRequest; heard: string; waiting: boolean }[]
 }
 
 /** A chain, a ledger and some processes with the key. Each method is one thing that can happen; numbers choose among what is there. */
 export class World {
   chain: ModelChain
   readonly lane: CheckedLane
+  /** Nonce → whose calls were signed for it, by whatever ledger's word. */
+  readonly signers = new Map<number, Set<string>>()
   readonly #options: WorldOptions
   readonly #processes: Process[]
   #ids = 0
@@ -102,7 +106,7 @@ export class World {
     const process = this.#process(p)
     const one = pick(process.asked, which)
     if (!one) return
-    const { response } = this.lane.apply({ requests: [one.request] })
+    const { response } = this.lane.apply({ requests: [one.request], run: one.heard })
     if (one.waiting) this.#answered(process, one.request, response.answers[0] as LaneAnswer)
     one.waiting = false
   }
@@ -136,8 +140,8 @@ export class World {
     this.lane.apply({ requests: [{ kind: 'withdraw', id: this.#id(), intentId: ownerOf(intent).intentId, how }] })
   }
 
-  operator(request: LaneRequest): void {
-    this.lane.apply({ requests: [request] })
+  operator(request: LaneRequest, signal = false): void {
+    this.lane.apply({ requests: [request] }, signal)
   }
 
   /** A devnet that was reset: all processes find out, and drop what they drove. The ledger is told if it knows a final block. */
@@ -231,6 +235,7 @@ export class World {
   /** Signs what is recorded and not signed yet, sends the last that it could sign. */
   #signAndSend(flight: Flight): ReturnType<ModelChain['send']> | undefined {
     let last: Attempt | undefined
+    if (flight.intentId) this.signers.set(flight.nonce, (this.signers.get(flight.nonce) ?? new Set()).add(flight.intentId))
     for (const [index, attempt] of flight.attempts.entries()) {
       if (attempt.kind === 'call' && !flight.intentId) continue
       this.lane.signing(flight.epoch, flight.nonce, index, attempt, flight.intentId)
@@ -243,13 +248,15 @@ export class World {
   }
 
   #ask(process: Process, requests: readonly LaneRequest[], answered: boolean, observe = false): void {
+    const { heard } = process
     const response = this.#update(process, requests, observe)
     for (const [index, request] of requests.entries()) {
-      process.asked.push({ request, waiting: !answered })
+      process.asked.push({ request, heard, waiting: !answered })
       if (answered) this.#answered(process, request, response.answers[index] as LaneAnswer)
     }
     if (!answered) return
     process.told ||= observe
+    process.heard = String(this.lane.run)
     const { era = 0, granted = 0, next, finalized } = response.view
     if (process.known?.era !== era || granted >= process.known.granted) process.known = { era, granted, next, finalized }
     process.orders = response.orders.map((order) => ({ ...order, epoch: this.lane.epoch }))
@@ -263,9 +270,9 @@ export class World {
       .map(({ nonce }) => nonce)
     const pending = this.lane.state.synced && process.told ? {} : { pending: this.chain.pending }
     const undone = this.#isUndone(head) ? { undone: true } : {}
-    const { known } = process
+    const { known, heard } = process
     const seen = { ...head, claims, since, ...pending, ...undone }
-    return this.lane.apply({ requests, ...(observe && { observe: seen }), ...(known && { known }) }).response
+    return this.lane.apply({ requests, run: heard, ...(observe && { observe: seen }), ...(known && { known }) }).response
   }
 
   /** As lanes/account-watch.ts finds it out; that more than half of the nodes agree is that the chain says so, too. */
@@ -312,7 +319,7 @@ export class World {
 
   #newProcess(): Process {
     const head = this.chain.head()
-    return { head, since: head.height, flights: new Map(), orders: [], raises: [], known: undefined, told: false, asked: [] }
+    return { head, since: head.height, flights: new Map(), orders: [], raises: [], known: undefined, heard: '', told: false, asked: [] }
   }
 
   #process(p: number): Process {

@@ -49,9 +49,19 @@ const happenings: Record<string, [weight: number, (world: World, a: number, b: n
   resync: [1, (world) => world.operator({ kind: 'resync', id: 'p' })],
   fill: [1, (world, _, b) => world.operator({ kind: 'fill', id: 'p', nonce: world.chain.latest + (b % 3), reason: 'operator' })],
   reorgDeep: [1, (world, _, b) => world.chain.reorgDeep(1 + (b % 3))],
+  pauseSignal: [1, (world) => world.operator({ kind: 'pause', id: 'p', reason: 'operator' }, true)],
+  activateSignal: [2, (world) => world.operator({ kind: 'activate', id: 'p' }, true)],
+  runReset: [2, (world, _, b, c) => world.lane.reset(1 + b * 3, c % 4 === 0)],
+  nextRun: [1, (world) => world.lane.nextRun()],
   setBack: [1, (world, _, b) => world.lane.setBack(1 + b * 3)],
   wipe: [1, (world) => world.lane.wipe()],
 }
+
+/** What can happen to a process that neither dies nor is deceived. */
+const peaceful = fc.constantFrom(
+  ...['ask', 'askAgain', 'askMany', 'repeat', 'launch', 'launch', 'bump', 'release', 'withdraw', 'lookAndObserve', 'obey', 'mine'],
+  ...['pause', 'activate', 'pauseSignal', 'activateSignal', 'setWindow', 'runReset', 'nextRun'],
+)
 
 type Happening = readonly [what: string, a: number, b: number, c: number]
 
@@ -112,5 +122,20 @@ describe('the nonce ledger, whatever happens', () => {
       }),
       { numRuns: 300 },
     )
+  }, 120_000)
+
+  test('gives no nonce to two, however often it is reset, as long as the process lives that drives it', () => {
+    let resets = 0
+    const alone: fc.Arbitrary<Happening> = fc.tuple(peaceful, fc.constant(0), small, small)
+    fc.assert(
+      fc.property(options, fc.array(alone, { minLength: 20, maxLength: 80, size: 'max' }), (settings, happened) => {
+        const world = live(settings, happened)
+        resets += happened.filter(([what]) => what === 'runReset').length
+        for (const [nonce, intents] of world.signers) expect([nonce, ...intents]).toHaveLength(2)
+        world.settle()
+      }),
+      { numRuns: 500 },
+    )
+    expect(resets).toBeGreaterThan(500)
   }, 120_000)
 })
