@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What a server of VAAs says to one request. */
+export interface VaaAnswer {
+  readonly code: number
+  readonly body: unknown
+}
+
+/** How it is to behave until told otherwise. */
+export interface Trouble {
+  /** Most requests it answers in a window of `perMs`; more get 429, and Retry-After says when the window ends (in whole seconds, rounded up). */
+  readonly limit?: { readonly requests: number; readonly perMs: number; readonly retryAfter?: 'seconds' | 'date' }
+  /** Every request is refused with this status; with Retry-After where it is given, seconds. */
+  readonly refuse?: { readonly status: number; readonly retryAfterSeconds?: number }
+  /** Connections are taken and never answered. */
+  readonly silent?: boolean
+}
+
+/** A local HTTP server of VAAs that tests can make limited, ill or silent. */
+export interface VaaServer {
+  readonly url: string
+  /** Paths that were asked for, in order, refused ones included. */
+  readonly requests: readonly string[]
+  /** Requests that came before the time that an earlier Retry-After had named. */
+  readonly early: number
+  /** Replaces what was said before; nothing: it is well again. */
+  trouble(trouble?: Trouble): void
+  stop(): Promise<void>
+}
+
+export async function startVaaServer(answer: (method: string, path: string) => VaaAnswer, port = 0): Promise<VaaServer> {
+  const requests: string[] = []
+  let now: Trouble = {}
+  let [windowEnd, inWindow, closedUntil, early] = [0, 0, 0, 0]
+
+  function refusal(): { status: number; waitMs?: number; as: 'seconds' | 'date' } | undefined {
+    const { refuse, limit } = now
+    if (refuse) {
+      const { status, retryAfterSeconds: seconds } = refuse
+      return { status, as: 'seconds', ...(seconds !== undefined && { waitMs: seconds * 1_000 }) }
+    }
+    if (!limit) return undefined
+    if (Date.now() >= windowEnd) [windowEnd, inWindow] = [Date.now() + limit.perMs, 0]
+    return ++inWindow > limit.requests ? { status: 429, waitMs: windowEnd - Date.now(), as: limit.retryAfter ?? 'seconds' } : undefined
+  }
+
+  function serve(request: IncomingMessage, response: ServerResponse): void {
+    const path = new URL(request.url ?? '/', 'http://devnet').pathname
+    requests.push(path)
+    if (now.silent) return
+    if (Date.now() < closedUntil) early++
+    const refused = refusal()
+    if (refused) {
+      const { status, waitMs, as } = refused
+      // Rounded up to what a header can say: whoever keeps to it is never early.
+      const until = waitMs === undefined ? undefined : Math.ceil((Date.now() + waitMs) / 1_000) * 1_000
+      if (until !== undefined) closedUntil = Math.max(closedUntil, Math.min(until, Date.now() + Math.ceil((waitMs ?? 0) / 1_000) * 1_000))
+      const value =
+        until === undefined || waitMs === undefined
+          ? undefined
+          : as === 'date'
+            ? new Date(until).toUTCString()
+            : String(Math.ceil(waitMs / 1_000))
+      response.writeHead(status, { 'content-type': 'application/json', ...(value !== undefined && { 'retry-after': value }) }).end('{}')
+      return
+    }
+    const { code, body } = answer(request.method ?? '', path)
+    response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  }
+
+  const server = createServer(serve)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    get early() {
+      return early
+    },
+    trouble(trouble = {}) {
+      now = trouble
+      ;[windowEnd, inWindow, closedUntil] = [0, 0, 0]
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
