@@ -1,6 +1,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import { QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client'
 import { RelayerError } from '../domain/errors.ts'
+import { mip61Of, type Mip61State } from '../domain/mip61.ts'
 import type { TransferState } from '../domain/transfer.ts'
 import { transferStates } from '../domain/transfer.ts'
 import type { TransferStatus } from '../temporal/messages.ts'
@@ -13,6 +14,8 @@ export interface TransferRow {
   readonly id: string
   /** Absent until the workflow's first task. */
   readonly state?: TransferState
+  /** Of transfers of the native bridge; one whose completion reverted shows as initiated here, since a list knows no codes. */
+  readonly mip61?: Mip61State
   /** How the workflow stands: RUNNING, COMPLETED; TERMINATED, FAILED… are closed without being done. */
   readonly execution: string
   readonly bridge?: string
@@ -26,7 +29,9 @@ export interface TransferRow {
 }
 
 /** The full status where a worker or the result tells it; `partial` with what the server itself knows where not. */
-export type TransferReport = (TransferStatus & { readonly execution: string }) | (TransferRow & { readonly partial: string })
+export type TransferReport =
+  | (TransferStatus & { readonly execution: string; readonly mip61?: Mip61State })
+  | (TransferRow & { readonly partial: string })
 
 export interface TransferFilter {
   readonly state?: TransferState | undefined
@@ -51,21 +56,27 @@ export async function readTransfer(client: Client, id: string): Promise<Transfer
     info = await client.withDeadline(Date.now() + serverTimeoutMs, () => handle.describe())
     if (info.type !== workflowType) throw new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: id } })
     if (info.status.name === 'COMPLETED')
-      return {
-        ...(await client.withDeadline(Date.now() + serverTimeoutMs, () => handle.result() as Promise<TransferStatus>)),
-        execution: info.status.name,
-      }
+      return toReport(
+        await client.withDeadline(Date.now() + serverTimeoutMs, () => handle.result() as Promise<TransferStatus>),
+        info.status.name,
+      )
   } catch (error) {
     throw fromTemporal(error, 'TRANSFER_NOT_FOUND', { transfer: id })
   }
   if (info.closeTime) return { ...toRow(info), partial: 'closed without an outcome; retry starts it again' }
   try {
     const status = await client.withDeadline(Date.now() + queryTimeoutMs, () => handle.query(statusQuery))
-    return { ...status, execution: info.status.name }
+    return toReport(status, info.status.name)
   } catch (error) {
     if (error instanceof QueryRejectedError || error instanceof QueryNotRegisteredError) throw error
     return { ...toRow(info), partial: 'no worker of the target chain answered' }
   }
+}
+
+function toReport(status: TransferStatus, execution: string): TransferReport {
+  const { transfer, state, code } = status
+  const mip61 = mip61Of({ bridge: transfer.bridge, state, code })
+  return { ...status, execution, ...(mip61 && { mip61 }) }
 }
 
 /** Transfers, newest first, one row per id. Throws TEMPORAL_UNAVAILABLE. */
@@ -105,11 +116,14 @@ function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
     const value = info.typedSearchAttributes.get(key)
     return value === undefined ? [] : [[name[0]!.toLowerCase() + name.slice(1), value]]
   })
+  const facts = Object.fromEntries(fields) as Pick<TransferRow, 'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash'>
+  const mip61 = known && mip61Of({ bridge: facts.bridge ?? '', state: known })
   return {
     id: info.workflowId,
     ...(known && { state: known }),
+    ...(mip61 && { mip61 }),
     execution: info.status.name,
-    ...(Object.fromEntries(fields) as Pick<TransferRow, 'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash'>),
+    ...facts,
     startedAt: info.startTime.toISOString(),
     ...(info.closeTime && { closedAt: info.closeTime.toISOString() }),
   }

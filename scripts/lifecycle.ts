@@ -1,3 +1,4 @@
+import { mip61Bridge, mip61Of } from '../domain/mip61.ts'
 import { isOutcome, transferStates, transitions, type TransferState } from '../domain/transfer.ts'
 
 /** What each state means. A state without a line does not compile. */
@@ -28,7 +29,8 @@ function diagram(): string {
 function table(): string {
   const rows = transferStates.map((state) => {
     const next = isOutcome(state) ? 'the end' : transitions[state].map((to) => `\`${to}\``).join(', ')
-    return `| \`${state}\` | ${meanings[state]} | ${next} |`
+    const mip61 = mip61Of({ bridge: mip61Bridge, state })
+    return `| \`${state}\` | ${meanings[state]} | ${mip61 ? `\`${mip61}\`` : '-'} | ${next} |`
   })
-  return ['| state | meaning | may become |', '| --- | --- | --- |', ...rows].join('\n')
+  return ['| state | meaning | in MIP-61 | may become |', '| --- | --- | --- | --- |', ...rows].join('\n')
 }

@@ -19,7 +19,7 @@ export class Course {
 
   constructor(input: TransferInput) {
     this.transfer = input.transfer
-    this.journal = new Journal(this.id, input.progress)
+    this.journal = new Journal(this.id, input.transfer.bridge, input.progress)
     this.inbox = new Inbox(input)
     this.#deadline = input.deadline
   }

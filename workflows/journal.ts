@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../domain/errors.ts'
+import { mip61Of } from '../domain/mip61.ts'
 import { transitions } from '../domain/transfer.ts'
-import type { Delivery, Transfer, TransferState } from '../domain/transfer.ts'
+import type { BridgeName, Delivery, Transfer, TransferState } from '../domain/transfer.ts'
 import type { TimelineEntry, TransferProgress, TransferStatus } from '../temporal/messages.ts'
 import { searchAttributes } from '../temporal/names.ts'
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
@@ -13,9 +14,11 @@ export class Journal {
   readonly progress: TransferProgress
   #delivery: Delivery | undefined
   readonly #id: string
+  readonly #bridge: BridgeName
 
-  constructor(id: string, progress: TransferProgress | undefined) {
+  constructor(id: string, bridge: BridgeName, progress: TransferProgress | undefined) {
     this.#id = id
+    this.#bridge = bridge
     this.progress = progress ?? { state: 'admitting', round: 1, failures: 0, timeline: [] }
     if (progress) this.#show()
   }
@@ -77,7 +80,9 @@ export class Journal {
   }
 
   #show(): void {
-    const { timeline } = this.progress
-    setCurrentDetails(timeline.map(({ at, state, note }) => `- ${new Date(at).toISOString()} **${state}** ${note}`).join('\n'))
+    const { timeline, state: now, code } = this.progress
+    const mip61 = mip61Of({ bridge: this.#bridge, state: now, code })
+    const lines = timeline.map(({ at, state, note }) => `- ${new Date(at).toISOString()} **${state}** ${note}`)
+    setCurrentDetails([...(mip61 ? [`MIP-61: **${mip61}**\n`] : []), ...lines].join('\n'))
   }
 }

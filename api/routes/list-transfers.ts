@@ -7,6 +7,7 @@ import { listTransfers } from '../transfers.ts'
 const row = z.object({
   id: z.string(),
   state: z.enum(transferStates).optional(),
+  mip61: z.string().optional().describe("MIP-61's word for the state, of transfers of the native bridge."),
   execution: z.string(),
   bridge: z.string().optional(),
   sourceChain: z.string().optional(),

@@ -9,6 +9,7 @@ const reportSchema = z
   .looseObject({
     id: z.string(),
     state: z.enum(transferStates).optional(),
+    mip61: z.string().optional().describe("MIP-61's word for the state, of transfers of the native bridge."),
     execution: z.string().describe("The workflow's own status: RUNNING, COMPLETED, TERMINATED…"),
     partial: z.string().optional().describe('Why only a part of the status is given.'),
   })

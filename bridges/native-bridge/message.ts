@@ -1,9 +1,10 @@
 import { concat, dataSlice, encodeBase64, getBytes, hexlify, solidityPackedKeccak256, toBeHex, zeroPadValue } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
-import type { BridgeName, ChainName, Transfer } from '../../domain/transfer.ts'
+import { mip61Bridge } from '../../domain/mip61.ts'
+import type { ChainName, Transfer } from '../../domain/transfer.ts'
 
 /** The name of this bridge: in the config, in workflow ids, in metrics. */
-export const nativeBridge = 'native-bridge' satisfies BridgeName
+export const nativeBridge = mip61Bridge
 
 /** What the source contract says of a transfer. Hex in lower case with 0x. */
 export interface NativeTransfer {

@@ -27,10 +27,11 @@ export function reportText(report: TransferReport): string {
     const { partial, ...row } = report
     return `${facts(row)}\n\nOnly a part is known: ${partial}.`
   }
-  const { id, state, execution, transfer, lane, nonce, txHash, delivery, code, reason, rounds, tried = [], timeline } = report
+  const { id, state, mip61, execution, transfer, lane, nonce, txHash, delivery, code, reason, rounds, tried = [], timeline } = report
   const head = facts({
     transfer: id,
     state,
+    'MIP-61': mip61,
     workflow: execution,
     from: `${transfer.sourceChain}, emitter ${transfer.emitter}, sequence ${transfer.sequence}`,
     to: transfer.targetChain,
