@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { parser } from '@prometheus-io/lezer-promql'
 import { metricDefinitions } from '../../observability/metrics.ts'
 import type { MetricDefinition } from '../../observability/registry.ts'
 
@@ -19,13 +20,32 @@ const definitions = new Map(Object.values(metricDefinitions).map((one): [string,
 const metricsOf = (expr: string) => [...expr.matchAll(/portage_\w+/g)].map(([name]) => name)
 const words = (text: string) => text.split(',').map((word) => word.trim())
 
+/** What Prometheus's own grammar does not understand of a query, with its place. */
+function faults(query: string): string[] {
+  const found: string[] = []
+  parser.parse(query).iterate({
+    enter: ({ type, from, to }) => {
+      if (type.isError) found.push(`${from}: ${query.slice(from, to)}`)
+    },
+  })
+  return found
+}
+
+test.each(rules.map(({ alert, expr }) => [alert, expr] as const))('%s is a query that Prometheus understands', (_, expr) => {
+  expect(faults(expr)).toEqual([])
+})
+
+test('a query that it does not understand is found', () => {
+  for (const query of ['max by (lane (a)', 'increase(a[1h) > 0', 'a >', 'nothing(a)']) expect(faults(query)).not.toEqual([])
+})
+
 test.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks for metrics and labels that there are', (_, { expr, annotations }) => {
   const metrics = metricsOf(expr)
   expect(metrics.length).toBeGreaterThan(0)
   for (const name of metrics) expect([...definitions.keys()]).toContain(name)
   const labels = new Set(metrics.flatMap((name) => definitions.get(name)?.labels ?? []))
   const grouped = [...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, list = '']) => words(list))
-  const selected = [...expr.matchAll(/(\w+)="/g)].map(([, label = '']) => label)
+  const selected = [...expr.matchAll(/(\w+)=~?"/g)].map(([, label = '']) => label)
   const told = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)
   for (const label of [...grouped, ...selected, ...told]) expect([...labels]).toContain(label)
   // A counter only grows: alone it would alarm for ever.
