@@ -53,9 +53,17 @@ export interface Endpoint {
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
   /**
    * The gate that a transfer stands before if this account delivers it; absent: the bridge has none. Reads at most once per block however many
-   * ask. Throws what reads throw.
+   * ask. Open: what it takes of a limit is set aside for it, so that of many only those go on that fit together; until it is on the chain, is
+   * left, or has not been asked for again for minutes. Throws what reads throw.
    */
   gate?(transfer: Transfer, relayer: string): Promise<Gate>
+  /** It does not go after all, or not now: what `gate` has set aside for it is free. */
+  leave?(transfer: Transfer): void
+  /**
+   * What this account may not deliver, for which it takes a role; undefined: nothing. `everywhere`: nothing of this bridge at all on this chain.
+   * Absent: anybody may deliver. At most one read per block, account and contract. Throws what reads throw.
+   */
+  barred?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** How several transfers leave in one call; absent: the bridge cannot do that. */
   readonly batches?: Batches
   /** Whom it goes to (lower-case address of the target chain) and of what token (as the bridge's asset list names it): what a deny-list asks. */

@@ -3,14 +3,14 @@ import type { EvmChain } from '../../chains/evm/index.ts'
 import type { At, Receipt, Revert } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer.ts'
-import type { Endpoint, Gate, RevertMeaning } from '../port.ts'
+import type { Endpoint, RevertMeaning } from '../port.ts'
 import { completionIntent } from './batch.ts'
 import { nativeBridgeAbi, readInboundNonce } from './contracts.ts'
 import { completedTopic, readCompleted } from './events.ts'
 import { createFindDelivery } from './find-delivery.ts'
-import { gateOf } from './gates.ts'
 import type { GoodMessages } from './good-messages.ts'
-import { createLimits, secondsOf } from './limits.ts'
+import { createInbound, type Inbound } from './inbound.ts'
+import { secondsOf } from './limits.ts'
 import { type NativeMessage, readMessage, toTransfer } from './message.ts'
 import { explainRevert } from './reverts.ts'
 import { createRoutes } from './routes.ts'
@@ -25,12 +25,18 @@ export interface EvmEndpointOptions {
   readonly good?: GoodMessages
 }
 
+type Kept = 'gate' | 'leave' | 'barred'
+
 /** The port, and what this bridge knows beyond it. */
-export interface NativeEndpoint extends Endpoint {
-  /** The gate that a transfer stands before if this account delivers it. One tick of reads. Throws what reads throw. */
-  gate(transfer: Transfer, relayer: string): Promise<Gate>
+export interface NativeEndpoint extends Omit<Endpoint, Kept>, Required<Pick<Endpoint, Kept>> {
   /** @param transfer tells an amount that never fits from a spent budget, by the limits that `gate` last read; without it both wait */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
+}
+
+interface Opened {
+  readonly message: NativeMessage
+  readonly route: ReadableRoute
+  readonly inbound: Inbound
 }
 
 /** Throws CONFIG_INVALID (routes that share a contract, or end elsewhere). */
@@ -40,11 +46,20 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
   const routes = createRoutes(given)
   const verifier = createVerifier({ routes, ...(good && { good }) })
   const findDelivery = createFindDelivery(chain)
-  const limits = new Map(routes.all.map(({ targetBridge }) => [targetBridge, createLimits(chain, targetBridge)]))
+  const inbounds = new Map(routes.all.map(({ targetBridge }) => [targetBridge, createInbound(chain, targetBridge)]))
+  /** Who keeps a gate asks for the same transfers block after block. */
+  const known = new WeakMap<Transfer, Opened>()
 
-  function opened(transfer: Transfer): { readonly message: NativeMessage; readonly route: ReadableRoute } {
+  function opened(transfer: Transfer): Opened {
+    const before = known.get(transfer)
+    if (before) return before
     const message = readMessage(decodeBase64(transfer.message))
-    return { message, route: routes.of(message) }
+    const route = routes.of(message)
+    const inbound = inbounds.get(route.targetBridge)
+    if (!inbound) throw new RelayerError('INTERNAL', { detail: `No way into ${route.targetBridge} is kept.` })
+    const now = { message, route, inbound }
+    known.set(transfer, now)
+    return now
   }
 
   /** The message says everything that the transfer says: one of another transfer is refused. */
@@ -98,9 +113,8 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     explainRevert(revert, transfer) {
       if (!transfer) return explainRevert(revert)
-      const { message, route } = opened(transfer)
-      const last = limits.get(route.targetBridge)?.last
-      return explainRevert(revert, last && { limits: last, amount: message.amount, now: secondsOf(chain) })
+      const { message, inbound } = opened(transfer)
+      return explainRevert(revert, inbound.last && { limits: inbound.last, amount: message.amount, now: secondsOf(chain) })
     },
     /** The token: the only one of its source contract, so called `<source network id>/<source contract, 64 hex digits>`. */
     parties(transfer) {
@@ -110,9 +124,20 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
     },
     hasEffect,
     async gate(transfer, relayer) {
-      const { message, route } = opened(transfer)
-      const reader = limits.get(route.targetBridge) ?? createLimits(chain, route.targetBridge)
-      return gateOf(await reader.read(relayer), message.amount, secondsOf(chain))
+      const { message, inbound } = opened(transfer)
+      return inbound.gate(message, relayer)
+    },
+    leave(transfer) {
+      const { message, inbound } = opened(transfer)
+      inbound.leave(message.id)
+    },
+    async barred(relayer) {
+      const may = await Promise.all(
+        [...inbounds].map(async ([contract, { mayComplete }]) => [contract, await mayComplete(relayer)] as const),
+      )
+      const closed = may.flatMap(([contract, yes]) => (yes ? [] : [contract]))
+      if (closed.length === 0) return undefined
+      return { everywhere: closed.length === may.length, reason: `grant RELAYER_ROLE of ${closed.join(', ')} to ${relayer}` }
     },
   }
 }

@@ -1,5 +1,3 @@
-import type { ErrorCode } from '../../domain/errors.ts'
-import type { ChainName } from '../../domain/transfer.ts'
 import type { Gate } from '../port.ts'
 
 /** The target contract's limits, as read at one moment. Amounts in the token's smallest unit. */
@@ -22,39 +20,34 @@ const daySeconds = 86_400
  * contract that was deployed (only initiations are); who pauses a bridge means both, so they wait here too.
  * A cap that lets nothing in at all (no fund) is the route's trouble, not the transfer's: it waits.
  * @param now time of the target chain, seconds since the epoch; limits of an earlier day have their whole budget again
+ * @param aside what others were let through with and the contract does not count yet
  */
-export function gateOf(limits: InboundLimits, amount: bigint, now: number): Gate {
+export function gateOf(limits: InboundLimits, amount: bigint, now: number, aside = 0n): Gate {
   const { cap, paused, mayComplete } = limits
   if (!mayComplete) return { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'the key of this lane must be granted RELAYER_ROLE' }
   if (paused) return { kind: 'route', code: 'BRIDGE_PAUSED', reason: 'the native bridge is paused' }
   if (cap <= 1n) return { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'the insurance fund is empty: nothing is let in' }
   if (amount >= cap) return { kind: 'transfer', code: 'BRIDGE_CAP', reason: `the amount ${amount} is not below the daily cap ${cap}` }
   const used = usedAt(limits, now)
-  if (used + amount < cap) return { kind: 'open' }
+  if (used + aside + amount < cap) return { kind: 'open' }
   const opensAt = dayEnd(now)
-  const reason = `${used} of ${cap} is used today, and ${amount} does not fit below; the budget renews at ${text(opensAt)}`
+  const underway = aside > 0n ? `, ${aside} is on its way` : ''
+  const reason = `${used} of ${cap} is used today${underway}, and ${amount} does not fit below; the budget renews at ${text(opensAt)}`
   return { kind: 'route', code: 'BRIDGE_BUDGET', reason, opensAt }
-}
-
-/**
- * What a closed gate is known by, so that all transfers that wait for one thing wait together: one per route and reason; of a lane or transfer its own.
- * @param about the lane, or the transfer's id
- */
-export function gateId(
-  route: { readonly sourceChain: ChainName; readonly targetChain: ChainName },
-  gate: { readonly kind: Gate['kind']; readonly code: ErrorCode },
-  about: string,
-): string {
-  const name = `${route.sourceChain}>${route.targetChain}:${gate.code}`
-  return gate.kind === 'route' ? name : `${name}:${about}`
 }
 
 /**
  * Those that fit into what is left of the day together, in order; one that does not fit is passed over. A batch is judged by its sum, since
  * the contract adds them up one by one and undoes all of them if one does not fit.
+ * @param aside as of `gateOf`
  */
-export function fitting<T extends { readonly amount: bigint }>(limits: InboundLimits, transfers: readonly T[], now: number): readonly T[] {
-  let used = usedAt(limits, now)
+export function fitting<T extends { readonly amount: bigint }>(
+  limits: InboundLimits,
+  transfers: readonly T[],
+  now: number,
+  aside = 0n,
+): readonly T[] {
+  let used = usedAt(limits, now) + aside
   return transfers.filter(({ amount }) => {
     const fits = used + amount < limits.cap
     if (fits) used += amount

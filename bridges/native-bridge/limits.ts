@@ -11,9 +11,12 @@ export type LimitsChain = ContractReader & { readonly heads: Pick<Heads, 'curren
 export interface Limits {
   /**
    * All of them as of the latest block, for one relayer's account: six reads of one tick, one more tick at first and after a change of the fund.
+   * At most once per block, and once per block and account what is the account's, however many ask at once.
    * They may be of two neighbouring blocks: a gate only spares tries, the simulation decides. Throws what `read` throws.
    */
   read(relayer: string): Promise<InboundLimits>
+  /** Does this account have RELAYER_ROLE? At most one read per block and account. Throws what `read` throws. */
+  mayComplete(relayer: string): Promise<boolean>
   /** As they were last read, for whichever account; undefined before. */
   readonly last: InboundLimits | undefined
 }
@@ -27,9 +30,17 @@ interface Known {
   readonly fund: string
 }
 
+/** What holds for all accounts. */
+type Shared = Omit<InboundLimits, 'mayComplete'>
+
 export function createLimits(chain: LimitsChain, bridge: string): Limits {
   let known: Known | undefined
   let last: InboundLimits | undefined
+  const shared = oncePerBlock(chain, async () => {
+    known ??= await learn()
+    return readShared(known)
+  })
+  const roles = oncePerBlock(chain, (relayer: string) => one<boolean>('hasRole', [relayerRole, relayer]))
 
   async function one<T>(method: string, args: readonly unknown[] = []): Promise<T> {
     return (await read(chain, bridge, method, args))[0] as T
@@ -40,31 +51,31 @@ export function createLimits(chain: LimitsChain, bridge: string): Limits {
     return { token, fund }
   }
 
-  async function readAll(relayer: string, holders: Known): Promise<InboundLimits> {
+  async function readShared(holders: Known): Promise<Shared> {
     const day = Math.floor(secondsOf(chain) / daySeconds)
-    const [fund, denominator, used, paused, mayComplete, [balance]] = await Promise.all([
+    const [fund, denominator, used, paused, [balance]] = await Promise.all([
       one<string>('insuranceFund'),
       one<bigint>('riskDenominator'),
       one<bigint>('inboundRateLimitBudget', [day]),
       one<boolean>('paused'),
-      one<boolean>('hasRole', [relayerRole, relayer]),
       read(chain, holders.token, 'balanceOf', [holders.fund], 'latest', tokenAbi),
     ])
     if (fund !== holders.fund) {
       known = { ...holders, fund }
-      return readAll(relayer, known)
+      return readShared(known)
     }
     // The contract divides by it: one that was never initialised has 0 there, and lets nothing in.
     const cap = denominator === 0n ? 0n : (balance as bigint) / denominator
-    return { day, used, cap, paused, mayComplete }
+    return { day, used, cap, paused }
   }
 
   return {
     async read(relayer) {
-      known ??= await learn()
-      last = await readAll(relayer, known)
+      const [limits, mayComplete] = await Promise.all([shared(''), roles(relayer)])
+      last = { ...limits, mayComplete }
       return last
     },
+    mayComplete: roles,
     get last() {
       return last
     },
@@ -73,7 +84,28 @@ export function createLimits(chain: LimitsChain, bridge: string): Limits {
 
 /** Time of the latest block, seconds since the epoch: what the contract's day is cut from. Throws NODE_UNAVAILABLE before the first block. */
 export function secondsOf(chain: Pick<LimitsChain, 'name' | 'heads'>): number {
-  const latest = chain.heads.current?.latest
-  if (!latest) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: chain.name } })
-  return latest.timestamp
+  return latestOf(chain).timestamp
+}
+
+/** The same answer for all who ask with the same key while one block is the latest; one that failed is asked for again. */
+export function oncePerBlock<T>(chain: Pick<LimitsChain, 'name' | 'heads'>, ask: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  let block = ''
+  const answers = new Map<string, Promise<T>>()
+  return async (key) => {
+    const { hash } = latestOf(chain)
+    if (hash !== block) answers.clear()
+    block = hash
+    const known = answers.get(key)
+    if (known) return known
+    const answer = ask(key)
+    answers.set(key, answer)
+    answer.catch(() => answers.get(key) === answer && answers.delete(key))
+    return answer
+  }
+}
+
+function latestOf({ name, heads }: Pick<LimitsChain, 'name' | 'heads'>) {
+  const latest = heads.current?.latest
+  if (!latest) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
+  return latest
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { batchIntent } from '../../bridges/native-bridge/batch.ts'
-import { type Bisection, bisection, nextBatch, tried } from '../../bridges/native-bridge/bisect.ts'
+import { type Bisection, bisection, nextBatch, tried } from '../../domain/bisection.ts'
 import { tokenAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { fitting } from '../../bridges/native-bridge/gates.ts'
@@ -37,7 +37,12 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const simulation = await world.target.chain.simulate(await world.endpoint.intent(transfer), from)
     return simulation.ok ? 'ok' : world.endpoint.explainRevert(simulation.revert, transfer)
   }
-  const gate = (transfer: Transfer, from = world.relayer.address) => world.endpoint.gate(transfer, from)
+  /** Asks, and sets nothing aside. */
+  const gate = async (transfer: Transfer, from = world.relayer.address) => {
+    const answer = await world.endpoint.gate(transfer, from)
+    world.endpoint.leave(transfer)
+    return answer
+  }
   /** A new day of the target: the budget is whole again. */
   const nextDay = async () => {
     const tomorrow = (Math.floor(secondsOf(world.target.chain) / daySeconds) + 1) * daySeconds
@@ -150,7 +155,34 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect([await gate(small!), await meaning(small!)]).toEqual([{ kind: 'open' }, 'ok'])
   })
 
+  it('lets through only what fits together, until it is on the chain, or left', async () => {
+    await nextDay()
+    const [first, second, third] = await world.transfers(cap - 100n, 60n, 60n)
+    const ask = (transfer: Transfer) => world.endpoint.gate(transfer, world.relayer.address)
+    const calls = () => world.target.chain.calls.get('eth_call') ?? 0
+    expect(await ask(first!)).toEqual({ kind: 'open' })
+    const before = calls()
+    // Asked again, it is let through again; of the two others one fits beside it.
+    expect([await ask(first!), await ask(second!)]).toEqual([{ kind: 'open' }, { kind: 'open' }])
+    expect(await ask(third!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('on its way') })
+    expect(calls()).toBe(before)
+    await world.deliver(await world.endpoint.intent(first!))
+    world.endpoint.leave(second!)
+    // A block later it counts once.
+    await world.target.mine()
+    expect(await ask(third!)).toEqual({ kind: 'open' })
+    expect(await ask(second!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET' })
+    world.endpoint.leave(third!)
+    const stranger = await devnetSigner(accountIndex.outsider)
+    expect(await world.endpoint.barred(world.relayer.address)).toBeUndefined()
+    expect(await world.endpoint.barred(stranger.address)).toMatchObject({
+      everywhere: true,
+      reason: expect.stringContaining('RELAYER_ROLE'),
+    })
+  })
+
   it('parks what no day lets in, until the cap is raised', async () => {
+    await nextDay()
     const transfer = await one(cap)
     expect(await gate(transfer)).toMatchObject({ kind: 'transfer', code: 'BRIDGE_CAP' })
     expect(await meaning(transfer)).toMatchObject({ kind: 'permanent', code: 'BRIDGE_CAP' })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fitting, gateId, gateOf, type InboundLimits } from '../../bridges/native-bridge/gates.ts'
+import { fitting, gateOf, type InboundLimits } from '../../bridges/native-bridge/gates.ts'
 
 const daySeconds = 86_400
 const amounts = fc.bigInt(0n, 2_000n)
@@ -74,15 +74,6 @@ describe('the gate of a native transfer', () => {
   ])('%o: %o', (changes, expected) => {
     const usual = { day: 1, used: 0n, cap: 100n, paused: false, mayComplete: true }
     expect(gateOf({ ...usual, ...changes }, 10n, daySeconds + 5)).toMatchObject(expected)
-  })
-
-  it('is one per route and reason, and one per lane or transfer where it is theirs', () => {
-    const route = { sourceChain: 'source', targetChain: 'target' }
-    const [one, other] = ['a', 'b'].map((about) => gateId(route, { kind: 'route', code: 'BRIDGE_BUDGET' }, about))
-    expect([one, other]).toEqual(['source>target:BRIDGE_BUDGET', 'source>target:BRIDGE_BUDGET'])
-    expect(gateId(route, { kind: 'route', code: 'BRIDGE_PAUSED' }, 'a')).not.toBe(one)
-    expect(gateId({ ...route, targetChain: 'third' }, { kind: 'route', code: 'BRIDGE_BUDGET' }, 'a')).not.toBe(one)
-    expect(gateId(route, { kind: 'lane', code: 'BRIDGE_ROLE_MISSING' }, 'a')).toBe('source>target:BRIDGE_ROLE_MISSING:a')
   })
 })
 

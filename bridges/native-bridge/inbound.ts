@@ -1,0 +1,78 @@
+import { toRelayerError } from '../../domain/errors.ts'
+import type { Gate } from '../port.ts'
+import { fitting, gateOf, type InboundLimits } from './gates.ts'
+import { createLimits, type LimitsChain, oncePerBlock, secondsOf } from './limits.ts'
+import type { NativeTransfer } from './message.ts'
+import { createReservations, type ReservationOptions } from './reservations.ts'
+import { completedIn, type StreamReader } from './source.ts'
+
+/** What a contract's limits need to know of a transfer. */
+export type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
+
+/**
+ * The way into one target contract, as this process keeps it: what the contract lets in, less what was let through lately and is not on the chain
+ * yet, so that of many who ask at once only those go on that fit together. Another process's are not known here before they are on the chain.
+ */
+export interface Inbound {
+  /** Open: what it takes is set aside until it is on the chain, is left, or was not asked for again for minutes. Throws what reads throw. */
+  gate(entrant: Entrant, relayer: string): Promise<Gate>
+  /** It does not go after all, or not now. */
+  leave(id: string): void
+  /** Those that fit together beside what others have set aside, by what was last read; all before the first read. */
+  fitting<T>(entrants: readonly T[], of: (entrant: T) => Entrant): readonly T[]
+  /** At most one read per block and account. Throws what reads throw. */
+  mayComplete(relayer: string): Promise<boolean>
+  /** As last read, for whichever account. */
+  readonly last: InboundLimits | undefined
+}
+
+/** Completions of so many blocks at most are looked through at once: what is older has lapsed. */
+const mostBlocks = 1_000
+
+export function createInbound(chain: LimitsChain & StreamReader, contract: string, options: ReservationOptions = {}): Inbound {
+  const limits = createLimits(chain, contract)
+  const aside = createReservations(options)
+  /** Up to this block, all completions of what was set aside have been seen. */
+  let seenTo: number | undefined
+  const settle = oncePerBlock(chain, dropCompleted)
+
+  /**
+   * One read of logs per block while anything is set aside. Not of the latest block: the node that told what is used may not have it yet, and for a
+   * block to count twice is better than not at all. Nodes that refuse such reads cost patience only: what is set aside lapses.
+   */
+  async function dropCompleted(): Promise<void> {
+    const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
+    const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
+    if (aside.size === 0) seenTo = toBlock
+    if (aside.size === 0 || toBlock < fromBlock) return
+    try {
+      for (const { transfer } of await completedIn(chain, contract, { fromBlock, toBlock })) aside.drop(transfer.id)
+      seenTo = toBlock
+    } catch (error) {
+      // A node that is away fails the reads beside this one as well; a log that lies is the stream's to find.
+      if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
+    }
+  }
+
+  return {
+    async gate({ id, amount }, relayer) {
+      const [read] = await Promise.all([limits.read(relayer), settle('')])
+      const gate = gateOf(read, amount, secondsOf(chain), aside.beside([id]))
+      if (gate.kind === 'open') aside.take(id, amount)
+      else aside.drop(id)
+      return gate
+    },
+    leave: aside.drop,
+    fitting(entrants, of) {
+      const { last } = limits
+      if (!last) return entrants
+      const rows = entrants.map((entrant) => ({ entrant, amount: of(entrant).amount }))
+      const reserved = aside.beside(entrants.map((entrant) => of(entrant).id))
+      return fitting(last, rows, secondsOf(chain), reserved).map(({ entrant }) => entrant)
+    },
+    mayComplete: limits.mayComplete,
+    get last() {
+      return limits.last
+    },
+  }
+}

@@ -1,0 +1,53 @@
+/** What was let through and the target's contract does not count yet. */
+export interface Reservations {
+  /** Until it is dropped, or for a while. Again: for as long again. */
+  take(id: string, amount: bigint): void
+  drop(id: string): void
+  /** What all but these hold, in the token's smallest unit. */
+  beside(ids: readonly string[]): bigint
+  readonly size: number
+}
+
+export interface ReservationOptions {
+  /** So long one lasts that nobody drops, ms: its transfer asks again when it is its turn. Default 10 minutes. */
+  readonly lastsMs?: number
+  /** ms since any moment; for tests. */
+  readonly clock?: () => number
+}
+
+export function createReservations({ lastsMs = 600_000, clock = () => performance.now() }: ReservationOptions = {}): Reservations {
+  /** Oldest first. */
+  const held = new Map<string, { readonly amount: bigint; readonly at: number }>()
+  let total = 0n
+
+  function drop(id: string): void {
+    const one = held.get(id)
+    if (!one) return
+    held.delete(id)
+    total -= one.amount
+  }
+
+  function forget(): void {
+    for (const [id, { at }] of held) {
+      if (clock() - at < lastsMs) return
+      drop(id)
+    }
+  }
+
+  return {
+    take(id, amount) {
+      drop(id)
+      held.set(id, { amount, at: clock() })
+      total += amount
+    },
+    drop,
+    beside(ids) {
+      forget()
+      return [...new Set(ids)].reduce((sum, id) => sum - (held.get(id)?.amount ?? 0n), total)
+    },
+    get size() {
+      forget()
+      return held.size
+    },
+  }
+}

@@ -1,0 +1,131 @@
+import { Interface } from 'ethers'
+import { describe, expect, it } from 'vitest'
+import type { HeadEvent } from '../../chains/port.ts'
+import { nativeBridgeAbi, tokenAbi } from '../../bridges/native-bridge/contracts.ts'
+import { createInbound } from '../../bridges/native-bridge/inbound.ts'
+import { createLimits } from '../../bridges/native-bridge/limits.ts'
+
+const [bridge, token, fund] = ['b1', 'c2', 'f3'].map((byte) => `0x${byte.repeat(20)}`) as [string, string, string]
+
+/** A contract's answers by hand: what is counted here is who asks, and how often. */
+function scriptedChain() {
+  const state = { height: 100, used: 0n, balance: 4_000n, fund, down: false, logs: 0, calls: new Map<string, number>() }
+  const answers: Record<string, (args: readonly unknown[]) => readonly unknown[]> = {
+    token: () => [token],
+    insuranceFund: () => [state.fund],
+    riskDenominator: () => [4n],
+    inboundRateLimitBudget: () => [state.used],
+    paused: () => [false],
+    hasRole: ([, account]) => [String(account).toLowerCase() !== fund],
+    balanceOf: () => [state.balance],
+  }
+  const block = () => ({
+    height: state.height,
+    hash: `0x${state.height}`,
+    parentHash: '0x',
+    timestamp: state.height * 10,
+    transactions: [],
+  })
+  return {
+    state,
+    asked: (method: string) => state.calls.get(method) ?? 0,
+    chain: {
+      name: 'target',
+      heads: {
+        get current(): HeadEvent {
+          return { applied: [], rolledBack: [], latest: block(), finalized: 0 }
+        },
+      },
+      async call(to: string, data: string) {
+        const abi: Interface = to.toLowerCase() === token ? tokenAbi : nativeBridgeAbi
+        const call = abi.parseTransaction({ data })
+        if (!call || state.down) throw new Error('down')
+        state.calls.set(call.name, (state.calls.get(call.name) ?? 0) + 1)
+        return abi.encodeFunctionResult(call.name, answers[call.name]?.(call.args.toArray()) ?? [])
+      },
+      async logs() {
+        state.logs++
+        return []
+      },
+    },
+  }
+}
+
+describe('the limits of a target contract', () => {
+  it('are read once per block however many ask, and what is an account’s once per account', async () => {
+    const { chain, asked, state } = scriptedChain()
+    const limits = createLimits(chain, bridge)
+    const many = await Promise.all(Array.from({ length: 50 }, () => limits.read(token)))
+    expect(new Set(many.map(({ cap }) => cap))).toEqual(new Set([1_000n]))
+    await Promise.all([limits.read(fund), limits.read(token), limits.mayComplete(fund)])
+    expect(['paused', 'inboundRateLimitBudget', 'balanceOf', 'riskDenominator', 'hasRole', 'token'].map(asked)).toEqual([1, 1, 1, 1, 2, 1])
+    expect((await limits.read(fund)).mayComplete).toBe(false)
+    state.height++
+    state.used = 7n
+    expect((await limits.read(token)).used).toBe(7n)
+    expect(['paused', 'hasRole', 'token'].map(asked)).toEqual([2, 3, 1])
+  })
+
+  it('are asked for again after a failure, and after a change of the fund', async () => {
+    const { chain, state } = scriptedChain()
+    const limits = createLimits(chain, bridge)
+    state.down = true
+    await expect(limits.read(token)).rejects.toThrow('down')
+    state.down = false
+    expect((await limits.read(token)).cap).toBe(1_000n)
+    state.height++
+    state.fund = token
+    state.balance = 8_000n
+    expect((await limits.read(token)).cap).toBe(2_000n)
+  })
+})
+
+describe('the way into a target contract', () => {
+  const entrant = (id: string, amount: bigint) => ({ id, amount })
+
+  it('of many who ask at once, lets through those that fit together; what is left makes room', async () => {
+    const { chain, state } = scriptedChain()
+    const inbound = createInbound(chain, bridge)
+    const asks = await Promise.all(Array.from({ length: 100 }, (_, index) => inbound.gate(entrant(`0x${index}`, 30n), token)))
+    // 33 × 30 = 990 is below 1,000.
+    expect(asks.map(({ kind }) => kind)).toEqual(asks.map((_, index) => (index < 33 ? 'open' : 'route')))
+    expect((await inbound.gate(entrant('0x0', 30n), token)).kind).toBe('open')
+    inbound.leave('0x0')
+    expect((await inbound.gate(entrant('0x99', 30n), token)).kind).toBe('open')
+    // Nobody's logs are read before a block has passed.
+    expect(state.logs).toBe(0)
+  })
+
+  it('who asks again and does not fit any more has nothing set aside', async () => {
+    const { chain, state } = scriptedChain()
+    const inbound = createInbound(chain, bridge)
+    await inbound.gate(entrant('0xa', 600n), token)
+    state.height++
+    state.used = 500n
+    expect((await inbound.gate(entrant('0xa', 600n), token)).kind).toBe('route')
+    expect((await inbound.gate(entrant('0xb', 400n), token)).kind).toBe('open')
+  })
+
+  it('a batch is judged beside what others have set aside, by what was last read', async () => {
+    const { chain } = scriptedChain()
+    const inbound = createInbound(chain, bridge)
+    const all = [entrant('0xa', 300n), entrant('0xb', 300n), entrant('0xc', 500n)]
+    expect(inbound.fitting(all, (one) => one)).toEqual(all)
+    await inbound.gate(entrant('0xother', 300n), token)
+    await inbound.gate(all[0]!, token)
+    expect(inbound.fitting(all, (one) => one)).toEqual([all[0], all[1]])
+  })
+
+  it('reads logs once per block while something is set aside, and not otherwise', async () => {
+    const { chain, state } = scriptedChain()
+    const inbound = createInbound(chain, bridge)
+    for (let block = 0; block < 3; block++, state.height++) await inbound.gate(entrant('0xa', 2_000n), token)
+    expect(state.logs).toBe(0)
+    await inbound.gate(entrant('0xa', 1n), token)
+    for (let block = 0; block < 3; block++) {
+      state.height++
+      await Promise.all(['0xa', '0xb', '0xc'].map((id) => inbound.gate(entrant(id, 1n), token)))
+    }
+    expect(state.logs).toBe(3)
+  })
+})

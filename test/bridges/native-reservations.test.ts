@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createReservations } from '../../bridges/native-bridge/reservations.ts'
+
+describe('what was let through and is not on the chain', () => {
+  it('is the sum of what was taken, less what was dropped or has lapsed', () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('take' as const), id: fc.constantFrom('a', 'b', 'c', 'd'), amount: fc.bigInt(1n, 99n) }),
+      fc.record({ kind: fc.constant('drop' as const), id: fc.constantFrom('a', 'b', 'c', 'd') }),
+      fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 7 }) }),
+    )
+    fc.assert(
+      fc.property(fc.array(step), fc.subarray(['a', 'b', 'c', 'd']), (steps, without) => {
+        let now = 0
+        const aside = createReservations({ lastsMs: 10, clock: () => now })
+        const model = new Map<string, { amount: bigint; until: number }>()
+        for (const one of steps) {
+          if (one.kind === 'pass') now += one.ms
+          else if (one.kind === 'drop') {
+            aside.drop(one.id)
+            model.delete(one.id)
+          } else {
+            aside.take(one.id, one.amount)
+            model.set(one.id, { amount: one.amount, until: now + 10 })
+          }
+          const live = [...model].filter(([, { until }]) => until > now)
+          const sum = live.filter(([id]) => !without.includes(id)).reduce((total, [, { amount }]) => total + amount, 0n)
+          expect([aside.beside([...without, ...without]), aside.size]).toEqual([sum, live.length])
+        }
+      }),
+    )
+  })
+})
