@@ -1,9 +1,11 @@
 import type { DevnetAccount } from './accounts.ts'
-import { startGuardianApi } from './guardian-api.ts'
+import { startGuardianApi, type GuardianApi } from './guardian-api.ts'
 import { startSpy, type Spy } from './spy.ts'
 import { digestOf, quorumOf, signVaa, toUniversal, type Message, type SignedVaa } from './vaa.ts'
 import { watchChain, type Watcher } from './watcher.ts'
+import type { VaaServer } from './vaa-server.ts'
 import type { WormholeChain } from './wormhole.ts'
+import { startWormholescan } from './wormholescan.ts'
 
 export interface GuardianOptions {
   readonly guardians: readonly DevnetAccount[]
@@ -21,11 +23,24 @@ export interface Observation extends SignedVaa {
   readonly message: Message
 }
 
+/**
+ * What becomes of a message that the guardians see. sign: as ever. mute: signed and kept, and the spy does not tell. hold: the Governor queues it until
+ * `release`. miss: nobody observes it.
+ */
+export type Treatment = 'sign' | 'mute' | 'hold' | 'miss'
+
 /** The devnet's guardian network in one object: it observes, signs, gossips (spy) and answers (REST). */
 export interface Guardian {
   readonly spy: Spy
-  /** Base URL of the REST API. */
+  /** The REST API, and its URL. */
+  readonly api: GuardianApi
   readonly apiUrl: string
+  /** Wormholescan: it has what the guardians have signed. */
+  readonly wormholescan: VaaServer
+  /** How messages are treated from now on. */
+  treat(how: (message: Message) => Treatment): void
+  /** The Governor lets go of all that it holds: it is signed and gossiped. */
+  release(): void
   /** Signed VAAs so far, in the order of signing. */
   readonly observations: readonly Observation[]
   find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined
@@ -55,19 +70,29 @@ export async function startGuardian(chains: readonly WormholeChain[], options: G
       Array.from({ length: count }, (_, index) => index),
     )
   }
+  const held = new Map<string, Message>()
+  let treatment: (message: Message) => Treatment = () => 'sign'
   const observe = (message: Message) => {
     // A rewound cursor reads messages again; the same digest is the same message.
     const digest = digestOf(message)
     if (seen.has(digest)) return
     seen.add(digest)
+    const how = treatment(message)
+    if (how === 'hold') held.set(key(message.emitterChain, message.emitter, message.sequence), message)
+    else if (how !== 'miss') publish(message, how)
+  }
+  const publish = (message: Message, how: 'sign' | 'mute') => {
     const observation = { ...sign(message), message }
     store.set(key(message.emitterChain, message.emitter, message.sequence), observation)
     observations.push(observation)
-    if (!ofDeployment(chains, message)) spy.publish(observation.bytes, message.emitterChain, message.emitter)
+    if (how === 'sign' && !ofDeployment(chains, message)) spy.publish(observation.bytes, message.emitterChain, message.emitter)
     for (const wake of waiters) wake()
   }
   const find = (chain: number, emitter: string, sequence: bigint | string) => store.get(key(chain, emitter, sequence))
-  const api = await startGuardianApi((chain, emitter, sequence) => find(chain, emitter, sequence)?.bytes, options.apiPort)
+  const bytesOf = (chain: number, emitter: string, sequence: string) => find(chain, emitter, sequence)?.bytes
+  const isHeld = (chain: number, emitter: string, sequence: string) => held.has(key(chain, emitter, sequence))
+  const api = await startGuardianApi(bytesOf, options.apiPort, isHeld)
+  const wormholescan = await startWormholescan(bytesOf, 0, isHeld)
   let watchers: Watcher[] = []
   const resume = () => {
     if (watchers.length > 0) return
@@ -81,7 +106,17 @@ export async function startGuardian(chains: readonly WormholeChain[], options: G
   resume()
   return {
     spy,
+    api,
     apiUrl: api.url,
+    wormholescan,
+    treat(how) {
+      treatment = how
+    },
+    release() {
+      const messages = [...held.values()]
+      held.clear()
+      for (const message of messages) publish(message, 'sign')
+    },
     observations,
     find,
     sign,
@@ -90,7 +125,7 @@ export async function startGuardian(chains: readonly WormholeChain[], options: G
     waitFor: (chain, emitter, sequence, timeoutMs = 60_000) =>
       waitFor(() => find(chain, emitter, sequence), waiters, timeoutMs, `${chain}/${emitter}/${sequence}`),
     async stop() {
-      await Promise.all([pause(), spy.stop(), api.stop()])
+      await Promise.all([pause(), spy.stop(), api.stop(), wormholescan.stop()])
     },
   }
 }
