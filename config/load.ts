@@ -10,8 +10,8 @@ import type { Config, SignerConfig } from './schema.ts'
 import { configSchema } from './schema.ts'
 
 /**
- * The config of a YAML file, with defaults and with `${VAR}` replaced from the environment. Paths of keystores and password files become
- * absolute, relative to the file's folder. Throws CONFIG_INVALID that lists every problem with its field and what to do.
+ * The config of a YAML file, with defaults and with `${VAR}` replaced from the environment. Paths of keystores, password files and checkpoints
+ * become absolute, relative to the file's folder. Throws CONFIG_INVALID that lists every problem with its field and what to do.
  */
 export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<Config> {
   let text: string
@@ -70,5 +70,7 @@ function resolvePaths(config: Config, folder: string): Config {
     name,
     { ...chain, lanes: chain.lanes.map((lane) => (lane.signer ? { ...lane, signer: signer(lane.signer) } : lane)) },
   ])
-  return { ...config, chains: Object.fromEntries(chains) as Config['chains'] }
+  const { checkpoints } = config.streams
+  const kept = checkpoints?.kind === 'directory' ? { checkpoints: { ...checkpoints, path: resolve(folder, checkpoints.path) } } : {}
+  return { ...config, chains: Object.fromEntries(chains) as Config['chains'], streams: { ...config.streams, ...kept } }
 }

@@ -171,6 +171,16 @@ export const errorCatalogue = {
   ),
   LANE_UNREACHABLE: entry(true, 'The lane workflow did not answer.', 'Check that a worker serves the queue lanes.'),
   STREAM_UNREACHABLE: entry(true, 'The stream workflow did not answer.', 'Check that a worker serves the queue lanes.'),
+  CHECKPOINT_INVALID: entry(
+    false,
+    'What is kept as the checkpoint of the stream is none.',
+    'Nothing: the stream begins without it and reads more blocks. Correct or remove the file, or the object.',
+  ),
+  CHECKPOINT_UNAVAILABLE: entry(
+    true,
+    'The checkpoint of the stream could not be read or written.',
+    'Check streams.checkpoints in the config: the folder and its rights, or the object store.',
+  ),
   // Nodes and services.
   NODES_DISAGREE: entry(
     true,

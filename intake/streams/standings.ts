@@ -1,0 +1,85 @@
+import type { Client } from '@temporalio/client'
+import type { BridgeName, ChainName, Transfer, TransferState } from '../../domain/transfer.ts'
+import type { TransferStatus } from '../../temporal/messages.ts'
+import { statusQuery } from '../../temporal/messages.ts'
+import { searchAttributes } from '../../temporal/names.ts'
+
+/** Whose transfers: of one numbered source. */
+export interface StreamOfTransfers {
+  readonly bridge: BridgeName
+  readonly sourceChain: ChainName
+  /** Absent: to all chains. */
+  readonly targetChain?: ChainName | undefined
+  /** 64 lower-case hex digits. Absent: of all. */
+  readonly emitter?: string | undefined
+}
+
+/** How a transfer stands, by the word of the visibility store, which lags by a second or so. */
+export interface Standing {
+  readonly number: string
+  /** Workflow id, and its latest run. */
+  readonly id: string
+  readonly runId: string
+  /** `undone`: closed without an outcome. */
+  readonly state: TransferState | 'undone'
+  readonly running: boolean
+  /** ms since the epoch. */
+  readonly closedAt?: number
+}
+
+const pageSize = 500
+
+/** All that run. Throws what the Temporal client throws. */
+export function runningTransfers(client: Client, of: StreamOfTransfers): Promise<Standing[]> {
+  return list(client, of, `ExecutionStatus = 'Running'`)
+}
+
+/** Those that are parked, and those that ended undelivered since then (ms since the epoch). One query. Throws what the Temporal client throws. */
+export function stuckAndEnded(client: Client, of: StreamOfTransfers, since: number): Promise<Standing[]> {
+  const state = searchAttributes.TransferState.name
+  const ended = `ExecutionStatus = 'Completed' AND ${state} IN ('rejected', 'declined', 'cancelled')`
+  const parked = `(ExecutionStatus = 'Running' AND ${state} = 'parked')`
+  return list(client, of, `(${parked} OR (${ended} AND CloseTime >= '${new Date(since).toISOString()}'))`)
+}
+
+/** The transfer's own word: the result of a closed one, the query of a running one. Throws what the Temporal client throws. */
+export async function statusOf(client: Client, { id, runId, running }: Standing): Promise<TransferStatus> {
+  const handle = client.workflow.getHandle(id, runId)
+  return running ? handle.query(statusQuery) : ((await handle.result()) as TransferStatus)
+}
+
+/** Who cancelled, from the last line of the timeline: `by {operator}: {reason}`. */
+export function cancelledBy({ timeline, reason = '' }: Pick<TransferStatus, 'timeline' | 'reason'>): string {
+  const note = timeline.at(-1)?.note ?? ''
+  const ending = `: ${reason}`
+  const named = note.startsWith('by ') && note.endsWith(ending) ? note.slice('by '.length, -ending.length).trim() : ''
+  return named || 'unnamed'
+}
+
+/** Whether a standing is that of this very message: another one may claim its number. */
+export function isOf({ id }: Pick<Standing, 'id'>, { digest }: Pick<Transfer, 'digest'>): boolean {
+  return id.endsWith(`:${digest.slice(2, 18)}`)
+}
+
+async function list(client: Client, of: StreamOfTransfers, which: string): Promise<Standing[]> {
+  const { Bridge, SourceChain, TargetChain, TransferState: State } = searchAttributes
+  // Names come from the config, which lets no quote into them.
+  const query = [
+    `WorkflowType = 'transfer'`,
+    `${Bridge.name} = '${of.bridge}'`,
+    `${SourceChain.name} = '${of.sourceChain}'`,
+    ...(of.targetChain === undefined ? [] : [`${TargetChain.name} = '${of.targetChain}'`]),
+    which,
+  ].join(' AND ')
+  const found: Standing[] = []
+  for await (const { workflowId: id, runId, status, closeTime, typedSearchAttributes } of client.workflow.list({ query, pageSize })) {
+    // transferId: bridge:sourceChain:emitter:sequence:digest16
+    const [, , emitter, number] = id.split(':')
+    if (number === undefined || (of.emitter !== undefined && emitter !== of.emitter)) continue
+    const running = status.name === 'RUNNING'
+    const known = typedSearchAttributes.get(State) as TransferState | undefined
+    const state = !running && status.name !== 'COMPLETED' ? 'undone' : (known ?? 'admitting')
+    found.push({ number, id, runId, state, running, ...(closeTime && { closedAt: closeTime.getTime() }) })
+  }
+  return found
+}
