@@ -1,0 +1,35 @@
+import { batchIntent } from '../../bridges/native-bridge/batch.ts'
+import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
+import { createGoodMessages } from '../../bridges/native-bridge/good-messages.ts'
+import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
+import { readMessage } from '../../bridges/native-bridge/message.ts'
+import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
+import { startNativeBridge } from '../helpers/native-bridge.ts'
+import { type ScannedSourceHarness, scannedSourceSuite } from './source-adapter.ts'
+
+scannedSourceSuite('native-bridge', async (): Promise<ScannedSourceHarness> => {
+  const world = await startNativeBridge('fixed')
+  const { route } = world
+  const [source, target] = [world.source.chain, world.target.chain]
+  const good = createGoodMessages()
+  const stream = createNativeSource({ route, source, target, startBlock: 0, maxOpen: 100, good })
+  const endpoint = createEvmEndpoint({ chain: target, routes: [{ ...route, source }], good })
+  return {
+    source: stream,
+    bridge: createNativeBridge({ routes: [route], endpoints: new Map([['target', endpoint]]), sources: [stream] }),
+    async start(count) {
+      await world.start(...Array.from({ length: count }, (_, index) => BigInt(index + 1)))
+    },
+    async finalise(end) {
+      const { chain, finalise } = world[end]
+      const height = chain.heads.current?.latest.height ?? 0
+      await finalise()
+      return height
+    },
+    async deliver(transfers) {
+      const messages = transfers.map(({ message }) => readMessage(Buffer.from(message, 'base64')))
+      await world.deliver(batchIntent(route.targetBridge, messages))
+    },
+    stop: world.stop,
+  }
+})
