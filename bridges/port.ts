@@ -74,8 +74,10 @@ export interface Endpoint {
 
 /** Many transfers in one call, all or nothing. */
 export interface Batches {
+  /** Most transfers that any call of this chain has: so many wait together, in the memory of a lane's process. */
+  readonly largest: number
   /**
-   * What a transfer may share a call with: those of the same key. `most`: how many at first, and again after luck; a lane goes below it by
+   * What a transfer may share a call with: those of the same key. `most`: how many at most; a lane goes below it by
    * itself. Undefined: the config wants this transfer alone.
    */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined

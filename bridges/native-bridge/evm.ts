@@ -3,8 +3,8 @@ import type { EvmChain } from '../../chains/evm/index.ts'
 import type { At, Receipt, Revert } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer.ts'
-import type { Endpoint, RevertMeaning } from '../port.ts'
-import { completionIntent } from './batch.ts'
+import type { Batches, Endpoint, RevertMeaning } from '../port.ts'
+import { batchIntent, completionIntent } from './batch.ts'
 import { nativeBridgeAbi, readInboundNonce } from './contracts.ts'
 import { completedTopic, readCompleted } from './events.ts'
 import { createFindDelivery } from './find-delivery.ts'
@@ -93,8 +93,28 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
     return receipt.status === 'success' && shows
   }
 
+  const largest = Math.max(0, ...routes.all.map(({ batch = 0 }) => batch))
+  const batches: Batches = {
+    largest,
+    groupOf(transfer) {
+      const { targetBridge: key, batch: most } = opened(transfer).route
+      return most === undefined ? undefined : { key, most }
+    },
+    async intent(transfers) {
+      const [first] = transfers
+      if (!first) throw new RelayerError('INPUT_INVALID', { detail: 'A batch needs a transfer.' })
+      const messages = transfers.map((transfer) => opened(transfer).message)
+      return batchIntent(opened(first).route.targetBridge, messages)
+    },
+    fitting(transfers) {
+      const [first] = transfers
+      return first ? opened(first).inbound.fitting(transfers, (transfer) => opened(transfer).message) : []
+    },
+  }
+
   return {
     chain: chain.name,
+    ...(largest > 0 && { batches }),
     verify: (bytes) => toVerdict(() => verifier.verify(bytes)),
     validate: (transfer) =>
       toVerdict(async () => {

@@ -8,6 +8,8 @@ import type { Routes } from './routes.ts'
 /** A route whose source chain can be read. */
 export interface ReadableRoute extends NativeRoute {
   readonly source: ContractReader
+  /** Most completions in one transaction; absent: each has its own. */
+  readonly batch?: number | undefined
 }
 
 /** Checks messages against what their source contract recorded: nobody signs them. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Bisection, bisection, extended, nextBatch, tried } from '../../bridges/native-bridge/bisect.ts'
+import { type Bisection, bisection, extended, nextBatch, tried } from '../../domain/bisection.ts'
 
 interface Run {
   readonly completed: readonly number[]
