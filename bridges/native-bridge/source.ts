@@ -14,7 +14,7 @@ export interface StreamReader extends ContractReader {
 /** Entries of a table that one tick asks for: as many as fit into a request of most gateways. */
 const readsPerTick = 100
 /** The same at `agreed`, where a single node is asked twice, a block apart: all wait for one block, and the node gets them by the hundred. */
-const agreedPerTick = 2_000
+const agreedPerTick = 1_000
 
 /**
  * The transfers that started in these blocks, in order. Throws NATIVE_ID_MISMATCH (a node's word alone: ask the table at `agreed` before the route is

@@ -44,6 +44,7 @@ type Vote<T> = { readonly key: string; readonly value: T } | { readonly key: str
 export function createQuorum({ chain, nodes, heads, blockTimeMs }: QuorumOptions): Quorum {
   /** What one node alone said last, by question, and at which height. */
   const earlier = new Map<string, { readonly key: string; readonly height: number }>()
+  let tidiedAt = 0
 
   function vote<T>(answer: NodeAnswer, { read, key = JSON.stringify }: Question<T>): Vote<T> | undefined {
     if (!answer.ok) {
@@ -92,8 +93,10 @@ export function createQuorum({ chain, nodes, heads, blockTimeMs }: QuorumOptions
   }
 
   function recall(about: string): { key: string; height: number } | undefined {
-    const oldest = (heads.current?.latest.height ?? 0) - memoryBlocks
-    for (const [one, { height }] of earlier) if (height < oldest) earlier.delete(one)
+    const latest = heads.current?.latest.height ?? 0
+    // Once per block, however many ask: thousands may in one tick.
+    if (latest !== tidiedAt) for (const [one, { height }] of earlier) if (height < latest - memoryBlocks) earlier.delete(one)
+    tidiedAt = latest
     return earlier.get(about)
   }
 

@@ -76,6 +76,31 @@ describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
     expect(await chain.call(identity, word, 'agreed')).toBe(word)
   })
 
+  test.each([
+    [1, 2],
+    [3, 1],
+  ])('the questions of one tick to %i nodes leave together, and those to one node wait for one block together', async (nodes, looks) => {
+    const { chain, behind } = await connected(nodes)
+    const words = Array.from({ length: 250 }, (_, index) => `0x${index.toString(16).padStart(64, '0')}`)
+    const asked = Promise.all(words.map((one) => chain.call(identity, one, 'agreed')))
+    if (looks > 1) {
+      await expect
+        .poll(
+          () =>
+            at(behind[0])
+              .requests.flat()
+              .filter((method) => method === 'eth_call').length,
+        )
+        .toBe(words.length)
+      await anvil.mine()
+    }
+    expect(await asked).toEqual(words)
+    for (const { requests } of behind) {
+      const sizes = requests.map((methods) => methods.filter((method) => method === 'eth_call').length).filter((size) => size > 0)
+      expect(sizes.toSorted((a, b) => b - a)).toEqual([100, 100, 50].flatMap((size) => Array<number>(looks).fill(size)))
+    }
+  })
+
   test('two of three that are silent, or two of two that differ, make no verdict', async () => {
     const { chain, behind } = await connected(3)
     at(behind[0]).mode = 503
