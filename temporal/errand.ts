@@ -36,6 +36,9 @@ export interface Held {
 export interface ErrandStatus {
   lane: LaneId
   intent: Intent
+  /** Who wanted it, and why; absent: it was started by an earlier version. */
+  by?: string
+  reason?: string
   /**
    * `done`: in a final block. `reverted`: in a final block, and failed there. `impossible`: its simulation reverts, nothing was sent.
    * `refused`: the key's policy does not allow it, or another error that no retry heals. `lost`: the ledger that granted its nonce is gone;
@@ -68,6 +71,8 @@ export interface DispatchInput {
   held?: Held
   /** Let the lane mine a no-op in its place. */
   cancel: boolean
+  /** Of a batch: the intents that it delivers. None of them may have been withdrawn when it is signed first. */
+  members?: string[]
 }
 
 export type DispatchResult =

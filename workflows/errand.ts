@@ -19,7 +19,8 @@ const looksPerRun = 200
  */
 export async function errand(input: ErrandInput): Promise<ErrandStatus> {
   const progress: ErrandProgress = { ...(input.progress ?? { round: 1, again: false, waits: 0 }) }
-  let status: ErrandStatus = { lane: input.lane, intent: input.intent, state: 'waiting', detail: 'not sent yet' }
+  const { lane, intent, by, reason } = input
+  let status: ErrandStatus = { lane, intent, by, reason, state: 'waiting', detail: 'not sent yet' }
   let heeded = progress.cancelledBy
   setHandler(errandStatusQuery, () => status)
   setHandler(cancelErrandSignal, (who) => {

@@ -10,6 +10,7 @@ import { streamArgument, withHeights } from '../streams.ts'
 import { orderCommands } from './stream-orders.ts'
 import { rereadCommand } from './stream-reread.ts'
 import { backfillCommand } from './stream-backfill.ts'
+import { checkpointCommand } from './stream-checkpoint.ts'
 
 /** `portage stream …` */
 export function streamCommand(cli: Cli): Command {
@@ -20,7 +21,7 @@ export function streamCommand(cli: Cli): Command {
     .addCommand(backfillCommand(cli))
     .addCommand(rereadCommand(cli))
   for (const one of orderCommands(cli)) command.addCommand(one)
-  return command
+  return command.addCommand(checkpointCommand(cli))
 }
 
 function listCommand({ context, action }: Cli): Command {
