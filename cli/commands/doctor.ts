@@ -3,6 +3,7 @@ import type { Cli, ExitCode } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { checkChains } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
+import { checkNativeRoutes } from '../doctor/native.ts'
 import { checkServices } from '../doctor/services.ts'
 import { checkTemporal } from '../doctor/temporal.ts'
 import { print } from '../output.ts'
@@ -15,7 +16,9 @@ export function doctorCommand({ context, action }: Cli): Command {
     .action(
       action(async (globals): Promise<ExitCode> => {
         const config = await readConfig(context, globals)
-        const checks = (await Promise.all([checkTemporal(config), checkChains(config), checkServices(config)])).flat()
+        const checks = (
+          await Promise.all([checkTemporal(config), checkChains(config), checkNativeRoutes(config), checkServices(config)])
+        ).flat()
         const failed = checks.filter(({ status }) => status === 'fail').length
         const warned = checks.filter(({ status }) => status === 'warn').length
         const summary = `${checks.length - failed - warned} ok, ${warned} to look at, ${failed} failed`
@@ -41,7 +44,8 @@ function checksText(checks: readonly Check[]): string {
 
 const help = `
 Looks at: the Temporal server, its namespace and search attributes; each node's network, head and finality; the Wormhole contracts and
-the guardian set; the lanes' keys and balances; the guardian spy; the guardian APIs. The exit code is 1 if anything failed.
+the guardian set; the native bridges' contracts, pause, budget and roles; the lanes' keys and balances; the guardian spy; the guardian
+APIs. The exit code is 1 if anything failed.
 
 Example:
   portage doctor --json`

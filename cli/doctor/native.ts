@@ -1,0 +1,87 @@
+import { createLimits } from '../../bridges/native-bridge/limits.ts'
+import { highestNonce } from '../../bridges/native-bridge/source.ts'
+import { createChain } from '../../chains/registry.ts'
+import type { NativeBridgeConfig } from '../../config/bridge-schema.ts'
+import type { Config } from '../../config/schema.ts'
+import type { ChainName } from '../../domain/transfer.ts'
+import type { Check, Finding } from './check.ts'
+import { checkTimeoutMs, look } from './check.ts'
+
+type Reader = ReturnType<typeof createChain>
+type Route = NativeBridgeConfig['routes'][number]
+
+/** Each direction of the native bridge: both contracts, whether the target lets anything in, and whether our lanes may complete. */
+export async function checkNativeRoutes({ chains, bridges }: Config): Promise<Check[]> {
+  const routes = bridges['native-bridge']?.routes ?? []
+  const names = new Set(routes.flatMap(({ source, target }) => [source, target]))
+  const readers = new Map<ChainName, { readonly reader: Reader; readonly connected: Promise<void> }>()
+  for (const name of names) {
+    const chain = chains[name]
+    if (!chain) continue
+    const { family, networkId, finality, blockTimeMs, nodes } = chain
+    const reader = createChain(family, { name, networkId, finality, blockTimeMs, nodes, timeoutMs: checkTimeoutMs / 2 })
+    const connected = reader.connect()
+    // Told with each look that waits for it.
+    connected.catch(() => undefined)
+    readers.set(name, { reader, connected })
+  }
+  const through = async (name: ChainName, ask: (reader: Reader) => Promise<Finding>): Promise<Finding> => {
+    const one = readers.get(name)
+    if (!one) return { status: 'fail', detail: `there is no chain ${name}`, remedy: 'Correct the route, or add the chain.' }
+    await one.connected
+    return ask(one.reader)
+  }
+  try {
+    const found = routes.map((route) => {
+      const area = `route ${route.source} → ${route.target}`
+      const lanes = chains[route.target]?.lanes ?? []
+      return Promise.all([
+        look(area, 'source contract', () => through(route.source, (reader) => checkSource(reader, route))),
+        look(area, 'target contract', () => through(route.target, (reader) => checkTarget(reader, route))),
+        ...lanes.map(({ address }) =>
+          look(area, `role of ${address}`, () => through(route.target, (reader) => checkRole(reader, route, address))),
+        ),
+      ])
+    })
+    return (await Promise.all(found)).flat()
+  } finally {
+    for (const { reader } of readers.values()) reader.close()
+  }
+}
+
+/** It has code, and a table of transfers. */
+async function checkSource(reader: Reader, { sourceContract }: Route): Promise<Finding> {
+  if (!(await reader.hasCode(sourceContract))) return noCode(sourceContract, 'sourceContract')
+  const highest = await highestNonce(reader, sourceContract, { at: 'latest' })
+  return `${sourceContract}, ${highest} transfer${highest === 1n ? '' : 's'} so far`
+}
+
+/** It has code, is not paused, and has a budget. */
+async function checkTarget(reader: Reader, { targetContract }: Route): Promise<Finding> {
+  if (!(await reader.hasCode(targetContract))) return noCode(targetContract, 'targetContract')
+  const { paused, used, cap } = await createLimits(reader, targetContract).read(targetContract)
+  const detail = `${targetContract}, ${used} of ${cap} let in today`
+  if (paused) return { status: 'warn', detail: `${detail}; it is paused`, remedy: 'Nothing: transfers wait until its owner resumes it.' }
+  if (cap <= 1n)
+    return {
+      status: 'fail',
+      detail: `${detail}: nothing is let in`,
+      remedy: 'The owner of the bridge must fund its insurance fund, or correct its risk denominator.',
+    }
+  if (used + 1n >= cap) return { status: 'warn', detail: `${detail}: it is spent`, remedy: 'Nothing: it renews at midnight UTC.' }
+  return detail
+}
+
+async function checkRole(reader: Reader, { targetContract }: Route, address: string): Promise<Finding> {
+  if (await createLimits(reader, targetContract).mayComplete(address)) return 'has RELAYER_ROLE'
+  return {
+    status: 'fail',
+    detail: `has no RELAYER_ROLE of ${targetContract}`,
+    remedy:
+      'The admin of the bridge must grant it: grantRole(keccak256("RELAYER_ROLE"), the address). Until then its lane completes nothing.',
+  }
+}
+
+function noCode(contract: string, field: 'sourceContract' | 'targetContract'): Finding {
+  return { status: 'fail', detail: `${contract} has no code on this network`, remedy: `Correct ${field} of this route.` }
+}
