@@ -28,7 +28,8 @@ export interface FoundDelivery {
  */
 export type Gate =
   | { readonly kind: 'open' }
-  | { readonly kind: 'lane' | 'transfer'; readonly code: ErrorCode; readonly reason: string }
+  | { readonly kind: 'lane'; readonly code: ErrorCode; readonly reason: string }
+  | { readonly kind: 'transfer'; readonly code: ErrorCode; readonly reason: string }
   | { readonly kind: 'route'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number }
 
 /** A bridge as it stands on one target chain: reads, the delivering call, and what its reverts mean. */
@@ -95,6 +96,11 @@ export interface Bridge {
    * Throws RelayerError: VAA_*, PAYLOAD_KIND, PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED.
    */
   decode(message: Uint8Array): Transfer
+  /**
+   * By whom the bytes say that they are signed, where one message may be signed anew by others (a guardian set, by its index); absent: signatures never
+   * age. Throws as `decode`.
+   */
+  signedBy?(message: Uint8Array): string
   /** Throws TARGET_CHAIN_UNSUPPORTED for a chain that this process does not serve. */
   endpoint(chain: ChainName): Endpoint
   /** The streams that its transfers come from, of the chains that this process is connected to. */

@@ -1,12 +1,13 @@
-import { isGrpcServiceError, ServiceError, WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
 import type { Bridges, Verdict } from '../bridges/port.ts'
-import { errorCatalogue, RelayerError, toRelayerError } from '../domain/errors.ts'
+import { errorCatalogue, RelayerError } from '../domain/errors.ts'
 import { haltOf } from '../domain/settings.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { BridgeName } from '../domain/transfer.ts'
-import { redactText } from '../observability/redact.ts'
 import type { TransferInput } from '../temporal/messages.ts'
 import { chainQueue, searchAttributes, transferId } from '../temporal/names.ts'
+import { offerCopy } from './offer-copy.ts'
+import { fromTemporal } from './from-temporal.ts'
 import { createRecent } from './recent.ts'
 
 export interface SubmitResult {
@@ -14,6 +15,8 @@ export interface SubmitResult {
   readonly id: string
   /** `known`: it runs or is done; nothing was sent. */
   readonly status: 'started' | 'known'
+  /** It was parked, since who had signed its copy may sign no longer; it goes on with this one. */
+  readonly adopted?: true
   /** Why it waits, if an operator has halted its way. Nothing is lost: it goes on when the halt ends. */
   readonly halted?: string
 }
@@ -70,19 +73,19 @@ export function createDoor({ bridges, client, settings, defaults = {}, startTime
         throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
       const transfer = bridge.decode(message)
       const id = transferId(transfer)
-      // A copy with other signatures has the same id; it can start nothing, so they need no look.
-      if (repeats === 'skip' && recent.has(id)) return { id, status: 'known' }
+      // A copy with other signatures of the same guardians has the same id and can do no more, so they need no look. One of other guardians can.
+      const signers = bridge.signedBy?.(message)
+      const copy = `${id}/${signers ?? ''}`
+      if (repeats === 'skip' && recent.has(copy)) return { id, status: 'known' }
       refuse(await bridge.endpoint(transfer.targetChain).verify(message))
-      const status = await client.withDeadline(Date.now() + startTimeoutMs, () =>
-        start(client, id, {
-          transfer,
-          ...(priority !== undefined && { priority }),
-          ...(deadline !== undefined && { deadline }),
-        }),
-      )
-      recent.add(id)
+      const input = { transfer, ...(priority !== undefined && { priority }), ...(deadline !== undefined && { deadline }) }
+      const within = Date.now() + startTimeoutMs
+      const status = await client.withDeadline(within, () => start(client, id, input))
+      const adopted =
+        status === 'known' && signers !== undefined && (await client.withDeadline(within, () => offerCopy(client, id, transfer)))
+      recent.add(copy)
       const halt = settings && haltOf(settings(), transfer)
-      return { id, status, ...(halt && { halted: `by ${halt.by}: ${halt.reason}` }) }
+      return { id, status, ...(adopted && { adopted }), ...(halt && { halted: `by ${halt.by}: ${halt.reason}` }) }
     },
   }
 }
@@ -126,11 +129,4 @@ async function start(client: Client, id: string, input: TransferInput): Promise<
 
 function within({ withinMs }: TransferDefaults): number | undefined {
   return withinMs === undefined ? undefined : Date.now() + withinMs
-}
-
-function fromTemporal(error: unknown, transfer: string): RelayerError {
-  if (!(error instanceof ServiceError) && !isGrpcServiceError(error)) return toRelayerError(error)
-  const cause = error instanceof ServiceError ? error.cause : error
-  const detail = isGrpcServiceError(cause) ? cause.details : error.message
-  return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: redactText(detail), facts: { transfer }, cause: error })
 }

@@ -1,5 +1,6 @@
 import { RelayerError } from '../../domain/errors.ts'
 import type { ChainName } from '../../domain/transfer.ts'
+import { parseVaa } from '../../domain/vaa.ts'
 import type { Bridge, Endpoint } from '../port.ts'
 import type { Source } from '../source-port.ts'
 import { createDecode, wormholeTokenBridge } from './message.ts'
@@ -16,6 +17,7 @@ export function createWormholeTokenBridge({ chainNames, endpoints, sources }: Wo
   return {
     name: wormholeTokenBridge,
     decode: createDecode(chainNames),
+    signedBy: (message) => String(parseVaa(message).guardianSetIndex),
     sources,
     endpoint(chain) {
       const endpoint = endpoints.get(chain)

@@ -1,0 +1,31 @@
+import { type Client, QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client'
+import { WorkflowNotFoundError } from '@temporalio/common'
+import type { ErrorCode } from '../domain/errors.ts'
+import type { Transfer } from '../domain/transfer.ts'
+import { adoptSignal, statusQuery } from '../temporal/messages.ts'
+import { searchAttributes } from '../temporal/names.ts'
+import { fromTemporal } from './from-temporal.ts'
+
+/** What a transfer is parked with that a copy signed by others can heal. */
+const aged: ErrorCode = 'GUARDIAN_SET_EXPIRED'
+
+/**
+ * Gives a well signed copy to a transfer that is parked because the guardians who signed its own are replaced; to no other, since a copy that nobody
+ * waits for is no reason to wake one. True if it was given. Asks the server once for a transfer that is not parked.
+ * Throws TEMPORAL_UNAVAILABLE: it may be waiting for the copy.
+ */
+export async function offerCopy(client: Client, id: string, { message }: Pick<Transfer, 'message'>): Promise<boolean> {
+  const handle = client.workflow.getHandle(id)
+  try {
+    const { status, typedSearchAttributes } = await handle.describe()
+    if (status.name !== 'RUNNING' || typedSearchAttributes.get(searchAttributes.TransferState) !== 'parked') return false
+    if ((await handle.query(statusQuery)).code !== aged) return false
+    await handle.signal(adoptSignal, { message })
+    return true
+  } catch (error) {
+    // It ended while it was asked.
+    if (error instanceof WorkflowNotFoundError || error instanceof QueryRejectedError || error instanceof QueryNotRegisteredError)
+      return false
+    throw fromTemporal(error, id)
+  }
+}
