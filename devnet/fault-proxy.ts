@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { keccak256 } from 'ethers'
 import { answerBehind, askBehind, type Behind, type RpcAnswer, type RpcCall } from './fault-behind.ts'
+import { falsified, rangeOf } from './fault-logs.ts'
 import { type ActiveRule, type FaultRule, FaultRules } from './fault-rules.ts'
 
 /** A JSON-RPC node seen through a proxy that does wrong by rules. Several in front of one anvil are several nodes of one chain. */
@@ -69,10 +70,10 @@ type Answer = RpcAnswer & { readonly jsonrpc: '2.0'; readonly id: unknown }
 
 async function answerAll(target: string, asked: readonly RpcCall[], rules: FaultRules): Promise<Answer[]> {
   const lag = rules.strike(
-    ['behind'],
+    ['behind', 'finality-behind'],
     asked.map(({ method }) => method),
   )
-  const behind = lag && (await behindBy(target, lag.blocks))
+  const behind = lag && (await behindBy(target, lag))
   const plans = asked.map((call) => plan(behind ? askBehind(call, behind) : call, rules))
   const forwarded = plans.flatMap((one) => one.forward ?? [])
   const found = await forward(target, forwarded)
@@ -80,6 +81,7 @@ async function answerAll(target: string, asked: readonly RpcCall[], rules: Fault
     asked.map(async (call, index): Promise<Answer> => {
       let answer: RpcAnswer = plans[index]?.answer ?? found.get(call.id) ?? { error: { code: -32_603, message: 'no answer' } }
       if (behind && 'result' in answer) answer = { result: answerBehind(call.method, answer.result, behind) }
+      if (call.method === 'eth_getLogs' && 'result' in answer) answer = { result: forged(answer.result, rules) }
       if (call.method === 'eth_getTransactionReceipt' && 'result' in answer) answer = { result: await lied(target, answer.result, rules) }
       return { jsonrpc: '2.0', id: call.id, ...answer }
     }),
@@ -101,6 +103,9 @@ function plan(call: RpcCall | RpcAnswer, rules: FaultRules): CallPlan {
   }
   const answer = rules.strike(['answer'], [call.method, `${call.method} ${selectorOf(call)}`])
   if (answer) return { answer: { result: answer.result } }
+  const range = rangeOf(call)
+  const refused = range !== undefined && rules.strike(['log-range'], [call.method], ({ blocks }) => range > blocks)
+  if (refused) return { answer: { error: { code: refused.code, message: refused.message } } }
   if (call.method === 'eth_sendRawTransaction' && rules.strike(['swallow'], [call.method])) {
     return { answer: { result: keccak256(String(call.params[0])) } }
   }
@@ -125,15 +130,21 @@ async function forward(target: string, calls: readonly RpcCall[]): Promise<Map<u
   return new Map(answers.map(({ id, ...answer }) => [id, answer]))
 }
 
-async function behindBy(target: string, blocks: number): Promise<Behind> {
+async function behindBy(target: string, { kind, blocks }: { kind: 'behind' | 'finality-behind'; blocks: number }): Promise<Behind> {
   const ask = (id: string, tag: string): RpcCall => ({ id, method: 'eth_getBlockByNumber', params: [tag, false] })
   const found = await forward(target, [ask('head', 'latest'), ask('safe', 'safe'), ask('finalized', 'finalized')])
-  const height = (id: string) => {
+  const height = (id: string, by: number) => {
     const answer = found.get(id)
     const block = answer && 'result' in answer ? (answer.result as { number: string }) : undefined
-    return Math.max(0, Number(block?.number ?? 0) - blocks)
+    return Math.max(0, Number(block?.number ?? 0) - by)
   }
-  return { head: height('head'), safe: height('safe'), finalized: height('finalized') }
+  return { head: height('head', kind === 'behind' ? blocks : 0), safe: height('safe', blocks), finalized: height('finalized', blocks) }
+}
+
+/** Logs as a rule has them falsified. */
+function forged(result: unknown, rules: FaultRules): unknown {
+  const how = Array.isArray(result) && result.length > 0 ? rules.strike(['logs'], ['eth_getLogs'])?.how : undefined
+  return how ? falsified(result as unknown[], how) : result
 }
 
 async function lied(target: string, result: unknown, rules: FaultRules): Promise<unknown> {

@@ -18,6 +18,12 @@ export type NodeFault =
   | { readonly kind: 'receipt'; readonly lie: 'null' | 'status' | 'block' }
   /** A call: answered with this, whatever the truth. */
   | { readonly kind: 'answer'; readonly result: unknown }
+  /** Logs: the first is left out, or all are of blocks that are in no chain and tell of other amounts. Strikes only where there are some. */
+  | { readonly kind: 'logs'; readonly how: 'one-less' | 'forked' }
+  /** Logs of more blocks than this: refused, as nodes that limit ranges do. */
+  | { readonly kind: 'log-range'; readonly blocks: number; readonly code: number; readonly message: string }
+  /** The tags `finalized` and `safe` stand still: so many blocks below where they are. The head does not. */
+  | { readonly kind: 'finality-behind'; readonly blocks: number }
   /** A transaction: its hash is answered, nobody gets it. */
   | { readonly kind: 'swallow' }
 
@@ -60,11 +66,16 @@ export class FaultRules {
     this.#rules.clear()
   }
 
-  /** The first fault of these kinds that strikes now, for a request or a call with these methods. */
-  strike<K extends NodeFault['kind']>(kinds: readonly K[], methods: readonly string[]): Extract<NodeFault, { kind: K }> | undefined {
+  /** The first fault of these kinds that strikes now, for a request or a call with these methods. One that does not apply strikes nothing. */
+  strike<K extends NodeFault['kind']>(
+    kinds: readonly K[],
+    methods: readonly string[],
+    applies: (fault: Extract<NodeFault, { kind: K }>) => boolean = () => true,
+  ): Extract<NodeFault, { kind: K }> | undefined {
     for (const rule of this.#rules) {
       if (!(kinds as readonly string[]).includes(rule.fault.kind)) continue
       if (rule.methods && !methods.some((method) => rule.methods?.includes(method))) continue
+      if (!applies(rule.fault as Extract<NodeFault, { kind: K }>)) continue
       if ((rule.random ?? Math.random)() >= (rule.probability ?? 1)) continue
       rule.strikes += 1
       if (rule.times !== undefined && rule.strikes >= rule.times) this.#rules.delete(rule)

@@ -40,6 +40,8 @@ export interface DevnetOptions {
   readonly keysPerChain?: number
   /** Most nonces in flight per lane in relayerConfig(). Default 64. */
   readonly window?: number
+  /** Has relayerConfig() Wormhole's token bridge? Its contracts, guardian and users are there in any case. Default true. */
+  readonly wormhole?: boolean
   /** The native bridge both ways, in this variant. Default: none. */
   readonly native?: NativeBridgeVariant | false
   /** Most completions of the native bridge in one transaction, in relayerConfig(). Default: one each. */
@@ -152,6 +154,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
           guardianApi: guardian.apiUrl,
           window: options.window,
           apiPort: options.ports?.api,
+          wormhole: options.wormhole,
           nativeRoutes: native?.routes,
           auditMinutes,
           checkpoints: join(dir, 'checkpoints'),

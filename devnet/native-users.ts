@@ -4,6 +4,7 @@ import type { AnvilNode } from './anvil.ts'
 import type { Mined } from './contracts.ts'
 import { initiatedIn, nativeBridgeAbi, type InitiatedTransfer, type NativeBridgeEnd } from './native-bridge.ts'
 import { until } from './until.ts'
+import { toUniversal } from './vaa.ts'
 
 /** What a user sends over the native bridge. */
 export interface NativeUserTransfer {
@@ -17,6 +18,8 @@ export interface NativeUserTransfer {
 export interface SentNativeTransfer {
   readonly source: string
   readonly target: string
+  /** The source's contract as a workflow id names it: 64 lower-case hex digits. */
+  readonly emitter: string
   readonly nonce: bigint
   /** bridgeTransferId: 32 bytes, 0x, lower case. */
   readonly id: string
@@ -89,7 +92,7 @@ async function outcome(source: NativeBridgeEnd, target: NativeBridgeEnd, wanted:
     throw new Error(`${source.name} recorded ${txHash} under an id of something else`)
   const { id, nonce, initiator, height } = made
   return {
-    ...{ source: source.name, target: target.name, nonce, id, initiator, ...wanted },
+    ...{ source: source.name, target: target.name, emitter: toUniversal(source.bridge), nonce, id, initiator, ...wanted },
     ...{ asset: target.token, txHash, height, sentAt: mined.timestamp },
   }
 }

@@ -26,6 +26,8 @@ export interface RelayerConfigInput {
   /** Nonces in flight per lane. Default 64: what a devnet's pool takes without complaint. */
   readonly window?: number
   readonly apiPort?: number
+  /** Wormhole's token bridge. Default true. */
+  readonly wormhole?: boolean | undefined
   /** The native bridge's directions; absent: none. */
   readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
   /** How often streams are audited. Default: the config's. */
@@ -44,7 +46,7 @@ export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 
 /** The config of a relayer that serves this devnet; it passes config/schema.ts. */
 export function relayerConfig(input: RelayerConfigInput): ConfigInput {
-  const { chains, lanes, window = 64, apiPort, nativeRoutes, auditMinutes, checkpoints } = input
+  const { chains, lanes, window = 64, apiPort, wormhole = true, nativeRoutes, auditMinutes, checkpoints } = input
   const fees = Object.fromEntries(
     chains.flatMap((chain) => [
       [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
@@ -75,11 +77,13 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
       ]),
     ),
     bridges: {
-      'wormhole-token-bridge': {
-        spy: { address: input.spyAddress },
-        guardianApis: [input.guardianApi],
-        minimumFees: Object.fromEntries(chains.map(({ name }) => [name, fees])),
-      },
+      ...(wormhole && {
+        'wormhole-token-bridge': {
+          spy: { address: input.spyAddress },
+          guardianApis: [input.guardianApi],
+          minimumFees: Object.fromEntries(chains.map(({ name }) => [name, fees])),
+        },
+      }),
       ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
     },
     streams: {

@@ -1,10 +1,11 @@
-import { mkdir } from 'node:fs/promises'
+import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Connection } from '@temporalio/client'
 import { RelayerError } from '../domain/errors.ts'
 import { searchAttributes } from '../temporal/names.ts'
 import { startChild, type Child } from './child.ts'
 import { accepts, freePort } from './ports.ts'
+import { run } from './run.ts'
 import { findTemporalCli } from './temporal-cli.ts'
 import { until } from './until.ts'
 
@@ -46,6 +47,15 @@ export interface TemporalServer {
   kill(signal: NodeJS.Signals): Promise<void>
   /** Stops it if it runs, starts it on the same ports and database file, waits until it is healthy. */
   restart(): Promise<void>
+  /** The same, with an empty database, or one that `copy` made: what Temporal knew (since) is gone. It is not asked to stop first. */
+  restartFrom(copy: 'nothing' | DatabaseCopy): Promise<void>
+  /** A copy of the database as it stands: the server sleeps meanwhile. Needs a database file. */
+  copy(): Promise<DatabaseCopy>
+}
+
+/** Where a copy of a database is. */
+export interface DatabaseCopy {
+  readonly file: string
 }
 
 /**
@@ -84,6 +94,7 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
   const logFile = options.dir === undefined ? undefined : join(options.dir, 'temporal.log')
   const start = () => launch(cliPath, flags({ ...options, port, uiPort, dbFile }), port, logFile)
   let child = await start()
+  let copies = 0
   // SIGTERM is answered within a second; a database in memory has nothing to close.
   const stop = () => child.stop(dbFile === undefined ? 0 : 5_000)
   return {
@@ -104,7 +115,37 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
       await stop()
       child = await start()
     },
+    async restartFrom(copy) {
+      await child.stop(0)
+      if (dbFile !== undefined) await replaceDatabase(copy === 'nothing' ? undefined : copy.file, dbFile)
+      child = await start()
+    },
+    async copy() {
+      if (dbFile === undefined) throw new Error('A database in memory cannot be copied')
+      const file = `${dbFile}.copy-${++copies}`
+      child.kill('SIGSTOP')
+      try {
+        await until(async () => (await run('ps', ['-o', 'stat=', '-p', String(child.pid)])).stdout.trim().startsWith('T'), {
+          timeoutMs: 10_000,
+          what: 'Temporal to sleep',
+        })
+        // As after a crash: the file with its write-ahead log.
+        await replaceDatabase(dbFile, file)
+      } finally {
+        child.kill('SIGCONT')
+      }
+      return { file }
+    },
   }
+}
+
+/** `to` becomes what `from` is; nothing if that is undefined. */
+async function replaceDatabase(from: string | undefined, to: string): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm']) await rm(to + suffix, { force: true })
+  if (from === undefined) return
+  await copyFile(from, to)
+  // Absent where everything is in the file.
+  await copyFile(`${from}-wal`, `${to}-wal`).catch(() => undefined)
 }
 
 interface Flags extends TemporalOptions {

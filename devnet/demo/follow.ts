@@ -1,7 +1,6 @@
 import type { TransferState } from '../../domain/transfer.ts'
 import { isOutcome } from '../../domain/transfer.ts'
 import { searchAttributes } from '../../temporal/names.ts'
-import type { SentTransfer } from '../users.ts'
 import type { Client } from '@temporalio/client'
 
 /** A transfer's workflow as Temporal's visibility shows it. */
@@ -15,10 +14,6 @@ export interface Seen {
   readonly running: boolean
   readonly historyEvents: number
   readonly stateTransitions: number
-}
-
-export function keyOf({ source, emitter, sequence }: SentTransfer): string {
-  return `${source}:${emitter}:${sequence}`
 }
 
 /** All transfers of the namespace. */

@@ -1,53 +1,87 @@
 import type { Devnet } from '../index.ts'
+import type { NativeUserTransfer } from '../native-users.ts'
 import { devnetTokenFeeWei } from '../relayer-config.ts'
-import type { SentTransfer, UserTransfer } from '../users.ts'
+import type { AnySent } from '../sent.ts'
+import type { UserTransfer } from '../users.ts'
 import { transferKinds } from '../users.ts'
 
-type Source = 'ethereum' | 'bsc'
+/** Whose transfers a run sends. */
+export const bridgeChoices = ['wormhole', 'native', 'both'] as const
+export type BridgeChoice = (typeof bridgeChoices)[number]
 
-/** Transfers that one direction sends in one go at a time: what fits into a few blocks. */
+type Source = 'ethereum' | 'bsc'
+const sources = ['ethereum', 'bsc'] as const satisfies Source[]
+
+/** What users of one direction send over each bridge at once. */
+export interface Wish {
+  readonly wormhole: readonly UserTransfer[]
+  readonly native: readonly NativeUserTransfer[]
+}
+
+/** Transfers that one direction sends over a bridge in one go at a time: what fits into a few blocks. */
 const burst = 200
 
 /**
- * Users' transfers, in turn from both chains and of every kind (wrapAndTransferETH, transferTokens, and each back home), to fresh recipients;
- * the ERC20s always with a fee, since the fee table asks for one, the coins with and without in turn.
+ * Users' transfers, in turn from both chains: over Wormhole of every kind (wrapAndTransferETH, transferTokens, and each back home), the ERC20s always
+ * with a fee, since the fee table asks for one, the coins with and without in turn; over the native bridge of its token. All to fresh recipients.
  */
 export async function sendTransfers(
   devnet: Devnet,
-  plan: { readonly transfers: number; readonly rate: number },
-  onSent: (sent: readonly SentTransfer[]) => void,
-): Promise<SentTransfer[]> {
-  const wanted = Array.from({ length: plan.transfers }, (_, index) => ({ source: sourceOf(index), transfer: transferOf(index) }))
-  const all: SentTransfer[] = []
-  const send = async (source: Source, transfers: readonly UserTransfer[]) => {
-    const sent = await devnet.users[source].send(transfers)
+  plan: { readonly transfers: number; readonly rate: number; readonly bridge: BridgeChoice },
+  onSent: (sent: readonly AnySent[]) => void,
+): Promise<AnySent[]> {
+  const all: AnySent[] = []
+  const send = async (source: Source, wish: Wish) => {
+    const sent = await sendWish(devnet, source, wish)
     all.push(...sent)
     onSent(sent)
   }
   if (plan.rate === 0) {
     await Promise.all(
-      (['ethereum', 'bsc'] as const).map(async (source) => {
-        const own = wanted.filter((one) => one.source === source).map((one) => one.transfer)
-        for (let from = 0; from < own.length; from += burst) await send(source, own.slice(from, from + burst))
+      sources.map(async (source) => {
+        const own = indexesOf(source, plan.transfers)
+        for (let from = 0; from < own.length; from += burst) await send(source, wishOf(plan.bridge, own.slice(from, from + burst)))
       }),
     )
     return all
   }
   const sending: Promise<void>[] = []
-  for (const { source, transfer } of wanted) {
-    sending.push(send(source, [transfer]))
+  for (let index = 0; index < plan.transfers; index++) {
+    sending.push(send(index % 2 === 0 ? 'ethereum' : 'bsc', wishOf(plan.bridge, [index])))
     await new Promise((resolve) => setTimeout(resolve, 1000 / plan.rate))
   }
   await Promise.all(sending)
   return all
 }
 
-function sourceOf(index: number): Source {
-  return index % 2 === 0 ? 'ethereum' : 'bsc'
+/** The places, of so many in all, that start on this chain. */
+export function indexesOf(source: Source, transfers: number): number[] {
+  return Array.from({ length: transfers }, (_, index) => index).filter((index) => index % 2 === sources.indexOf(source))
 }
 
-/** The `index`-th transfer of a run: every kind in turn, with a fee where one is asked for, to a fresh recipient. */
-export function transferOf(index: number): UserTransfer {
+/** What is sent at these places of a run; with both bridges they take turns. */
+export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
+  const over = (index: number) => (bridge === 'both' ? (['wormhole', 'native'] as const)[Math.floor(index / 2) % 2] : bridge)
+  // With both, every second pair of places is Wormhole's: they are counted as if they were all.
+  const turn = (index: number) => (bridge === 'both' ? Math.floor(index / 4) * 2 + (index % 2) : index)
+  return {
+    wormhole: indexes.filter((index) => over(index) === 'wormhole').map((index) => wormholeTransfer(turn(index))),
+    native: indexes.filter((index) => over(index) === 'native').map((index) => ({ amount: 1000n + BigInt(index) })),
+  }
+}
+
+/** Resolves when all are mined. */
+export async function sendWish({ users, native }: Devnet, source: Source, { wormhole, native: natives }: Wish): Promise<AnySent[]> {
+  if (natives.length > 0 && !native) throw new Error('The devnet was started without a native bridge')
+  const sent = await Promise.all([
+    wormhole.length > 0 ? users[source].send(wormhole) : [],
+    native && natives.length > 0 ? native.users[source].send(natives) : [],
+  ])
+  return sent.flat()
+}
+
+/** The `index`-th Wormhole transfer of a run: every kind in turn, with a fee where one is asked for, to a fresh recipient. */
+function wormholeTransfer(index: number): UserTransfer {
   const turn = Math.floor(index / 2)
   const kind = transferKinds[turn % transferKinds.length] ?? 'coin'
   const withFee = kind.startsWith('token') || Math.floor(turn / transferKinds.length) % 2 === 0

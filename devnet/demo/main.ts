@@ -5,26 +5,36 @@ import type { Devnet } from '../index.ts'
 import { startDevnet } from '../index.ts'
 import type { PortageProcess } from '../portage.ts'
 import { startPortage } from '../portage.ts'
-import type { SentTransfer } from '../users.ts'
-import { isSettled, keyOf, lookAtTransfers } from './follow.ts'
+import { byBridge, keyOf, type AnySent } from '../sent.ts'
+import { isSettled, lookAtTransfers } from './follow.ts'
 import type { Seen } from './follow.ts'
 import { sendTransfers } from './load.ts'
 import type { DemoOptions } from './options.ts'
 import { Screen } from './screen.ts'
 import type { Summary } from './summary.ts'
+import { watermarks } from './streams.ts'
 import { describe, isClean, summarize } from './summary.ts'
 
 const lookEveryMs = 500
+
+const parts = {
+  wormhole: 'the Wormhole contracts, and a guardian',
+  native: 'a native bridge both ways',
+  both: 'the Wormhole contracts and a native bridge, and a guardian',
+} as const
 
 /** Runs the demo. Returns the exit code. */
 export async function demo(options: DemoOptions): Promise<number> {
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const dir = join(process.cwd(), '.portage', 'demo', String(Date.now()))
   await mkdir(dir, { recursive: true })
-  const { keys, blockTime, guardians, inMemory } = options
+  const { bridge, batch, keys, blockTime, guardians, inMemory } = options
   let clean = false
-  say('Starting Temporal, two chains, the Wormhole contracts and a guardian…')
-  const devnet = await startDevnet({ keysPerChain: keys, blockTimeSeconds: blockTime, guardians, inMemory, dir, log: say })
+  say(`Starting Temporal and two chains with ${parts[bridge]}…`)
+  const devnet = await startDevnet({
+    ...{ keysPerChain: keys, blockTimeSeconds: blockTime, guardians, inMemory, dir, log: say },
+    ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', batch },
+  })
   try {
     const portage = await startPortage(devnet)
     say(`Portage runs (log: ${portage.logFile}).`)
@@ -50,7 +60,7 @@ async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions
   const screen = new Screen()
   const rpcBefore = await rpcCalls(portage)
   const started = Date.now()
-  const sent: SentTransfer[] = []
+  const sent: AnySent[] = []
   let sending = true
   const sends = sendTransfers(devnet, options, (some) => sent.push(...some)).finally(() => (sending = false))
   let seen: Seen[] = []
@@ -70,7 +80,12 @@ async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions
   }
   const elapsedMs = Date.now() - started
   await sends
-  const summary = summarize({ sent, seen, check: await devnet.check(sent), rpcCalls: (await rpcCalls(portage)) - rpcBefore, elapsedMs })
+  const summary = summarize({
+    ...{ bridge: options.bridge, sent, seen, elapsedMs },
+    rpcCalls: (await rpcCalls(portage)) - rpcBefore,
+    check: await devnet.check(...byBridge(sent)),
+    streams: await watermarks(client),
+  })
   await connection.close()
   return summary
 }

@@ -1,9 +1,13 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { type BridgeChoice, bridgeChoices } from './load.ts'
 
 export interface DemoOptions {
   readonly transfers: number
   /** Transfers per second; 0: all at once. */
   readonly rate: number
+  readonly bridge: BridgeChoice
+  /** Most completions of the native bridge in one transaction; absent: one each. */
+  readonly batch?: number
   readonly keys: number
   readonly keep: boolean
   readonly json: boolean
@@ -14,12 +18,15 @@ export interface DemoOptions {
 }
 
 const help = `
-Starts a devnet (Temporal, two chains with the real Wormhole contracts, a guardian), sends users' transfers in both
-directions, lets Portage deliver them, and has an independent checker count what arrived.
+Starts a devnet (Temporal, two chains with the real Wormhole contracts and a guardian, or with the contracts of a native bridge, or both),
+sends users' transfers in both directions, lets Portage deliver them, and has an independent checker count what arrived. Native transfers are
+handed in by nobody: Portage finds them in the source's blocks.
 
 Examples:
   npm run demo
   npm run demo -- --transfers 100 --rate 0
+  npm run demo -- --bridge native
+  npm run demo -- --bridge native --transfers 200 --rate 0 --batch 20
   npm run demo -- --transfers 20 --json > summary.json
 
 Exit code: 0 if every transfer was delivered exactly once, 1 otherwise, 2 for bad usage.`
@@ -29,6 +36,8 @@ export function parseOptions(args: readonly string[]): DemoOptions {
   const program = new Command('demo')
     .description("Portage's main job on real parts.")
     .option('--transfers <n>', 'how many transfers the users send, over both directions', whole(1), 20)
+    .addOption(new Option('--bridge <b>', 'over which bridge').choices(bridgeChoices).default('wormhole'))
+    .option('--batch <n>', 'most native completions in one transaction, 2 to 100 (default: each has its own)', whole(2))
     .option('--rate <r>', 'transfers per second; 0 = all at once', number(0), 5)
     .option('--keys <k>', 'keys (lanes) per chain', whole(1), 2)
     .option('--block-time <s>', 'seconds between blocks', number(0.1), 1)

@@ -1,10 +1,12 @@
 import { formatEther } from 'ethers'
 import type { CheckResult } from '../checker.ts'
-import type { SentTransfer } from '../users.ts'
+import { keyOf, type AnySent } from '../sent.ts'
 import type { Seen } from './follow.ts'
-import { keyOf } from './follow.ts'
+import type { BridgeChoice } from './load.ts'
+import { describeWatermark, type Watermark } from './streams.ts'
 
 export interface Summary {
+  readonly bridge: BridgeChoice
   readonly transfers: number
   readonly delivered: number
   readonly rejected: number
@@ -13,6 +15,8 @@ export interface Summary {
   readonly lost: number
   readonly duplicates: number
   readonly wrongBalances: number
+  /** Completions of the native bridge that no user had initiated. */
+  readonly foreignCompletions: number
   readonly revertedTransactions: number
   readonly nonceHoles: number
   /** From the first send to the last delivery that Portage reports as final. */
@@ -23,6 +27,12 @@ export interface Summary {
   /** Means over the run; `rpcCalls` are all calls of all chains, the polling of heads included. */
   readonly perTransfer: { readonly stateTransitions: number; readonly historyEvents: number; readonly rpcCalls: number }
   readonly deliveredBy: Readonly<Record<string, number>>
+  /** By direction: `ethereum → bsc`. */
+  readonly deliveredOn: Readonly<Record<string, number>>
+  /** Transactions that delivered: fewer than transfers where several left in one. */
+  readonly deliveringTransactions: number
+  /** What the streams have proved at the end. */
+  readonly streams: readonly Watermark[]
   /** Wei by chain, decimal. */
   readonly gasPaid: Readonly<Record<string, string>>
   /** By origin token, in wei of 18 decimals, decimal. */
@@ -31,19 +41,23 @@ export interface Summary {
 }
 
 export function summarize(input: {
-  sent: readonly SentTransfer[]
+  bridge: BridgeChoice
+  sent: readonly AnySent[]
   seen: readonly Seen[]
   check: CheckResult
+  streams: readonly Watermark[]
   rpcCalls: number
   elapsedMs: number
 }): Summary {
-  const { sent, seen, check, rpcCalls, elapsedMs } = input
+  const { bridge, sent, seen, check, streams, rpcCalls, elapsedMs } = input
   const known = new Map(seen.map((one) => [one.key, one]))
   const ours = sent.flatMap((one) => known.get(keyOf(one)) ?? [])
   const inState = (state: Seen['state']) => ours.filter((one) => one.state === state).length
-  const latencies = check.findings.flatMap(({ latencyMs }) => latencyMs ?? []).sort((a, b) => a - b)
+  const findings = [...check.findings, ...check.nativeFindings]
+  const latencies = findings.flatMap(({ latencyMs }) => latencyMs ?? []).sort((a, b) => a - b)
   const mean = (values: readonly number[]) => round(values.reduce((a, b) => a + b, 0) / Math.max(1, values.length))
   return {
+    bridge,
     transfers: sent.length,
     delivered: check.delivered,
     rejected: inState('rejected'),
@@ -52,6 +66,7 @@ export function summarize(input: {
     lost: check.lost,
     duplicates: check.duplicates,
     wrongBalances: check.wrongBalances,
+    foreignCompletions: check.foreignCompletions,
     revertedTransactions: check.revertedTransactions,
     nonceHoles: check.nonceHoles,
     transfersPerSecond: round(check.delivered / (elapsedMs / 1000)),
@@ -63,15 +78,29 @@ export function summarize(input: {
       rpcCalls: round(rpcCalls / Math.max(1, sent.length)),
     },
     deliveredBy: check.deliveredBy,
+    deliveredOn: deliveredOn(findings),
+    deliveringTransactions: new Set(findings.flatMap(({ txHashes }) => txHashes)).size,
+    streams,
     gasPaid: texts(check.gasPaid),
     feesEarned: texts(check.feesEarned),
     seconds: round(elapsedMs / 1000),
   }
 }
 
-/** Did everything arrive exactly once? */
-export function isClean(summary: Summary): boolean {
-  return summary.delivered === summary.transfers && summary.lost === 0 && summary.duplicates === 0 && summary.nonceHoles === 0
+type Findings = CheckResult['findings'][number] | CheckResult['nativeFindings'][number]
+
+function deliveredOn(findings: readonly Findings[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { transfer, txHashes } of findings) {
+    const route = `${transfer.source} → ${transfer.target}`
+    if (txHashes.length > 0) counts[route] = (counts[route] ?? 0) + 1
+  }
+  return counts
+}
+
+/** Did everything arrive exactly once, and nothing else? */
+export function isClean({ delivered, transfers, lost, duplicates, nonceHoles, foreignCompletions }: Summary): boolean {
+  return delivered === transfers && lost + duplicates + nonceHoles + foreignCompletions === 0
 }
 
 /** The summary for people. */
@@ -82,6 +111,10 @@ export function describe(summary: Summary): string {
   const rows: [string, string][] = [
     ['delivered', `${summary.delivered} of ${summary.transfers}, exactly once (independent checker)`],
     ['lost / twice / wrong balance', `${summary.lost} / ${summary.duplicates} / ${summary.wrongBalances}`],
+    ...Object.entries(summary.deliveredOn).map(([route, count]): [string, string] => [`delivered ${route}`, String(count)]),
+    ...(summary.deliveringTransactions === summary.delivered
+      ? []
+      : ([['transactions that delivered them', String(summary.deliveringTransactions)]] satisfies [string, string][])),
     ['rejected / declined / parked', `${summary.rejected} / ${summary.declined} / ${summary.parked}`],
     ['reverted transactions', String(summary.revertedTransactions)],
     ['nonce holes', String(summary.nonceHoles)],
@@ -97,6 +130,7 @@ export function describe(summary: Summary): string {
       `${coins(amount)} tokens`,
     ]),
     ...Object.entries(summary.deliveredBy).map(([by, count]): [string, string] => [`delivered by ${by}`, String(count)]),
+    ...summary.streams.map((one): [string, string] => [`stream ${shortStream(one.stream)}`, describeWatermark(one)]),
   ]
   return rows.map(([what, value]) => `  ${what.padEnd(60)}${value}`).join('\n')
 }
@@ -105,6 +139,11 @@ export function describe(summary: Summary): string {
 function shortToken(token: string): string {
   const [chain, address = ''] = token.split('/')
   return `token ${chain}/…${address.slice(-8)}`
+}
+
+/** `wormhole-token-bridge:ethereum:…8fb0fc9a`: an emitter by the end of its address. */
+function shortStream(stream: string): string {
+  return stream.replace(/[0-9a-f]{56}(?=[0-9a-f]{8}$)/, '…')
 }
 
 function percentile(sorted: readonly number[], share: number): number {

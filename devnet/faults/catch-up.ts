@@ -1,4 +1,5 @@
-import { isSettled, keyOf, lookAtTransfers, type Seen } from '../demo/follow.ts'
+import { isSettled, lookAtTransfers, type Seen } from '../demo/follow.ts'
+import { keyOf } from '../sent.ts'
 import { signedOf, type Scene } from './scene.ts'
 
 /** A transfer whose workflow does not run is handed in again after so long: time for the spy to bring it. */

@@ -1,10 +1,13 @@
+import { WorkflowNotFoundError } from '@temporalio/client'
 import type { LaneState } from '../../domain/lane.ts'
 import { laneId } from '../../domain/lane-id.ts'
 import { laneStatusQuery } from '../../temporal/messages.ts'
 import { laneWorkflowId } from '../../temporal/names.ts'
-import { keyOf, type Seen } from '../demo/follow.ts'
+import type { Seen } from '../demo/follow.ts'
+import { byBridge, keyOf, type AnySent } from '../sent.ts'
 import { isDone, type CatchUp } from './catch-up.ts'
 import type { Scene } from './scene.ts'
+import { streamRemains } from './streams.ts'
 
 const lookEveryMs = 1000
 
@@ -14,6 +17,8 @@ export interface Remains {
   readonly transfers: readonly string[]
   /** Lanes that wait for a nonce to be mined, or whose ledger does not answer. */
   readonly lanes: readonly string[]
+  /** Streams that have not proved all that was sent. */
+  readonly streams: readonly string[]
 }
 
 /** Waits until nothing is left, or for `patienceMs` not less was left than before. */
@@ -22,12 +27,12 @@ export async function drain(scene: Scene, catchUp: CatchUp, patienceMs: number):
   let movedAt = Date.now()
   for (;;) {
     const remains = await look(scene, catchUp)
-    const left = remains.transfers.length + remains.lanes.length
+    const left = remains.transfers.length + remains.lanes.length + remains.streams.length
     if (left === 0) return remains
     if (left < least) {
       least = left
       movedAt = Date.now()
-      scene.say(`left: ${remains.transfers.length} transfers, ${remains.lanes.length} lanes`)
+      scene.say(`left: ${remains.transfers.length} transfers, ${remains.lanes.length} lanes, ${remains.streams.length} streams`)
     }
     if (Date.now() - movedAt > patienceMs) return remains
     await scene.wait(lookEveryMs)
@@ -35,14 +40,34 @@ export async function drain(scene: Scene, catchUp: CatchUp, patienceMs: number):
 }
 
 async function look(scene: Scene, catchUp: CatchUp): Promise<Remains> {
-  const [seen, lanes] = await Promise.all([catchUp.look(), Promise.all(scene.devnet.lanes.map((lane) => laneRemains(scene, lane)))])
-  return { transfers: scene.sent.flatMap((one) => describe(keyOf(one), seen.get(keyOf(one)))), lanes: lanes.flat() }
+  const [seen, lanes, streams] = await Promise.all([
+    catchUp.look(),
+    Promise.all(scene.devnet.lanes.map((lane) => laneRemains(scene, lane))),
+    streamRemains(scene),
+  ])
+  const undone = scene.sent.filter((one) => !isDelivered(seen.get(keyOf(one))))
+  const running = undone.some((one) => seen.get(keyOf(one))?.running)
+  const left = running || lanes.flat().length > 0 ? undone : await withoutEffect(scene, undone)
+  return { transfers: left.map((one) => describe(keyOf(one), seen.get(keyOf(one)))), lanes: lanes.flat(), streams }
 }
 
-function describe(key: string, seen: Seen | undefined): string[] {
-  if (!seen) return [`${key}: no workflow`]
-  if (isDone(seen) && seen.state === 'delivered') return []
-  return [`${seen.id}: ${seen.running ? seen.state : `closed as ${seen.state}`}`]
+function isDelivered(seen: Seen | undefined): boolean {
+  return seen !== undefined && isDone(seen) && seen.state === 'delivered'
+}
+
+/** What no workflow carries any more, since Temporal was wiped or it was terminated, is over if the chain shows its effect: the judge's word. */
+async function withoutEffect({ devnet }: Scene, undone: readonly AnySent[]): Promise<AnySent[]> {
+  if (undone.length === 0) return []
+  const { findings, nativeFindings } = await devnet.check(...byBridge(undone))
+  const effects = new Set(
+    [...findings, ...nativeFindings].flatMap(({ transfer, txHashes }) => (txHashes.length > 0 ? [keyOf(transfer)] : [])),
+  )
+  return undone.filter((one) => !effects.has(keyOf(one)))
+}
+
+function describe(key: string, seen: Seen | undefined): string {
+  if (!seen) return `${key}: no workflow`
+  return `${seen.id}: ${seen.running ? seen.state : `closed as ${seen.state}`}`
 }
 
 async function laneRemains(scene: Scene, { chain, address }: { chain: string; address: string }): Promise<string[]> {
@@ -53,6 +78,8 @@ async function laneRemains(scene: Scene, { chain, address }: { chain: string; ad
     const open = Object.keys(state.entries).filter((nonce) => Number(nonce) >= (state.observed?.latest ?? 0))
     return open.length === 0 ? [] : [`${id}: unmined ${open.join(', ')}`]
   } catch (error) {
+    // Nobody has asked for it since Temporal was wiped. The judge looks into the pool.
+    if (error instanceof WorkflowNotFoundError) return []
     return [`${id}: ${error instanceof Error ? error.message : String(error)}`]
   }
 }

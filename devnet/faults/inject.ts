@@ -1,8 +1,9 @@
 import { breakChain } from './chain-faults.ts'
 import { breakNodes } from './node-faults.ts'
-import { chainKinds, nodeKinds, temporalKinds, type FaultKind, type PlannedFault } from './plan.ts'
+import { breakGuardian } from './guardian-faults.ts'
+import { chainKinds, guardianKinds, nodeKinds, serverKinds, temporalKinds, type FaultKind, type PlannedFault } from './plan.ts'
 import type { Scene } from './scene.ts'
-import { breakWorkflow } from './temporal-faults.ts'
+import { breakTemporal, breakWorkflow } from './temporal-faults.ts'
 
 /** How often each kind struck. */
 export type Injected = Partial<Record<FaultKind, number>>
@@ -58,6 +59,15 @@ async function inject(scene: Scene, fault: PlannedFault, tell: (what: string) =>
     if (id !== undefined) tell(id)
     return id !== undefined
   }
+  if (is(fault, serverKinds)) {
+    // One after the other: what one restores, another must not have wiped meanwhile.
+    await locks.temporal.run(() => breakTemporal(devnet.temporal, fault, wait))
+    return true
+  }
+  if (is(fault, guardianKinds)) {
+    await breakGuardian(devnet.guardian, fault, wait)
+    return true
+  }
   // Longer than the heartbeat of a broadcast may be away, now and then.
   if (fault.kind === 'freeze') return fleet.freeze(fault.dice, 4 * fault.forMs)
   const killed = await fleet.kill(fault.dice, fault.forMs)
@@ -70,8 +80,10 @@ function is<K extends FaultKind>(fault: PlannedFault, kinds: readonly K[]): faul
   return (kinds as readonly FaultKind[]).includes(fault.kind)
 }
 
-/** Nodes answer, blocks come every second, keys have funds, all processes are up. */
+/** Nodes and guardians answer, blocks come every second, keys have funds, all processes are up. */
 async function heal({ devnet, fleet }: Scene): Promise<void> {
+  devnet.guardian.api.trouble()
+  await devnet.guardian.spy.start()
   for (const nodes of Object.values(devnet.nodes)) for (const node of nodes) node.clear()
   for (const { anvil } of Object.values(devnet.chains)) await anvil.rpc('evm_setIntervalMining', [1])
   await fleet.whole()

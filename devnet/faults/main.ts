@@ -8,9 +8,9 @@ import { describe, isClean } from './summary.ts'
 
 /** A fault run from the command line. Returns the exit code. */
 export async function faults(options: FaultOptions): Promise<number> {
-  const { seed, transfers, processes, only } = options
+  const { seed, transfers, bridge, batch, processes, only } = options
   const run: FaultRun = {
-    ...{ seed, transfers, processes, kinds: only },
+    ...{ seed, transfers, bridge, processes, kinds: only },
     ...{ durationMs: options.duration * 1000, patienceMs: options.patience * 1000, meanPauseMs: options.pause },
   }
   if (options.plan) {
@@ -25,8 +25,9 @@ export async function faults(options: FaultOptions): Promise<number> {
     process.stderr.write(`${line}\n`)
   }
   let clean = false
-  say(`Seed ${seed}. Starting Temporal, two chains, the Wormhole contracts and a guardian…`)
-  const devnet = await startDevnet({ ...faultDevnet, window: options.window, dir, ui: options.keep, log: say })
+  say(`Seed ${seed}. Starting Temporal and two chains with the contracts of both bridges, and a guardian…`)
+  const bridges = { wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', batch } as const
+  const devnet = await startDevnet({ ...faultDevnet, ...bridges, window: options.window, dir, ui: options.keep, log: say })
   try {
     const summary = await runFaults(devnet, run, say)
     process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : `${describe(summary)}\n`)

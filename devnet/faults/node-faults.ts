@@ -6,6 +6,12 @@ import { chanceOf } from './random.ts'
 const sends = ['eth_sendRawTransaction']
 const fatal = { code: -32_000, message: 'intrinsic gas too low: have 21000, want 53000' } as const
 
+/** As Infura and its like, and as nodes with a limit of blocks say it. */
+const logLimits = {
+  results: { blocks: 3, code: -32_005, message: 'query returned more than 10000 results' },
+  blocks: { blocks: 1, code: -32_000, message: 'block range too large' },
+} as const
+
 /** What each kind makes of a node. Lies about a receipt are told once; storms last. */
 const rules: Readonly<Record<NodeKind, (fault: PlannedFault) => FaultRule>> = {
   'accept-and-hang': () => ({ fault: { kind: 'accept-and-hang' }, methods: sends }),
@@ -24,6 +30,11 @@ const rules: Readonly<Record<NodeKind, (fault: PlannedFault) => FaultRule>> = {
   'receipt-status': () => ({ fault: { kind: 'receipt', lie: 'status' }, times: 1 }),
   'receipt-block': () => ({ fault: { kind: 'receipt', lie: 'block' }, times: 1 }),
   'send-swallowed': () => ({ fault: { kind: 'swallow' } }),
+  'logs-empty': () => ({ fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }),
+  'logs-hidden': () => ({ fault: { kind: 'logs', how: 'one-less' } }),
+  'logs-forked': () => ({ fault: { kind: 'logs', how: 'forked' } }),
+  'log-range': ({ dice }) => ({ fault: { kind: 'log-range', ...logLimits[dice < 0.5 ? 'results' : 'blocks'] } }),
+  'finality-lag': ({ depth }) => ({ fault: { kind: 'finality-behind', blocks: 3 * depth } }),
 }
 
 /** Sets the nodes wrong. Returns what sets them right again. */

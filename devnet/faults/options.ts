@@ -1,9 +1,13 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { type BridgeChoice, bridgeChoices } from '../demo/load.ts'
 import { type FaultKind, faultKinds } from './plan.ts'
 
 export interface FaultOptions {
   readonly seed: string
   readonly transfers: number
+  readonly bridge: BridgeChoice
+  /** Most native completions in one transaction; absent: one each. */
+  readonly batch?: number
   /** Seconds that faults go on for. */
   readonly duration: number
   readonly only: readonly FaultKind[]
@@ -20,8 +24,8 @@ export interface FaultOptions {
 
 const help = `
 Sends users' transfers over two chains with two keys each and three nodes each, while everything goes wrong at random: nodes that
-hang, lie, lag and refuse, forks down to finality, spikes, evictions, stopped chains, drained and stolen keys, workflows terminated
-and reset, processes killed. Then the faults end, everything must drain by itself, and an independent checker judges.
+hang, lie, lag, refuse and hide logs, forks down to finality, spikes, evictions, stopped chains, drained and stolen keys, a spy that drops its
+readers, workflows terminated and reset, Temporal wiped and restored from a copy, processes killed. Then the faults end, everything must drain by itself, and an independent checker judges.
 
 Kinds: ${faultKinds.join(', ')}
 
@@ -29,9 +33,10 @@ Examples:
   npm run faults -- --seed 7 --transfers 100
   npm run faults -- --seed 7 --transfers 500 --json > summary.json
   npm run faults -- --seed 7 --only fork,reorg,lane-reset
+  npm run faults -- --seed 7 --bridge native --batch 20
   npm run faults -- --seed 7 --plan
 
-The same seed, duration, kinds and pause give the same plan. Exit code: 0 if every transfer was delivered exactly once, without a hole and
+The same seed, bridge, duration, kinds and pause give the same plan. Exit code: 0 if every transfer was delivered exactly once, without a hole and
 without an operator; 1 otherwise, with what is needed to look for the cause in the folder that is named; 2 for bad usage.`
 
 /** Reads the command line. Prints help or a usage error and exits by itself. */
@@ -40,6 +45,8 @@ export function parseOptions(args: readonly string[]): FaultOptions {
     .description('A random fault run.')
     .option('--seed <s>', 'what decides the plan', String(Date.now() % 100_000))
     .option('--transfers <n>', 'how many transfers the users send, over both directions', whole, 100)
+    .addOption(new Option('--bridge <b>', 'over which bridge; both: half of them each').choices(bridgeChoices).default('both'))
+    .option('--batch <n>', 'most native completions in one transaction (default: each has its own)', whole)
     .option('--duration <s>', 'seconds that faults go on for (default: 15, and one per 10 transfers)', whole)
     .option('--only <kinds>', 'only these kinds, separated by commas', kinds)
     .option('--patience <s>', 'what has not moved for so many seconds after the faults is stuck', whole, 90)

@@ -18,18 +18,29 @@ export const nodeKinds = [
   'receipt-status',
   'receipt-block',
   'send-swallowed',
+  'logs-empty',
+  'logs-hidden',
+  'logs-forked',
+  'log-range',
+  'finality-lag',
 ] as const
 /** Faults of the chain itself, done by anvil. */
 export const chainKinds = ['fork', 'reorg', 'base-fee-spike', 'eviction', 'foreign-transaction', 'chain-stop', 'key-drained'] as const
 /** Faults in Temporal, done by its client. */
 export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-terminated', 'lane-reset'] as const
+/** Faults of Temporal itself: its database is gone, or is one of some seconds ago. */
+export const serverKinds = ['temporal-wiped', 'temporal-restored'] as const
+/** Faults of those who tell of Wormhole's messages: readers of the spy are dropped and miss what it says, the guardians' REST API refuses. */
+export const guardianKinds = ['spy-drop', 'guardian-429', 'guardian-5xx'] as const
 /** Faults of processes: kill -9 of one, or of all; one stopped for a while. */
 const processKinds = ['kill', 'freeze'] as const
-export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...processKinds] as const
+export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...serverKinds, ...guardianKinds, ...processKinds] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
 export type ChainKind = (typeof chainKinds)[number]
 export type TemporalKind = (typeof temporalKinds)[number]
+export type ServerKind = (typeof serverKinds)[number]
+export type GuardianKind = (typeof guardianKinds)[number]
 export type FaultKind = (typeof faultKinds)[number]
 
 /** One fault of a run. */
@@ -54,11 +65,11 @@ export interface PlanInput {
   readonly nodes: number
   /** Deepest fork: finality. */
   readonly deepest: number
-  /** Mean pause between two faults. Default 700: with 29 kinds, each comes about once in 20 s. */
+  /** Mean pause between two faults. Default 700: with 39 kinds, each comes about once in 27 s. */
   readonly meanPauseMs?: number | undefined
 }
 
-/** What may befall all nodes of a chain at once without making any of them a liar. */
+/** What may befall all nodes of a chain at once: what makes none of them a liar, and lies that the contracts' own tables show. */
 const storms: readonly FaultKind[] = [
   'accept-and-hang',
   'hang',
@@ -69,6 +80,10 @@ const storms: readonly FaultKind[] = [
   'lag',
   'batch-drop',
   'send-swallowed',
+  'logs-empty',
+  'logs-hidden',
+  'log-range',
+  'finality-lag',
 ]
 /** The faults of a run, in order of time: all kinds once in a random order, then all again, until the time is over. Pure. */
 export function planFaults(input: PlanInput): PlannedFault[] {

@@ -3,19 +3,23 @@ import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { laneId } from '../../domain/lane-id.ts'
 import { laneWorkflowId } from '../../temporal/names.ts'
+import type { BridgeChoice } from '../demo/load.ts'
+import { watermarks } from '../demo/streams.ts'
 import type { Devnet } from '../index.ts'
+import { byBridge } from '../sent.ts'
 import { CatchUp } from './catch-up.ts'
 import { askLane, drain, type Remains } from './drain.ts'
 import { startFleet } from './fleet.ts'
 import { injectAll, type Injected } from './inject.ts'
 import { sendOver } from './load.ts'
 import { readLogs } from './logs.ts'
-import { planFaults, type FaultKind, type PlannedFault } from './plan.ts'
+import { guardianKinds, planFaults, type FaultKind, type PlannedFault } from './plan.ts'
 import { Lock, type Scene } from './scene.ts'
 import { isClean, summarize, type FaultSummary } from './summary.ts'
 
 export interface FaultRun {
   readonly seed: string
+  readonly bridge: BridgeChoice
   readonly transfers: number
   readonly durationMs: number
   readonly kinds: readonly FaultKind[]
@@ -26,11 +30,13 @@ export interface FaultRun {
 }
 
 /** `finalized` lags by 2 × slots: no fork goes deeper. Two keys on each chain, and of its three nodes two are a majority. */
-export const faultDevnet = { keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3 } as const
+export const faultDevnet = { keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3, auditMinutes: 0.1 } as const
 
 /** The faults of a run, without doing them. */
 export function planOf(run: FaultRun): PlannedFault[] {
-  return planFaults({ ...run, nodes: faultDevnet.nodesPerChain, deepest: 2 * faultDevnet.slotsInAnEpoch })
+  // Without Wormhole nobody listens to its guardians.
+  const kinds = run.kinds.filter((kind) => run.bridge !== 'native' || !(guardianKinds as readonly FaultKind[]).includes(kind))
+  return planFaults({ ...run, kinds, nodes: faultDevnet.nodesPerChain, deepest: 2 * faultDevnet.slotsInAnEpoch })
 }
 
 /** One fault run on a devnet that stands; stops the processes that it starts, and nothing else. */
@@ -38,7 +44,7 @@ export async function runFaults(devnet: Devnet, run: FaultRun, say: (line: strin
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const fleet = await startFleet(devnet, run.processes, wait)
-  const locks = { ethereum: new Lock(), bsc: new Lock() }
+  const locks = { ethereum: new Lock(), bsc: new Lock(), temporal: new Lock() }
   const scene: Scene = { devnet, client: new Client({ connection }), fleet, sent: [], locks, say, wait }
   try {
     const injected: Injected = {}
@@ -46,7 +52,7 @@ export async function runFaults(devnet: Devnet, run: FaultRun, say: (line: strin
     const started = Date.now()
     const catchUp = new CatchUp(scene)
     say(`Portage runs. Faults for ${run.durationMs / 1000} s.`)
-    await untilBoth(sendOver(scene, run.transfers, run.durationMs * 0.9), injectAll(scene, planOf(run), injected), async () => {
+    await untilBoth(sendOver(scene, run.bridge, run.transfers, run.durationMs * 0.9), injectAll(scene, planOf(run), injected), async () => {
       const seen = await catchUp.look()
       const done = [...seen.values()].filter(({ running, state }) => !running && state === 'delivered').length
       say(`${Math.round((Date.now() - started) / 1000)} s: ${scene.sent.length} sent, ${done} delivered`)
@@ -58,9 +64,10 @@ export async function runFaults(devnet: Devnet, run: FaultRun, say: (line: strin
       seed: run.seed,
       injected,
       remains,
-      check: await devnet.check(scene.sent),
+      check: await devnet.check(...byBridge(scene.sent)),
       logs: await readLogs(devnet),
       resubmitted: catchUp.submitted,
+      restarts: fleet.restarts,
       rpcCalls: callsOf(devnet) - callsBefore,
       elapsedMs: Date.now() - started,
     })
@@ -110,15 +117,17 @@ async function leaveTraces(scene: Scene, remains: Remains, run: FaultRun): Promi
       return askLane(scene, id).catch((error: unknown) => ({ id, error: String(error) }))
     }),
   )
-  const { findings, ...check } = await devnet.check(scene.sent)
+  const { findings, nativeFindings, ...check } = await devnet.check(...byBridge(scene.sent))
   await write('plan.json', planOf(run))
   await write('lanes.json', lanes)
   await write('check.json', {
     ...check,
     findings: findings.filter(({ redeemed, balance, expected }) => redeemed !== 1 || balance !== expected),
+    nativeFindings: nativeFindings.filter(({ completed, balance, expected }) => completed !== 1 || balance !== expected),
   })
   await write('remains.json', await Promise.all(remains.transfers.map((line) => tellAll(scene, line))))
-  for (const line of [...remains.transfers, ...remains.lanes]) say(`  ${line}`)
+  for (const line of [...remains.transfers, ...remains.lanes, ...remains.streams]) say(`  ${line}`)
+  await write('streams.json', await watermarks(scene.client).catch(String))
 }
 
 async function tellAll({ client }: Scene, line: string): Promise<unknown> {

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { transferId } from '../../temporal/names.ts'
 import type { Devnet } from '../index.ts'
+import { byBridge, type AnySent } from '../sent.ts'
 import type { SentTransfer } from '../users.ts'
 import type { Fleet } from './fleet.ts'
 
@@ -12,8 +13,8 @@ export interface Scene {
   readonly client: Client
   readonly fleet: Fleet
   /** Every transfer so far. */
-  readonly sent: SentTransfer[]
-  readonly locks: Readonly<Record<ChainKey, Lock>>
+  readonly sent: AnySent[]
+  readonly locks: Readonly<Record<ChainKey | 'temporal', Lock>>
   say(line: string): void
   wait(ms: number): Promise<void>
 }
@@ -36,9 +37,10 @@ export interface Signed {
   readonly vaa: Uint8Array
 }
 
-/** Those of the sent transfers that are signed so far. */
+/** Those of the sent Wormhole transfers that are signed so far. */
 export function signedOf({ devnet, sent }: Pick<Scene, 'devnet' | 'sent'>): Signed[] {
-  return sent.flatMap((one) => {
+  const [wormhole] = byBridge(sent)
+  return wormhole.flatMap((one) => {
     const found = devnet.guardian.find(one.emitterChain, one.emitter, one.sequence)
     if (!found) return []
     const { source: sourceChain, emitter, sequence } = one

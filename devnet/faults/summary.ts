@@ -13,14 +13,18 @@ export interface FaultSummary extends LogFindings {
   readonly lost: number
   readonly duplicateEffects: number
   readonly wrongBalances: number
+  /** Completions of the native bridge that nobody had initiated. */
+  readonly foreignCompletions: number
   readonly nonceHoles: number
-  /** Transfers that have not ended as delivered, and lanes with a nonce that is not mined. */
+  /** Transfers that have not ended as delivered, lanes with a nonce that is not mined, streams that have not proved all their numbers. */
   readonly stuck: number
   /** Transactions of our lanes in blocks that delivered nothing: no-ops, reverted calls, what others did with our keys. */
   readonly wastedTransactions: number
   readonly revertedTransactions: number
   /** Messages handed in again: missed by dead processes, or terminated. */
   readonly resubmitted: number
+  /** Processes that ended without having been killed, and were started again. */
+  readonly restarts: number
   readonly rpcCallsPerTransfer: number
   readonly seconds: number
 }
@@ -32,6 +36,7 @@ export function summarize(input: {
   remains: Remains
   logs: LogFindings
   resubmitted: number
+  restarts: number
   rpcCalls: number
   elapsedMs: number
 }): FaultSummary {
@@ -44,12 +49,15 @@ export function summarize(input: {
     lost: check.lost,
     duplicateEffects: check.duplicates,
     wrongBalances: check.wrongBalances,
+    foreignCompletions: check.foreignCompletions,
     nonceHoles: check.nonceHoles,
-    stuck: remains.transfers.length + remains.lanes.length + check.lanes.filter(({ waiting }) => waiting > 0).length,
+    stuck:
+      remains.transfers.length + remains.lanes.length + remains.streams.length + check.lanes.filter(({ waiting }) => waiting > 0).length,
     wastedTransactions: check.wastedTransactions,
     revertedTransactions: check.revertedTransactions,
     ...input.logs,
     resubmitted: input.resubmitted,
+    restarts: input.restarts,
     rpcCallsPerTransfer: Math.round((10 * input.rpcCalls) / Math.max(1, check.transfers)) / 10,
     seconds: Math.round(input.elapsedMs / 100) / 10,
   }
@@ -57,10 +65,10 @@ export function summarize(input: {
 
 /** Everything delivered once, no hole, nothing stuck; nothing in a log that must not be there. */
 export function isClean(summary: FaultSummary): boolean {
-  const { transfers, delivered, lost, duplicateEffects, wrongBalances, nonceHoles, stuck, brokenTasks, keysTold } = summary
-  return (
-    transfers > 0 && delivered === transfers && lost + duplicateEffects + wrongBalances + nonceHoles + stuck + brokenTasks + keysTold === 0
-  )
+  const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, brokenTasks, keysTold } =
+    summary
+  const wrong = lost + duplicateEffects + wrongBalances + foreignCompletions + nonceHoles + stuck + brokenTasks + keysTold
+  return transfers > 0 && delivered === transfers && wrong === 0
 }
 
 /** The summary for people. */

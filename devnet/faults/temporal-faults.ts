@@ -1,8 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from '@temporalio/client'
-import type { PlannedFault, TemporalKind } from './plan.ts'
+import type { TemporalServer } from '../temporal.ts'
+import type { PlannedFault, ServerKind, TemporalKind } from './plan.ts'
 
 const types = { transfer: 'transfer', lane: 'lane' } as const
+
+/**
+ * Wipes Temporal, or sets it back to a copy that is some seconds old; resolves when it serves again. Either is a crash to whoever talks to it.
+ */
+export async function breakTemporal(
+  temporal: TemporalServer,
+  { kind, forMs }: PlannedFault<ServerKind>,
+  wait: (ms: number) => Promise<void>,
+): Promise<void> {
+  if (kind === 'temporal-wiped') return temporal.restartFrom('nothing')
+  const copy = await temporal.copy()
+  await wait(2 * forMs)
+  await temporal.restartFrom(copy)
+}
 
 /** Terminates or resets one running workflow. Returns its id, or undefined if there was none. */
 export async function breakWorkflow(client: Client, fault: PlannedFault<TemporalKind>): Promise<string | undefined> {
