@@ -1,8 +1,9 @@
 import type { AdmitInput, Admission } from '../temporal/steps.ts'
 import { settled } from './check-delivered.ts'
+import { chooseLane } from './choose-lane.ts'
 import type { StepDeps } from './deps.ts'
-import { endpointOf } from './deps.ts'
-import { chooseLane, judge, noLane, rehearse } from './prepare.ts'
+import { shows } from './mismatch.ts'
+import { judge, rehearse, unchosen } from './prepare.ts'
 import { createValidate } from './validate.ts'
 
 /** Steps 1-3 at once, as one local activity: their chain reads leave together, in one batch. What is halted waits before any of them. */
@@ -12,9 +13,10 @@ export function createAdmit(deps: StepDeps) {
     const { transfer } = input
     const validated = await validate({ transfer })
     if (validated.kind !== 'passed') return validated
-    const lane = await chooseLane(deps, input)
-    const there = endpointOf(deps, transfer).delivered(transfer, 'latest')
-    if (!lane) return (await there) ? settled(deps, transfer) : noLane(deps, input)
+    const choice = await chooseLane(deps, input)
+    const there = shows(deps, transfer)
+    if (choice.kind !== 'lane') return (await there) ? settled(deps, transfer) : unchosen(deps, input, choice)
+    const { lane } = choice
     const [delivered, rehearsal] = await Promise.all([there, rehearse(deps, input, lane)])
     if (delivered) return settled(deps, transfer)
     const admission = await judge(deps, input, lane, rehearsal)

@@ -4,13 +4,14 @@ import type { StepDeps } from './deps.ts'
 import { chainOf, endpointOf } from './deps.ts'
 import { finalDelivery } from './effect.ts'
 import { haltedBy } from './gate.ts'
+import { shows } from './mismatch.ts'
 
 /** Step 2: is the effect there already, and is it final? */
 export function createCheckDelivered(deps: StepDeps) {
   return async function checkDelivered({ transfer }: { transfer: Transfer }): Promise<Passed | Stopped> {
     const halted = haltedBy(deps, transfer)
     if (halted) return halted
-    const there = await endpointOf(deps, transfer).delivered(transfer, 'latest')
+    const there = await shows(deps, transfer)
     return there ? settled(deps, transfer) : { kind: 'passed' }
   }
 }

@@ -4,7 +4,9 @@ import { RelayerError } from '../domain/errors.ts'
 import type { FeeDesk } from '../domain/fee-policy.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { ChainName, Transfer } from '../domain/transfer.ts'
+import type { HaltRoute } from '../intake/halt-route.ts'
 import type { LaneDirectory } from '../lanes/directory.ts'
+import type { GateDesk } from './gate-desk.ts'
 
 /** What the keyless steps of a worker work with. */
 export interface StepDeps {
@@ -17,6 +19,10 @@ export interface StepDeps {
   readonly fees: FeeDesk
   /** So long, ms, a transfer that holds a nonce stays with a lane that is forbidden or unserved. */
   readonly patienceMs: number
+  /** Keeps the gates of bridges for those who wait; absent: each looks for itself. */
+  readonly gates?: GateDesk
+  /** Absent: what contradicts itself only parks its transfer. */
+  readonly haltRoute?: HaltRoute
 }
 
 /** A transfer's bridge as it stands on its target chain. Throws TARGET_CHAIN_UNSUPPORTED. */

@@ -1,3 +1,5 @@
+import { laneAddress } from '../domain/lane-id.ts'
+import type { LaneId } from '../domain/lane-id.ts'
 import { denialOf, haltOf } from '../domain/settings.ts'
 import type { Transfer } from '../domain/transfer.ts'
 import type { BroadcastResult, Stopped } from '../temporal/steps.ts'
@@ -6,8 +8,11 @@ import type { StepDeps } from './deps.ts'
 
 /** Between two looks at a halt, ms, to begin with; the workflow doubles it up to a minute. */
 const haltedMs = 5_000
+/** A lane that finds a gate closed says so: the next admission waits for it, and knows for how long. */
+const closedMs = 1_000
 
 type Halted = Extract<Stopped, { kind: 'waiting' }>
+type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
 /** What halts this transfer now. What waits for it holds no nonce. */
 export function haltedBy(deps: Pick<StepDeps, 'settings'>, transfer: Transfer): Halted | undefined {
@@ -16,8 +21,25 @@ export function haltedBy(deps: Pick<StepDeps, 'settings'>, transfer: Transfer): 
 }
 
 /** The same, as a lane's step says it: no nonce was given, or it was given back unsigned. */
-export function noSlotBy({ code, reason, retryInMs }: Halted): Extract<BroadcastResult, { kind: 'no-slot' }> {
+export function noSlotBy({ code, reason, retryInMs }: Halted): NoSlot {
   return { kind: 'no-slot', code, reason, retryInMs }
+}
+
+/**
+ * What holds a transfer back from a nonce of this lane: a halt, or its bridge's gate, which may have closed since it was admitted. Throws what
+ * reads throw. Without bridges only halts are asked for.
+ */
+export async function heldBack(
+  deps: Pick<StepDeps, 'settings'> & Partial<Pick<StepDeps, 'bridges'>>,
+  transfer: Transfer,
+  lane: LaneId,
+): Promise<NoSlot | undefined> {
+  const { bridges } = deps
+  const halted = haltedBy(deps, transfer)
+  if (halted) return noSlotBy(halted)
+  const gate = bridges && (await endpointOf({ bridges }, transfer).gate?.(transfer, laneAddress(lane)))
+  if (!gate || gate.kind === 'open') return undefined
+  return { kind: 'no-slot', code: gate.code, reason: gate.reason, retryInMs: closedMs }
 }
 
 /** What denies this transfer now: policy, so that it can be decided again. */

@@ -6,19 +6,19 @@ import { firstOffer } from '../domain/fees.ts'
 import type { Intent } from '../domain/intent.ts'
 import { laneAddress } from '../domain/lane-id.ts'
 import type { LaneId } from '../domain/lane-id.ts'
-import { rendezvous } from '../domain/rendezvous.ts'
 import { callHash } from '../lanes/call-hash.ts'
 import { transferId } from '../temporal/names.ts'
 import type { AdmitInput, Ready, Stopped } from '../temporal/steps.ts'
 import { settled } from './check-delivered.ts'
+import type { Choice } from './choose-lane.ts'
+import { chooseLane, noLane } from './choose-lane.ts'
 import type { StepDeps } from './deps.ts'
-import { chainOf, endpointOf, lanesOf } from './deps.ts'
+import { chainOf, endpointOf } from './deps.ts'
 import { haltedBy } from './gate.ts'
+import { beforeGate } from './gate-desk.ts'
 
 /** Between two tries of a call that reverts, ms. The workflow doubles it each time. */
 const waitMs = 15_000
-/** The same, where no lane takes work, ms: what is known of lanes is a few seconds old, and one that is resumed is not to be found out late. */
-const laneWaitMs = 5_000
 /** Between two looks at a market that is too dear, ms, to begin with; the workflow doubles it up to a minute. */
 const dearMs = 5_000
 /** Room over the estimate where no policy sets it. */
@@ -29,11 +29,16 @@ export function createPrepare(deps: StepDeps) {
   return async function prepare(input: AdmitInput): Promise<Ready | Stopped> {
     const halted = haltedBy(deps, input.transfer)
     if (halted) return halted
-    const lane = await chooseLane(deps, input)
-    if (!lane) return noLane(deps, input)
-    const rehearsal = await rehearse(deps, input, lane)
-    return judge(deps, input, lane, rehearsal)
+    const choice = await chooseLane(deps, input)
+    if (choice.kind !== 'lane') return unchosen(deps, input, choice)
+    return judge(deps, input, choice.lane, await rehearse(deps, input, choice.lane))
   }
+}
+
+/** No lane delivers it now: it takes nothing of any limit meanwhile. */
+export function unchosen(deps: StepDeps, input: AdmitInput, choice: Exclude<Choice, { kind: 'lane' }>): Promise<Stopped> | Stopped {
+  endpointOf(deps, input.transfer).leave?.(input.transfer)
+  return choice.kind === 'none' ? noLane(deps, input) : beforeGate(deps, input.transfer, choice.gate)
 }
 
 export interface Rehearsal {
@@ -43,21 +48,6 @@ export interface Rehearsal {
   /** What the chain charges beside the gas, wei, decimal. */
   readonly dataFee: string
   readonly policy: FeePolicy
-}
-
-/** The lane that the transfer's id falls to among those that take work; those just left come last. */
-export async function chooseLane(deps: StepDeps, { transfer, avoid = [] }: AdmitInput): Promise<LaneId | undefined> {
-  const open = await lanesOf(deps, transfer).open()
-  const fresh = open.filter((lane) => !avoid.includes(lane))
-  return rendezvous(transferId(transfer), fresh)
-}
-
-/** Waits; the reason has what each lane says. */
-export async function noLane(deps: StepDeps, { transfer }: AdmitInput): Promise<Stopped> {
-  const standings = await lanesOf(deps, transfer).standings()
-  const closed = standings.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
-  const reason = [`no other lane of ${transfer.targetChain} takes work now`, ...closed].join('; ')
-  return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: laneWaitMs }
 }
 
 export async function rehearse(deps: StepDeps, { transfer }: AdmitInput, lane: LaneId): Promise<Rehearsal> {
@@ -73,10 +63,17 @@ export async function rehearse(deps: StepDeps, { transfer }: AdmitInput, lane: L
   return { intent, simulation, quote, dataFee, policy }
 }
 
-export async function judge(deps: StepDeps, { transfer }: AdmitInput, lane: LaneId, rehearsal: Rehearsal): Promise<Ready | Stopped> {
+/** What is not ready goes not now, and leaves to others what its bridge has set aside for it. */
+export async function judge(deps: StepDeps, input: AdmitInput, lane: LaneId, rehearsal: Rehearsal): Promise<Ready | Stopped> {
+  const verdict = await verdictOf(deps, input, lane, rehearsal)
+  if (verdict.kind !== 'ready') endpointOf(deps, input.transfer).leave?.(input.transfer)
+  return verdict
+}
+
+async function verdictOf(deps: StepDeps, { transfer }: AdmitInput, lane: LaneId, rehearsal: Rehearsal): Promise<Ready | Stopped> {
   const { simulation } = rehearsal
   if (simulation.ok) return offered(lane, simulation.gas, rehearsal)
-  const meaning = endpointOf(deps, transfer).explainRevert(simulation.revert)
+  const meaning = endpointOf(deps, transfer).explainRevert(simulation.revert, transfer)
   switch (meaning.kind) {
     case 'delivered':
       return settled(deps, transfer)
