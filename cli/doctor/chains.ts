@@ -1,10 +1,11 @@
 import { Interface } from 'ethers'
 import type { NodeStatus } from '../../chains/port.ts'
-import { createChain, createSigner } from '../../chains/registry.ts'
-import type { ChainConfig, Config, LaneSettings } from '../../config/schema.ts'
+import { createChain } from '../../chains/registry.ts'
+import type { ChainConfig, Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Check, Finding } from './check.ts'
 import { checkTimeoutMs, look } from './check.ts'
+import { checkKey } from './keys.ts'
 
 type Reader = ReturnType<typeof createChain>
 
@@ -132,24 +133,6 @@ async function read(reader: Reader, contract: string, name: string, args: readon
   if (answer === '0x')
     throw new RelayerError('INPUT_INVALID', { detail: `${contract} does not answer ${name}(): there is no such contract on this network.` })
   return contracts.decodeFunctionResult(name, answer)[0]
-}
-
-async function checkKey({ family }: ChainConfig, { address, signer }: LaneSettings): Promise<Finding> {
-  if (!signer) return 'not on this machine'
-  await createSigner(family, signer, address)
-  return keyFindings[signer.kind]
-}
-
-/** What it means that a signer of each kind could be opened for the address of its lane. */
-const keyFindings: Record<NonNullable<LaneSettings['signer']>['kind'], Finding> = {
-  keystore: 'the keystore opens and is of this address',
-  remote: 'the remote signer answers and has the key of this address',
-  'aws-kms': 'AWS KMS answers, and its key is of this address',
-  environment: {
-    status: 'warn',
-    detail: 'the key is in an environment variable',
-    remedy: 'For anything of value: portage keystore import, a remote signer or AWS KMS.',
-  },
 }
 
 async function checkLane(reader: Reader, address: string): Promise<Finding> {

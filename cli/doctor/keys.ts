@@ -1,0 +1,37 @@
+import type { Signer } from '../../chains/port.ts'
+import { createSigner } from '../../chains/registry.ts'
+import type { ChainConfig, LaneSettings } from '../../config/schema.ts'
+import type { Finding } from './check.ts'
+
+/** Nothing but what every policy allows, no-ops, so that the trial can sign nothing of value whatever goes wrong. */
+const noopsOnly = { calls: {}, coinPayees: [], tokens: [], tokenPayees: [] } as const
+
+/**
+ * Opens the key of a lane and has it sign a no-op, which is thrown away: a key that is there may still refuse to sign (a locked key, a grant of
+ * kms:GetPublicKey without kms:Sign, a remote signer's own rules). Throws what opening and signing throw.
+ */
+export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId'>, lane: LaneSettings): Promise<Finding> {
+  const { address, signer: spec } = lane
+  if (!spec) return 'not on this machine'
+  const signer = await createSigner(chain.family, spec, address, noopsOnly)
+  await signTrial(signer, chain.networkId)
+  return keyFindings[spec.kind]
+}
+
+/** Nonce 0 at 1 wei per gas: an account in use has passed it, and no node takes it of a fresh one. It leaves this function in no form. */
+async function signTrial(signer: Signer, networkId: ChainConfig['networkId']): Promise<void> {
+  const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
+  await signer.sign({ ...noop, networkId: String(networkId), nonce: 0, maxFee: '1', tip: '0' })
+}
+
+/** What it means that a signer of each kind could be opened for the address of its lane, and signed. */
+const keyFindings: Record<NonNullable<LaneSettings['signer']>['kind'], Finding> = {
+  keystore: 'the keystore opens, is of this address, and signs',
+  remote: 'the remote signer answers, has the key of this address, and signs',
+  'aws-kms': 'AWS KMS answers, its key is of this address, and signs',
+  environment: {
+    status: 'warn',
+    detail: 'the key is in an environment variable; it signs',
+    remedy: 'For anything of value: portage keystore import, a remote signer or AWS KMS.',
+  },
+}

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { look } from '../../cli/doctor/check.ts'
+import { checkKey } from '../../cli/doctor/keys.ts'
+import { devnetAccount } from '../../devnet/accounts.ts'
+import type { Web3Signer } from '../../devnet/web3signer.ts'
+import { startWeb3Signer } from '../../devnet/web3signer.ts'
+
+const [mine, other] = [devnetAccount(3), devnetAccount(4)]
+const chain = { family: 'evm', networkId: 1337 } as const
+
+describe("the doctor has a lane's key sign a no-op", () => {
+  let service: Web3Signer
+
+  beforeEach(async () => {
+    service = await startWeb3Signer([mine, other])
+  })
+  afterEach(() => service.stop())
+
+  const check = (address: string) => {
+    const signer = { kind: 'remote', url: service.url, timeoutMs: 2_000 } as const
+    return look('chain test', 'key', () => checkKey(chain, { address, signer, window: 16 }))
+  }
+
+  test('one that signs is well, and signed once', async () => {
+    expect(await check(mine.address)).toMatchObject({ status: 'ok', detail: expect.stringContaining('and signs') })
+    expect(service.signatures).toBe(1)
+  })
+
+  test.each([
+    ['gives no signature', '0x'],
+    ['gives the signature of something else', `0x${'11'.repeat(64)}1b`],
+  ])('one that is there and %s is not', async (_, answer) => {
+    service.lies.answer = () => answer
+    expect(await check(mine.address)).toMatchObject({ status: 'fail', remedy: expect.stringMatching(/./) })
+    expect(service.signatures).toBe(1)
+  })
+
+  test('one that signs something else than it was given is not', async () => {
+    service.lies.alter = (data) => `${data.slice(0, -2)}01`
+    expect(await check(mine.address)).toMatchObject({ status: 'fail' })
+  })
+
+  test('one that is on another machine is not asked', async () => {
+    expect(await checkKey(chain, { address: mine.address, window: 16 })).toBe('not on this machine')
+  })
+})
