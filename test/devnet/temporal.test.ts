@@ -19,9 +19,9 @@ describe('the Temporal dev server', () => {
     return new Client({ connection })
   }
 
-  async function startOne(server: TemporalServer): Promise<void> {
+  async function startOne(server: TemporalServer, workflowId = 'one'): Promise<void> {
     const typedSearchAttributes = [{ key: searchAttributes.TransferState, value: 'admitting' }]
-    await (await client(server)).workflow.start('nobody', { workflowId: 'one', taskQueue: 'nowhere', typedSearchAttributes })
+    await (await client(server)).workflow.start('nobody', { workflowId, taskQueue: 'nowhere', typedSearchAttributes })
   }
 
   it('keeps its file through kill -9 and a restart on the same ports, with its search attributes and Web UI', async () => {
@@ -46,6 +46,29 @@ describe('the Temporal dev server', () => {
     await startOne(server)
     await server.restart()
     await expect((await client(server)).workflow.getHandle('one').describe()).rejects.toThrow(/not found/i)
+  })
+
+  it('goes back to a copy that was made while it ran, or to nothing', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'portage-temporal-'))
+    stops.push(() => rm(dir, { recursive: true, force: true }))
+    const server = await startTemporal({ dir, headless: true })
+    stops.push(() => server.stop())
+    await startOne(server, 'before')
+    const copy = await server.copy()
+    await startOne(server, 'after')
+    await server.restartFrom(copy)
+    const known = async (id: string) =>
+      (await client(server)).workflow
+        .getHandle(id)
+        .describe()
+        .then(() => true)
+    expect(await known('before')).toBe(true)
+    await expect(known('after')).rejects.toThrow(/not found/i)
+    await server.restartFrom('nothing')
+    await expect(known('before')).rejects.toThrow(/not found/i)
+    // And the copy is as good as it was.
+    await server.restartFrom(copy)
+    expect(await known('before')).toBe(true)
   })
 
   it('says what the server said when it does not start', async () => {
