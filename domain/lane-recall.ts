@@ -27,9 +27,10 @@ export function recall(state: LaneState, { known, observe }: ApplyRequest, ofBef
 }
 
 /**
- * A reset applies what the run before it was asked once more, signals first: a pause that was lifted is over before what it refused is asked, and
- * another nonce would be given for it than was answered, or one where none was. So of before nothing new is given: what the processes know, and
- * what the pool holds, says what is out (`recall`, and a look at the account), and what may have gone to somebody is not given again.
+ * A reset applies what the run before it was told once more, but signals and updates not in the order in which they came: a pause by signal comes
+ * too early or too late for what it refused, and another nonce would be given than was answered, or one where none was. So of before nothing new
+ * is given: what the processes know, and what the pool holds, says what is out (`recall`, and a look at the account), and what may have gone to
+ * somebody is not given again.
  */
 export function doubted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: taken(state) }

@@ -5,6 +5,7 @@ import type { RecordedHistory } from '../test/replay/fixtures.ts'
 import { fixturePath, fixtures, type FixtureName } from '../test/replay/fixtures.ts'
 import { recordSettings } from '../test/replay/record-settings.ts'
 import { recordErrands } from '../test/replay/record-errand.ts'
+import { recordLaneReset } from '../test/replay/record-lane.ts'
 import { recordFar, recordNear, recordStuck } from '../test/replay/record.ts'
 
 const help = `Usage: npx tsx scripts/record-histories.ts [<name>…]
@@ -45,11 +46,13 @@ async function main(names: readonly string[]): Promise<number> {
   const settings: FixtureName = 'settings-first-run'
   const errands: FixtureName[] = ['errand-paid', 'errand-cancelled']
   const stuck: FixtureName[] = ['parked-by-deadline', 'nonce-left-to-its-lane']
-  const apart = new Set<string>([far, settings, ...errands, ...stuck])
+  const reset: FixtureName = 'lane-reset-run'
+  const apart = new Set<string>([far, settings, reset, ...errands, ...stuck])
   if (names.length === 0 || names.some((name) => !apart.has(name))) await recordNear(keep)
   if (names.length === 0 || names.some((name) => errands.some((one) => one === name))) await recordErrands(keep)
   if (names.length === 0 || names.some((name) => stuck.some((one) => one === name))) await recordStuck(keep)
   if (names.length === 0 || names.includes(settings)) await recordSettings(keep)
+  if (names.length === 0 || names.includes(reset)) await recordLaneReset(keep)
   if (names.length === 0 || names.includes(far)) await recordFar(keep)
   const missing = (names.length > 0 ? names : Object.keys(fixtures)).filter((name) => !kept.includes(name))
   if (missing.length > 0) process.stderr.write(`Not recorded: ${missing.join(', ')}\n`)

@@ -24,7 +24,6 @@ import {
   condition,
   continueAsNew,
   getExternalWorkflowHandle,
-  patched,
   setCurrentDetails,
   setHandler,
   sleep,
@@ -43,23 +42,16 @@ export async function lane(input: LaneInput): Promise<void> {
   let state = input.state ? unpackLane(input.state) : newLane(input.config)
   let updates = 0
   let taskOfLastUpdate = -1
-  let shut: { readonly task: number; readonly by: Pick<LaneState, 'paused' | 'closing'> } | undefined
 
   const step = (request: ApplyRequest) => {
-    const again = isOfBefore(request)
-    const result = apply(state, request, Date.now(), again)
-    // What a signal of the same task closed, an order from before it must not open.
-    state = again && shut?.task === workflowInfo().historyLength ? { ...result.state, ...shut.by } : result.state
+    const result = apply(state, request, Date.now(), isOfBefore(request))
+    state = result.state
     setCurrentDetails(details(state))
     for (const fallen of result.rolledBack) tell(fallen)
     return { ...result.response, view: { ...result.response.view, run: workflowInfo().runId } }
   }
   const full = () => updates >= (input.updatesPerRun ?? updatesPerRun) || workflowInfo().continueAsNewSuggested
-  const order = (request: LaneRequest) => {
-    step({ requests: [request] })
-    const { paused, closing } = state
-    shut = { task: workflowInfo().historyLength, by: { ...(paused && { paused }), ...(closing && { closing }) } }
-  }
+  const order = (request: LaneRequest) => void step({ requests: [request] })
 
   const onUpdate = (request: ApplyRequest) => {
     updates += 1
@@ -91,12 +83,13 @@ export async function lane(input: LaneInput): Promise<void> {
 }
 
 /**
- * In a run that a reset made: asked of the run before it. A reset applies its updates once more, after all of its signals, and who hears of the
- * new run names it from then on. Processes of older versions name none, and are taken as they were.
+ * In a run that a reset made: asked of the run before it. A reset applies signals and updates of that run once more, in another order, and a replay
+ * may have yet another; who hears of the new run names it from then on. What was answered before the point of the reset counts as of before, too:
+ * nothing tells the one from the other. Processes of older versions name no run, and are taken as they were.
  */
 function isOfBefore({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
-  return runId !== originalExecutionRunId && run !== undefined && run !== runId && patched('reset-gives-nothing')
+  return runId !== originalExecutionRunId && run !== undefined && run !== runId
 }
 
 function refuseMalformed(request: ApplyRequest): void {

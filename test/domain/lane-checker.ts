@@ -78,8 +78,8 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /** The workflow was reset: what was asked since is applied once more, signals first; or, if they are excluded, nothing of it. */
-  reset(steps: number, excluded: boolean): void {
+  /** The workflow was reset: what was asked since is applied once more, signals first or last; or, if they are excluded, nothing of it. */
+  reset(steps: number, applied: 'all' | 'late signals' | 'nothing'): void {
     const since = this.#past.slice(-steps)
     const [first] = since
     if (!first) return
@@ -89,8 +89,9 @@ export class CheckedLane {
     this.#isReset = true
     this.#books = structuredClone(first.books)
     this.#past = []
-    if (excluded) return
-    for (const signals of [true, false]) for (const { request, signal } of since) if (signal === signals) this.apply(request, signal)
+    if (applied === 'nothing') return
+    for (const signals of [applied === 'all', applied !== 'all'])
+      for (const { request, signal } of since) if (signal === signals) this.apply(request, signal)
   }
 
   /** The run continues as new. */

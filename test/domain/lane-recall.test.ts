@@ -90,7 +90,7 @@ const order = (kind: 'pause' | 'resume'): LaneRequest => ({ kind, id: kind, reas
 const release = (name: string): LaneRequest => ({ kind: 'release', id: 'r', intentId: owner(name).intentId, grantedTo: `${name}1` })
 
 describe('a ledger that was reset, and is asked once more what it was asked since', () => {
-  test('gives no nonce that it had refused: signals come first, so that its pause is over then', () => {
+  test('gives no nonce that it had refused, though the signals that paused it come at another time', () => {
     const { state: before, sent } = asked(synced, order('pause'), grant('a'), order('resume'), grant('b'))
     expect(before).toMatchObject({ next: 6, entries: { 5: { owner: owner('b') } } })
     const [pause, , resume] = sent

@@ -51,7 +51,7 @@ const happenings: Record<string, [weight: number, (world: World, a: number, b: n
   reorgDeep: [1, (world, _, b) => world.chain.reorgDeep(1 + (b % 3))],
   pauseSignal: [1, (world) => world.operator({ kind: 'pause', id: 'p', reason: 'operator' }, true)],
   activateSignal: [2, (world) => world.operator({ kind: 'activate', id: 'p' }, true)],
-  runReset: [2, (world, _, b, c) => world.lane.reset(1 + b * 3, c % 4 === 0)],
+  runReset: [2, (world, _, b, c) => world.lane.reset(1 + b * 3, (['all', 'late signals', 'nothing'] as const)[c % 3] ?? 'all')],
   nextRun: [1, (world) => world.lane.nextRun()],
   setBack: [1, (world, _, b) => world.lane.setBack(1 + b * 3)],
   wipe: [1, (world) => world.lane.wipe()],

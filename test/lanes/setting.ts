@@ -17,7 +17,7 @@ import { applyUpdate, laneStatusQuery } from '../../temporal/messages.ts'
 import { laneWorkflowId } from '../../temporal/names.ts'
 import { createLanesWorker } from '../../workers/lanes.ts'
 import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
-import { defaultTuning } from '../../workers/tuning.ts'
+import { defaultTuning, type WorkerTuning } from '../../workers/tuning.ts'
 import { networkId, startManualAnvil, testChain } from '../helpers/evm.ts'
 
 const logger = silentLogger()
@@ -36,10 +36,13 @@ export interface Ledgers {
   stop(): Promise<void>
 }
 
-export async function startLedgers(options: TemporalOptions = {}): Promise<Ledgers> {
+export async function startLedgers({
+  tuning,
+  ...options
+}: TemporalOptions & { readonly tuning?: Partial<WorkerTuning> } = {}): Promise<Ledgers> {
   const server = await startTemporal({ inMemory: true, headless: true, ...options })
   const temporal = await connectTemporal({ address: server.address, namespace: 'default' }, logger)
-  const worker = await createLanesWorker({ temporal, logger, tuning: { ...defaultTuning, graceMs: 0 } })
+  const worker = await createLanesWorker({ temporal, logger, tuning: { ...defaultTuning, graceMs: 0, ...tuning } })
   const running = worker.run()
   const lines: Ledger[] = []
   return {

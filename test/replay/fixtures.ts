@@ -72,6 +72,10 @@ export const fixtures = {
     shows: (history) =>
       continues(history) && has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW') && has(history, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED'),
   },
+  'lane-reset-run': {
+    workflow: 'lane',
+    shows: (history) => has(history, 'WORKFLOW_EXECUTION_UPDATE_ADMITTED') && signals(history).join() === 'pause,resume',
+  },
   'errand-paid': {
     workflow: 'errand',
     shows: (history) => ends(history, 'done') && steps(history).length > 1 && has(history, 'TIMER_FIRED'),

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import { until } from '../../devnet/until.ts'
+import type { Temporal } from '../../workers/temporal.ts'
+
+/**
+ * What `temporal workflow reset` does: the workflow goes on in a new run from the end of its first task, or of the task in which this many updates
+ * had been answered. What came after is applied once more. Resolves when a worker has done so.
+ */
+export async function resetRun(
+  { client, connection }: Temporal,
+  workflowId: string,
+  to: 'first' | { afterUpdates: number },
+): Promise<void> {
+  const handle = client.workflow.getHandle(workflowId)
+  const { events } = await handle.fetchHistory()
+  const answers = events?.filter(({ workflowExecutionUpdateCompletedEventAttributes: answered }) => answered)
+  const kept = to === 'first' ? undefined : answers?.[to.afterUpdates - 1]
+  const task = events?.find(
+    ({ eventId, workflowTaskCompletedEventAttributes: done }) => done && Number(eventId) > Number(kept?.eventId ?? 0),
+  )
+  if (!task) throw new Error(`${workflowId} has no task to be reset to`)
+  const { runId } = await connection.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId, runId: (await handle.describe()).runId },
+    reason: 'a test',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: task.eventId,
+  })
+  const after = client.workflow.getHandle(workflowId, runId)
+  const isWorkedOff = async () => {
+    const last = (await after.fetchHistory()).events?.at(-1)
+    return !last?.workflowTaskScheduledEventAttributes && !last?.workflowTaskStartedEventAttributes
+  }
+  await until(isWorkedOff, { timeoutMs: 20_000, what: `the reset of ${workflowId} to be worked off` })
+}
