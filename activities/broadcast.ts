@@ -5,18 +5,23 @@ import type { LaneId } from '../domain/lane-id.ts'
 import type { Transfer } from '../domain/transfer.ts'
 import type { Acquired, LaneAgent } from '../lanes/agent.ts'
 import { callHash } from '../lanes/call-hash.ts'
+import type { Batch } from '../lanes/batches.ts'
 import type { Flight, FlightState } from '../lanes/flight.ts'
 import { failpoint } from '../observability/failpoints.ts'
 import type { BroadcastInput, BroadcastResult, Landed, StepTiming } from '../temporal/steps.ts'
+import type { Batching } from './batching.ts'
 import type { StepDeps } from './deps.ts'
 import { endpointOf } from './deps.ts'
 import { effectBeside } from './effect.ts'
-import { haltedBy, noSlotBy } from './gate.ts'
+import { heldBack } from './gate.ts'
+import { asMember, isUseless } from './membership.ts'
 import { refusalCodes } from './refusal-codes.ts'
 import { Context } from '@temporalio/activity'
 
 /** Longest stay in the waiting room, then longest following, ms: then the slot goes to another, and the workflow waits for free. */
 const waitForSlotMs = 60_000
+/** Longest wait for company, ms. */
+const waitForBatchMs = 30_000
 const followMs = 30_000
 /** A healthy transfer is through before its first heartbeat, which would cost a state transition. */
 const firstHeartbeatMs = 4_000
@@ -37,6 +42,14 @@ export interface BroadcastDeps {
   /** The lane's. */
   readonly chain: Chain
   readonly settings: StepDeps['settings']
+  /** By lane; absent: nothing shares a call. */
+  readonly batching?: ReadonlyMap<LaneId, Batching>
+}
+
+/** It is in a call with others, which has its nonce, or may get it. */
+interface Ride {
+  readonly kind: 'ride'
+  readonly batch: Batch
 }
 
 /**
@@ -67,23 +80,30 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, phases: Phases, c
   if (acquired.kind === 'no-slot') return acquired
   if (acquired.kind === 'refused') return refused(acquired)
 
-  const { flight } = acquired
+  const batch = acquired.kind === 'ride' ? acquired.batch : undefined
+  const flight = acquired.kind === 'ride' ? acquired.batch.flight : acquired.flight
   const granted = Date.now()
-  phases.enter(`nonce ${flight.nonce}`)
-  try {
-    await flight.launch()
-  } catch (error) {
-    await agent.giveBack(flight)
-    throw error
-  }
+  phases.enter(batch ? `nonce ${flight.nonce} in ${batch.id}` : `nonce ${flight.nonce}`)
+  if (!batch) await launch(agent, flight)
   const sent = Date.now()
   for (;;) {
     phases.enter(`following nonce ${flight.nonce}, ${flight.attempts} attempts`)
     await landed(flight, agent, sent + followMs, context.cancellationSignal)
     if (context.cancellationSignal.aborted) await context.cancelled
+    // Its nonce is used up though that is not final: the others of the batch do not wait for one that is in their way.
+    if (batch && isUseless(flight.state, endpointOf(deps, input.transfer), input.transfer)) return { kind: 'seen' }
     const timing = { grantMs: granted - started, sentMs: sent - granted, includedMs: Date.now() - sent }
     const result = await outcome(flight, input, deps, timing, sent + followMs, context.cancellationSignal)
-    if (result) return result
+    if (result) return batch ? asMember(batch, result) : result
+  }
+}
+
+async function launch(agent: LaneAgent, flight: Flight): Promise<void> {
+  try {
+    await flight.launch()
+  } catch (error) {
+    await agent.giveBack(flight)
+    throw error
   }
 }
 
@@ -155,9 +175,10 @@ async function acquire(
   agent: LaneAgent,
   input: BroadcastInput,
   context: Context,
-): Promise<Acquired | 'seen' | NoSlot> {
+): Promise<Acquired | Ride | 'seen' | NoSlot> {
   const { transfer, owner: workflowId, intentId, gasLimit, maxFee, tip, dataFee } = input
   const endpoint = endpointOf(deps, transfer)
+  const batching = deps.batching?.get(input.lane)
   const intent = await endpoint.intent(transfer)
   if (callHash(intent) !== input.callHash) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowId, lane: input.lane } })
   const want = {
@@ -179,20 +200,26 @@ async function acquire(
   if (again) {
     const held = await agent.acquire(want, { ...options, again: true })
     if (held.kind === 'flight' || held.why !== 'none') return held
+    const batch = await batching?.find(transfer, intentId)
+    if (batch) return { kind: 'ride', batch }
   }
   if ((again || late()) && (await delivered())) return 'seen'
   // It had a nonce before: that is final without the effect, or its ledger is lost. No second one before it was simulated again.
   if (input.again) return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
-  const before = haltedBy(deps, transfer)
-  if (before) return noSlotBy(before)
+  const before = await heldBack(deps, transfer, input.lane)
+  if (before) return before
+  const boarded = await batching?.board({ ...want, owner: workflowId, intentId, transfer }, { ...options, timeoutMs: waitForBatchMs })
+  if (boarded?.kind === 'seen') return 'seen'
+  if (boarded && boarded.kind !== 'alone') return boarded
   const acquired = await agent.acquire(want, { ...options, again: false })
   if (acquired.kind === 'refused') return acquired
-  const seen = late() && (await delivered())
-  // Last, right before it is signed: a halt that came while it waited for its nonce.
-  const halted = acquired.flight.unsigned ? haltedBy(deps, transfer) : undefined
-  if (!seen && !halted) return acquired
+  const waited = late()
+  const seen = waited && (await delivered())
+  // Last, right before it is signed: a halt that came while it waited for its nonce, or a gate that closed.
+  const held = acquired.flight.unsigned ? await heldBack(waited ? deps : { settings: deps.settings }, transfer, input.lane) : undefined
+  if (!seen && !held) return acquired
   await agent.giveBack(acquired.flight)
-  return halted && !seen ? noSlotBy(halted) : 'seen'
+  return held && !seen ? held : 'seen'
 }
 
 function refused({ why, detail }: Extract<Acquired, { kind: 'refused' }>): BroadcastResult {

@@ -1,7 +1,6 @@
 import type { Chain, Receipt } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
-import { selectorOf, type FeeDesk } from '../domain/fee-policy.ts'
-import { firstOffer } from '../domain/fees.ts'
+import type { FeeDesk } from '../domain/fee-policy.ts'
 import { laneAddress } from '../domain/lane-id.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Acquired, LaneAgent, Want } from '../lanes/agent.ts'
@@ -9,14 +8,13 @@ import { callHash } from '../lanes/call-hash.ts'
 import type { Flight } from '../lanes/flight.ts'
 import type { DispatchInput, DispatchResult } from '../temporal/errand.ts'
 import { Context } from '@temporalio/activity'
+import { priceCall } from './price-call.ts'
 import { refusalCodes } from './refusal-codes.ts'
 
 /** Longest stay in the waiting room, then longest following, ms: so long a cancel waits to be heard. */
 const waitForSlotMs = 30_000
 const followMs = 10_000
 const heartbeatMs = 3_000
-/** Room over the estimate where no policy sets it. */
-const commonGasFactor = 1.2
 /** Operators' errands go after deliveries that are in a hurry, before those that are not. */
 const priority = 2
 
@@ -50,6 +48,11 @@ async function run(deps: DispatchDeps, input: DispatchInput, context: Context): 
   if (signal.aborted) await context.cancelled
   if (acquired.kind !== 'flight') return acquired
   const { flight } = acquired
+  if (flight.unsigned && input.members && (await agent.unfree(input.members)).length > 0) {
+    // Whoever gave it its nonce went before it had looked: a transfer that was let go since must not be delivered by it.
+    await agent.cancel(input.intentId)
+    return outcome(flight)
+  }
   try {
     await flight.launch()
   } catch (error) {
@@ -99,7 +102,6 @@ async function acquire(
   input: DispatchInput,
   context: Context,
 ): Promise<Extract<Acquired, { kind: 'flight' }> | DispatchResult> {
-  const { chain } = deps
   const { lane, owner: workflowId, intentId, intent, again, cancel } = input
   const signal = context.cancellationSignal
   const value = intent.value !== '0' && { value: intent.value }
@@ -112,19 +114,11 @@ async function acquire(
     if (held.why !== 'none') return refused(held)
   }
   if (cancel) return { kind: 'withdrawn' }
-  const policy = deps.fees({ chain: chain.name, lane, transfer: workflowId, contract: intent.to, selector: selectorOf(intent.data) })
-  const [simulation, quote, dataFee] = await Promise.all([
-    chain.simulate(intent, laneAddress(lane), policy.gasFactor ?? commonGasFactor),
-    chain.quote(),
-    chain.dataFee(intent),
-  ])
-  if (!simulation.ok) return { kind: 'impossible', reason: `it reverts: ${simulation.revert.reason || simulation.revert.data}` }
-  const { gas: gasLimit } = simulation
-  const offer = firstOffer(quote, policy, { gasLimit, dataFee })
-  if (offer.kind === 'impossible') return { kind: 'impossible', reason: `${offer.code}: ${offer.reason}` }
-  if (offer.kind === 'wait') return { kind: 'no-slot', code: offer.code, reason: offer.reason }
-  const { maxFee, tip } = offer
-  const want: Want = { ...about, first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) } }
+  const priced = await priceCall(deps, { lane, owner: workflowId, intent })
+  if (priced.kind === 'reverts') return { kind: 'impossible', reason: `it reverts: ${priced.revert.reason || priced.revert.data}` }
+  if (priced.kind === 'impossible') return { kind: 'impossible', reason: `${priced.code}: ${priced.reason}` }
+  if (priced.kind === 'wait') return { kind: 'no-slot', code: priced.code, reason: priced.reason }
+  const want: Want = { ...about, first: priced.first }
   const acquired = await agent.acquire(want, { again: false, timeoutMs: waitForSlotMs, signal })
   return acquired.kind === 'flight' ? acquired : refused(acquired)
 }

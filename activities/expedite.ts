@@ -1,10 +1,16 @@
 import type { LaneId } from '../domain/lane-id.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
+import type { Batching } from './batching.ts'
 
-/** Raises the fee of an intent's transaction now, if this worker drives it. */
-export function createExpedite({ agents }: { agents: ReadonlyMap<LaneId, LaneAgent> }) {
+export interface ExpediteDeps {
+  readonly agents: ReadonlyMap<LaneId, LaneAgent>
+  readonly batching?: ReadonlyMap<LaneId, Batching>
+}
+
+/** Raises the fee of an intent's transaction now, or of the batch that it is in, if this worker drives it. */
+export function createExpedite({ agents, batching }: ExpediteDeps) {
   return async function expedite({ lane, intentId }: { lane: LaneId; intentId: string }): Promise<void> {
-    const flight = agents.get(lane)?.flightOf(intentId)
+    const flight = agents.get(lane)?.flightOf(intentId) ?? batching?.get(lane)?.driven(intentId)?.flight
     if (flight?.unmined) await flight.bump()
   }
 }

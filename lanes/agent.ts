@@ -188,6 +188,17 @@ export class LaneAgent {
     return answer.kind === 'held' ? 'held' : 'free'
   }
 
+  /** Those of these intents that are withdrawn, or hold a nonce of their own: none of them may be carried by another intent. */
+  async unfree(intentIds: readonly string[]): Promise<string[]> {
+    const attempt = { kind: 'call', gasLimit: '0', maxFee: '0', tip: '0' } as const
+    const answers = intentIds.map((intentId) => {
+      const owner = { workflowId: intentId.replace(/[/][0-9]+$/, ''), intentId, callHash: '0x' }
+      return this.#deps.ledger.ask({ kind: 'grant', owner, attempt, onlyExisting: true })
+    })
+    const free = (await Promise.all(answers)).map((answer) => answer.kind === 'refused' && answer.why === 'none')
+    return intentIds.filter((_, index) => !free[index])
+  }
+
   /** Why nobody gets a nonce, as last heard. */
   #closedFor(): { why: Refusal; detail: string } | undefined {
     const { view } = this

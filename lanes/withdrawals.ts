@@ -5,6 +5,7 @@ import { applyUpdate } from '../temporal/messages.ts'
 import { laneWorkflowId } from '../temporal/names.ts'
 import type { WithdrawInput, Withdrawal } from '../temporal/steps.ts'
 import { applyOnLedger } from './apply-on-ledger.ts'
+import { nonceOfBatchWith } from './batch-records.ts'
 import type { Client } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/client'
 
@@ -17,8 +18,11 @@ export type Withdraw = (input: WithdrawInput) => Promise<Withdrawal>
 /**
  * Needs no key and no process of the lane: a dead key holder never keeps a transfer. A lane that is not there is started, so that its
  * tombstone refuses a zombie's late ask; one that left the config can have no zombie. Throws LANE_UNREACHABLE.
+ *
+ * An intent that a batch carries holds no nonce of its own and is not free all the same: the batch cannot be unsigned. Only `abandon` leaves it.
+ * @param batched are there batches on these lanes at all?
  */
-export function createWithdrawals(client: Client, lanes: ReadonlyMap<LaneId, LaneConfig>): Withdraw {
+export function createWithdrawals(client: Client, lanes: ReadonlyMap<LaneId, LaneConfig>, batched = false): Withdraw {
   const apply = (lane: LaneId, request: ApplyRequest): Promise<ApplyResponse> => {
     const config = lanes.get(lane)
     if (config) return applyOnLedger(client, config, request)
@@ -29,7 +33,10 @@ export function createWithdrawals(client: Client, lanes: ReadonlyMap<LaneId, Lan
       const request: ApplyRequest = { requests: [{ kind: 'withdraw', id: `withdraw/${intentId}`, intentId, how }] }
       const { answers } = await client.withDeadline(Date.now() + answerMs, () => apply(lane, request))
       const [answer] = answers
-      return answer?.kind === 'held' ? { kind: 'held', nonce: answer.nonce } : { kind: 'free' }
+      if (answer?.kind === 'held') return { kind: 'held', nonce: answer.nonce }
+      if (!batched || how === 'abandon') return { kind: 'free' }
+      const nonce = await client.withDeadline(Date.now() + answerMs, () => nonceOfBatchWith(client, lane, intentId))
+      return nonce === undefined ? { kind: 'free' } : { kind: 'held', nonce }
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return { kind: 'free' }
       throw new RelayerError('LANE_UNREACHABLE', { facts: { lane }, cause: error })

@@ -80,6 +80,8 @@ export interface TransferStatus {
   attempts?: number
   /** Each of them that the last process signed, with its fee and what became of it. */
   tried?: AttemptRecord[]
+  /** Workflow id of the batch that it was delivered in: the nonce is that of the batch. */
+  batch?: string
   code?: ErrorCode
   reason?: string
   rounds: number

@@ -15,6 +15,16 @@ export function laneWorkflowId(lane: LaneId): string {
   return `lane:${lane}`
 }
 
+/** Workflow ids of the batches of a lane begin so. */
+export function batchPrefix(lane: LaneId): string {
+  return `batch:${lane}:`
+}
+
+/** A batch is one intent for ever: no second round. */
+export function batchIntentId(workflowId: string): string {
+  return `${workflowId}/1`
+}
+
 /** Workflow id of the settings that operators change while everything runs. */
 export const settingsWorkflowId = 'settings'
 

@@ -110,6 +110,8 @@ export interface Landed {
   attempts: number
   /** Every attempt, in the order they were made; absent in histories of older versions. */
   tried?: AttemptRecord[]
+  /** Workflow id of the batch that it was in, whose nonce it is; `gasPaid` is its share. */
+  batch?: string
 }
 
 export type BroadcastResult =

@@ -31,6 +31,7 @@ export async function createChainWorker(
 ): Promise<Worker> {
   const { config, temporal, world, settings, logger, metrics, tuning } = options
   const { bridges, chains } = world
+  const batched = [...bridges.values()].some((bridge) => bridge.endpoint(name).batches !== undefined)
   const keyless = createKeylessSteps({
     bridges,
     chains,
@@ -38,7 +39,7 @@ export async function createChainWorker(
     settings,
     fees: createFeeDesk(config, settings),
     patienceMs: config.transfers.abandonAfterMinutes * 60_000,
-    withdraw: createWithdrawals(temporal.client, laneConfigs(chainOf(config, name))),
+    withdraw: createWithdrawals(temporal.client, laneConfigs(chainOf(config, name)), batched),
   })
   const audits = createAuditSteps({ bridges, chains, closed: createClosedTransfers(temporal.client), ...auditAlarms(logger, metrics) })
   return Worker.create({

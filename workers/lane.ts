@@ -1,10 +1,13 @@
+import { type Batching, createBatching } from '../activities/batching.ts'
 import { createLaneSteps } from '../activities/index.ts'
 import type { ChainConfig } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { FeeDesk } from '../domain/fee-policy.ts'
+import type { LaneId } from '../domain/lane-id.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { ChainName } from '../domain/transfer.ts'
 import { LaneAgent } from '../lanes/agent.ts'
+import { Batches } from '../lanes/batches.ts'
 import { Ledger } from '../lanes/ledger.ts'
 import type { Logger } from '../observability/logger.ts'
 import { laneQueue } from '../temporal/names.ts'
@@ -17,6 +20,11 @@ import { Worker } from '@temporalio/worker'
 
 /** For every nonce in flight as many again may wait in memory; the rest wait in the task queue. */
 const slotsPerNonce = 2
+/**
+ * Where transfers share calls: so many full batches more, of those that wait, that form and that are followed into a block. What a waiting step
+ * takes is some kilobytes.
+ */
+const batchesOfSlots = 4
 
 export interface RunningLane {
   readonly worker: Worker
@@ -42,27 +50,22 @@ export async function createLaneWorker(options: {
   const chain = world.chains.get(chainName)
   if (!chain || !lane.signer)
     throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'this lane has no signer', facts: { lane: config.lane } })
-  const policy = signingPolicy(
-    settings,
-    lane,
-    [...world.bridges.values()].map((bridge) => bridge.endpoint(chainName)),
-  )
+  const endpoints = [...world.bridges.values()].map((bridge) => bridge.endpoint(chainName))
+  const policy = signingPolicy(settings, lane, endpoints)
   const signer = await openSigner({ family: settings.family, spec: lane.signer, address: lane.address, policy, logger })
   const ledger = new Ledger({ client: temporal.client, config, logger, ...(updatesPerRun && { updatesPerRun }) })
   const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: settings.bumpAfterBlocks, fees: options.fees })
   agent.start()
+  const largestBatch = Math.max(0, ...endpoints.map(({ batches }) => batches?.largest ?? 0))
+  const steps = { bridges: world.bridges, chain, settings: options.settings, fees: options.fees }
+  const batches = new Batches({ client: temporal.client, agent, logger })
+  const batching = new Map<LaneId, Batching>(largestBatch > 0 ? [[config.lane, createBatching({ ...steps, agent, batches })]] : [])
   const worker = await Worker.create({
     connection: temporal.connection,
     namespace: temporal.namespace,
     taskQueue: laneQueue(config.lane),
-    activities: createLaneSteps({
-      bridges: world.bridges,
-      agents: new Map([[config.lane, agent]]),
-      chain,
-      settings: options.settings,
-      fees: options.fees,
-    }),
-    maxConcurrentActivityTaskExecutions: lane.window * slotsPerNonce,
+    activities: createLaneSteps({ ...steps, agents: new Map([[config.lane, agent]]), batching }),
+    maxConcurrentActivityTaskExecutions: lane.window * slotsPerNonce + largestBatch * batchesOfSlots,
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.lanePollers },
     shutdownGraceTime: tuning.graceMs,
     shutdownForceTime: tuning.forceMs,

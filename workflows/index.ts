@@ -1,4 +1,5 @@
 export { audit } from './audit.ts'
+export { batch } from './batch.ts'
 export { errand } from './errand.ts'
 export { lane } from './lane.ts'
 export { settings } from './settings.ts'

@@ -64,6 +64,7 @@ export class Journal {
       ...(lane && { lane }),
       ...(nonce !== undefined && { nonce }),
       ...(landed && { txHash: landed.txHash, attempts: landed.attempts, ...(landed.tried && { tried: landed.tried }) }),
+      ...(landed?.batch && { batch: landed.batch }),
       ...(this.#delivery && { delivery: this.#delivery, ...(this.#delivery.txHash && { txHash: this.#delivery.txHash }) }),
       ...(code && { code }),
       ...(reason && { reason }),

@@ -1,0 +1,69 @@
+import type { Bridges, Endpoint } from '../bridges/port.ts'
+import type { Chain } from '../chains/port.ts'
+import type { FeeDesk } from '../domain/fee-policy.ts'
+import type { Transfer } from '../domain/transfer.ts'
+import type { LaneAgent } from '../lanes/agent.ts'
+import { Batcher } from '../lanes/batcher.ts'
+import type { Batch, Batches } from '../lanes/batches.ts'
+import type { StepDeps } from './deps.ts'
+import { endpointOf } from './deps.ts'
+import { type Boarded, createDeparture, type Rider } from './departure.ts'
+
+/** A period of group commit is a block's time, ms, and no less than this. */
+const shortestPeriodMs = 1_000
+
+export interface BatchingDeps {
+  readonly bridges: Bridges
+  readonly agent: LaneAgent
+  readonly batches: Batches
+  /** The lane's. */
+  readonly chain: Chain
+  readonly settings: StepDeps['settings']
+  readonly fees: FeeDesk
+}
+
+/** How transfers share calls on one lane, in one process. */
+export interface Batching {
+  /** The batch that carries this intent already, after a crash or when its transfer comes back. Throws what the server throws. */
+  find(transfer: Transfer, intentId: string): Promise<Batch | undefined>
+  /** The same, if this process drives it. */
+  driven(intentId: string): Batch | undefined
+  /** `alone` at once where nothing is shared, or nobody else is there. Rejects with what chain, signer and server throw. */
+  board(rider: Rider, options: { timeoutMs: number; signal: AbortSignal }): Promise<Boarded>
+}
+
+/** One batcher per group: transfers of different contracts never share a call. */
+export function createBatching(deps: BatchingDeps): Batching {
+  const groups = new Map<string, Batcher<Rider, Boarded>>()
+  const periodMs = Math.max(shortestPeriodMs, deps.chain.blockTimeMs)
+
+  function groupOf(transfer: Transfer): { endpoint: Endpoint; key: string; most: number } | undefined {
+    const endpoint = endpointOf(deps, transfer)
+    const group = endpoint.batches?.groupOf(transfer)
+    return group && { endpoint, key: `${transfer.bridge}/${group.key}`, most: group.most }
+  }
+
+  return {
+    async find(transfer, intentId) {
+      return groupOf(transfer) && deps.batches.find(intentId)
+    },
+    driven: (intentId) => deps.batches.driven(intentId),
+    async board(rider, { timeoutMs, signal }) {
+      const group = groupOf(rider.transfer)
+      const { batches } = group?.endpoint ?? {}
+      if (!group || !batches) return { kind: 'alone' }
+      const batcher =
+        groups.get(group.key) ??
+        new Batcher<Rider, Boarded>({
+          most: group.most,
+          periodMs,
+          alone: { kind: 'alone' },
+          depart: createDeparture({ ...deps, endpoint: group.endpoint, shared: batches }),
+        })
+      groups.set(group.key, batcher)
+      return batcher.board(rider, { timeoutMs, signal, late: lateAnswer })
+    },
+  }
+}
+
+const lateAnswer: Boarded = { kind: 'refused', why: 'window', detail: 'no batch left in time' }

@@ -1,0 +1,168 @@
+import { bisection, type Bisection, extended, nextBatch, tried } from '../domain/bisection.ts'
+import type { Waiting } from './waiting-room.ts'
+import { WaitingRoom } from './waiting-room.ts'
+
+/** What became of those who were to leave together. */
+export interface Departure<R, T> {
+  /** False: as they are, they cannot go together. */
+  readonly together: boolean
+  /** What each came to. Who is missing here waits on: for the next departure, or, if they cannot go together, for that of one half of them. */
+  readonly answers: ReadonlyMap<R, T>
+}
+
+export interface BatcherOptions<R, T> {
+  /** Most who leave together. */
+  readonly most: number
+  /** Alone, or in small company, so many leave in so long, ms: a block's time. Whoever else comes waits for the rest of it, or for a full batch. */
+  readonly periodMs: number
+  /** What who comes on a quiet day is told. */
+  readonly alone: T
+  /**
+   * @param suspects a part of a batch that could not go: a single one is to be looked at for itself, and must be answered
+   */
+  depart(riders: readonly R[], suspects: boolean): Promise<Departure<R, T>>
+  /** ms since any moment. */
+  readonly now?: () => number
+}
+
+/** Departures of a period before those who come have to wait for company. */
+const quiet = 3
+
+/** One who waits, or leaves. */
+interface Passenger<R, T> extends Waiting {
+  readonly rider: R
+  readonly late: T
+  /** Its time is over, or nobody wants it any more. */
+  expired: boolean
+  settle(result: T): void
+  fail(error: unknown): void
+}
+
+/**
+ * Group commit: on a quiet day everyone leaves at once and alone; when many come, those who came while others left go together. What cannot go
+ * together is halved until the one that is in the way is alone.
+ */
+export class Batcher<R extends Omit<Waiting, 'since'>, T> {
+  readonly #options: BatcherOptions<R, T>
+  readonly #now: () => number
+  readonly #room = new WaitingRoom<Passenger<R, T>>()
+  /** Sizes, and the halves of what could not go together. */
+  #state: Bisection<Passenger<R, T>>
+  #departures: readonly number[] = []
+  #leaving: readonly Passenger<R, T>[] = []
+  #forming = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: BatcherOptions<R, T>) {
+    this.#options = options
+    this.#now = options.now ?? (() => performance.now())
+    this.#state = bisection([], { most: options.most })
+  }
+
+  /** How many wait. */
+  get waiting(): number {
+    return this.#room.size + this.#state.halves.flat().filter(({ expired }) => !expired).length
+  }
+
+  /**
+   * What the departure came to that took this one along; `late` if none did in time, or when the signal aborts. Who is leaving does not get off any
+   * more. Rejects with what a departure throws.
+   */
+  board(rider: R, { timeoutMs, signal, late }: { timeoutMs: number; signal?: AbortSignal; late: T }): Promise<T> {
+    if (signal?.aborted) return Promise.resolve(late)
+    if (this.waiting === 0 && !this.#forming && this.#recent() < quiet) {
+      this.#departures = [...this.#departures, this.#now()]
+      return Promise.resolve(this.#options.alone)
+    }
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', expire)
+      }
+      const { priority, source, deadline } = rider
+      const passenger: Passenger<R, T> = {
+        ...{ rider, priority, source, deadline, since: this.#now(), late, expired: false },
+        settle: (result) => {
+          end()
+          resolve(result)
+        },
+        fail: (error) => {
+          end()
+          reject(error instanceof Error ? error : new Error(String(error)))
+        },
+      }
+      const expire = () => {
+        passenger.expired = true
+        if (this.#leaving.includes(passenger)) return
+        this.#room.leave(passenger)
+        passenger.settle(late)
+      }
+      const timer = setTimeout(expire, timeoutMs)
+      signal?.addEventListener('abort', expire)
+      this.#room.enter(passenger)
+      this.#pump()
+    })
+  }
+
+  #recent(): number {
+    const since = this.#now() - this.#options.periodMs
+    this.#departures = this.#departures.filter((at) => at > since)
+    return this.#departures.length
+  }
+
+  #mayLeave(): boolean {
+    if (this.#state.halves.length > 0 || this.#room.size >= this.#state.size) return true
+    return this.#room.size > 0 && this.#recent() < quiet
+  }
+
+  #pump(): void {
+    clearTimeout(this.#timer)
+    if (this.#forming) return
+    if (this.#mayLeave()) return void this.#form()
+    const [first] = this.#departures
+    if (this.#room.size === 0 || first === undefined) return
+    this.#timer = setTimeout(() => this.#pump(), Math.max(1, first + this.#options.periodMs - this.#now()))
+  }
+
+  async #form(): Promise<void> {
+    this.#forming = true
+    while (this.#mayLeave()) await this.#leave()
+    this.#forming = false
+    this.#pump()
+  }
+
+  /** One departure. Never rejects. */
+  async #leave(): Promise<void> {
+    const suspects = this.#state.halves.length > 0
+    if (!suspects) this.#state = extended(this.#state, this.#room.take(this.#state.size, this.#now()))
+    const batch = (nextBatch(this.#state) ?? []).filter(({ expired }) => !expired)
+    if (batch.length > 0) this.#departures = [...this.#departures, this.#now()]
+    this.#leaving = batch
+    const left = batch.length > 0 ? await this.#depart(batch, suspects) : { together: true, answers: new Map<R, T>() }
+    this.#leaving = []
+    this.#state = { ...tried(this.#state, left.together), isolated: [] }
+    const halved = new Set(this.#state.halves.flat())
+    for (const passenger of batch) {
+      const answer = left.answers.get(passenger.rider) ?? (passenger.expired ? passenger.late : undefined)
+      // Of one that could not go even alone, whoever departs has to say why.
+      const lost = !left.together && !halved.has(passenger)
+      if (answer !== undefined || lost) {
+        passenger.expired = true
+        passenger.settle(answer ?? passenger.late)
+      } else if (left.together) this.#room.enter(passenger)
+    }
+  }
+
+  async #depart(batch: readonly Passenger<R, T>[], suspects: boolean): Promise<Departure<R, T>> {
+    try {
+      const riders = batch.map(({ rider }) => rider)
+      return await this.#options.depart(riders, suspects)
+    } catch (error) {
+      for (const passenger of batch) {
+        passenger.expired = true
+        passenger.fail(error)
+      }
+      return { together: true, answers: new Map() }
+    }
+  }
+}

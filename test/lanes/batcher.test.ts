@@ -1,0 +1,165 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Batcher, type Departure } from '../../lanes/batcher.ts'
+
+interface Rider {
+  readonly name: number
+  readonly priority: number
+  readonly source: string
+}
+type Answer = 'alone' | 'late' | 'bad' | `with ${number}`
+
+const periodMs = 1_000
+const most = 40
+
+/** Riders and their departures under a clock of the test; nobody but the clock is a stand-in. */
+describe('A batcher', () => {
+  beforeEach(() => vi.useFakeTimers())
+  afterEach(() => vi.useRealTimers())
+
+  /** One that takes everybody but the bad, who are in the way of all others. */
+  function setting({
+    bad = new Set<number>(),
+    departMs = 0,
+    limit = most,
+  }: { bad?: ReadonlySet<number>; departMs?: number; limit?: number } = {}) {
+    const departures: { riders: number[]; suspects: boolean; at: number }[] = []
+    const settled = new Map<number, Answer>()
+    const start = Date.now()
+    const batcher: Batcher<Rider, Answer> = new Batcher({
+      most: limit,
+      periodMs,
+      alone: 'alone',
+      now: () => Date.now(),
+      async depart(riders, suspects): Promise<Departure<Rider, Answer>> {
+        departures.push({ riders: riders.map(({ name }) => name), suspects, at: Date.now() - start })
+        if (departMs > 0) await new Promise((resolve) => setTimeout(resolve, departMs))
+        if (riders.length === 1)
+          return { together: true, answers: new Map(riders.map((one) => [one, bad.has(one.name) ? 'bad' : 'alone'])) }
+        if (riders.some(({ name }) => bad.has(name))) return { together: false, answers: new Map() }
+        return { together: true, answers: new Map(riders.map((one) => [one, `with ${riders.length}` as const])) }
+      },
+    })
+    const come = (name: number, options: { timeoutMs?: number; signal?: AbortSignal; priority?: number } = {}) => {
+      const { timeoutMs = 60_000, signal, priority = 3 } = options
+      return batcher.board({ name, priority, source: 'route' }, { timeoutMs, ...(signal && { signal }), late: 'late' }).then((answer) => {
+        if (settled.has(name)) throw new Error(`${name} was answered twice`)
+        settled.set(name, answer)
+        return answer
+      })
+    }
+    return { batcher, departures, settled, come }
+  }
+  const names = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index)
+
+  test('sends everyone alone and at once on a quiet day', async () => {
+    const { come, departures } = setting()
+    for (let name = 0; name < 10; name++) {
+      expect(await come(name)).toBe('alone')
+      await vi.advanceTimersByTimeAsync(periodMs / 2)
+    }
+    expect(departures).toEqual([])
+  })
+
+  test('takes those together who came while others left, at the end of the period', async () => {
+    const { come, departures, settled } = setting()
+    for (const name of names(8)) void come(name)
+    await vi.advanceTimersByTimeAsync(periodMs - 1)
+    expect([...settled.keys()]).toEqual([0, 1, 2])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(departures).toEqual([{ riders: [3, 4, 5, 6, 7], suspects: false, at: periodMs }])
+    expect(settled.get(7)).toBe('with 5')
+  })
+
+  test('sends a full batch at once, and grows by luck up to its limit', async () => {
+    const { come, departures } = setting()
+    for (const name of names(203)) void come(name)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(departures.map(({ riders }) => riders.length)).toEqual([20, 40, 40, 40, 40])
+    await vi.advanceTimersByTimeAsync(2 * periodMs)
+    expect(departures.map(({ riders }) => riders.length)).toEqual([20, 40, 40, 40, 40, 20])
+  })
+
+  test('lets who is in a hurry go first', async () => {
+    const { come, departures } = setting({ limit: 4 })
+    for (const name of names(6)) void come(name)
+    void come(6, { priority: 1 })
+    await vi.advanceTimersByTimeAsync(periodMs)
+    expect(departures[0]?.riders).toEqual([6, 3, 4, 5])
+  })
+
+  test('isolates the one that is in the way of the others', async () => {
+    const { come, departures, settled } = setting({ bad: new Set([11]) })
+    for (const name of names(23)) void come(name)
+    await vi.advanceTimersByTimeAsync(periodMs)
+    expect(settled.get(11)).toBe('bad')
+    expect([...settled.values()].filter((answer) => answer.startsWith('with') || answer === 'alone')).toHaveLength(22)
+    expect(departures.length).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(20)) + 1)
+    expect(departures.slice(1).every(({ suspects }) => suspects)).toBe(true)
+  })
+
+  test('answers who waited too long, or gave up, and takes none of them along', async () => {
+    const { come, departures, settled } = setting()
+    const leave = new AbortController()
+    for (const name of names(3)) void come(name)
+    void come(3, { timeoutMs: 500 })
+    void come(4, { signal: leave.signal })
+    void come(5)
+    await vi.advanceTimersByTimeAsync(600)
+    leave.abort()
+    await vi.advanceTimersByTimeAsync(periodMs)
+    expect([settled.get(3), settled.get(4)]).toEqual(['late', 'late'])
+    expect(departures.map(({ riders }) => riders)).toEqual([[5]])
+    expect(await come(6, { signal: leave.signal })).toBe('late')
+  })
+
+  test('lets nobody off who is leaving', async () => {
+    const { come, settled } = setting({ departMs: 5_000 })
+    for (const name of names(23)) void come(name, { timeoutMs: 2_000 })
+    await vi.advanceTimersByTimeAsync(4_000)
+    expect(settled.size).toBe(3)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect([...settled.values()].filter((answer) => answer === 'with 20')).toHaveLength(20)
+  })
+
+  test('fails those whose departure failed, and goes on', async () => {
+    let down = true
+    const batcher: Batcher<Rider, Answer> = new Batcher({
+      ...{ most, periodMs, alone: 'alone', now: () => Date.now() },
+      async depart(riders): Promise<Departure<Rider, Answer>> {
+        if (down) throw new Error('the node is down')
+        return { together: true, answers: new Map(riders.map((one) => [one, `with ${riders.length}` as const])) }
+      },
+    })
+    const board = (name: number) => batcher.board({ name, priority: 3, source: 'route' }, { timeoutMs: 60_000, late: 'late' }).catch(String)
+    const first = Promise.all(names(5).map(board))
+    await vi.advanceTimersByTimeAsync(periodMs)
+    expect((await first).slice(3)).toEqual(['Error: the node is down', 'Error: the node is down'])
+    down = false
+    const second = Promise.all(names(5).map(board))
+    await vi.advanceTimersByTimeAsync(2 * periodMs)
+    expect((await second).at(-1)).toMatch(/^with/)
+    expect(batcher.waiting).toBe(0)
+  })
+
+  test('answers everyone exactly once, the good ones well, whoever comes when', async () => {
+    const arrivals = fc.array(fc.record({ afterMs: fc.nat(400), bad: fc.boolean(), patient: fc.boolean() }), { maxLength: 120 })
+    await fc.assert(
+      fc.asyncProperty(arrivals, fc.nat(300), fc.integer({ min: 2, max: 50 }), async (list, departMs, limit) => {
+        const bad = new Set(list.flatMap((one, name) => (one.bad && name % 5 === 0 ? [name] : [])))
+        const { come, departures, settled, batcher } = setting({ bad, departMs, limit })
+        for (const [name, { afterMs, patient }] of list.entries()) {
+          await vi.advanceTimersByTimeAsync(afterMs % 40 === 0 ? afterMs : 0)
+          void come(name, { timeoutMs: patient ? 10_000_000 : 700 })
+        }
+        await vi.advanceTimersByTimeAsync(120_000)
+        expect(settled.size).toBe(list.length)
+        expect(batcher.waiting).toBe(0)
+        for (const { riders } of departures) expect(riders.length).toBeLessThanOrEqual(limit)
+        for (const [name, { patient }] of list.entries()) if (patient) expect(settled.get(name)).not.toBe('late')
+        for (const [name, answer] of settled) if (answer === 'bad') expect(bad.has(name)).toBe(true)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})

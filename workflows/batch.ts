@@ -1,0 +1,93 @@
+import { backoffMs } from '../domain/backoff.ts'
+import type { BatchEnd, BatchInput, BatchStatus } from '../temporal/batch.ts'
+import { batchOverSignal, batchStatusQuery } from '../temporal/batch.ts'
+import type { DispatchResult, ErrandSteps } from '../temporal/errand.ts'
+import { rolledBackSignal } from '../temporal/messages.ts'
+import { batchIntentId, laneQueue } from '../temporal/names.ts'
+import { failureText } from './failures.ts'
+import { policies } from './policies.ts'
+import {
+  ActivityFailure,
+  condition,
+  isCancellation,
+  makeContinueAsNewFunc,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow'
+
+/**
+ * Between two looks, ms, the first and the longest. Longer than a process takes to give it its nonce or not, so that a batch without one is over;
+ * and rare, since as long as a member waits its process drives the batch.
+ */
+const firstWaitMs = 60_000
+const longestWaitMs = 10 * 60_000
+
+/**
+ * One call for many transfers. It keeps what the call says, so that whoever finds its nonce in the ledger can make the same bytes, and sees to it
+ * that the nonce meets its fate though all of its members' processes are gone. It never asks for a nonce: only a process that holds the members does.
+ */
+export async function batch(input: BatchInput): Promise<BatchStatus> {
+  const { lane, intent, members } = input
+  let { held } = input
+  let end: BatchEnd | undefined
+  let rolledBack = false
+  setHandler(batchStatusQuery, () => ({ lane, intent, members, ...(end ?? { state: 'underway' as const, detail: '' }) }))
+  setHandler(batchOverSignal, (told) => void (end ??= told))
+  setHandler(rolledBackSignal, () => void (rolledBack = true))
+  for (let looks = input.looks ?? 0; ; looks++) {
+    if (workflowInfo().continueAsNewSuggested) {
+      const { memo } = workflowInfo()
+      await makeContinueAsNewFunc<typeof batch>({ ...(memo && { memo }) })({ ...input, looks, ...(held && { held }) })
+    }
+    await condition(() => end !== undefined || rolledBack, backoffMs(looks, firstWaitMs, longestWaitMs))
+    if (!end) {
+      rolledBack = false
+      const look = dispatch(input, held)
+      // Where the lane has no worker, the look may come after the word of who drove it.
+      const result = await Promise.race([look, condition(() => end !== undefined).then(() => undefined)])
+      if (result?.kind === 'pending') held = result.held
+      else if (result) end ??= endOf(result)
+    }
+    if (end) return { lane, intent, members, ...end }
+  }
+}
+
+/** Drives what it holds, for a while. What fails for good is of the key, and is looked at again: the nonce is the lane's. */
+async function dispatch({ lane, intent, members }: BatchInput, held: BatchInput['held']): Promise<DispatchResult | undefined> {
+  const { workflowId: owner } = workflowInfo()
+  const { startToCloseTimeout, heartbeatTimeout, retry } = policies.broadcast
+  const options = { startToCloseTimeout, heartbeatTimeout, retry, taskQueue: laneQueue(lane), summary: `${members.length} transfers` }
+  const input = { lane, owner, intentId: batchIntentId(owner), intent, again: true, members, ...(held && { held }), cancel: false }
+  try {
+    return await proxyActivities<ErrandSteps>(options).dispatch(input)
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
+    return { kind: 'no-slot', code: 'INTERNAL', reason: failureText(error) }
+  }
+}
+
+/** Undefined: not over yet. */
+function endOf(result: DispatchResult): BatchEnd | undefined {
+  switch (result.kind) {
+    case 'final': {
+      const { ok, nonce, txHash, blockHeight, gasPaid } = result
+      return {
+        state: ok ? 'done' : 'reverted',
+        detail: `transaction ${txHash} in block ${blockHeight}`,
+        nonce,
+        txHash,
+        blockHeight,
+        gasPaid,
+      }
+    }
+    case 'spent':
+      return { state: 'spent', detail: `nonce ${result.nonce} was used by a ${result.by} transaction`, nonce: result.nonce }
+    case 'withdrawn':
+      return { state: 'unsent', detail: 'it holds no nonce' }
+    case 'lost':
+      return { state: 'lost', detail: result.reason }
+    default:
+      return undefined
+  }
+}
