@@ -11,11 +11,11 @@ export function checkRoutes(path: string, routes: readonly unknown[], chains: re
       all,
       'target',
       ['source', 'target'],
-      'is the same way',
+      'goes the same way as',
       'One direction between two chains is one route: remove one of them.',
     ),
-    ...twice(path, all, 'sourceContract', ['source', 'sourceContract'], 'is where the transfers start', counterpart),
-    ...twice(path, all, 'targetContract', ['target', 'targetContract'], 'is where the transfers end', counterpart),
+    ...twice(path, all, 'sourceContract', ['source', 'sourceContract'], 'is the source contract of', counterpart),
+    ...twice(path, all, 'targetContract', ['target', 'targetContract'], 'is the target contract of', counterpart),
   ]
 }
 
@@ -57,6 +57,6 @@ function twice(
     const key = values.join('/').toLowerCase()
     const other = first.get(key)
     if (other === undefined) first.set(key, index)
-    return other === undefined ? [] : [{ path: `${path}[${index}].${field}`, problem: `${problem} of routes[${other}] too`, remedy }]
+    return other === undefined ? [] : [{ path: `${path}[${index}].${field}`, problem: `${problem} routes[${other}]`, remedy }]
   })
 }

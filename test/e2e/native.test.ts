@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { idOf, readMessage, writeMessage } from '../../bridges/native-bridge/message.ts'
+import type { SentNativeTransfer } from '../../devnet/native-users.ts'
+import type { PortageOptions, PortageProcess } from '../../devnet/portage.ts'
+import { until } from '../../devnet/until.ts'
+import type { Transfer } from '../../domain/transfer.ts'
+import { chainQueue, transferId } from '../../temporal/names.ts'
+import { runCli } from '../cli/run-cli.ts'
+import type { ChainKey, Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const bridge = 'native-bridge'
+
+/** A network without Wormhole, and a fleet without intake: transfers are handed in by hand, by their numbers. */
+describe('The native bridge both ways', () => {
+  let stage: Stage
+  let api: PortageProcess
+  const sent: SentNativeTransfer[] = []
+
+  const nativeOnly: PortageOptions['configure'] = (config) => ({
+    ...config,
+    chains: Object.fromEntries(
+      Object.entries(config.chains).map(([name, { wormholeChainId: _, contracts: __, ...chain }]) => [name, chain]),
+    ),
+    bridges: { [bridge]: config.bridges[bridge] },
+  })
+
+  async function send(source: ChainKey, ...amounts: bigint[]): Promise<SentNativeTransfer[]> {
+    const users = stage.devnet.native!.users[source]
+    const transfers = await users.send(amounts.map((amount) => ({ amount })))
+    sent.push(...transfers)
+    return transfers
+  }
+
+  async function post(body: object, query = ''): Promise<{ status: number; body: Record<string, any> }> {
+    const response = await fetch(`${api.apiUrl}/v1/transfers${query}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, any> }
+  }
+
+  const placeOf = ({ source, target, nonce }: SentNativeTransfer) => ({ bridge, source, target, nonce: String(nonce) })
+  const idFor = ({ source, emitter, nonce, id }: SentNativeTransfer) =>
+    transferId({ bridge, sourceChain: source, emitter, sequence: String(nonce), digest: id })
+  /** Handed in again until it is final. */
+  const submit = (transfer: SentNativeTransfer) =>
+    until(
+      async () => {
+        const answer = await post(placeOf(transfer))
+        if (answer.status === 503 && answer.body['error'].code === 'NATIVE_NOT_FINAL') return false
+        return answer
+      },
+      { timeoutMs: 30_000, everyMs: 200, what: `transfer ${transfer.nonce} of ${transfer.source} to be final` },
+    )
+
+  beforeAll(async () => {
+    stage = await startStage({ native: 'fixed' })
+    const start = (role: NonNullable<PortageOptions['role']>) => stage.portage({ role, name: role, configure: nativeOnly })
+    const [first] = await Promise.all([start('api'), start('lanes'), start('chain'), start('lane')])
+    api = first
+  })
+  afterAll(() => stage?.close())
+
+  test('delivers what is handed in by REST and by the command line, with our keys, once', async () => {
+    const [there, back] = await Promise.all([send('ethereum', 5n, 6n, 7n), send('bsc', 8n, 9n)])
+    const all = [...there, ...back]
+    const answers = await Promise.all(all.slice(1).map(submit))
+    expect(answers).toEqual(all.slice(1).map((one) => ({ status: 202, body: { id: idFor(one), status: 'started' } })))
+    const { source, target, nonce } = all[0]!
+    const { code, out } = await runCli(['transfer', 'submit', '--native', `${source}:${target}:${nonce}`, '--api', api.apiUrl, '--json'], {
+      env: process.env,
+    })
+    expect([code, JSON.parse(out)]).toEqual([0, { id: idFor(all[0]!), status: 'started' }])
+    for (const outcome of await stage.outcomes(all.map(idFor)))
+      expect(outcome).toMatchObject({ state: 'delivered', delivery: { ours: true } })
+    // Again: known.
+    expect(await post(placeOf(all[0]!))).toEqual({ status: 200, body: { id: idFor(all[0]!), status: 'known' } })
+    const { delivered, lost, duplicates, wrongBalances, foreignCompletions, nonceHoles, wastedTransactions } = await stage.devnet.check(
+      [],
+      sent,
+    )
+    expect({ delivered, lost, duplicates, wrongBalances, foreignCompletions, nonceHoles, wastedTransactions }).toEqual({
+      ...{ delivered: all.length, lost: 0, duplicates: 0, wrongBalances: 0, foreignCompletions: 0 },
+      ...{ nonceHoles: 0, wastedTransactions: 0 },
+    })
+  })
+
+  test("tells MIP-61's state", async () => {
+    const [one] = (await send('ethereum', 10n)) as [SentNativeTransfer]
+    const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!
+    const show = async () => (await fetch(`${api.apiUrl}/v1/transfers/${encodeURIComponent(idFor(one))}`)).json() as Promise<any>
+    const halt = (...args: string[]) =>
+      runCli([...args, '--bridge', bridge, '--by', 'a test', '--config', api.configPath], { env: { ...process.env, ...stage.devnet.env } })
+    expect(await halt('halt', '--reason', 'a test')).toMatchObject({ code: 0 })
+    await submit(one)
+    await stage.reaches(idFor(one), 'waiting')
+    expect(await show()).toMatchObject({ state: 'waiting', mip61: 'transfer_initiated' })
+    expect(await halt('unhalt', '--reason', 'a test')).toMatchObject({ code: 0 })
+    await stage.outcomes([idFor(one)])
+    expect(await show()).toMatchObject({ state: 'delivered', mip61: 'transfer_completed', delivery: { by: lane.address.toLowerCase() } })
+    const list = (await (await fetch(`${api.apiUrl}/v1/transfers?state=delivered`)).json()) as { transfers: { mip61?: string }[] }
+    expect(new Set(list.transfers.map(({ mip61 }) => mip61))).toEqual(new Set(['transfer_completed']))
+    const people = await runCli(['transfer', 'show', idFor(one), '--config', api.configPath], {
+      env: { ...process.env, ...stage.devnet.env },
+    })
+    expect(people.out).toContain('transfer_completed')
+  })
+
+  test('refuses what the source never recorded, at the door and past it', async () => {
+    const [one] = (await send('bsc', 11n)) as [SentNativeTransfer]
+    await submit(one)
+    const { transfer } = (await stage.outcomes([idFor(one)]))[0]!
+    const good = readMessage(await messageOf(idFor(one)))
+    const raised = { ...good, amount: good.amount + 1n }
+    const forged = { ...raised, id: idOf(raised) }
+    const message = Buffer.from(writeMessage(forged)).toString('base64')
+    expect(await post({ vaa: message }, `?bridge=${bridge}`)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'NATIVE_TABLE_MISMATCH' } },
+    })
+    expect(await post({ ...placeOf(one), nonce: '99' })).toMatchObject({ status: 503, body: { error: { code: 'NATIVE_NOT_FINAL' } } })
+    expect(await post({ ...placeOf(one), target: 'bsc' })).toMatchObject({ status: 400, body: { error: { code: 'INPUT_INVALID' } } })
+    // Started by somebody who may start workflows, and takes no door.
+    const smuggled: Transfer = { ...transfer, digest: forged.id, message }
+    const handle = await stage.client.workflow.start('transfer', {
+      workflowId: transferId(smuggled),
+      taskQueue: chainQueue(smuggled.targetChain),
+      args: [{ transfer: smuggled }],
+    })
+    // Whatever has been started was good at its door: that it is not now is the route's trouble, which is halted.
+    expect(await stage.reaches(handle.workflowId, 'parked')).toMatchObject({ code: 'NATIVE_TABLE_MISMATCH' })
+    const settings = (await (await fetch(`${api.apiUrl}/v1/settings`)).json()) as { halts: object[] }
+    expect(settings.halts).toMatchObject([{ by: 'portage', scope: { bridge, sourceChain: 'bsc', targetChain: 'ethereum' } }])
+    const { transfers, delivered, foreignCompletions } = await stage.devnet.check([], sent)
+    expect({ delivered, foreignCompletions }).toEqual({ delivered: transfers, foreignCompletions: 0 })
+  })
+
+  test('the doctor sees contracts, budget and roles', async () => {
+    const doctor = async () => {
+      const answer = await runCli(['doctor', '--json', '--config', api.configPath], { env: { ...process.env, ...stage.devnet.env } })
+      const { checks } = JSON.parse(answer.out) as { checks: { area: string; name: string; status: string; detail: string }[] }
+      return checks
+    }
+    const checks = await doctor()
+    expect(checks.filter(({ area, status }) => area.startsWith('route ') && status !== 'ok')).toEqual([])
+    expect(checks.some(({ name }) => name.includes('token bridge'))).toBe(false)
+    const [there] = checks.filter(({ area, name }) => area === 'route ethereum → bsc' && name === 'source contract')
+    expect(there).toMatchObject({ status: 'ok', detail: expect.stringMatching(/, 4 transfers so far$/) })
+    expect(checks.filter(({ area }) => area.startsWith('route ')).map(({ name }) => name.replace(/0x.*/, 'lane'))).toEqual(
+      Array(2).fill(['source contract', 'target contract', 'role of lane']).flat(),
+    )
+  })
+
+  async function messageOf(id: string): Promise<Uint8Array> {
+    const { events } = await stage.client.workflow.getHandle(id).fetchHistory()
+    const payload = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]?.data
+    if (!payload) throw new Error(`${id} has no input`)
+    const input = JSON.parse(Buffer.from(payload).toString()) as { transfer: Transfer }
+    return Buffer.from(input.transfer.message, 'base64')
+  }
+})
