@@ -12,8 +12,10 @@ import { createFeeDesk } from './fees.ts'
 import { createLaneWorker } from './lane.ts'
 import { createLanesWorker } from './lanes.ts'
 import type { Service } from './service.ts'
+import { createRouteHalts } from './mismatch.ts'
 import { followNodes, watchSettings } from './settings.ts'
 import { connectTemporal, type Temporal } from './temporal.ts'
+import { startStreams } from './streams.ts'
 import { tuningFrom } from './tuning.ts'
 import type { Worker } from '@temporalio/worker'
 
@@ -59,13 +61,18 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
     if (role === 'lane' && lanes.length === 0) throw new RelayerError('LANE_NONE', { detail: 'no lane in the config has a signer' })
   }
   const metrics = processMetrics(world, agents, settings)
+  const haltRoute = createRouteHalts({ client: temporal.client, config, logger, metrics })
   if (serves('chain')) {
     for (const name of world.served) {
-      workers.push(await createChainWorker(name, { config, temporal, world, settings, logger, metrics, tuning: tuningFrom(options.env) }))
+      const tuning = tuningFrom(options.env)
+      const served = await createChainWorker(name, { config, temporal, world, settings, logger, metrics, tuning, haltRoute })
+      workers.push(served.worker)
+      services.push(...served.services)
       services.push(scheduleAudits({ client: temporal.client, config, chain: name, logger }))
     }
   }
   if (serves('intake')) services.push(startIntake({ config, temporal, world, settings, logger, metrics }))
+  if (serves('intake')) services.push(startStreams({ config, temporal, world, settings, logger, metrics }))
   if (serves('api')) services.push(await startApi({ config, temporal, world, settings, logger, metrics }))
   logger.info('running', { role, chains: world.served, lanes: agents.length, workers: ledgers.length + workers.length })
   return supervise({ ledgers, workers, agents, services, watch, temporal, world, logger })

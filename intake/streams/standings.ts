@@ -42,8 +42,17 @@ export function stuckAndEnded(client: Client, of: StreamOfTransfers, since: numb
   return list(client, of, `(${parked} OR (${ended} AND CloseTime >= '${new Date(since).toISOString()}'))`)
 }
 
+/** Those that are parked, and all that ended since then (ms since the epoch), delivered ones too. Throws what the Temporal client throws. */
+export function parkedAndEnded(client: Client, of: StreamOfTransfers, since: number): Promise<Standing[]> {
+  const parked = `(ExecutionStatus = 'Running' AND ${searchAttributes.TransferState.name} = 'parked')`
+  return list(client, of, `(${parked} OR (ExecutionStatus = 'Completed' AND CloseTime >= '${new Date(since).toISOString()}'))`)
+}
+
 /** The transfer's own word: the result of a closed one, the query of a running one. Throws what the Temporal client throws. */
-export async function statusOf(client: Client, { id, runId, running }: Standing): Promise<TransferStatus> {
+export async function statusOf(
+  client: Client,
+  { id, runId, running }: { readonly id: string; readonly runId?: string; readonly running: boolean },
+): Promise<TransferStatus> {
   const handle = client.workflow.getHandle(id, runId)
   return running ? handle.query(statusQuery) : ((await handle.result()) as TransferStatus)
 }

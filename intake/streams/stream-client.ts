@@ -79,6 +79,7 @@ export class StreamClient {
   async state(): Promise<StreamState | undefined> {
     const state = await queryState(this.#options.client, this.#options.config.stream)
     if (state) this.#see(viewStream(state))
+    else if (this.#view) this.#lose()
     return state
   }
 
@@ -147,6 +148,12 @@ export class StreamClient {
     if (isBack) this.#era += 1
     this.#view = view
     for (const done of this.#changes) done()
+  }
+
+  /** Temporal was wiped: whatever is told next brings the stream into being again. */
+  #lose(): void {
+    this.#view = undefined
+    this.#era += 1
   }
 
   /** The same update id at every try: within a run the server itself answers a repeated one only once. */

@@ -1,0 +1,40 @@
+import { admit, readRange } from './admit.ts'
+import { guarded } from './mismatches.ts'
+import { finalizedOf, viewOf } from './work.ts'
+import type { Work } from './work.ts'
+
+/** Progress is logged at most so often, ms. */
+const logMs = 10_000
+
+/**
+ * BOOTSTRAP beside the live scan: the lowest chunk of the blocks that are left, told when all its transfers were started or found delivered by batched
+ * reads. What was told is off the list, so that a crash repeats one chunk.
+ * @returns one chunk; true: there is more
+ */
+export function createBackfill(work: Work): () => Promise<boolean> {
+  const { line, source, sourceChain, ranges, logger } = work
+  let loggedAt = 0
+  return async function backfill() {
+    const view = await viewOf(work)
+    if (view.paused || view.backfill.left === 0) return false
+    const era = line.era
+    const [lowest] = (await line.state())?.backfill.left ?? []
+    if (!lowest || line.era !== era) return false
+    const [from, end] = [Number(lowest[0]), Math.min(Number(lowest[1]), finalizedOf(sourceChain))]
+    const to = Math.min(end, from + ranges.source.blocks - 1)
+    if (from > to) return false
+    const found = await guarded(work, sourceChain, async () => {
+      const placed = await readRange(work, { fromBlock: from, toBlock: to })
+      return placed && { reading: await admit(work, placed, false, era) }
+    })
+    if (!found) return true
+    if (!found.reading) return false
+    const told = await line.tell([{ kind: 'backfilled', from, to, ...found.reading }], era)
+    if (told && Date.now() - loggedAt > logMs) {
+      loggedAt = Date.now()
+      const { left, ordered } = told.view.backfill
+      logger.info('backfill', { stream: source.config.stream, upTo: to, left, ordered })
+    }
+    return told !== undefined && told.view.backfill.left > 0
+  }
+}

@@ -1,0 +1,118 @@
+import type { StreamRequest, StreamState } from '../../domain/stream.ts'
+import type { Transfer } from '../../domain/transfer.ts'
+import { transferId } from '../../temporal/names.ts'
+import { createClosedTransfers } from '../closed-transfers.ts'
+import { cancelledBy, isOf, statusOf, stuckAndEnded } from './standings.ts'
+import type { Standing, StreamOfTransfers } from './standings.ts'
+import { viewOf } from './work.ts'
+import type { Work } from './work.ts'
+
+/** The visibility store lags; what closed this long before the last look is looked at again, ms. */
+const lagMs = 60_000
+/** Longest reason that a stream takes. */
+const longest = 1_000
+const askedAtOnce = 50
+
+/**
+ * How transfers end, or wait, otherwise than by a delivery: one query of the visibility store, and each transfer's own word for what has changed.
+ * @returns one look
+ */
+export function createEnds(work: Work): () => Promise<boolean> {
+  const { line, client, source } = work
+  let since = Date.now() - 60 * lagMs
+  return async function lookAtEnds() {
+    const view = await viewOf(work)
+    if (view.open === 0) return false
+    const era = line.era
+    const from = Date.now()
+    const standings = await stuckAndEnded(client, transfersOf(work), since)
+    const state = standings.length > 0 || view.parked > 0 ? await line.state() : undefined
+    if (state) {
+      const known = await transfersUnder(work, concerned(state, standings))
+      const requests = [...(await newly(work, state, standings, known)), ...(await released(work, state, standings, known))]
+      if (requests.length > 0) await line.tell(requests, era)
+      for (const { kind, ...facts } of requests)
+        work.logger.info(`a transfer of a stream is ${kind}`, { stream: source.config.stream, ...facts })
+    }
+    since = from - lagMs
+    return false
+  }
+}
+
+export function transfersOf({ source: { bridge, sourceChain, targetChain } }: Pick<Work, 'source'>): StreamOfTransfers {
+  return { bridge, sourceChain, targetChain }
+}
+
+/** What the stream is told of a transfer that ended undelivered; undefined: it did not. Throws what the Temporal client throws. */
+export async function closedRequest(
+  { client }: Pick<Work, 'client'>,
+  standing: { readonly id: string; readonly runId?: string; readonly running: boolean; readonly number: string },
+): Promise<StreamRequest | undefined> {
+  const status = await statusOf(client, standing)
+  const { state, reason, code } = status
+  if (state !== 'rejected' && state !== 'declined' && state !== 'cancelled') return undefined
+  const why = (reason || code || state).slice(0, longest)
+  return { kind: 'closed', number: standing.number, outcome: state, reason: why, ...(state === 'cancelled' && { by: cancelledBy(status) }) }
+}
+
+/** Open numbers that have changed, as far as the standings tell. */
+function concerned({ open }: StreamState, standings: readonly Standing[]): readonly string[] {
+  const told = new Map(standings.map((one) => [one.number, one]))
+  return open
+    .filter(({ number, parked }) => isNews(told.get(number), parked))
+    .map(({ number }) => number)
+    .slice(0, askedAtOnce)
+}
+
+function isNews(standing: Standing | undefined, parked: string | undefined): boolean {
+  if (standing?.running) return parked === undefined
+  return standing !== undefined || parked !== undefined
+}
+
+/** The transfers under these numbers: the source's table has them for good. */
+async function transfersUnder({ memory, source }: Work, numbers: readonly string[]): Promise<readonly Transfer[]> {
+  const unknown = numbers.filter((number) => !memory.transfer(number))
+  if (unknown.length > 0) memory.know((await source.recorded(unknown, 'finalized')).flatMap((transfer) => transfer ?? []))
+  return numbers.flatMap((number) => memory.transfer(number) ?? [])
+}
+
+/** Those that were parked, or ended. */
+async function newly(
+  work: Work,
+  { open }: StreamState,
+  standings: readonly Standing[],
+  known: readonly Transfer[],
+): Promise<StreamRequest[]> {
+  const requests: StreamRequest[] = []
+  for (const transfer of known) {
+    const standing = standings.find((one) => one.number === transfer.sequence && isOf(one, transfer))
+    if (!standing) continue
+    if (!standing.running) {
+      const closed = await closedRequest(work, standing)
+      if (closed) requests.push(closed)
+    } else if (open.some(({ number, parked }) => number === transfer.sequence && parked === undefined)) {
+      const { state, code = 'INTERNAL' } = await statusOf(work.client, standing)
+      if (state === 'parked') requests.push({ kind: 'parked', number: transfer.sequence, code })
+    }
+  }
+  return requests
+}
+
+/** Those that are parked no more, by their own word. One that closed since is told by the target, or by the next look. */
+async function released(
+  work: Work,
+  { open }: StreamState,
+  standings: readonly Standing[],
+  known: readonly Transfer[],
+): Promise<StreamRequest[]> {
+  const requests: StreamRequest[] = []
+  for (const transfer of known) {
+    const isParked = open.some(({ number, parked }) => number === transfer.sequence && parked !== undefined)
+    if (!isParked || standings.some((one) => one.number === transfer.sequence)) continue
+    const id = transferId(transfer)
+    if ((await createClosedTransfers(work.client).latest(id)) !== 'running') continue
+    const { state } = await statusOf(work.client, { id, running: true })
+    if (state !== 'parked') requests.push({ kind: 'unparked', number: transfer.sequence })
+  }
+  return requests
+}

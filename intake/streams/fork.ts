@@ -1,0 +1,61 @@
+import type { Block } from '../../domain/stream.ts'
+import { finalizedOf } from './work.ts'
+import type { Work } from './work.ts'
+
+/**
+ * After a fork below what was final: the newest block known to this process that more than half of the nodes still have, and the order to read all above
+ * it again. Without one, everything from where the stream began; transfers that run or are delivered are not started twice. If the stream's own
+ * last block is in the chain, one node was wrong: nothing is ordered, and the next range ends the alarm.
+ * @param isBelow the block must be below the cursor: the source's count contradicts what was seen above some block
+ */
+export async function goBack(work: Work, isBelow = false): Promise<void> {
+  const { line, memory, source, logger } = work
+  const { stream } = source.config
+  const state = await line.state()
+  const { cursor } = state ?? {}
+  if (!state || !cursor) return
+  const isThere = await has(work, cursor)
+  if (isThere && !isBelow) return
+  const known = memory.blocks.filter(({ height }) => height < cursor.height)
+  const block = (await firstKept(work, known)) ?? (isThere ? await at(work, cursor.height - 1) : await at(work, lowest(state.config.start)))
+  if (!block) return
+  logger.error('the source was reorganised below what was final, or its nodes contradict themselves: blocks are read again', {
+    stream,
+    cursor: cursor.height,
+    from: block.height + 1,
+  })
+  memory.forget(block.height)
+  await line.tell([{ kind: 'reread', block, by: 'portage' }])
+}
+
+/** From this block on all is read again, and what was trusted of it is not any more. */
+export async function rereadBelow(work: Work, height: number): Promise<void> {
+  const block = await at(work, Math.max(0, height - 1))
+  if (!block) return
+  work.logger.error('the source denies the block of the checkpoint that a stream began with: it is not trusted any more', {
+    stream: work.source.config.stream,
+    from: block.height + 1,
+  })
+  work.memory.forget(block.height)
+  await work.line.tell([{ kind: 'reread', block, by: 'portage' }])
+}
+
+const lowest = (start = 0) => Math.max(0, start - 1)
+
+/** Cheap looks first: quorum costs a block with one node. */
+async function firstKept(work: Work, blocks: readonly Block[]): Promise<Block | undefined> {
+  for (const block of blocks) {
+    const seen = await work.sourceChain.block(block.height, 'latest')
+    if (seen?.hash === block.hash && (await has(work, block))) return block
+  }
+  return undefined
+}
+
+async function has({ sourceChain }: Work, { height, hash }: Block): Promise<boolean> {
+  return (await sourceChain.block(height, 'agreed'))?.hash === hash
+}
+
+async function at({ sourceChain }: Work, height: number): Promise<Block | undefined> {
+  const block = await sourceChain.block(Math.min(height, finalizedOf(sourceChain)), 'agreed')
+  return block && { height: block.height, hash: block.hash }
+}

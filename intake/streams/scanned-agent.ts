@@ -1,0 +1,123 @@
+import { RelayerError } from '../../domain/errors.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import type { StreamAudit } from './audit-transfers.ts'
+import { auditStream } from './audit.ts'
+import { createBackfill } from './backfill.ts'
+import { createCheckpointing } from './checkpointing.ts'
+import type { CheckpointStore } from './checkpoints.ts'
+import { createEnds } from './ends.ts'
+import { createFollow } from './follow.ts'
+import { rereadBelow } from './fork.ts'
+import { createGapFiller } from './gaps.ts'
+import { runLoop } from './loop.ts'
+import type { LoopOptions } from './loop.ts'
+import type { AgentAlarm } from './report.ts'
+import { reportStream } from './report.ts'
+import { createScan } from './scan.ts'
+import { StreamClient } from './stream-client.ts'
+import { createWork } from './work.ts'
+import type { ScannedDeps } from './work.ts'
+
+export interface ScannedAgentOptions extends Omit<ScannedDeps, 'line'> {
+  /** How often the stream is audited, ms; some earlier, some later, so that many processes do not at once. */
+  readonly auditMs: number
+  /** Absent: no checkpoint is kept. */
+  readonly checkpoints: CheckpointStore | undefined
+  /** Whether the route is halted by now: that is how people see that a mismatch is still there. */
+  readonly isHalted: () => boolean
+}
+
+/** What feeds one stream in this process. Any number of processes may: each tells what it found, and the stream takes it once. */
+export interface ScannedAgent {
+  start(): void
+  /** Ends every loop; what was not told is found again from the chains. */
+  stop(): Promise<void>
+  report(metrics: Metrics): void
+}
+
+/** Pauses without anything that wakes, ms. */
+const every = { headMs: 2_000, backfillMs: 1_000, gapsMs: 1_000, endsMs: 4_000, checkpointMs: 5_000 } as const
+/** Reads that are on their way may take so long when it stops, ms. */
+const graceMs = 5_000
+
+export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
+  const { source, sourceChain, targetChain, client, logger, auditMs, checkpoints: store, isHalted } = options
+  const { config } = source
+  const stopping = new AbortController()
+  const alarms = new Set<AgentAlarm>()
+  const checkpointing = createCheckpointing({ config, sourceChain, store, alarms, logger })
+  const line = new StreamClient({ client, config, logger, begin: checkpointing.begin })
+  const work = { ...createWork({ ...options, line }, stopping.signal), alarms }
+  let loops: Promise<unknown> = Promise.resolve()
+
+  /** A checkpoint may have become worthless while the first range was read; from here on hashes bind it. */
+  async function onBegun(): Promise<void> {
+    const worthless = await checkpointing.denied()
+    if (worthless) await rereadBelow(work, worthless.completedHeight ?? config.start ?? 0)
+  }
+
+  const run = (name: string, look: LoopOptions['look'], everyMs: () => number, wake?: LoopOptions['wake']) =>
+    runLoop({ name, stream: config.stream, look, everyMs, stopping: stopping.signal, logger, ...(wake && { wake }) })
+
+  return {
+    start() {
+      loops = Promise.all([
+        run(
+          'scan',
+          createScan(work, onBegun),
+          () => every.headMs,
+          (listener) => sourceChain.heads.subscribe(listener),
+        ),
+        run(
+          'completions',
+          createFollow(work),
+          () => every.headMs,
+          (listener) => targetChain.heads.subscribe(listener),
+        ),
+        run('backfill', createBackfill(work), () => every.backfillMs),
+        run('gaps', createGapFiller(work), () => every.gapsMs),
+        run('ends', createEnds(work), () => every.endsMs),
+        run(
+          'audit',
+          () => auditStream(work).then(() => false),
+          () => auditMs * (0.75 + Math.random() / 2),
+        ),
+        run(
+          'checkpoint',
+          () => checkpointing.keep(line).then(() => false),
+          () => every.checkpointMs,
+        ),
+      ])
+    },
+    async stop() {
+      stopping.abort()
+      line.close()
+      let timer: NodeJS.Timeout | undefined
+      await Promise.race([loops, new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))])
+      clearTimeout(timer)
+    },
+    report(metrics) {
+      if (!line.view) return
+      const raised = [...alarms].filter((alarm) => alarm !== 'mismatch' || isHalted())
+      const finalized = sourceChain.heads.current?.finalized
+      reportStream(metrics, line.view, { finalized, alarms: raised, checkpointAt: checkpointing.writtenAt })
+    },
+  }
+}
+
+/** One audit now, for a person, with what the source's table has of the gaps started. Throws STREAM_NOT_FOUND, and what an audit throws. */
+export async function auditOnce(deps: Omit<ScannedDeps, 'line'>): Promise<StreamAudit> {
+  const { client, logger, source } = deps
+  const { config } = source
+  const line = new StreamClient({ client, config, logger })
+  try {
+    if (!(await line.state())) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream: config.stream } })
+    const work = createWork({ ...deps, line }, new AbortController().signal)
+    const audit = await auditStream(work)
+    const fill = createGapFiller(work)
+    while (await fill());
+    return audit
+  } finally {
+    line.close()
+  }
+}

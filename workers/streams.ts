@@ -1,0 +1,69 @@
+import type { ScannedSource, Source } from '../bridges/source-port.ts'
+import type { Config } from '../config/schema.ts'
+import { haltOf } from '../domain/settings.ts'
+import type { Settings } from '../domain/settings.ts'
+import { createDoor } from '../intake/start-transfer.ts'
+import { createCheckpointStore } from '../intake/streams/checkpoints.ts'
+import { createScannedAgent } from '../intake/streams/scanned-agent.ts'
+import type { ScannedAgentOptions } from '../intake/streams/scanned-agent.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import { transferDefaults, type World } from './deps.ts'
+import { createRouteHalts } from './mismatch.ts'
+import type { Service } from './service.ts'
+import type { Temporal } from './temporal.ts'
+
+interface StreamsContext {
+  config: Config
+  temporal: Temporal
+  world: World
+  settings: () => Settings
+  logger: Logger
+  metrics: Metrics
+}
+
+/** Feeds the streams of all sources that this process serves. */
+export function startStreams(context: StreamsContext): Service {
+  const { world, metrics, config } = context
+  const { checkpoints } = config.streams
+  const store = checkpoints && createCheckpointStore(checkpoints)
+  const agents = [...world.bridges.values()]
+    .flatMap(({ sources }) => sources)
+    .filter((source): source is ScannedSource => isScanned(source))
+    .map((source) => createScannedAgent({ ...scannedDeps(context, source), checkpoints: store }))
+  const ends = agents.map((agent) => metrics.onCollect((all) => agent.report(all)))
+  for (const agent of agents) agent.start()
+  return {
+    async stop() {
+      for (const end of ends) end()
+      await Promise.all(agents.map((agent) => agent.stop()))
+    },
+  }
+}
+
+/** What an agent of this source works with. Throws INPUT_INVALID for a source of other chains than those of the world. */
+export function scannedDeps(context: StreamsContext, source: ScannedSource): Omit<ScannedAgentOptions, 'checkpoints'> {
+  const { config, temporal, world, settings, logger, metrics } = context
+  const { bridges, chains } = world
+  const { client } = temporal
+  const { bridge, sourceChain, targetChain } = source
+  const [from, to, endpoint] = [chains.get(sourceChain), chains.get(targetChain), bridges.get(bridge)?.endpoint(targetChain)]
+  if (!from || !to || !endpoint) throw new Error(`${source.config.stream} is not of this world`)
+  return {
+    source,
+    sourceChain: from,
+    targetChain: to,
+    endpoint,
+    client,
+    door: createDoor({ bridges, client, settings, defaults: transferDefaults(config) }),
+    haltRoute: createRouteHalts({ client, config, logger, metrics }),
+    isHalted: () => haltOf(settings(), source) !== undefined,
+    logger,
+    rangeBlocks: config.streams.rangeBlocks,
+    auditMs: config.streams.auditMinutes * 60_000,
+  }
+}
+
+function isScanned(source: Source): boolean {
+  return source.kind === 'scanned'
+}
