@@ -124,8 +124,8 @@ function waitersOf(order: SettingsOrder): string[] {
   return [[waiting, ...parts].filter(Boolean).join(' AND ')]
 }
 
-/** gRPC: DEADLINE_EXCEEDED and FAILED_PRECONDITION (no poller): the server is there, and no worker of the queue. */
-const unserved = [4, 9]
+/** gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline ended the wait), FAILED_PRECONDITION (no poller): the server is there, and no worker. */
+const unserved = [1, 4, 9]
 
 function unreachable(error: unknown): unknown {
   const cause = error instanceof ServiceError ? error.cause : error

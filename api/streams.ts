@@ -1,10 +1,9 @@
 import type { Client } from '@temporalio/client'
-import { isGrpcServiceError, ServiceError } from '@temporalio/client'
 import { RelayerError } from '../domain/errors.ts'
 import type { StreamRequest, StreamState, StreamView } from '../domain/stream.ts'
 import { assertStreamRequest } from '../domain/stream-request.ts'
 import { viewStream } from '../domain/stream-reducer.ts'
-import { isGone, queryState, refusal, tellStream } from '../intake/streams/stream-calls.ts'
+import { isGone, isTemporalAway, queryState, refusal, tellStream } from '../intake/streams/stream-calls.ts'
 import { redactText } from '../observability/redact.ts'
 import { streamWorkflowId } from '../temporal/stream.ts'
 import { assertOrderFits } from './stream-orders.ts'
@@ -108,16 +107,12 @@ export function sourceOf(stream: string): string {
   return stream.split(':')[1] ?? ''
 }
 
-/** gRPC: DEADLINE_EXCEEDED and FAILED_PRECONDITION (no poller): the server is there, and no worker of the queue. */
-const unserved = [4, 9]
-
 function toStreamError(error: unknown, stream: string): unknown {
   if (error instanceof RelayerError) return error
   if (isGone(error)) return new RelayerError('STREAM_NOT_FOUND', { facts: { stream }, cause: error })
   const { malformed } = refusal(error)
   if (malformed !== undefined) return new RelayerError('INPUT_INVALID', { detail: malformed, facts: { stream }, cause: error })
-  const cause = error instanceof ServiceError ? error.cause : error
-  if (isGrpcServiceError(cause) && !unserved.includes(cause.code)) return fromTemporal(error, 'STREAM_NOT_FOUND', { stream })
+  if (isTemporalAway(error)) return fromTemporal(error, 'STREAM_NOT_FOUND', { stream })
   const detail = redactText(error instanceof Error ? error.message : String(error))
   return new RelayerError('STREAM_UNREACHABLE', { detail, facts: { stream }, cause: error })
 }

@@ -44,15 +44,20 @@ export async function queryState(client: Client, stream: string): Promise<Stream
     return await client.withDeadline(Date.now() + queryTimeoutMs, () => handle.query(streamStatusQuery))
   } catch (error) {
     if (isGone(error)) return undefined
-    const cause = error instanceof ServiceError ? error.cause : error
-    const away = isGrpcServiceError(cause) && !unserved.includes(cause.code)
+    const away = isTemporalAway(error)
     const detail = redactText(error instanceof Error ? error.message : String(error))
     throw new RelayerError(away ? 'TEMPORAL_UNAVAILABLE' : 'STREAM_UNREACHABLE', { detail, facts: { stream }, cause: error })
   }
 }
 
-/** gRPC: DEADLINE_EXCEEDED and FAILED_PRECONDITION (no poller): the server is there, and no worker of the queue. */
-const unserved = [4, 9]
+/** gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline ended the wait), FAILED_PRECONDITION (no poller): the server is there, and no worker. */
+const unserved = [1, 4, 9]
+
+/** The server itself refuses or cannot be reached; false for everything that means that no worker of the queue answers. */
+export function isTemporalAway(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error
+  return isGrpcServiceError(cause) && !unserved.includes(cause.code)
+}
 
 /** No run of the stream takes updates: it never was, it was ended, or Temporal was wiped. */
 export function isGone(error: unknown): boolean {

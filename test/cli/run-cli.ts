@@ -13,17 +13,27 @@ export interface CliSetting {
   readonly env?: NodeJS.ProcessEnv
   readonly stdin?: string
   readonly cwd?: string
+  /** Told what comes on stderr, as it comes. */
+  readonly onError?: (text: string) => void
 }
 
 /** The command line in this process, with streams that are read back. */
-export async function runCli(argv: readonly string[], { env = {}, stdin = '', cwd = process.cwd() }: CliSetting = {}): Promise<CliResult> {
+export async function runCli(
+  argv: readonly string[],
+  { env = {}, stdin = '', cwd = process.cwd(), onError = () => {} }: CliSetting = {},
+): Promise<CliResult> {
   let out = ''
   let err = ''
   const code = await main(argv, {
     env,
     stdin: Readable.from([stdin]),
     stdout: { write: (text) => (out += text) },
-    stderr: { write: (text) => (err += text) },
+    stderr: {
+      write(text) {
+        err += text
+        onError(text)
+      },
+    },
     cwd: () => cwd,
     on: () => {},
     off: () => {},

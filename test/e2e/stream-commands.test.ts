@@ -1,0 +1,217 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { freePort } from '../../devnet/ports.ts'
+import { until } from '../../devnet/until.ts'
+import type { StreamRequest, StreamState } from '../../domain/stream.ts'
+import { tellStream } from '../../intake/streams/stream-calls.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { startManualAnvil } from '../helpers/evm.ts'
+import type { StreamStage } from '../helpers/stream-stage.ts'
+import { startStreamStage } from '../helpers/stream-stage.ts'
+
+const stream = 'native-bridge:ethereum:bsc'
+const contract = `0x${'cc'.repeat(20)}`
+/** Blocks up to here are scanned; the chain has some more. */
+const scanned = 20
+
+/** Every command about streams, on a real server with a real stream and its source's node: once right, for people and for scripts, and once wrong. */
+describe('portage stream', () => {
+  let folder: string
+  let stage: StreamStage
+  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  let config: string
+  let dead: string
+
+  const cli = (...argv: string[]) => runCli(['stream', ...argv, '--config', config])
+  const tell = (requests: readonly StreamRequest[]) => tellStream(stage.client, stream, { requests })
+  const hashOf = async (height: number) =>
+    (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', [`0x${height.toString(16)}`, false])).hash
+  const state = async () => (await cli('show', stream, '--json')).json() as unknown as StreamState & { view: Record<string, unknown> }
+  /** Ends with 1, and says why, for people and for scripts. */
+  const refused = async (code: string, why: RegExp, ...argv: string[]) => {
+    const [people, scripts] = [await cli(...argv), await cli(...argv, '--json')]
+    expect([people.code, people.out, people.err]).toEqual([1, '', expect.stringMatching(new RegExp(`^${code}: `))])
+    expect(people.err).toMatch(why)
+    expect([scripts.code, scripts.json()]).toEqual([1, { error: expect.objectContaining({ code, message: expect.stringMatching(why) }) }])
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'portage-streams-'))
+    stage = await startStreamStage()
+    anvil = await startManualAnvil()
+    await anvil.mine(scanned + 10)
+    const ethereum = {
+      family: 'evm',
+      networkId: anvil.chainId,
+      nodes: [{ url: anvil.url }],
+      blockTimeMs: 200,
+      finality: { kind: 'instant' },
+    }
+    const unheard = { ...ethereum, networkId: 5, nodes: [{ url: `http://127.0.0.1:${await freePort()}` }] }
+    const route = { source: 'ethereum', target: 'bsc', sourceContract: contract, targetContract: contract }
+    const value = {
+      temporal: { address: stage.address },
+      chains: { ethereum, bsc: unheard },
+      streams: { checkpoints: { kind: 'directory', path: 'checkpoints' } },
+      bridges: { 'native-bridge': { routes: [route] } },
+    }
+    config = join(folder, 'portage.yaml')
+    dead = join(folder, 'dead.yaml')
+    await writeFile(config, stringify(value))
+    const { streams: _, ...others } = value
+    await writeFile(dead, stringify({ ...others, temporal: { address: `127.0.0.1:${await freePort()}` } }))
+  })
+  afterAll(async () => {
+    await anvil?.stop()
+    await stage?.stop()
+    await rm(folder, { recursive: true })
+  })
+
+  test('says that there is none, where none was told anything', async () => {
+    expect(await cli('list')).toMatchObject({ code: 0, out: expect.stringMatching(/^no streams/), err: '' })
+    expect((await cli('list', '--json')).json()).toEqual({ streams: [] })
+    await refused('STREAM_NOT_FOUND', /portage stream list/, 'show', stream)
+    await refused('STREAM_NOT_FOUND', /No stream/, 'pause', stream, '--reason', 'a test')
+    await refused('STREAM_NOT_FOUND', /No stream/, 'checkpoint', 'show', stream)
+    await refused('STREAM_NOT_FOUND', /No stream/, 'checkpoint', 'write', stream)
+    expect(await runCli(['stream', 'list', '--config', dead])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('TEMPORAL_UNAVAILABLE'),
+    })
+  })
+
+  test('lists and shows what was told: watermark, gaps, what is parked, the backfill', async () => {
+    const numbers = [
+      ['1', 11],
+      ['2', 12],
+      ['4', 15],
+      ['5', 16],
+    ] as const
+    const first = { from: 10, to: scanned, parentHash: await hashOf(9), hash: await hashOf(scanned) }
+    const requests: StreamRequest[] = [
+      { kind: 'scanned', ...first, numbers, passed: [], delivered: [['1', '1']] },
+      { kind: 'parked', number: '2', code: 'FEE_CEILING' },
+    ]
+    const begun = { config: { stream, first: '1', start: 0, maxOpen: 10 } }
+    const told = await tellStream(stage.client, stream, { requests }, { input: begun })
+    expect(told.answers).toEqual([{ kind: 'done' }, { kind: 'done' }])
+    const listed = async () => (await cli('list', '--json')).json()['streams'] as readonly object[]
+    await until(async () => (await listed()).length === 1, { timeoutMs: 20_000, what: 'the server to list the stream' })
+    expect(await listed()).toEqual([
+      expect.objectContaining({
+        ...{ stream, cursor: scanned, lag: 10, open: 3, parked: 1, gaps: { unobserved: '1' }, alarms: [], completed_nonce_height: '1' },
+      }),
+    ])
+    const people = await cli('list')
+    expect(people.out).toMatch(/^stream +cursor +lag +open +parked +gaps +completed_nonce_height +completed_block_height +notes$/m)
+    expect(people.out).toMatch(/^native-bridge:ethereum:bsc +20 +10 +3 +1 +1 unobserved +1 +\S+ +backfill: 10 blocks left$/m)
+
+    const shown = await state()
+    expect(shown).toMatchObject({
+      next: '6',
+      gaps: [{ from: '3', to: '3', state: 'unobserved' }],
+      view: { lag: 10, blockedBy: { number: '2', why: 'parked' } },
+    })
+    const { out, code } = await cli('show', stream)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^waits for +2, parked \(FEE_CEILING\)$/m)
+    expect(out).toMatch(/^backfill +10 of 10 blocks left, ordered by bootstrap$/m)
+    expect(out).toMatch(/^3 +1 +unobserved +\d+ s +12$/m)
+    expect(out).toMatch(/^2 +FEE_CEILING +12$/m)
+    expect(out).toMatch(/^under way: 4-5$/m)
+  })
+
+  test('skip resolves a number with who and why, unskip takes it up again; what is not known is refused', async () => {
+    const skipped = await cli('skip', stream, '3', '--reason', 'a test message', '--by', 'night-shift')
+    expect([skipped.code, skipped.out]).toEqual([0, expect.stringMatching(/^done +skipped 3$/m)])
+    expect((await state()).exceptions).toMatchObject([{ number: '3', outcome: 'skipped', by: 'night-shift', reason: 'a test message' }])
+    expect((await cli('show', stream)).out).toMatch(/^3 +skipped +night-shift +\d+ s +a test message$/m)
+    expect((await cli('skip', stream, '3', '--reason', 'again', '--json')).json()).toMatchObject({ done: false, view: { stream } })
+    await refused('INPUT_INVALID', /6 is not known to exist: the highest number is below 6/, 'skip', stream, '6', '--reason', 'a test')
+
+    expect((await cli('unskip', stream, '3', '--reason', 'it was real', '--json')).json()).toMatchObject({ done: true })
+    expect(await state()).toMatchObject({ exceptions: [], gaps: [{ from: '3', state: 'undone' }] })
+    await refused('INPUT_INVALID', /6 is not known to exist/, 'unskip', stream, '6', '--reason', 'a test')
+  })
+
+  test('pause holds the cursor, resume lets it go on, set-max-open changes the room', async () => {
+    expect((await cli('pause', stream, '--reason', 'an upgrade', '--by', 'night-shift')).code).toBe(0)
+    expect((await cli('list')).out).toContain('paused by night-shift: an upgrade')
+    const next: StreamRequest = {
+      ...{ kind: 'scanned', from: scanned + 1, to: scanned + 1, numbers: [], passed: [] },
+      ...{ parentHash: await hashOf(scanned), hash: await hashOf(scanned + 1) },
+    }
+    expect((await tell([next])).answers).toEqual([{ kind: 'paused' }])
+    expect((await cli('resume', stream, '--json')).json()).toMatchObject({ done: true, view: { full: false } })
+    expect(await state()).not.toHaveProperty('paused')
+    expect((await cli('set-max-open', stream, '2', '--json')).json()).toMatchObject({ done: true, view: { room: 0, full: true } })
+    expect((await cli('list')).out).toContain('full: the cursor waits')
+    expect((await cli('set-max-open', stream, '10')).code).toBe(0)
+  })
+
+  test('backfill orders blocks below the cursor, and --wait tells the progress until they are read', async () => {
+    await refused('INPUT_INVALID', /from: above the cursor \(20\)/, 'backfill', stream, '--from', '21', '--to', '30')
+    await refused('INPUT_INVALID', /--to: 4 is below --from/, 'backfill', stream, '--from', '5', '--to', '4')
+    const ordered = await cli('backfill', stream, '--from', '12', '--to', '99', '--json')
+    expect(ordered.json()).toMatchObject({ done: true, view: { backfill: { left: 19, ordered: 19 } } })
+    let told = ''
+    const waiting = runCli(['stream', 'backfill', stream, '--from', '12', '--to', '20', '--wait', '--config', config], {
+      onError: (text) => (told += text),
+    })
+    const read = (from: number, to: number): StreamRequest => ({ kind: 'backfilled', from, to, numbers: [], passed: [] })
+    await until(() => told.includes('0 of 9 blocks read'), { timeoutMs: 20_000, what: 'the first progress' })
+    await tell([read(12, 15)])
+    await until(() => told.includes('4 of 9 blocks read'), { timeoutMs: 20_000, what: 'the next progress' })
+    await tell([read(16, 20)])
+    expect(await waiting).toMatchObject({ code: 0, out: expect.stringMatching(/^done +blocks 12-20\nbackfill +10 blocks left/m) })
+    await tell([read(0, 9)])
+  })
+
+  test('trust raises the watermark only', async () => {
+    const raised = await cli('trust', stream, '--number', '2', '--height', '12', '--json')
+    expect(raised.json()).toMatchObject({ done: true, view: { completed_nonce_height: '2' } })
+    const again = await cli('trust', stream, '--number', '1')
+    expect([again.code, again.out]).toEqual([0, expect.stringMatching(/^unchanged +what is trusted is 1 or more already$/m)])
+    const unnamed = await cli('trust', stream)
+    expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining("required option '--number <number>' not specified")])
+  })
+
+  test('a checkpoint is written outside Temporal, and shown beside what it would be now', async () => {
+    const before = (await cli('checkpoint', 'show', stream, '--json')).json()
+    expect(before).toMatchObject({
+      now: { version: 1, stream, completedNumber: '2', cursor: { height: scanned, hash: await hashOf(scanned) } },
+    })
+    expect(before).not.toHaveProperty('kept')
+    expect((await cli('checkpoint', 'write', stream)).code).toBe(0)
+    const shown = (await cli('checkpoint', 'show', stream, '--json')).json()
+    expect(shown['kept']).toEqual(shown['now'])
+    const file = join(folder, 'checkpoints', 'native-bridge_ethereum_bsc.json')
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(shown['kept'])
+    expect((await cli('checkpoint', 'show', stream)).out).toMatch(/^kept +2 +11 +0 +block 20, 0x[0-9a-f]{64}$/m)
+    await writeFile(file, JSON.stringify({ ...(shown['kept'] as object), completedNumber: 2 }))
+    await refused('CHECKPOINT_INVALID', /completedNumber/, 'checkpoint', 'show', stream)
+  })
+
+  test('reread goes back to a block that the source still has, by the word of its nodes', async () => {
+    const wrong = `0x${'12'.repeat(32)}`
+    await refused('INPUT_INVALID', /--hash: block 15 of the source is 0x/, 'reread', stream, '--block', '15', '--hash', wrong)
+    await refused('INPUT_INVALID', /must be below the cursor \(20\)/, 'reread', stream, '--block', '20')
+    const back = await cli('reread', stream, '--block', '15', '--hash', await hashOf(15), '--by', 'night-shift', '--json')
+    expect(back.json()).toMatchObject({ done: true, view: { cursor: 15 } })
+    expect((await state()).cursor).toEqual({ height: 15, hash: await hashOf(15) })
+  })
+
+  test('a stream that nobody serves says so, and its checkpoint is shown all the same', async () => {
+    await cli('checkpoint', 'write', stream)
+    await stage.rest()
+    await refused('STREAM_UNREACHABLE', /a worker serves the queue lanes/, 'show', stream)
+    await refused('STREAM_UNREACHABLE', /a worker serves the queue lanes/, 'resume', stream)
+    expect((await cli('list', '--json')).json()['streams']).toEqual([{ stream, problem: expect.stringContaining('did not answer') }])
+    const kept = await cli('checkpoint', 'show', stream)
+    expect([kept.code, kept.out]).toEqual([0, expect.stringMatching(/^kept +2 /m)])
+    expect(kept.out).not.toContain('now')
+  })
+})

@@ -1,0 +1,40 @@
+import type { Client } from '@temporalio/client'
+import { startTemporal } from '../../devnet/temporal.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { createLanesWorker } from '../../workers/lanes.ts'
+import { connectTemporal } from '../../workers/temporal.ts'
+import { defaultTuning } from '../../workers/tuning.ts'
+
+/** A Temporal server with a worker for the queue `lanes`, and nothing else. */
+export interface StreamStage {
+  /** host:port of the server. */
+  readonly address: string
+  readonly client: Client
+  /** Stops the worker; the server goes on. */
+  rest(): Promise<void>
+  stop(): Promise<void>
+}
+
+export async function startStreamStage(): Promise<StreamStage> {
+  const logger = silentLogger()
+  const server = await startTemporal({ inMemory: true, headless: true })
+  const { address } = server
+  const temporal = await connectTemporal({ address, namespace: 'default' }, logger)
+  const worker = await createLanesWorker({ temporal, logger, tuning: { ...defaultTuning, graceMs: 0 } })
+  const running = worker.run()
+  let resting: Promise<void> | undefined
+  const rest = () => {
+    if (!resting) worker.shutdown()
+    return (resting ??= running)
+  }
+  return {
+    address,
+    client: temporal.client,
+    rest,
+    async stop() {
+      await rest()
+      await temporal.connection.close()
+      await server.stop()
+    },
+  }
+}
