@@ -14,7 +14,7 @@ export function createAdmit(deps: StepDeps) {
     const validated = await validate({ transfer })
     if (validated.kind !== 'passed') return validated
     const choice = await chooseLane(deps, input)
-    const there = shows(deps, transfer)
+    const there = shows(deps, transfer, input.doubted)
     if (choice.kind !== 'lane') return (await there) ? settled(deps, transfer) : unchosen(deps, input, choice)
     const { lane } = choice
     const [delivered, rehearsal] = await Promise.all([there, rehearse(deps, input, lane)])

@@ -1,5 +1,5 @@
 import type { Transfer } from '../domain/transfer.ts'
-import type { Passed, Stopped } from '../temporal/steps.ts'
+import type { AdmitInput, Passed, Stopped } from '../temporal/steps.ts'
 import type { StepDeps } from './deps.ts'
 import { chainOf, endpointOf } from './deps.ts'
 import { finalDelivery } from './effect.ts'
@@ -8,10 +8,10 @@ import { shows } from './mismatch.ts'
 
 /** Step 2: is the effect there already, and is it final? */
 export function createCheckDelivered(deps: StepDeps) {
-  return async function checkDelivered({ transfer }: { transfer: Transfer }): Promise<Passed | Stopped> {
+  return async function checkDelivered({ transfer, doubted }: AdmitInput): Promise<Passed | Stopped> {
     const halted = haltedBy(deps, transfer)
     if (halted) return halted
-    const there = await shows(deps, transfer)
+    const there = await shows(deps, transfer, doubted)
     return there ? settled(deps, transfer) : { kind: 'passed' }
   }
 }
@@ -21,6 +21,10 @@ export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extra
   const chain = chainOf(deps, transfer)
   const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')
   const delivery = finalized ? await finalDelivery(deps, transfer) : undefined
-  if (delivery) return { kind: 'delivered', delivery }
+  if (delivery) {
+    // By whomever: no limit needs to be kept for it.
+    endpointOf(deps, transfer).leave?.(transfer)
+    return { kind: 'delivered', delivery }
+  }
   return { kind: 'unsettled', finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(chain.heads.current?.latest.height ?? 0)) }
 }

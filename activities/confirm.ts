@@ -3,7 +3,7 @@ import type { Delivery } from '../domain/transfer.ts'
 import type { ConfirmInput, Confirmation } from '../temporal/steps.ts'
 import type { StepDeps } from './deps.ts'
 import { chainOf, endpointOf } from './deps.ts'
-import { absent, effectBeside, finalDelivery, isOurs } from './effect.ts'
+import { absent, denied, effectBeside, finalDelivery, isOurs } from './effect.ts'
 
 /**
  * Step 5: the effect, on the target chain's word at finality. What can't be taken back (delivered, reverted, and absent where that is a
@@ -41,9 +41,10 @@ export function createConfirm(deps: StepDeps) {
     const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
     if (finalized) {
       const delivery = await finalDelivery(deps, transfer)
-      return delivery ? { kind: 'delivered', delivery } : unsettled()
+      if (delivery) return { kind: 'delivered', delivery }
     }
-    if (latest) return unsettled()
+    // Until the others have spoken it waits; but not for ever for what one node alone says.
+    if ((latest || finalized) && !(await denied(chain, endpoint, transfer))) return unsettled()
     if ((useless !== undefined || input.verdict) && !(await absent(chain, endpoint, transfer))) return unsettled()
     return useless === undefined ? { kind: 'gone' } : { kind: 'reverted', reason: useless }
   }

@@ -34,14 +34,22 @@ export async function absent(chain: Chain, endpoint: Endpoint, transfer: Transfe
   return alone(chain) || (await agreed(endpoint, transfer)) === false
 }
 
+/**
+ * One node's latest state shows the effect. Do most of them deny it, in theirs? To be asked when that node has had its time: an honest one may be a
+ * block ahead. Where it is the only one there is nobody else to ask.
+ */
+export async function denied(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
+  return !alone(chain) && (await agreed(endpoint, transfer, 'agreed-latest')) === false
+}
+
 /** Is it the address of a lane of the transfer's target chain? */
 export function isOurs(deps: StepDeps, transfer: Transfer, address: string): boolean {
   return lanesOf(deps, transfer).lanes.some((lane) => laneAddress(lane) === address)
 }
 
-async function agreed(endpoint: Endpoint, transfer: Transfer): Promise<boolean | undefined> {
+async function agreed(endpoint: Endpoint, transfer: Transfer, at: 'agreed' | 'agreed-latest' = 'agreed'): Promise<boolean | undefined> {
   try {
-    return await endpoint.delivered(transfer, 'agreed')
+    return await endpoint.delivered(transfer, at)
   } catch (error) {
     if (toRelayerError(error).code === 'NODES_DISAGREE') return undefined
     throw error

@@ -1,16 +1,23 @@
 import { RelayerError, toRelayerError, type ErrorCode } from '../domain/errors.ts'
 import type { Transfer } from '../domain/transfer.ts'
 import type { StepDeps } from './deps.ts'
-import { endpointOf } from './deps.ts'
+import { chainOf, endpointOf } from './deps.ts'
+import { denied } from './effect.ts'
 
 /**
  * Does the target's latest state show the effect? Where it shows what no honest contract does, and the nodes agree, the route is halted, and the
  * error thrown that says so, which parks the transfer. On one node's word neither happens: throws NODES_DISAGREE, to be tried again.
+ * @param doubted one node showed it before, and most of them did not: its word alone says nothing any more
  */
-export async function shows(deps: Pick<StepDeps, 'bridges' | 'haltRoute'>, transfer: Transfer): Promise<boolean> {
+export async function shows(
+  deps: Pick<StepDeps, 'bridges' | 'chains' | 'haltRoute'>,
+  transfer: Transfer,
+  doubted = false,
+): Promise<boolean> {
   const endpoint = endpointOf(deps, transfer)
   try {
-    return await endpoint.delivered(transfer, 'latest')
+    const there = await endpoint.delivered(transfer, 'latest')
+    return there && !(doubted && (await denied(chainOf(deps, transfer), endpoint, transfer)))
   } catch (error) {
     const { code, message } = toRelayerError(error)
     if (code !== 'NATIVE_NONCE_MISMATCH') throw error

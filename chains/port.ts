@@ -154,9 +154,10 @@ export type Simulation = { readonly ok: true; readonly gas: string } | { readonl
 
 /**
  * Which state a read looks at. `agreed`: the finalized state, on the word of more than half of the nodes that read (with one node: in two
- * reads a block apart). Verdicts that can't be taken back ask for that; throws NODES_DISAGREE.
+ * reads a block apart). Verdicts that can't be taken back ask for that; throws NODES_DISAGREE. `agreed-latest`: the same of the latest state, where
+ * one node's word alone would hold something up.
  */
-export type At = 'latest' | 'finalized' | 'agreed'
+export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest'
 
 /** The transaction that used a nonce, as the chain has it in a block. */
 export interface MinedTransaction {

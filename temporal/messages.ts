@@ -57,6 +57,8 @@ export interface TransferProgress {
   /** Lanes that gave no nonce since the last wait, and what the last of them said. */
   avoid?: LaneId[]
   turnedAway?: { code: ErrorCode; reason: string }
+  /** A node that said that someone had delivered was denied by the others. */
+  doubted?: true
   /** What is being broadcast: this round may hold a nonce, so it goes on where it was. */
   underway?: Ready
   /** The nonce that this round holds, as far as it was told. */

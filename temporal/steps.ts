@@ -8,7 +8,7 @@ export interface KeylessSteps {
   /** The three at once, as one local activity. */
   admit(input: AdmitInput): Promise<Admission>
   validate(input: { transfer: Transfer }): Promise<Passed | Stopped>
-  checkDelivered(input: { transfer: Transfer }): Promise<Passed | Stopped>
+  checkDelivered(input: AdmitInput): Promise<Passed | Stopped>
   prepare(input: AdmitInput): Promise<Ready | Stopped>
   /** Does the target chain's finalized state show the effect? Waits up to `waitMs` for the block to become final. */
   confirm(input: ConfirmInput): Promise<Confirmation>
@@ -29,6 +29,8 @@ export interface AdmitInput {
   transfer: Transfer
   /** Lanes to avoid: those that this transfer just left. */
   avoid?: LaneId[]
+  /** One node showed the effect, and most of them denied it: its word alone holds nothing up any more. */
+  doubted?: true
 }
 
 export interface Passed {

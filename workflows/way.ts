@@ -80,7 +80,8 @@ export class Way {
   async #admit(): Promise<void> {
     const candidate = this.inbox.takeAdopted()
     const transfer = candidate === undefined ? this.#course.transfer : { ...this.#course.transfer, message: candidate }
-    const admission = await admit({ transfer, avoid: this.#course.progress.avoid ?? [] }, this.#course.label).catch((error: unknown) => {
+    const { avoid = [], doubted } = this.#course.progress
+    const admission = await admit({ transfer, avoid, ...(doubted && { doubted }) }, this.#course.label).catch((error: unknown) => {
       if (candidate === undefined || isCancellation(error)) throw error
     })
     // A better-signed copy is taken over once its signatures passed; a worse one is forgotten, and the transfer's own message judged again.
@@ -99,10 +100,12 @@ export class Way {
         return this.#broadcast(admission, false)
       case 'delivered':
         return this.#course.delivered(admission.delivery)
-      case 'unsettled':
+      case 'unsettled': {
         this.#course.journal.enter('included', 'by someone else; not final yet')
-        await settle(this.#course, admission.finalInMs, undefined)
+        const { kind } = await settle(this.#course, admission.finalInMs, undefined)
+        if (kind === 'gone') this.#course.progress.doubted = true
         return
+      }
       case 'waiting':
         return this.#wait(admission)
       case 'impossible':

@@ -95,9 +95,9 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   const fees = createFees({ chain: name, networkId, nodes, heads, model: options.feeModel, history: options.feeHistory })
   let connecting: Promise<void> | undefined
 
-  function agreedCall(to: string, data: string): Question<string> {
-    const params = () => [{ to, data }, accounts.finalizedTag()]
-    return { about: `call ${to} ${data}`, method: 'eth_call', params, read: (value) => toBytes(value, 'returned bytes') }
+  function agreedCall(to: string, data: string, at: 'agreed' | 'agreed-latest'): Question<string> {
+    const params = () => [{ to, data }, at === 'agreed' ? accounts.finalizedTag() : 'latest']
+    return { about: `call ${at} ${to} ${data}`, method: 'eth_call', params, read: (value) => toBytes(value, 'returned bytes') }
   }
 
   async function connect(): Promise<void> {
@@ -172,7 +172,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
       return receipt && heads.kept.lists(receipt.block, receipt.hash) !== false ? receipt : undefined
     },
     async call(to, data, at) {
-      if (at === 'agreed') return quorum.agree(agreedCall(to, data))
+      if (at === 'agreed' || at === 'agreed-latest') return quorum.agree(agreedCall(to, data, at))
       const tag = at === 'latest' ? 'latest' : accounts.finalizedTag()
       return toBytes(await nodes.request('eth_call', [{ to, data }, tag]), 'returned bytes')
     },
