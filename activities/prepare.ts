@@ -10,12 +10,12 @@ import { callHash } from '../lanes/call-hash.ts'
 import { transferId } from '../temporal/names.ts'
 import type { AdmitInput, Ready, Stopped } from '../temporal/steps.ts'
 import { settled } from './check-delivered.ts'
+import { beforeGate } from './before-gate.ts'
 import type { Choice } from './choose-lane.ts'
 import { chooseLane, noLane } from './choose-lane.ts'
 import type { StepDeps } from './deps.ts'
 import { chainOf, endpointOf } from './deps.ts'
 import { haltedBy } from './gate.ts'
-import { beforeGate } from './gate-desk.ts'
 
 /** Between two tries of a call that reverts, ms. The workflow doubles it each time. */
 const waitMs = 15_000

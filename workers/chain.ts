@@ -2,6 +2,7 @@ import { createAuditSteps, createKeylessSteps } from '../activities/index.ts'
 import type { Config } from '../config/schema.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { ChainName } from '../domain/transfer.ts'
+import type { HaltRoute } from '../intake/halt-route.ts'
 import { createClosedTransfers } from '../intake/closed-transfers.ts'
 import { createWithdrawals } from '../lanes/withdrawals.ts'
 import type { Logger } from '../observability/logger.ts'
@@ -12,6 +13,8 @@ import { workflowBundle } from './bundle.ts'
 import type { World } from './deps.ts'
 import { chainOf, laneConfigs, laneDirectories } from './deps.ts'
 import { createFeeDesk } from './fees.ts'
+import { createGateKeeper } from './gates.ts'
+import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 import type { WorkerTuning } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
@@ -27,22 +30,27 @@ export async function createChainWorker(
     logger: Logger
     metrics: Metrics
     tuning: WorkerTuning
+    haltRoute: HaltRoute
   },
-): Promise<Worker> {
-  const { config, temporal, world, settings, logger, metrics, tuning } = options
+): Promise<{ worker: Worker; services: Service[] }> {
+  const { config, temporal, world, settings, logger, metrics, tuning, haltRoute } = options
   const { bridges, chains } = world
+  const lanes = laneDirectories(config, temporal.client, [name])
+  const gates = createGateKeeper(name, { config, client: temporal.client, world, lanes: lanes.get(name), logger, metrics })
   const batched = [...bridges.values()].some((bridge) => bridge.endpoint(name).batches !== undefined)
   const keyless = createKeylessSteps({
     bridges,
     chains,
-    lanes: laneDirectories(config, temporal.client, [name]),
+    lanes,
     settings,
+    haltRoute,
+    ...(gates && { gates }),
     fees: createFeeDesk(config, settings),
     patienceMs: config.transfers.abandonAfterMinutes * 60_000,
     withdraw: createWithdrawals(temporal.client, laneConfigs(chainOf(config, name)), batched),
   })
   const audits = createAuditSteps({ bridges, chains, closed: createClosedTransfers(temporal.client), ...auditAlarms(logger, metrics) })
-  return Worker.create({
+  const worker = await Worker.create({
     connection: temporal.connection,
     namespace: temporal.namespace,
     taskQueue: chainQueue(name),
@@ -57,4 +65,5 @@ export async function createChainWorker(
     shutdownGraceTime: tuning.graceMs,
     shutdownForceTime: tuning.forceMs,
   })
+  return { worker, services: gates ? [gates] : [] }
 }

@@ -1,4 +1,4 @@
-import { Interface } from 'ethers'
+import type { Interface } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import type { HeadEvent } from '../../chains/port.ts'
 import { nativeBridgeAbi, tokenAbi } from '../../bridges/native-bridge/contracts.ts'

@@ -1,0 +1,27 @@
+import type { LaneId } from '../domain/lane-id.ts'
+import type { LaneConfig, LaneOrder } from '../domain/lane.ts'
+import { applyOnLedger } from './apply-on-ledger.ts'
+import { randomUUID } from 'node:crypto'
+import type { Client } from '@temporalio/client'
+
+/** Longest wait for a ledger's answer, ms. */
+const answerMs = 10_000
+
+/** Orders of Portage itself to a lane; an operator's are cli/lanes.ts. */
+export interface LanePauses {
+  /** Throws what the Temporal client throws. */
+  pause(lane: LaneId, reason: string): Promise<void>
+  resume(lane: LaneId): Promise<void>
+}
+
+/** @param lanes those of the config; others are left alone */
+export function createPauses(client: Client, lanes: ReadonlyMap<LaneId, LaneConfig>): LanePauses {
+  async function order(lane: LaneId, request: LaneOrder): Promise<void> {
+    const config = lanes.get(lane)
+    if (config) await client.withDeadline(Date.now() + answerMs, () => applyOnLedger(client, config, { requests: [request] }))
+  }
+  return {
+    pause: (lane, reason) => order(lane, { kind: 'pause', id: randomUUID(), reason }),
+    resume: (lane) => order(lane, { kind: 'resume', id: randomUUID() }),
+  }
+}
