@@ -1,5 +1,8 @@
+import { id as keccakText } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { idOf, readMessage, writeMessage } from '../../bridges/native-bridge/message.ts'
+import { Script } from '../../devnet/contracts.ts'
+import { nativeBridgeAbi } from '../../devnet/native-bridge.ts'
 import type { SentNativeTransfer } from '../../devnet/native-users.ts'
 import type { PortageOptions, PortageProcess } from '../../devnet/portage.ts'
 import { until } from '../../devnet/until.ts'
@@ -10,6 +13,11 @@ import type { ChainKey, Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
 
 const bridge = 'native-bridge'
+
+interface Answer {
+  readonly status: number
+  readonly body: { readonly id?: string; readonly status?: string; readonly error?: { readonly code: string } }
+}
 
 /** A network without Wormhole, and a fleet without intake: transfers are handed in by hand, by their numbers. */
 describe('The native bridge both ways', () => {
@@ -32,13 +40,13 @@ describe('The native bridge both ways', () => {
     return transfers
   }
 
-  async function post(body: object, query = ''): Promise<{ status: number; body: Record<string, any> }> {
+  async function post(body: object, query = ''): Promise<Answer> {
     const response = await fetch(`${api.apiUrl}/v1/transfers${query}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-    return { status: response.status, body: (await response.json()) as Record<string, any> }
+    return { status: response.status, body: (await response.json()) as Answer['body'] }
   }
 
   const placeOf = ({ source, target, nonce }: SentNativeTransfer) => ({ bridge, source, target, nonce: String(nonce) })
@@ -49,7 +57,7 @@ describe('The native bridge both ways', () => {
     until(
       async () => {
         const answer = await post(placeOf(transfer))
-        if (answer.status === 503 && answer.body['error'].code === 'NATIVE_NOT_FINAL') return false
+        if (answer.status === 503 && answer.body.error?.code === 'NATIVE_NOT_FINAL') return false
         return answer
       },
       { timeoutMs: 30_000, everyMs: 200, what: `transfer ${transfer.nonce} of ${transfer.source} to be final` },
@@ -90,7 +98,7 @@ describe('The native bridge both ways', () => {
   test("tells MIP-61's state", async () => {
     const [one] = (await send('ethereum', 10n)) as [SentNativeTransfer]
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!
-    const show = async () => (await fetch(`${api.apiUrl}/v1/transfers/${encodeURIComponent(idFor(one))}`)).json() as Promise<any>
+    const show = async () => (await fetch(`${api.apiUrl}/v1/transfers/${encodeURIComponent(idFor(one))}`)).json() as Promise<object>
     const halt = (...args: string[]) =>
       runCli([...args, '--bridge', bridge, '--by', 'a test', '--config', api.configPath], { env: { ...process.env, ...stage.devnet.env } })
     expect(await halt('halt', '--reason', 'a test')).toMatchObject({ code: 0 })
@@ -151,6 +159,22 @@ describe('The native bridge both ways', () => {
     expect(checks.filter(({ area }) => area.startsWith('route ')).map(({ name }) => name.replace(/0x.*/, 'lane'))).toEqual(
       Array(2).fill(['source contract', 'target contract', 'role of lane']).flat(),
     )
+    const { anvil, bridge: contract, deployer } = stage.devnet.native!.ends.bsc
+    const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
+    const admin = await Script.of(anvil, deployer)
+    admin.call(contract, await nativeBridgeAbi(), 'togglePause', [])
+    admin.call(contract, await nativeBridgeAbi(), 'revokeRole', [keccakText('RELAYER_ROLE'), lane])
+    await admin.mine()
+    const troubles = (await doctor()).filter(({ area, status }) => area.startsWith('route ') && status !== 'ok')
+    expect(troubles).toMatchObject([
+      { area: 'route ethereum → bsc', name: 'target contract', status: 'warn', detail: expect.stringContaining('paused') },
+      {
+        area: 'route ethereum → bsc',
+        name: `role of ${lane.toLowerCase()}`,
+        status: 'fail',
+        detail: expect.stringContaining('RELAYER_ROLE'),
+      },
+    ])
   })
 
   async function messageOf(id: string): Promise<Uint8Array> {
