@@ -18,7 +18,7 @@ export const orderBodies = {
     .strictObject({ from: height.describe('First block.'), to: height.describe('Last block, at most the cursor.'), by })
     .refine(({ from, to }) => from <= to, { path: ['to'], message: 'must not be below from' }),
   pause: z.strictObject(author),
-  resume: z.strictObject({}).optional(),
+  resume: z.strictObject({}).nullish(),
   trust: z.strictObject({
     number: number.describe('All numbers up to it are resolved.'),
     height: height.optional().describe('No block up to it has to be read.'),

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../devnet/ports.ts'
+import { until } from '../../devnet/until.ts'
+import type { StreamRequest } from '../../domain/stream.ts'
+import { tellStream } from '../../intake/streams/stream-calls.ts'
+import type { StreamStage } from '../helpers/stream-stage.ts'
+import { startStreamStage } from '../helpers/stream-stage.ts'
+import { deadConfig, openApi } from './setting.ts'
+
+const stream = 'native-bridge:ethereum:bsc'
+const by = { by: 'night-shift', reason: 'a test' }
+
+describe('/v1/streams', () => {
+  let stage: StreamStage
+  let setting: Awaited<ReturnType<typeof openApi>>
+  const get = (path = '') => setting.api.inject({ method: 'GET', url: `/v1/streams${path}` })
+  const post = (order: string, payload?: object, name = stream) =>
+    setting.api.inject({ method: 'POST', url: `/v1/streams/${name}/${order}`, ...(payload && { payload }) })
+
+  beforeAll(async () => {
+    stage = await startStreamStage()
+    setting = await openApi({ ...deadConfig(await freePort()), temporal: { address: stage.address, namespace: 'default' } })
+    const numbers = [
+      ['1', 11],
+      ['2', 12],
+      ['4', 15],
+    ] as const
+    const requests: StreamRequest[] = [
+      { kind: 'scanned', from: 10, to: 20, parentHash: '0x09', hash: '0x14', numbers, passed: [], delivered: [['1', '1']] },
+    ]
+    await tellStream(stage.client, stream, { requests }, { input: { config: { stream, first: '1', start: 5, maxOpen: 10 } } })
+  })
+  afterAll(async () => {
+    await setting?.close()
+    await stage?.stop()
+  })
+
+  test('lists them, and shows one whole', async () => {
+    const listed = async () => (await get()).json<{ streams: object[] }>().streams
+    await until(async () => (await listed()).length === 1, { timeoutMs: 20_000, what: 'the server to list the stream' })
+    const report = { stream, cursor: 20, open: 2, gaps: { unobserved: '1' }, completed_nonce_height: '1', completed_block_height: 4 }
+    expect(await listed()).toEqual([expect.objectContaining(report)])
+    const shown = await get(`/${encodeURIComponent(stream)}`)
+    expect(shown.statusCode).toBe(200)
+    expect(shown.json()).toMatchObject({ next: '5', gaps: [{ from: '3', to: '3' }], backfill: { left: [['5', '9']] }, view: report })
+    expect((await get('/nothing')).json()).toMatchObject({ error: { code: 'STREAM_NOT_FOUND' } })
+    expect((await get('/nothing')).statusCode).toBe(404)
+  })
+
+  test('obeys orders, and answers with the stream after it', async () => {
+    const answers = async (order: string, payload?: object) => {
+      const response = await post(order, payload)
+      return { status: response.statusCode, ...response.json<object>() }
+    }
+    expect(await answers('pause', by)).toMatchObject({
+      status: 200,
+      done: true,
+      view: { paused: { by: 'night-shift', reason: 'a test' }, full: true },
+    })
+    expect(await answers('resume')).toMatchObject({ status: 200, done: true, view: { full: false } })
+    expect(await answers('skip', { number: '3', ...by })).toMatchObject({
+      status: 200,
+      done: true,
+      view: { gaps: {}, counts: { skipped: 1 } },
+    })
+    expect(await answers('skip', { number: '3', ...by })).toMatchObject({ status: 200, done: false })
+    expect(await answers('unskip', { number: '3', ...by })).toMatchObject({ status: 200, done: true, view: { gaps: { undone: '1' } } })
+    const backfill = { from: 10, to: 12, by: 'night-shift' }
+    expect(await answers('backfill', backfill)).toMatchObject({ status: 200, view: { backfill: { left: 8, ordered: 8 } } })
+    expect(await answers('trust', { number: '2', by: 'night-shift' })).toMatchObject({ status: 200, view: { completed_nonce_height: '2' } })
+  })
+
+  test.each<[string, string, object, string]>([
+    ['a number as a number', 'skip', { number: 3, ...by }, 'body/number: '],
+    ['a number beyond u64', 'skip', { number: '18446744073709551616', ...by }, 'body/number: must be at most'],
+    ['no reason', 'skip', { number: '3', by: 'night-shift' }, 'body/reason: '],
+    ['an empty name', 'pause', { by: ' ', reason: 'a test' }, 'body/by: '],
+    ['a range that ends before it begins', 'backfill', { from: 9, to: 8, by: 'night-shift' }, 'body/to: must not be below from'],
+    ['a height below 0', 'backfill', { from: -1, to: 8, by: 'night-shift' }, 'body/from: '],
+    ['blocks above the cursor', 'backfill', { from: 21, to: 30, by: 'night-shift' }, 'from: above the cursor (20)'],
+    ['a field that does not belong', 'trust', { number: '3', by: 'x', hash: '0x' }, 'Unrecognized key: "hash"'],
+    ['a number that is not known', 'skip', { number: '99', ...by }, '99 is not known to exist'],
+    ['a number that is not known', 'unskip', { number: '99', ...by }, 'number: 99 is not known to exist'],
+  ])('refuses %s: %s', async (_, order, payload, why) => {
+    const response = await post(order, payload)
+    expect(response.json<{ error: object }>().error).toMatchObject({ code: 'INPUT_INVALID', message: expect.stringContaining(why) })
+    expect(response.statusCode).toBe(400)
+  })
+
+  test('orders nothing of a stream that there is not, and starts none', async () => {
+    const response = await post('pause', by, 'native-bridge:bsc:ethereum')
+    expect([response.statusCode, response.json<{ error: { code: string } }>().error.code]).toEqual([404, 'STREAM_NOT_FOUND'])
+    expect((await get('/native-bridge:bsc:ethereum')).statusCode).toBe(404)
+  })
+
+  test('is in the OpenAPI document', async () => {
+    const { paths } = (await setting.api.inject({ method: 'GET', url: '/openapi.json' })).json<{ paths: Record<string, object> }>()
+    const orders = ['skip', 'unskip', 'backfill', 'pause', 'resume', 'trust'].map((order) => `/v1/streams/{stream}/${order}`)
+    expect(
+      Object.keys(paths)
+        .filter((path) => path.startsWith('/v1/streams'))
+        .toSorted(),
+    ).toEqual(['/v1/streams', '/v1/streams/{stream}', ...orders].toSorted())
+  })
+})
