@@ -156,9 +156,14 @@ describe('The native bridge both ways', () => {
     expect(checks.some(({ name }) => name.includes('token bridge'))).toBe(false)
     const [there] = checks.filter(({ area, name }) => area === 'route ethereum → bsc' && name === 'source contract')
     expect(there).toMatchObject({ status: 'ok', detail: expect.stringMatching(/, 4 transfers so far$/) })
-    expect(checks.filter(({ area }) => area.startsWith('route ')).map(({ name }) => name.replace(/0x.*/, 'lane'))).toEqual(
-      Array(2).fill(['source contract', 'target contract', 'role of lane']).flat(),
-    )
+    expect(checks.filter(({ area }) => area.startsWith('route ')).map(({ name }) => name.replace(/0x.*/, 'lane'))).toEqual([
+      'source contract',
+      'target contract',
+      'role of lane',
+      'source contract',
+      'target contract',
+      'role of lane',
+    ])
     const { anvil, bridge: contract, deployer } = stage.devnet.native!.ends.bsc
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
     const admin = await Script.of(anvil, deployer)
