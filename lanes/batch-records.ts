@@ -1,4 +1,5 @@
 import type { LaneId } from '../domain/lane-id.ts'
+import { tombstone } from '../domain/lane-withdraw.ts'
 import type { BatchMemo } from '../temporal/batch.ts'
 import { laneStatusQuery } from '../temporal/messages.ts'
 import { batchPrefix, laneWorkflowId } from '../temporal/names.ts'
@@ -20,11 +21,21 @@ export async function batchEntries(client: Client, lane: LaneId): Promise<BatchE
   )
 }
 
-/** The intents that a batch delivers; none if the server knows no such batch (any more). Throws what the client throws. */
-export async function membersOf(client: Client, id: string): Promise<readonly string[]> {
+/** What a batch's memo says of its members: of each its short name, since servers warn of memos above 2 KB. */
+export function memoOf(intentIds: readonly string[]): BatchMemo {
+  return { members: intentIds.map(tombstone) }
+}
+
+/** Is this intent among those of a memo? */
+export function isAmong(members: BatchMemo['members'], intentId: string): boolean {
+  return members.includes(tombstone(intentId))
+}
+
+/** Whom a batch delivers, as its memo has it; nobody if the server knows no such batch (any more). Throws what the client throws. */
+export async function membersOf(client: Client, id: string): Promise<BatchMemo['members']> {
   try {
     const { memo } = await client.workflow.getHandle(id).describe()
-    return (memo as BatchMemo | undefined)?.members ?? []
+    return (memo as unknown as BatchMemo | undefined)?.members ?? []
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return []
     throw error
@@ -36,6 +47,6 @@ export async function membersOf(client: Client, id: string): Promise<readonly st
  * after its nonce is in the ledger, so that one of the two finds the other.
  */
 export async function nonceOfBatchWith(client: Client, lane: LaneId, intentId: string): Promise<number | undefined> {
-  for (const { id, nonce } of await batchEntries(client, lane)) if ((await membersOf(client, id)).includes(intentId)) return nonce
+  for (const { id, nonce } of await batchEntries(client, lane)) if (isAmong(await membersOf(client, id), intentId)) return nonce
   return undefined
 }

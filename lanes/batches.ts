@@ -1,11 +1,11 @@
 import type { Intent } from '../domain/intent.ts'
 import type { Attempt, Refusal } from '../domain/lane.ts'
 import type { Logger } from '../observability/logger.ts'
-import type { BatchEnd, BatchInput, BatchStatus } from '../temporal/batch.ts'
+import type { BatchEnd, BatchInput, BatchMemo, BatchStatus } from '../temporal/batch.ts'
 import { batchOverSignal, batchStatusQuery } from '../temporal/batch.ts'
 import { batchIntentId, batchPrefix, lanesQueue } from '../temporal/names.ts'
 import type { LaneAgent, Want } from './agent.ts'
-import { batchEntries, type BatchEntry, membersOf } from './batch-records.ts'
+import { batchEntries, type BatchEntry, isAmong, membersOf, memoOf } from './batch-records.ts'
 import { callHash } from './call-hash.ts'
 import type { Flight, FlightState } from './flight.ts'
 import type { Client } from '@temporalio/client'
@@ -55,7 +55,7 @@ export class Batches {
   readonly #deps: BatchesDeps
   readonly #driven = new Map<string, Batch>()
   /** Whom the batches of other processes, or of an earlier life of this one, carry. */
-  readonly #known = new Map<string, readonly string[]>()
+  readonly #known = new Map<string, BatchMemo['members']>()
   #look: { readonly at: number; readonly entries: Promise<readonly BatchEntry[]> } | undefined
 
   constructor(deps: BatchesDeps) {
@@ -87,7 +87,7 @@ export class Batches {
     const driven = this.driven(intentId)
     if (driven) return useful(driven.flight.state) ? driven : undefined
     for (const { id } of await this.#entries()) {
-      if (this.#driven.has(id) || !(await this.#membersOf(id)).includes(intentId)) continue
+      if (this.#driven.has(id) || !isAmong(await this.#membersOf(id), intentId)) continue
       const batch = await this.#adopt(id)
       if (batch && useful(batch.flight.state)) return batch
     }
@@ -105,7 +105,7 @@ export class Batches {
       workflowId: id,
       taskQueue: lanesQueue,
       args: [input],
-      memo: { members },
+      memo: { ...memoOf(members) },
       staticSummary: `${members.length} transfers in one call by ${this.#deps.agent.lane}`,
     })
   }
@@ -191,7 +191,7 @@ export class Batches {
     return this.#look.entries
   }
 
-  async #membersOf(id: string): Promise<readonly string[]> {
+  async #membersOf(id: string): Promise<BatchMemo['members']> {
     const known = this.#known.get(id) ?? (await membersOf(this.#deps.client, id))
     // The ledger has at most some thousand entries; those of yesterday need not stay.
     if (this.#known.size > 1_000) this.#known.clear()

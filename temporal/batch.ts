@@ -30,9 +30,9 @@ export type BatchEnd =
 /** Answer of the query `status`, and (closed) the result of the workflow. */
 export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members'> & (BatchEnd | { state: 'underway'; detail: string })
 
-/** On the workflow: who is in it can be read without a worker. */
+/** On the workflow: who is in it can be read without a worker. The short names of intents (`tombstone`). */
 export interface BatchMemo {
-  members: string[]
+  members: readonly string[]
 }
 
 /** From a process that drove it: what became of it. */
