@@ -138,6 +138,19 @@ export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets:
   return [...new Set(routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])))]
 }
 
+/** Where signed messages of a bridge can be fetched: base URLs, which may hold keys. */
+export interface SignedApis {
+  readonly guardianApis: readonly string[]
+  readonly wormholescanApis: readonly string[]
+}
+
+/** By bridge. */
+export function signedApis({ bridges }: Pick<BridgesOptions, 'bridges'>): ReadonlyMap<BridgeName, SignedApis> {
+  const bridge = 'wormhole-token-bridge'
+  const settings = bridges[bridge]
+  return new Map(settings ? [[bridge, settings]] : [])
+}
+
 /** The guardian spies of the config; the filters are the token bridges of all its chains. */
 export function spySources({ chains, bridges }: BridgesOptions): readonly SpySource[] {
   const bridge = 'wormhole-token-bridge'

@@ -16,12 +16,20 @@ export interface SpyIntakeOptions {
   readonly door: Door
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'intakeReceived' | 'intakeStarted' | 'intakeRefused'>
+  /** Told each subscription that stands, and what became of each message. */
+  readonly listener?: SpyListener
   /** Most messages submitted at once. Default 16. */
   readonly concurrency?: number
   /** Most messages kept while submitting fails; then reading stops. Default 10,000: some 15 MB. */
   readonly limit?: number
   /** First and longest wait before the next try of a message, and of the connection, ms. Default 1 s, 30 s. */
   readonly retry?: { readonly firstMs: number; readonly mostMs: number }
+}
+
+/** Who keeps count of what a spy tells. */
+export interface SpyListener {
+  listening(): void
+  heard(vaa: Uint8Array, outcome: Outcome): void
 }
 
 /** How the intake is. Counts are since the start of this process. */
@@ -63,6 +71,7 @@ export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
     door,
     logger,
     metrics,
+    listener,
     concurrency = 16,
     limit = 10_000,
     retry = { firstMs: 1_000, mostMs: 30_000 },
@@ -84,7 +93,10 @@ export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
     concurrency,
     limit,
     retry,
-    onOutcome: count,
+    onOutcome(outcome, message) {
+      count(outcome)
+      listener?.heard(message, outcome)
+    },
     onFull(full) {
       paused = full
       if (full) stream?.pause()
@@ -104,6 +116,7 @@ export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
         connected = true
         lost = undefined
         counts.connections++
+        listener?.listening()
         logger.info('listening to the guardian spy', { address, filters: filters.length })
       },
       onMessage(vaa) {

@@ -10,7 +10,7 @@ export type Outcome =
 
 export interface SubmissionsOptions {
   readonly submit: (message: Uint8Array) => Promise<SubmitResult>
-  readonly onOutcome: (outcome: Outcome) => void
+  readonly onOutcome: (outcome: Outcome, message: Uint8Array) => void
   /** Full: no more messages, please. Called at each change. */
   readonly onFull: (full: boolean) => void
   /** What retriable failures say now, or undefined when submitting works again. Called at each change. */
@@ -75,11 +75,11 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
     try {
       const { id, status } = await options.submit(entry.message)
       tell(undefined)
-      options.onOutcome({ kind: status, id })
+      options.onOutcome({ kind: status, id }, entry.message)
     } catch (thrown) {
       const error = toRelayerError(thrown)
       if (error.retriable && !tooOld(entry, error)) return later(entry, error)
-      options.onOutcome({ kind: 'refused', error })
+      options.onOutcome({ kind: 'refused', error }, entry.message)
     }
   }
 

@@ -6,10 +6,11 @@ import type { Settings } from '../domain/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { transferDefaults, type World } from './deps.ts'
+import { startSignedStreams } from './signed-streams.ts'
 import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 
-/** Listens to the guardian spies of the config. */
+/** Listens to the guardian spies of the config, and proves that nothing of what they were to tell is missed. */
 export function startIntake(options: {
   config: Config
   temporal: Temporal
@@ -20,11 +21,13 @@ export function startIntake(options: {
 }): Service {
   const { config, temporal, world, settings, logger, metrics } = options
   const door = createDoor({ bridges: world.bridges, client: temporal.client, settings, defaults: transferDefaults(config) })
-  const spies = spySources(config).map((source) => createSpyIntake({ ...source, door, logger, metrics }))
+  const { service: streams, listener } = startSignedStreams({ config, temporal, world, door, logger, metrics })
+  const spies = spySources(config).map((source) => createSpyIntake({ ...source, door, logger, metrics, listener }))
   for (const spy of spies) spy.start()
   return {
     stop: async () => {
       await Promise.all(spies.map((spy) => spy.stop()))
+      await streams.stop()
     },
   }
 }

@@ -1,0 +1,154 @@
+import type { Client } from '@temporalio/client'
+import { toRelayerError } from '../../domain/errors.ts'
+import { checkpointOf } from '../../domain/stream-checkpoint.ts'
+import type { StreamView } from '../../domain/stream.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import type { Outcome } from '../submissions.ts'
+import type { CheckpointStore } from './checkpoints.ts'
+import { runLoop } from './loop.ts'
+import { reportStream, type AgentAlarm } from './report.ts'
+import { createSignedAuditor } from './signed-audit.ts'
+import { beginSigned } from './signed-begin.ts'
+import type { SignedDeps } from './signed-deps.ts'
+import { graceMs } from './signed-ends.ts'
+import { isIgnorable } from './signed-fill.ts'
+import { createRecorder } from './signed-recorder.ts'
+import { createTailProof } from './signed-tail.ts'
+import { StreamClient } from './stream-client.ts'
+
+export interface SignedAgentOptions extends Omit<SignedDeps, 'line'> {
+  readonly client: Client
+  /** Absent: no checkpoint is kept. */
+  readonly checkpoints: CheckpointStore | undefined
+  /** How often the stream is held against its source, ms. */
+  readonly auditMs: number
+}
+
+/** What feeds the stream of one emitter, in one process; any number of them may, all tell the same. */
+export interface SignedAgent {
+  start(): void
+  stop(): Promise<void>
+  report(metrics: Metrics): void
+  /** A spy's subscription stands. What was signed before that was told to nobody: the source's count proves what it was. */
+  listening(): void
+  /** What became of a message that a spy told. */
+  heard(sequence: string, vaa: Uint8Array, outcome: Outcome): void
+}
+
+/** How often it looks whether there is something to do; that is free. How often it asks how transfers stand; and keeps its checkpoint. */
+const [tickMs, endsMs, keepMs] = [500, 3_000, 5_000]
+/** Messages of one block come in any order: a gap is given so long to close by itself, ms. */
+const settleMs = 2_000
+
+export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
+  const { source, chain, client, logger, checkpoints: store, auditMs } = options
+  const { stream } = source.config
+  const alarms = new Set<AgentAlarm>()
+  const line = new StreamClient({
+    client,
+    config: source.config,
+    logger,
+    begin: () => beginSigned(source, async () => store?.read(stream), complain),
+  })
+  const auditor = createSignedAuditor({ ...options, line }, auditMs)
+  const recorder = createRecorder({ line })
+  const tail = createTailProof(chain.heads)
+  const stopping = new AbortController()
+  let loops: Promise<void>[] = []
+  let auditAt = 0
+  let lookAt = 0
+  let missing = 0n
+  let kept: { readonly number: string | undefined; readonly at: number } | undefined
+
+  function complain(error: unknown): void {
+    alarms.add('checkpoint')
+    logger.error('the checkpoint of a stream is of no use, or cannot be kept', { stream, error: toRelayerError(error).message })
+  }
+
+  /** The gaps first: they need no node of the source. */
+  async function look(): Promise<boolean> {
+    const now = Date.now()
+    const count = line.view ? missingOf(line.view) : 0n
+    if (count > missing) lookAt = Math.min(lookAt, now + settleMs)
+    missing = count
+    if (count > 0n && now >= lookAt) {
+      const { nextAt } = await auditor.look()
+      lookAt = nextAt ?? Infinity
+    }
+    if (now < auditAt && !tail.isDue()) return false
+    const done = tail.take()
+    const { nextAt, restarted, closed, undone } = await auditor.audit()
+    done()
+    lookAt = nextAt ?? Infinity
+    // Several processes audit the same: not all at once.
+    const every = auditMs * (0.9 + Math.random() * 0.2)
+    auditAt = now + (auditor.ends.suspects ? Math.min(every, graceMs + tickMs) : every)
+    if (restarted + closed + undone > 0)
+      logger.warn('the audit of a stream found open numbers that were not', { stream, restarted, closed, undone })
+    return false
+  }
+
+  async function ends(): Promise<boolean> {
+    const state = line.view && line.view.open === 0 && missing === 0n ? undefined : await line.state()
+    if (state) await auditor.ends.look(state)
+    await keep()
+    return false
+  }
+
+  async function keep(): Promise<void> {
+    const number = line.view?.completedNumber
+    if (!store || number === undefined || number === kept?.number || Date.now() - (kept?.at ?? 0) < keepMs) return
+    const state = await line.state()
+    if (!state) return
+    try {
+      await store.write(checkpointOf(state))
+      kept = { number, at: Date.now() }
+      alarms.delete('checkpoint')
+    } catch (error) {
+      complain(error)
+    }
+  }
+
+  async function hear(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
+    if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
+    else if (await isIgnorable(options, vaa)) recorder.add(sequence, 'ignored')
+  }
+
+  return {
+    start() {
+      const common = { stream, stopping: stopping.signal, logger }
+      loops = [
+        runLoop({ ...common, name: 'audit', look, everyMs: () => tickMs }),
+        runLoop({ ...common, name: 'ends', look: ends, everyMs: () => endsMs }),
+      ]
+    },
+    async stop() {
+      stopping.abort()
+      tail.close()
+      // What was heard last: else it is a gap until the next start finds it.
+      await Promise.race([recorder.flush().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
+      recorder.close()
+      line.close()
+      await Promise.all(loops)
+    },
+    report(metrics) {
+      if (line.view) reportStream(metrics, line.view, { alarms, checkpointAt: kept?.at })
+    },
+    listening() {
+      tail.begin()
+      auditor.gaps.hurry()
+      lookAt = 0
+      auditAt = 0
+    },
+    heard(sequence, vaa, outcome) {
+      // What cannot be told apart now is a gap, and told apart by the audit.
+      hear(sequence, vaa, outcome).catch((error: unknown) =>
+        logger.debug('a message was not told to its stream', { stream, error: String(error) }),
+      )
+    },
+  }
+}
+
+function missingOf({ gaps }: StreamView): bigint {
+  return Object.values(gaps).reduce((sum, count) => sum + BigInt(count), 0n)
+}

@@ -1,0 +1,83 @@
+import type { Client } from '@temporalio/client'
+import type { SignedDeps } from './signed-deps.ts'
+import { createEnds, type Ends } from './signed-ends.ts'
+import { fillNumbers } from './signed-fill.ts'
+import { createGaps, type GapReport, type Gaps } from './signed-gaps.ts'
+import { type Seen, toSeen } from './signed-recorder.ts'
+
+/** What an audit came to, in numbers. */
+export interface SignedAudit extends GapReport {
+  /** The source's own count at its finalized state; absent: it has published nothing. */
+  readonly upTo?: string
+  /** A final block of the source at the time. */
+  readonly height?: number
+  /** Open numbers whose transfers were gone, or closed without an outcome, and started again. */
+  readonly restarted: number
+  /** Open numbers whose transfers had ended undelivered. */
+  readonly closed: number
+  /** Resolved numbers whose effect is gone. */
+  readonly undone: number
+}
+
+export interface SignedAuditor {
+  readonly ends: Ends
+  readonly gaps: Gaps
+  /**
+   * The stream against its source's own count, its gaps against the servers of the network, and its open numbers against their transfers.
+   * Throws what reads throw and what the Temporal client throws; what was told stays, and nothing is lost.
+   */
+  audit(): Promise<SignedAudit>
+  /** The gaps alone, by the last count. */
+  look(): Promise<GapReport>
+}
+
+/** Looked for again in one audit. */
+const mostLost = 100
+const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
+
+/** @param auditMs how often it audits: the measure of how often an absent number is asked for */
+export function createSignedAuditor(deps: SignedDeps & { readonly client: Client }, auditMs: number): SignedAuditor {
+  const { source, chain, line, logger } = deps
+  const { stream } = source.config
+  const ends = createEnds(deps)
+  const gaps = createGaps(deps, auditMs)
+  let upTo: string | undefined
+
+  /** What an agent of another process, or before Temporal was restored, has told as started, and is not there. */
+  async function findLost(numbers: readonly string[]): Promise<{ restarted: number; closed: number }> {
+    if (numbers.length === 0) return { restarted: 0, closed: 0 }
+    const outcomes = await fillNumbers(deps, numbers)
+    const seen = [...outcomes].flatMap(([number, { kind }]): [string, Seen][] =>
+      kind === 'absent' || kind === 'unknown' ? [] : [[number, kind]],
+    )
+    if (seen.length > 0) await line.tell([toSeen(seen)])
+    const again = [...outcomes].flatMap(([number, one]) => (one.kind === 'started' && one.status === 'started' ? [number] : []))
+    if (again.length > 0) logger.warn('transfers that were open and gone are started again', { stream, numbers: again.join(', ') })
+    return { restarted: again.length, closed: await ends.settle(outcomes) }
+  }
+
+  async function look(): Promise<GapReport> {
+    const state = await line.state()
+    return state && !state.paused && state.gaps.length > 0 ? gaps.look(state, upTo) : nothing
+  }
+
+  return {
+    ends,
+    gaps,
+    look,
+    async audit() {
+      // Read before the count: the count is that of this block or of a later one.
+      const height = chain.heads.current?.finalized
+      upTo = await source.highest(upTo)
+      if (upTo === undefined || height === undefined) return { ...nothing, restarted: 0, closed: 0, undone: 0 }
+      await line.tell([{ kind: 'audited', upTo, height, present: [] }])
+      const missing = await look()
+      const state = await line.state()
+      if (!state) return { ...missing, upTo, height, restarted: 0, closed: 0, undone: 0 }
+      await ends.look(state)
+      const lost = await ends.lost(state)
+      const found = await findLost([...new Set([...lost, ...ends.aged])].slice(0, mostLost))
+      return { ...missing, ...found, upTo, height, undone: await ends.reopen(state) }
+    },
+  }
+}

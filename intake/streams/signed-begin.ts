@@ -1,0 +1,36 @@
+import type { SignedSource } from '../../bridges/source-port.ts'
+import type { StreamCheckpoint } from '../../domain/stream-checkpoint.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import type { StreamInput } from '../../temporal/stream.ts'
+
+/** Without a word of the config or of a checkpoint, so many numbers below the present one are looked after as well. */
+const below = 1_000n
+
+/**
+ * What the stream of an emitter begins with: the first number of the config; else all above a checkpoint's watermark; else the latest thousand. A checkpoint
+ * above what the source has given out is one of another network, and counts for nothing.
+ * Throws what reads throw: nothing is begun before the source could be asked.
+ * @param onProblem a checkpoint that could not be used, for people
+ */
+export async function beginSigned(
+  source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
+  readCheckpoint: () => Promise<StreamCheckpoint | undefined>,
+  onProblem: (error: unknown) => void,
+): Promise<StreamInput> {
+  const { config, begins } = source
+  const highest = await source.highest()
+  const checkpoint = await readCheckpoint().catch((error: unknown) => void onProblem(error))
+  const trusted = checkpoint && isOf(checkpoint, highest) ? checkpoint : undefined
+  if (checkpoint && !trusted) {
+    const detail = `It speaks of number ${checkpoint.completedNumber}, and the source's highest is ${highest ?? 'none'}.`
+    onProblem(new RelayerError('CHECKPOINT_INVALID', { detail, facts: { stream: config.stream } }))
+  }
+  const kept = trusted ? { checkpoint: trusted } : {}
+  if (begins.first !== undefined || trusted?.completedNumber !== undefined) return { config, ...kept }
+  const next = highest === undefined ? 0n : BigInt(highest) + 1n
+  return { config: { ...config, first: String(next > below ? next - below : 0n) }, ...kept }
+}
+
+function isOf({ completedNumber }: StreamCheckpoint, highest: string | undefined): boolean {
+  return completedNumber === undefined || (highest !== undefined && BigInt(completedNumber) <= BigInt(highest))
+}

@@ -1,0 +1,89 @@
+import { signedApis } from '../bridges/registry.ts'
+import type { SignedSource } from '../bridges/source-port.ts'
+import { parseVaa } from '../domain/vaa.ts'
+import type { Vaa } from '../domain/vaa.ts'
+import type { SpyListener } from '../intake/spy.ts'
+import { createCheckpointStore } from '../intake/streams/checkpoints.ts'
+import { createSignedAgent, type SignedAgentOptions } from '../intake/streams/signed-agent.ts'
+import { createVaaLookup } from '../intake/streams/vaa-lookup.ts'
+import type { Door } from '../intake/start-transfer.ts'
+import type { Config } from '../config/schema.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { World } from './deps.ts'
+import type { Service } from './service.ts'
+import type { Temporal } from './temporal.ts'
+
+export interface SignedStreamsContext {
+  readonly config: Pick<Config, 'bridges' | 'streams'>
+  readonly temporal: Pick<Temporal, 'client'>
+  readonly world: World
+  readonly door: Door
+  readonly logger: Logger
+  readonly metrics: Metrics
+}
+
+/** Feeds the streams of all emitters that this process is connected to. The listener is for the spies: it passes on what they tell. */
+export function startSignedStreams(context: SignedStreamsContext): { readonly service: Service; readonly listener: SpyListener } {
+  const agents = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
+  const ends = [...agents.values()].map((agent) => context.metrics.onCollect((all) => agent.report(all)))
+  for (const agent of agents.values()) agent.start()
+  return {
+    service: {
+      async stop() {
+        for (const end of ends) end()
+        await Promise.all([...agents.values()].map((agent) => agent.stop()))
+      },
+    },
+    listener: {
+      listening() {
+        for (const agent of agents.values()) agent.listening()
+      },
+      heard(vaa, outcome) {
+        const message = readable(vaa)
+        if (message) agents.get(keyOf(message))?.heard(message.sequence, vaa, outcome)
+      },
+    },
+  }
+}
+
+/** What the agents work with; the servers of the network are asked by one lookup per bridge, so that its manners hold for the process. */
+export function signedOptions({ config, temporal, world, door, logger }: Omit<SignedStreamsContext, 'metrics'>): SignedAgentOptions[] {
+  const { rangeBlocks, auditMinutes, checkpoints } = config.streams
+  const store = checkpoints && createCheckpointStore(checkpoints)
+  const apis = signedApis(config)
+  return [...world.bridges.values()].flatMap((bridge) => {
+    const sources = bridge.sources.filter((source): source is SignedSource => source.kind === 'signed')
+    const lookup = createVaaLookup(apis.get(bridge.name) ?? { guardianApis: [], wormholescanApis: [] })
+    return sources.flatMap((source) => {
+      const chain = world.chains.get(source.sourceChain)
+      if (!chain) return []
+      return [
+        {
+          source,
+          chain,
+          bridge,
+          door,
+          lookup,
+          client: temporal.client,
+          logger,
+          rangeBlocks,
+          checkpoints: store,
+          auditMs: auditMinutes * 60_000,
+        },
+      ]
+    })
+  })
+}
+
+function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'emitter'>): string {
+  return `${emitterChain}/${emitter}`
+}
+
+function readable(bytes: Uint8Array): Vaa | undefined {
+  try {
+    return parseVaa(bytes)
+  } catch {
+    return undefined
+  }
+}
