@@ -33,8 +33,13 @@ export async function connectWorld(config: Config, only?: readonly ChainName[]):
   const served = [...new Set(only ?? Object.keys(config.chains))]
   const names = [...new Set([...served, ...sourcesOf(config, served)])]
   const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name))] as const))
-  await Promise.all([...chains.values()].map((chain) => chain.connect()))
-  return { chains, served, bridges: createBridges(config, chains, served) }
+  try {
+    await Promise.all([...chains.values()].map((chain) => chain.connect()))
+    return { chains, served, bridges: createBridges(config, chains, served) }
+  } catch (error) {
+    for (const chain of chains.values()) chain.close()
+    throw error
+  }
 }
 
 function buildChain(name: ChainName, chain: ChainConfig): Chain {

@@ -15,7 +15,7 @@ import type { Temporal } from './temporal.ts'
 
 interface StreamsContext {
   config: Config
-  temporal: Temporal
+  temporal: Pick<Temporal, 'client'>
   world: World
   settings: () => Settings
   logger: Logger

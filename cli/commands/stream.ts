@@ -9,6 +9,7 @@ import { listText, stateText } from '../stream-text.ts'
 import { streamArgument, withHeights } from '../streams.ts'
 import { orderCommands } from './stream-orders.ts'
 import { rereadCommand } from './stream-reread.ts'
+import { auditStreamCommand } from './stream-audit.ts'
 import { backfillCommand } from './stream-backfill.ts'
 import { checkpointCommand } from './stream-checkpoint.ts'
 
@@ -19,6 +20,7 @@ export function streamCommand(cli: Cli): Command {
     .addCommand(listCommand(cli))
     .addCommand(showCommand(cli))
     .addCommand(backfillCommand(cli))
+    .addCommand(auditStreamCommand(cli))
     .addCommand(rereadCommand(cli))
   for (const one of orderCommands(cli)) command.addCommand(one)
   return command.addCommand(checkpointCommand(cli))
