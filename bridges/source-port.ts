@@ -17,10 +17,10 @@ interface SourceBase {
   readonly sourceChain: ChainName
   /**
    * The highest number that the source has given out, at its finalized state, on the word of more than half of its nodes; undefined: none yet.
-   * @param known one that is known to exist: the look begins there
+   * @param known one that was known to exist: the look begins there; the answer is below it if it is gone
    */
   highest(known?: string): Promise<string | undefined>
-  /** Which of them the target's finalized state shows, by their ids; in batches, in the same order. Throws what reads throw. */
+  /** Which of them the target's finalized state shows, by their ids; in batches, in the same order. Throws NATIVE_NONCE_MISMATCH, what reads throw. */
   delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
 

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createFindDelivery } from '../../bridges/native-bridge/find-delivery.ts'
 import { batchIntent } from '../../bridges/native-bridge/batch.ts'
-import { idOf, type NativeTransfer } from '../../bridges/native-bridge/message.ts'
+import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
+import { createGoodMessages } from '../../bridges/native-bridge/good-messages.ts'
+import { idOf, type NativeTransfer, writeMessage } from '../../bridges/native-bridge/message.ts'
 import {
   completedIn,
   completedUnder,
@@ -12,6 +14,7 @@ import {
   recordedUnder,
   type StreamReader,
 } from '../../bridges/native-bridge/source.ts'
+import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
 import { freshAddress } from '../../devnet/accounts.ts'
 import type { NativeBridgeVariant } from '../../devnet/native-bridge.ts'
 import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
@@ -46,6 +49,26 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     const before = chain.calls.get('eth_call') ?? 0
     expect(await recordedUnder(chain, bridge, nonces)).toEqual([...started, undefined, undefined])
     expect((chain.calls.get('eth_call') ?? 0) - before).toBe(nonces.length)
+  })
+
+  it('asks once for what a stream has read by quorum: the door and the last look ask nobody', async () => {
+    const { source, target, route } = world
+    const counted = async (work: () => Promise<unknown>) => {
+      const before = source.chain.calls.get('eth_call') ?? 0
+      await work()
+      return (source.chain.calls.get('eth_call') ?? 0) - before
+    }
+    const good = createGoodMessages()
+    const endpoint = createEvmEndpoint({ chain: target.chain, routes: [{ ...route, source: source.chain }], good })
+    const stream = createNativeSource({ route, source: source.chain, target: target.chain, startBlock: 0, maxOpen: 100, good })
+    const messages = started.map((one) => writeMessage({ ...one, sourceNetworkId: 1337n, sourceBridge: source.bridge }))
+    const verify = () => Promise.all(messages.map((message) => endpoint.verify(message)))
+    const numbers = started.map(({ nonce }) => String(nonce))
+    expect(await counted(() => stream.recorded(numbers, 'finalized'))).toBe(numbers.length)
+    // One node alone is asked twice, a block apart; all wait together.
+    expect(await counted(() => stream.recorded(numbers, 'agreed'))).toBe(2 * numbers.length)
+    expect(await counted(verify)).toBe(0)
+    expect(new Set((await verify()).map(({ kind }) => kind))).toEqual(new Set(['valid']))
   })
 
   it('finds the highest nonce from any that is known, with two reads of one tick if there is none above', async () => {
