@@ -1,4 +1,5 @@
 import type { Devnet } from './index.ts'
+import type { NativeBridgeEnd } from './native-bridge.ts'
 import type { DevnetFiles } from './published-files.ts'
 import { toUniversal } from './vaa.ts'
 import type { WormholeChain } from './wormhole.ts'
@@ -15,17 +16,18 @@ export function summarizeDevnet(devnet: Devnet, files: DevnetFiles) {
       database: temporal.dbFile,
     },
     guardian: { spy: guardian.spy.address, api: guardian.apiUrl },
-    chains: Object.values(chains).map(summarizeChain),
+    chains: Object.values(chains).map((chain) => summarizeChain(chain, devnet.native?.ends[chain.name as 'ethereum' | 'bsc'])),
     lanes: lanes.map(({ chain, address, variable, privateKey }) => ({ chain, address, variable, devnetKey: privateKey })),
     outsiders: Object.entries(outsiders).map(([chain, { address, privateKey }]) => ({ chain, address, devnetKey: privateKey })),
     files,
   }
 }
 
-function summarizeChain(chain: WormholeChain) {
+function summarizeChain(chain: WormholeChain, native: NativeBridgeEnd | undefined) {
   const { name, wormholeChainId, anvil, core, tokenBridge, weth, token, wrappedWeth, wrappedToken, user } = chain
   const { url, chainId, blockTimeSeconds } = anvil
-  const contracts = { core, tokenBridge, weth, token, wrappedWeth, wrappedToken }
+  const natives = native && { nativeBridge: native.bridge, nativeToken: native.token }
+  const contracts = { core, tokenBridge, weth, token, wrappedWeth, wrappedToken, ...natives }
   const devnetUser = { address: user.address, devnetKey: user.privateKey }
   return {
     name,

@@ -6,13 +6,15 @@ import { devnetDir, writeDevnetFiles } from './published-files.ts'
 
 const help = `Usage: npm run devnet [-- options]
 
-Keeps a whole network up on this machine until Ctrl-C: Temporal with its Web UI, two chains with the real Wormhole contracts, a guardian.
-Every start is a new network: chains and Temporal begin empty.
+Keeps a whole network up on this machine until Ctrl-C: Temporal with its Web UI, two chains with the real Wormhole contracts and a
+native bridge both ways, a guardian. Every start is a new network: chains and Temporal begin empty.
 
   --block-time <seconds>       between blocks, fractions allowed (default 1)
   --slots-in-an-epoch <n>      finality lags the head by twice as many blocks (default 1)
   --guardians <1-19>           in the guardian set (default 1)
   --keys <n>                   lanes per chain (default 2)
+  --native <variant>           of the native bridge's contracts: fixed (default), strict (with the defects of those that were deployed), none
+  --batch <n>                  most completions of the native bridge in one transaction (default: each has its own)
   --in-memory                  Temporal in memory; otherwise a file in ${devnetDir}
   --json                       what runs, as one JSON object on stdout
   --help                       this text
@@ -29,6 +31,8 @@ async function main(args: readonly string[]): Promise<number> {
       'slots-in-an-epoch': { type: 'string', default: '1' },
       guardians: { type: 'string', default: '1' },
       keys: { type: 'string', default: '2' },
+      native: { type: 'string', default: 'fixed' },
+      batch: { type: 'string' },
       'in-memory': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -45,6 +49,8 @@ async function main(args: readonly string[]): Promise<number> {
     slotsInAnEpoch: number('--slots-in-an-epoch', values['slots-in-an-epoch'], 1, 32, true),
     guardians: number('--guardians', values.guardians, 1, 19, true),
     keysPerChain: number('--keys', values.keys, 1, 20, true),
+    native: variant(values.native),
+    batch: values.batch === undefined ? undefined : number('--batch', values.batch, 2, 100, true),
     inMemory: values['in-memory'],
     dir: devnetDir,
     ports: await choosePorts(),
@@ -80,6 +86,13 @@ async function choosePorts(): Promise<DevnetPorts> {
     Object.entries(wellKnown).map(async ([name, port]) => [name, (await accepts(port)) ? await freePort() : port] as const),
   )
   return Object.fromEntries(chosen)
+}
+
+/** Throws Error that names the option and what it takes. */
+function variant(text: string): 'fixed' | 'strict' | false {
+  if (text === 'none') return false
+  if (text === 'fixed' || text === 'strict') return text
+  throw new Error(`--native takes fixed, strict or none, not "${text}"`)
 }
 
 /** Throws Error that names the option and what it takes. */

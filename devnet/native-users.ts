@@ -36,6 +36,9 @@ export interface SentNativeTransfer {
   readonly sentAt: number
 }
 
+/** What users need to know of an end: enough to send from another process than the devnet's. */
+export type NativeSide = Pick<NativeBridgeEnd, 'name' | 'user' | 'bridge' | 'token'> & { readonly anvil: AnvilNode }
+
 /** Sends users' transfers over one direction of the native bridge. */
 export interface NativeUsers {
   /** All at once, in as few blocks as the gas limit allows; resolves when all are mined. Throws Error if one reverted, or got another id than it must have. */
@@ -46,7 +49,7 @@ export interface NativeUsers {
 const paid = { type: 2, gasLimit: 250_000n, maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n } as const
 
 /** The users of one direction. They wait for the chain's own blocks and mine none. */
-export function startNativeUsers(source: NativeBridgeEnd, target: NativeBridgeEnd): NativeUsers {
+export function startNativeUsers(source: NativeSide, target: NativeSide): NativeUsers {
   const { rpc } = source.anvil
   const wallet = new Wallet(source.user.privateKey)
   let line: Promise<unknown> = Promise.resolve()
@@ -69,7 +72,7 @@ export function startNativeUsers(source: NativeBridgeEnd, target: NativeBridgeEn
 
 type Wanted = Required<NativeUserTransfer>
 
-async function sendAll(source: NativeBridgeEnd, wallet: Wallet, wanted: readonly Wanted[]): Promise<{ hashes: string[]; next: number }> {
+async function sendAll(source: NativeSide, wallet: Wallet, wanted: readonly Wanted[]): Promise<{ hashes: string[]; next: number }> {
   const { rpc, chainId } = source.anvil
   const abi = await nativeBridgeAbi()
   const first = Number(await rpc<string>('eth_getTransactionCount', [wallet.address, 'pending']))
@@ -84,7 +87,7 @@ async function sendAll(source: NativeBridgeEnd, wallet: Wallet, wanted: readonly
 }
 
 /** What the contract made of it, held against what the user asked for. */
-async function outcome(source: NativeBridgeEnd, target: NativeBridgeEnd, wanted: Wanted, txHash: string): Promise<SentNativeTransfer> {
+async function outcome(source: NativeSide, target: NativeSide, wanted: Wanted, txHash: string): Promise<SentNativeTransfer> {
   const mined = await minedOf(source.anvil, txHash)
   const [made] = initiatedIn(mined, source.bridge, await nativeBridgeAbi())
   if (!made) throw new Error(`The user's transaction ${txHash} on ${source.name} reverted`)

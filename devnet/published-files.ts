@@ -4,6 +4,7 @@ import { stringify } from 'yaml'
 import { RelayerError } from '../domain/errors.ts'
 import { attachAnvil } from './anvil.ts'
 import type { Devnet } from './index.ts'
+import type { NativeSide } from './native-users.ts'
 import type { UserSide } from './users.ts'
 
 /** Where `npm run devnet` keeps what other commands need. */
@@ -18,6 +19,13 @@ export interface DevnetFiles {
   readonly chains: string
 }
 
+/** A chain in the file. */
+type PublishedSide = Omit<UserSide, 'anvil'> & {
+  readonly url: string
+  readonly chainId: number
+  readonly native?: Pick<NativeSide, 'user' | 'bridge' | 'token'>
+}
+
 /** Writes the config of a relayer, the environment that it wants, and the chains. The environment file is readable by its owner only. */
 export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<DevnetFiles> {
   await mkdir(dir, { recursive: true })
@@ -30,7 +38,8 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
     ['# DEVNET keys: never fund them on a real network.', `PORTAGE_CONFIG=${files.config}`, ...variables, ''].join('\n'),
   )
   await chmod(files.env, 0o600)
-  const sides = Object.values(devnet.chains).map((chain) => {
+  const sides = Object.values(devnet.chains).map((chain): PublishedSide => {
+    const end = devnet.native?.ends[chain.name as 'ethereum' | 'bsc']
     const { anvil, name, wormholeChainId, user, core, tokenBridge, weth, token, wrappedWeth, wrappedToken } = chain
     return {
       url: anvil.url,
@@ -44,6 +53,7 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
       token,
       wrappedWeth,
       wrappedToken,
+      ...(end && { native: { user: end.user, bridge: end.bridge, token: end.token } }),
     }
   })
   await writeFile(files.chains, JSON.stringify(sides, null, 2))
@@ -51,13 +61,13 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
 }
 
 /** The chains of a devnet that runs in another process. Throws SETUP_INCOMPLETE if none was started here. */
-export async function readDevnetChains(dir: string = devnetDir): Promise<UserSide[]> {
+export async function readDevnetChains(dir: string = devnetDir): Promise<(UserSide & { readonly native?: NativeSide })[]> {
   try {
-    const sides = JSON.parse(await readFile(join(dir, 'chains.json'), 'utf8')) as (Omit<UserSide, 'anvil'> & {
-      url: string
-      chainId: number
-    })[]
-    return sides.map(({ url, chainId, ...side }) => ({ ...side, anvil: attachAnvil(url, chainId) }))
+    const sides = JSON.parse(await readFile(join(dir, 'chains.json'), 'utf8')) as PublishedSide[]
+    return sides.map(({ url, chainId, native, ...side }) => {
+      const anvil = attachAnvil(url, chainId)
+      return { ...side, anvil, ...(native && { native: { ...native, name: side.name, anvil } }) }
+    })
   } catch (cause) {
     throw new RelayerError('SETUP_INCOMPLETE', { detail: `No devnet was started in ${dir}: start one with npm run devnet.`, cause })
   }
