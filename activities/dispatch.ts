@@ -125,7 +125,8 @@ async function acquire(
 
 const lostText = 'the ledger knows nothing of it any more: look at the transactions of the account before it is ordered again'
 
-function refused({ why, detail }: Extract<Acquired, { kind: 'refused' }>): DispatchResult {
+function refused({ why, detail, later }: Extract<Acquired, { kind: 'refused' }>): DispatchResult {
+  if (later !== undefined) return { kind: 'superseded', intentId: later }
   if (why === 'withdrawn') return { kind: 'withdrawn' }
   if (why === 'conflict' || why === 'none') throw new RelayerError('LANE_CONFLICT', { detail })
   return { kind: 'no-slot', code: refusalCodes[why], reason: detail }

@@ -100,7 +100,11 @@ function grant(state: LaneState, request: GrantRequest, ofBefore: boolean): Step
   }
   if (isWithdrawn(state, owner.intentId)) return refuse(state, 'withdrawn', 'the intent was withdrawn')
   const later = state.replaced ? undefined : laterRound(state, owner)
-  if (later) return refuse(state, 'withdrawn', `nonce ${later.nonce} is of a later round, ${later.owner?.intentId}`)
+  if (later?.owner) {
+    const { nonce, owner: holder } = later
+    const detail = `nonce ${nonce} is of a later round, ${holder.intentId}`
+    return { state, answer: { kind: 'refused', why: 'withdrawn', detail, later: holder.intentId } }
+  }
   if (request.onlyExisting && !state.replaced) return refuse(state, 'none', 'the intent has no nonce')
   if (ofBefore) return refuse(doubted(state), 'unsynced', 'the ledger was reset: what it had answered to this is not known')
   const open = unmined(state)

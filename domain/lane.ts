@@ -205,7 +205,8 @@ export type Refusal = 'window' | 'funds' | 'paused' | 'draining' | 'forbidden' |
 
 export type LaneAnswer =
   | { readonly kind: 'granted'; readonly entry: Entry }
-  | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string }
+  /** `later`: the intent of the same owner, of a later round, that holds a nonce; absent: it is refused for something else. */
+  | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string; readonly later?: string }
   | { readonly kind: 'attempts'; readonly attempts: readonly Attempt[] }
   | { readonly kind: 'free' }
   | { readonly kind: 'held'; readonly nonce: number }

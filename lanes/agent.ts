@@ -3,7 +3,7 @@ import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { FeeDesk } from '../domain/fee-policy.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { LaneId } from '../domain/lane-id.ts'
-import type { Attempt, Entry, FillOrder, LaneConfig, LaneView, Owner, RaiseOrder, Refusal } from '../domain/lane.ts'
+import type { Attempt, Entry, FillOrder, LaneAnswer, LaneConfig, LaneView, Owner, RaiseOrder, Refusal } from '../domain/lane.ts'
 import type { Logger } from '../observability/logger.ts'
 import { AccountWatch } from './account-watch.ts'
 import { Alerts } from './alerts.ts'
@@ -26,9 +26,7 @@ export interface Want {
   readonly errand?: boolean
 }
 
-export type Acquired =
-  | { readonly kind: 'flight'; readonly flight: Flight }
-  | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string }
+export type Acquired = { readonly kind: 'flight'; readonly flight: Flight } | Extract<LaneAnswer, { kind: 'refused' }>
 
 interface Waiter extends Waiting {
   readonly want: Want

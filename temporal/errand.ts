@@ -82,6 +82,8 @@ export type DispatchResult =
   | { kind: 'impossible'; reason: string }
   /** The nonce was used by a no-op of the lane, or by somebody else; final. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'foreign' }
+  /** A later round of it holds a nonce: it began anew (its workflow was reset), and goes on with that one. */
+  | { kind: 'superseded'; intentId: string }
   /** Cancelled before it held a nonce. */
   | { kind: 'withdrawn' }
   /** It may have held a nonce, and the ledger knows nothing of it. */

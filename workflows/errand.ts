@@ -34,17 +34,19 @@ export async function errand(input: ErrandInput): Promise<ErrandStatus> {
     if (status.state !== 'waiting' && status.state !== 'pending') return status
     const wait = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
     // A cancel that came meanwhile is acted upon at once.
-    if (result.kind !== 'spent') await condition(() => progress.cancelledBy !== heeded, wait)
+    if (result.kind !== 'spent' && result.kind !== 'superseded') await condition(() => progress.cancelledBy !== heeded, wait)
   }
 }
 
 type Outcome = DispatchResult | { kind: 'refused'; reason: string }
 
 async function dispatch({ lane, intent, by, reason }: ErrandInput, progress: ErrandProgress): Promise<Outcome> {
-  const { workflowId } = workflowInfo()
+  const { workflowId, runId, originalExecutionRunId } = workflowInfo()
   const { startToCloseTimeout, heartbeatTimeout, retry } = policies.broadcast
   const options = { startToCloseTimeout, heartbeatTimeout, retry, taskQueue: laneQueue(lane), summary: `${reason} (${by})` }
-  const { round, again, held, cancelledBy } = progress
+  const { round, held, cancelledBy } = progress
+  // What the run before a reset did is not known: nothing is paid that may have been. It goes on with what it holds, and else ends `lost`.
+  const again = progress.again || runId !== originalExecutionRunId
   progress.again = true
   const cancel = cancelledBy !== undefined
   const input = { lane, owner: workflowId, intentId: `${workflowId}/${round}`, intent, again, ...(held && { held }), cancel }
@@ -78,6 +80,9 @@ function told(result: Outcome, progress: ErrandProgress): Partial<ErrandStatus> 
       delete progress.held
       return { state: 'waiting', detail: `${detail}; again with another` }
     }
+    case 'superseded':
+      progress.round = Math.max(progress.round + 1, Number(/[0-9]+$/.exec(result.intentId)?.[0] ?? 0))
+      return { state: 'waiting', detail: `${result.intentId} holds a nonce` }
     case 'withdrawn':
       return { state: 'cancelled', detail: cancelledText(progress, 'nothing was sent') }
     default:

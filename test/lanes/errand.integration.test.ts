@@ -12,6 +12,7 @@ import { drainSignal } from '../../temporal/messages.ts'
 import { laneQueue, lanesQueue, laneWorkflowId } from '../../temporal/names.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner } from '../helpers/evm.ts'
+import { resetRun } from './reset-run.ts'
 import { laneOf, startLaneSetting, type LaneSetting } from './setting.ts'
 
 const patience = { timeoutMs: 30_000 }
@@ -114,4 +115,40 @@ describe('An errand', () => {
     await until(over, { timeoutMs: 60_000, what: 'the errand to end' })
     expect(await errand.result()).toMatchObject({ state: 'cancelled', nonce: 2, detail: expect.stringContaining('a change of mind') })
   }, 90_000)
+
+  test('reset in Temporal in its second round goes on with the nonce that this holds', async () => {
+    const to = freshAddress()
+    const errand = await start({ to, value: '11' })
+    await inPool(1)
+    const [{ nonce = -1 } = {}] = await pooled(setting.anvil, signer.address)
+    // Its first nonce gets a no-op, which is not its doing: it pays with another.
+    await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'c', nonce })
+    const again = async () => {
+      const [first] = await pooled(setting.anvil, signer.address)
+      await (first === undefined || first.to === signer.address ? setting.mine() : setting.passBlock())
+      return first !== undefined && first.nonce > nonce
+    }
+    await until(again, { timeoutMs: 60_000, everyMs: 200, what: 'the payment with another nonce' })
+    await resetRun(setting.ledgers.temporal, errand.workflowId, 'first')
+    const after = client().getHandle<(input: ErrandInput) => Promise<ErrandStatus>>(errand.workflowId)
+    const over = async () => {
+      await setting.mine()
+      return (await after.describe()).status.name !== 'RUNNING'
+    }
+    await until(over, { timeoutMs: 60_000, everyMs: 200, what: 'the errand to end' })
+    expect(await after.result()).toMatchObject({ state: 'done', nonce: nonce + 1 })
+    expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(11n)
+  }, 150_000)
+
+  test('reset in Temporal after it was paid pays nothing again', async () => {
+    const to = freshAddress()
+    const errand = await start({ to, value: '13' })
+    await inPool(1)
+    await setting.mine(3)
+    expect(await errand.result()).toMatchObject({ state: 'done' })
+    await resetRun(setting.ledgers.temporal, errand.workflowId, 'first')
+    expect(await client().getHandle(errand.workflowId).result()).toMatchObject({ state: 'lost' })
+    await setting.mine(3)
+    expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(13n)
+  }, 60_000)
 })
