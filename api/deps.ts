@@ -40,6 +40,8 @@ export interface ApiDeps {
   readonly logger: Logger
   /** Finalized height of a chain that this process reads; absent: it reads none. */
   readonly finalizedHeight?: (chain: string) => number | undefined
+  /** This process feeds the streams, and so tells their metrics itself. Default: it does not. */
+  readonly feedsStreams?: boolean
   /** Beside Temporal, which is always looked at. */
   readonly health: readonly HealthProbe[]
 }

@@ -21,8 +21,10 @@ export async function startApi(options: {
   settings: () => Settings
   logger: Logger
   metrics: Metrics
+  /** Does this process feed the streams, too? */
+  feedsStreams: boolean
 }): Promise<Service> {
-  const { config, temporal, world, settings, logger, metrics } = options
+  const { config, temporal, world, settings, logger, metrics, feedsStreams } = options
   const { host, port, requestsPerMinute } = config.api
   const api = await createApi(
     {
@@ -32,6 +34,8 @@ export async function startApi(options: {
       guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],
       metrics,
       logger,
+      feedsStreams,
+      finalizedHeight: (chain) => world.chains.get(chain)?.heads.current?.finalized,
       health: [...world.chains.values()].map((chain) => ({
         name: `chain ${chain.name}`,
         check: async () => {

@@ -73,7 +73,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   }
   if (serves('intake')) services.push(startIntake({ config, temporal, world, settings, logger, metrics }))
   if (serves('intake')) services.push(startStreams({ config, temporal, world, settings, logger, metrics }))
-  if (serves('api')) services.push(await startApi({ config, temporal, world, settings, logger, metrics }))
+  if (serves('api')) services.push(await startApi({ config, temporal, world, settings, logger, metrics, feedsStreams: serves('intake') }))
   logger.info('running', { role, chains: world.served, lanes: agents.length, workers: ledgers.length + workers.length })
   return supervise({ ledgers, workers, agents, services, watch, temporal, world, logger })
 }

@@ -1,12 +1,14 @@
 import type { Api, ApiDeps } from '../deps.ts'
+import { createStreamMetrics } from '../stream-metrics.ts'
 import { createTransferCounts } from '../transfer-counts.ts'
 
 /** `GET /metrics`: Prometheus text. Not rate limited. */
-export function metricsRoute(app: Api, { client, metrics }: ApiDeps): void {
+export function metricsRoute(app: Api, { client, metrics, feedsStreams = false, finalizedHeight = () => undefined }: ApiDeps): void {
   const countTransfers = createTransferCounts(client, metrics)
+  const askStreams = feedsStreams ? async () => {} : createStreamMetrics(client, metrics, finalizedHeight)
   const schema = { summary: 'Metrics in the Prometheus text format', produces: ['text/plain'] }
   app.get('/metrics', { config: { rateLimit: false }, schema }, async (_, reply) => {
-    await countTransfers()
+    await Promise.all([countTransfers(), askStreams()])
     return reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics.render())
   })
 }
