@@ -22,17 +22,19 @@ export interface VaaServer {
   readonly url: string
   /** Paths that were asked for, in order, refused ones included. */
   readonly requests: readonly string[]
-  /** Requests that came before the time that an earlier Retry-After had named. */
+  /** Requests that came before the time that an earlier Retry-After had named; those that were on their way when it was said do not count. */
   readonly early: number
   /** Replaces what was said before; nothing: it is well again. */
   trouble(trouble?: Trouble): void
   stop(): Promise<void>
 }
 
+const onTheWayMs = 500
+
 export async function startVaaServer(answer: (method: string, path: string) => VaaAnswer, port = 0): Promise<VaaServer> {
   const requests: string[] = []
   let now: Trouble = {}
-  let [windowEnd, inWindow, closedUntil, early] = [0, 0, 0, 0]
+  let [windowEnd, inWindow, closedFrom, closedUntil, early] = [0, 0, 0, 0, 0]
 
   function refusal(): { status: number; waitMs?: number; as: 'seconds' | 'date' } | undefined {
     const { refuse, limit } = now
@@ -49,12 +51,13 @@ export async function startVaaServer(answer: (method: string, path: string) => V
     const path = new URL(request.url ?? '/', 'http://devnet').pathname
     requests.push(path)
     if (now.silent) return
-    if (Date.now() < closedUntil) early++
+    if (closedFrom < Date.now() && Date.now() < closedUntil) early++
     const refused = refusal()
     if (refused) {
       const { status, waitMs, as } = refused
       // Rounded up to what a header can say: whoever keeps to it is never early.
       const until = waitMs === undefined ? undefined : Math.ceil((Date.now() + waitMs) / 1_000) * 1_000
+      if (until !== undefined && Date.now() >= closedUntil) closedFrom = Date.now() + onTheWayMs
       if (until !== undefined) closedUntil = Math.max(closedUntil, Math.min(until, Date.now() + Math.ceil((waitMs ?? 0) / 1_000) * 1_000))
       const value =
         until === undefined || waitMs === undefined
@@ -82,7 +85,7 @@ export async function startVaaServer(answer: (method: string, path: string) => V
     },
     trouble(trouble = {}) {
       now = trouble
-      ;[windowEnd, inWindow, closedUntil] = [0, 0, 0]
+      ;[windowEnd, inWindow, closedFrom, closedUntil] = [0, 0, 0, 0]
     },
     stop: () =>
       new Promise((resolve) => {

@@ -19,7 +19,10 @@ export async function beginSigned(
 ): Promise<StreamInput> {
   const { config, begins } = source
   const highest = await source.highest()
-  const checkpoint = await readCheckpoint().catch((error: unknown) => void onProblem(error))
+  const checkpoint = await readCheckpoint().catch((error: unknown) => {
+    onProblem(error)
+    return undefined
+  })
   const trusted = checkpoint && isOf(checkpoint, highest) ? checkpoint : undefined
   if (checkpoint && !trusted) {
     const detail = `It speaks of number ${checkpoint.completedNumber}, and the source's highest is ${highest ?? 'none'}.`

@@ -43,10 +43,11 @@ export async function fillNumbers(deps: Deps, numbers: readonly string[]): Promi
     const transfers = copies.flatMap(({ transfer }) => (transfer ? [transfer] : []))
     const answers = await deps.source.delivered(transfers)
     const delivered = new Set(transfers.filter((_, index) => answers[index]).map(({ sequence }) => sequence))
-    const results = await Promise.all(
-      copies.map((copy) => (delivered.has(copy.number) ? ({ kind: 'delivered' } as const) : enter(deps, copy))),
-    )
-    left = copies.flatMap(({ number, vaa }, index) => {
+    const isDone = ({ number }: Copy) => delivered.has(number)
+    for (const { number } of copies.filter(isDone)) outcomes.set(number, { kind: 'delivered' })
+    const entering = copies.filter((copy) => !isDone(copy))
+    const results = await Promise.all(entering.map((copy) => enter(deps, copy)))
+    left = entering.flatMap(({ number, vaa }, index) => {
       const result = results[index]
       if (!result) return []
       if (!('refusedAs' in result)) {
