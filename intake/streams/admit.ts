@@ -1,5 +1,6 @@
 import type { BlockRange, PlacedTransfer } from '../../bridges/source-port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
+import { hasNumber } from '../../domain/interval-set.ts'
 import { isWanted, room } from '../../domain/stream-numbers.ts'
 import type { Reading, StreamState } from '../../domain/stream.ts'
 import { startAll } from './starting.ts'
@@ -43,24 +44,21 @@ export async function readRange(work: Work, range: BlockRange): Promise<readonly
  */
 export async function admit(work: Work, placed: readonly PlacedTransfer[], live: boolean, era: number): Promise<Reading | undefined> {
   if (placed.length === 0) return { numbers: [], passed: [] }
-  const { line, source, stopping } = work
+  const { line, stopping } = work
   const over = new Set<string>()
-  let isAsked = false
+  const asked = new Set<string>()
   while (!stopping.aborted && line.era === era) {
     const state = await line.state()
     if (!state || state.paused || line.era !== era) return undefined
     const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))
-    if (!isAsked && (!live || state.ahead.length > 0)) {
-      const shown = await source.delivered(wanted.map(({ transfer }) => transfer))
-      wanted.forEach(({ transfer }, index) => shown[index] && over.add(transfer.sequence))
-      isAsked = true
-    }
+    await ask(work, wanted, over, asked, (number) => !live || hasNumber(state.ahead, number))
     const fitting = fits(state, wanted, over)
     if (fitting.length === wanted.length) {
       await startAll(
         work,
         wanted.map(({ transfer }) => transfer).filter(({ sequence }) => !over.has(sequence)),
       )
+      await ask(work, wanted, over, asked, (number) => work.memory.isReported(number))
       const passed = placed.filter((one) => !wanted.includes(one))
       return { ...finding(wanted, over), passed: setOf(passed.map(({ transfer }) => transfer.sequence)) }
     }
@@ -71,10 +69,30 @@ export async function admit(work: Work, placed: readonly PlacedTransfer[], live:
         work,
         fresh.map(({ transfer }) => transfer).filter(({ sequence }) => !over.has(sequence)),
       )
+      await ask(work, fresh, over, asked, (number) => work.memory.isReported(number))
       await line.tell([{ kind: 'seen', ...finding(fresh, over) }], era)
     }
   }
   return undefined
+}
+
+/** Reads whether these are delivered, once each: by their ids, which is more than what a completion of an unseen number says. */
+async function ask(
+  { source, memory }: Work,
+  placed: readonly PlacedTransfer[],
+  over: Set<string>,
+  asked: Set<string>,
+  isDue: (number: string) => boolean,
+): Promise<void> {
+  // One that was completed while it waited for room is asked for again.
+  const isOpen = (number: string) => !over.has(number) && (!asked.has(number) || memory.isReported(number))
+  const due = placed.map(({ transfer }) => transfer).filter(({ sequence }) => isOpen(sequence) && isDue(sequence))
+  if (due.length === 0) return
+  const shown = await source.delivered(due)
+  due.forEach(({ sequence }, index) => {
+    asked.add(sequence)
+    if (shown[index]) over.add(sequence)
+  })
 }
 
 /** The first of them, in order, so that no number is skipped: as many as there is room for, and as fit into an update. */

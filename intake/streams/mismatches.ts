@@ -1,5 +1,4 @@
-import { toRelayerError } from '../../domain/errors.ts'
-import type { RelayerError } from '../../domain/errors.ts'
+import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { Chain } from '../../chains/port.ts'
 import { isMismatch } from '../halt-route.ts'
 import { nextHead } from './work.ts'
@@ -10,19 +9,19 @@ import type { Work } from './work.ts'
  * thrown again, so that the stream does not go past it. Throws what `read` throws, and SETTINGS_UNREACHABLE where the halt could not be ordered.
  */
 export async function guarded<T>(work: Work, chain: Chain, read: () => Promise<T>): Promise<T> {
+  let first: RelayerError
   try {
-    const value = await read()
-    return value
+    return await read()
   } catch (thrown) {
-    const first = toRelayerError(thrown)
-    if (!isMismatch(first.code)) throw first
-    work.logger.warn('a contradiction between the contracts of a route; looking again', {
-      stream: work.source.config.stream,
-      error: first.message,
-    })
-    await nextHead(chain, work.stopping)
-    return await secondLook(work, first, read)
+    first = toRelayerError(thrown)
   }
+  if (!isMismatch(first.code)) throw first
+  work.logger.warn('a contradiction between the contracts of a route; looking again', {
+    stream: work.source.config.stream,
+    error: first.message,
+  })
+  await nextHead(chain, work.stopping)
+  return secondLook(work, first, read)
 }
 
 async function secondLook<T>(work: Work, first: RelayerError, read: () => Promise<T>): Promise<T> {
@@ -31,9 +30,12 @@ async function secondLook<T>(work: Work, first: RelayerError, read: () => Promis
   } catch (thrown) {
     const second = toRelayerError(thrown)
     const isSame = second.code === first.code && second.facts['nonce'] === first.facts['nonce']
-    if (!isSame || !(await isConfirmed(work, second))) throw second
-    await halt(work, second)
-    throw second
+    if (isSame && (await isConfirmed(work, second))) {
+      await halt(work, second)
+      throw second
+    }
+    // One node's word, which another one does not bear out: it is asked again soon.
+    throw isMismatch(second.code) ? new RelayerError('NODE_REFUSED', { detail: second.message, cause: second }) : second
   }
 }
 

@@ -158,7 +158,7 @@ export class StreamClient {
 
   /** The same update id at every try: within a run the server itself answers a repeated one only once. */
   async #told(requests: readonly StreamRequest[]): Promise<StreamResponse> {
-    const { client, config, logger, begin = () => Promise.resolve({ config }) } = this.#options
+    const { client, config, logger } = this.#options
     const updateId = `${this.#process}-${++this.#count}`
     let input: StreamInput | undefined
     for (let tries = 0; !this.#closing.signal.aborted; tries++) {
@@ -167,16 +167,11 @@ export class StreamClient {
       } catch (error) {
         if (this.#closing.signal.aborted) break
         if (isGone(error) && !input) {
-          input = await this.#orClosed(begin()).catch((cause: unknown) => void this.#wail(cause, tries))
+          input = await this.#begin(tries)
           if (input) continue
         } else {
-          const { malformed, full } = refusal(error)
-          if (malformed !== undefined) {
-            const detail = `the stream refuses a request: ${malformed}`
-            throw new RelayerError('INTERNAL', { detail, facts: { stream: config.stream } })
-          }
           input = undefined
-          if (!full) this.#wail(error, tries)
+          this.#consider(error, tries)
         }
         const wait = backoffMs(tries, 50, longestRetryMs)
         await this.#orClosed(new Promise((resolve) => setTimeout(resolve, wait))).catch(() => {})
@@ -184,6 +179,25 @@ export class StreamClient {
       }
     }
     throw this.#unreachable()
+  }
+
+  /** Undefined: it cannot be said now. */
+  async #begin(tries: number): Promise<StreamInput | undefined> {
+    const { config, begin = () => Promise.resolve({ config }) } = this.#options
+    try {
+      return await this.#orClosed(begin())
+    } catch (error) {
+      this.#wail(error, tries)
+      return undefined
+    }
+  }
+
+  /** Throws INTERNAL for what is not heard differently another time. */
+  #consider(error: unknown, tries: number): void {
+    const { malformed, full } = refusal(error)
+    const facts = { stream: this.#options.config.stream }
+    if (malformed !== undefined) throw new RelayerError('INTERNAL', { detail: `the stream refuses a request: ${malformed}`, facts })
+    if (!full) this.#wail(error, tries)
   }
 
   #wail(error: unknown, tries: number): void {
