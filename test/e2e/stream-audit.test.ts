@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { nativeTransferId } from '../../devnet/sent.ts'
+import { until } from '../../devnet/until.ts'
+import { runCli } from '../cli/run-cli.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const [there, back] = ['native-bridge:ethereum:bsc', 'native-bridge:bsc:ethereum']
+
+/** What operators see of a stream that works, and an audit by hand of one that nobody feeds. */
+describe('A native bridge', () => {
+  let stage: Stage
+  let portage: PortageProcess
+
+  const stream = async (...argv: string[]) => {
+    const setting = { env: { ...process.env, ...stage.devnet.env } }
+    const { code, out, err } = await runCli(['stream', ...argv, '--json', '--config', portage.configPath], setting)
+    return { code, err, answer: JSON.parse(out) as Record<string, unknown> }
+  }
+  const send = (...amounts: bigint[]) => stage.devnet.native!.users.ethereum.send(amounts.map((amount) => ({ amount })))
+  const view = async () => (await stream('show', there)).answer['view'] as Record<string, unknown>
+  const metric = async (api: PortageProcess, series: string) => {
+    const lines = (await (await fetch(`${api.apiUrl}/metrics`)).text()).split('\n')
+    return lines.find((line) => line.startsWith(`${series} `))?.split(' ')[1]
+  }
+
+  beforeAll(async () => {
+    // No audit by itself: the one by hand is to be seen.
+    stage = await startStage({ native: 'fixed', wormhole: false, auditMinutes: 60 })
+    portage = await stage.portage()
+  })
+  afterAll(() => stage?.close())
+
+  test('has a stream each way, with a watermark that rises, in the list and in the metrics', async () => {
+    await send(5n, 6n, 7n)
+    await until(async () => (await view())['completed_nonce_height'] === '3', { timeoutMs: 60_000, what: 'the watermark to be 3' })
+    const { streams } = (await stream('list')).answer as { streams: { stream: string; lag: number }[] }
+    expect(streams.map((row) => row.stream)).toEqual([back, there])
+    expect(streams[1]).toMatchObject({ open: 0, parked: 0, gaps: {}, alarms: [], completed_nonce_height: '3', lag: expect.any(Number) })
+    expect(streams[1]?.lag).toBeLessThan(30)
+    expect(await metric(portage, `portage_stream_completed_nonce_height{stream="${there}"}`)).toBe('3')
+    expect(await metric(portage, `portage_stream_alarm{stream="${there}",kind="forked"}`)).toBe('0')
+    expect(await metric(portage, 'portage_chain_quorum{chain="ethereum"}')).toBe('1')
+  })
+
+  test('audited by hand shows nothing amiss; a stream that no route is does not exist', async () => {
+    expect(await stream('audit', there)).toMatchObject({
+      code: 0,
+      answer: { stream: there, upTo: '3', gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 },
+    })
+    const unknown = await stream('audit', 'native-bridge:ethereum:ethereum')
+    expect(unknown).toMatchObject({ code: 1, answer: { error: { code: 'STREAM_NOT_FOUND' } } })
+  })
+
+  test('audited by hand starts again what was open and is gone, while no intake runs', async () => {
+    const halt = (...argv: string[]) =>
+      runCli([...argv, '--all', '--reason', 'a test', '--config', portage.configPath], { env: { ...process.env, ...stage.devnet.env } })
+    expect(await halt('halt')).toMatchObject({ code: 0 })
+    const [one] = await send(8n)
+    const id = nativeTransferId(one!)
+    await until(async () => (await view())['open'] === 1, { timeoutMs: 30_000, what: 'the transfer to be open' })
+    await stage.end(portage)
+    const api = await stage.portage({ role: 'api', name: 'api' })
+    await stage.portage({ role: 'lanes', name: 'lanes' })
+    await stage.temporal('workflow', 'terminate', '--workflow-id', id, '--reason', 'a test')
+
+    expect(await metric(api, `portage_stream_open{stream="${there}"}`)).toBe('1')
+    // The visibility store may still show it as running.
+    const again = async () => {
+      const { code, answer } = await stream('audit', there)
+      return answer['started'] === 1 && { code, answer }
+    }
+    expect(await until(again, { timeoutMs: 30_000, what: 'the audit to start it again' })).toMatchObject({ code: 0, answer: { gaps: 0 } })
+    expect((await stage.client.workflow.getHandle(id).describe()).status.name).toBe('RUNNING')
+
+    expect(await halt('unhalt')).toMatchObject({ code: 0 })
+    portage = await stage.portage({ name: 'again' })
+    await until(async () => (await view())['completed_nonce_height'] === '4', { timeoutMs: 60_000, what: 'the watermark to be 4' })
+  })
+})
