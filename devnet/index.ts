@@ -120,7 +120,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
     ])
     const [temporal, ethereumNode, bscNode] = [valueOf(server), valueOf(ethereumStart), valueOf(bscStart)]
     const guardians = devnetGuardians(options.guardians ?? 1)
-    log(`Deploying Wormhole to both chains (${guardians.length} guardian${guardians.length === 1 ? '' : 's'})…`)
+    log(`Deploying the contracts on both chains (${guardians.length} guardian${guardians.length === 1 ? '' : 's'})…`)
     const plans = [plan('ethereum', ethereumNode, 0), plan('bsc', bscNode, 1)] as const
     const [ethereum, bsc] = await deployWormhole(plans, { guardians, consistencyLevel: options.consistencyLevel })
     const proxies = (node: Anvil) => Promise.all(Array.from({ length: options.nodesPerChain ?? 0 }, () => keep(startFaultProxy(node.url))))
@@ -152,6 +152,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
           temporalAddress: temporal.address,
           spyAddress: guardian.spy.address,
           guardianApi: guardian.apiUrl,
+          wormholescanApi: guardian.wormholescan.url,
           window: options.window,
           apiPort: options.ports?.api,
           wormhole: options.wormhole,

@@ -23,6 +23,7 @@ export interface RelayerConfigInput {
   readonly temporalAddress: string
   readonly spyAddress: string
   readonly guardianApi: string
+  readonly wormholescanApi: string
   /** Nonces in flight per lane. Default 64: what a devnet's pool takes without complaint. */
   readonly window?: number
   readonly apiPort?: number
@@ -81,6 +82,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
         'wormhole-token-bridge': {
           spy: { address: input.spyAddress },
           guardianApis: [input.guardianApi],
+          wormholescanApis: [input.wormholescanApi],
           minimumFees: Object.fromEntries(chains.map(({ name }) => [name, fees])),
         },
       }),

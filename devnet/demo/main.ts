@@ -5,6 +5,7 @@ import type { Devnet } from '../index.ts'
 import { startDevnet } from '../index.ts'
 import type { PortageProcess } from '../portage.ts'
 import { startPortage } from '../portage.ts'
+import { until } from '../until.ts'
 import { byBridge, keyOf, type AnySent } from '../sent.ts'
 import { isSettled, lookAtTransfers } from './follow.ts'
 import type { Seen } from './follow.ts'
@@ -12,7 +13,7 @@ import { sendTransfers } from './load.ts'
 import type { DemoOptions } from './options.ts'
 import { Screen } from './screen.ts'
 import type { Summary } from './summary.ts'
-import { watermarks } from './streams.ts'
+import { unprovedStreams, watermarks } from './streams.ts'
 import { describe, isClean, summarize } from './summary.ts'
 
 const lookEveryMs = 500
@@ -33,7 +34,7 @@ export async function demo(options: DemoOptions): Promise<number> {
   say(`Starting Temporal and two chains with ${parts[bridge]}…`)
   const devnet = await startDevnet({
     ...{ keysPerChain: keys, blockTimeSeconds: blockTime, guardians, inMemory, dir, log: say },
-    ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', batch },
+    ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', batch, auditMinutes: 0.1 },
   })
   try {
     const portage = await startPortage(devnet)
@@ -80,14 +81,22 @@ async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions
   }
   const elapsedMs = Date.now() - started
   await sends
+  const calls = (await rpcCalls(portage)) - rpcBefore
+  const unproved = await untilProved(client, sent)
   const summary = summarize({
-    ...{ bridge: options.bridge, sent, seen, elapsedMs },
-    rpcCalls: (await rpcCalls(portage)) - rpcBefore,
+    ...{ bridge: options.bridge, sent, seen, elapsedMs, unproved, rpcCalls: calls },
     check: await devnet.check(...byBridge(sent)),
     streams: await watermarks(client),
   })
   await connection.close()
   return summary
+}
+
+/** The streams follow the deliveries at their own pace. Returns those that have not proved all that was sent in half a minute. */
+async function untilProved(client: Client, sent: readonly AnySent[]): Promise<readonly string[]> {
+  const look = async () => (await unprovedStreams({ client, sent })).length === 0
+  await until(look, { timeoutMs: 30_000, everyMs: 250, what: 'the streams to prove all' }).catch(() => undefined)
+  return unprovedStreams({ client, sent })
 }
 
 async function rpcCalls(portage: PortageProcess): Promise<number> {

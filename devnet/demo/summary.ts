@@ -31,6 +31,8 @@ export interface Summary {
   readonly deliveredOn: Readonly<Record<string, number>>
   /** Transactions that delivered: fewer than transfers where several left in one. */
   readonly deliveringTransactions: number
+  /** Streams that have not proved all that was sent to be delivered. */
+  readonly unproved: readonly string[]
   /** What the streams have proved at the end. */
   readonly streams: readonly Watermark[]
   /** Wei by chain, decimal. */
@@ -45,11 +47,12 @@ export function summarize(input: {
   sent: readonly AnySent[]
   seen: readonly Seen[]
   check: CheckResult
+  unproved: readonly string[]
   streams: readonly Watermark[]
   rpcCalls: number
   elapsedMs: number
 }): Summary {
-  const { bridge, sent, seen, check, streams, rpcCalls, elapsedMs } = input
+  const { bridge, sent, seen, check, unproved, streams, rpcCalls, elapsedMs } = input
   const known = new Map(seen.map((one) => [one.key, one]))
   const ours = sent.flatMap((one) => known.get(keyOf(one)) ?? [])
   const inState = (state: Seen['state']) => ours.filter((one) => one.state === state).length
@@ -80,6 +83,7 @@ export function summarize(input: {
     deliveredBy: check.deliveredBy,
     deliveredOn: deliveredOn(findings),
     deliveringTransactions: new Set(findings.flatMap(({ txHashes }) => txHashes)).size,
+    unproved,
     streams,
     gasPaid: texts(check.gasPaid),
     feesEarned: texts(check.feesEarned),
@@ -98,9 +102,9 @@ function deliveredOn(findings: readonly Findings[]): Record<string, number> {
   return counts
 }
 
-/** Did everything arrive exactly once, and nothing else? */
-export function isClean({ delivered, transfers, lost, duplicates, nonceHoles, foreignCompletions }: Summary): boolean {
-  return delivered === transfers && lost + duplicates + nonceHoles + foreignCompletions === 0
+/** Did everything arrive exactly once, nothing else, and was it proved? */
+export function isClean({ delivered, transfers, lost, duplicates, nonceHoles, foreignCompletions, unproved }: Summary): boolean {
+  return delivered === transfers && lost + duplicates + nonceHoles + foreignCompletions + unproved.length === 0
 }
 
 /** The summary for people. */

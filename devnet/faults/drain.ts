@@ -4,10 +4,10 @@ import { laneId } from '../../domain/lane-id.ts'
 import { laneStatusQuery } from '../../temporal/messages.ts'
 import { laneWorkflowId } from '../../temporal/names.ts'
 import type { Seen } from '../demo/follow.ts'
+import { unprovedStreams } from '../demo/streams.ts'
 import { byBridge, keyOf, type AnySent } from '../sent.ts'
 import { isDone, type CatchUp } from './catch-up.ts'
 import type { Scene } from './scene.ts'
-import { streamRemains } from './streams.ts'
 
 const lookEveryMs = 1000
 
@@ -43,7 +43,7 @@ async function look(scene: Scene, catchUp: CatchUp): Promise<Remains> {
   const [seen, lanes, streams] = await Promise.all([
     catchUp.look(),
     Promise.all(scene.devnet.lanes.map((lane) => laneRemains(scene, lane))),
-    streamRemains(scene),
+    unprovedStreams(scene),
   ])
   const undone = scene.sent.filter((one) => !isDelivered(seen.get(keyOf(one))))
   const running = undone.some((one) => seen.get(keyOf(one))?.running)
