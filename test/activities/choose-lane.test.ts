@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { chooseLane } from '../../activities/choose-lane.ts'
+import type { StepDeps } from '../../activities/deps.ts'
+import type { Endpoint, Gate } from '../../bridges/port.ts'
+import { barredPause } from '../../domain/lane-pause.ts'
+import type { LaneStanding } from '../../domain/lane.ts'
+import type { Transfer } from '../../domain/transfer.ts'
+
+const lanes = ['evm-1:0xa', 'evm-1:0xb', 'evm-1:0xc']
+const transfer: Transfer = {
+  bridge: 'native-bridge',
+  sourceChain: 'ethereum',
+  targetChain: 'bsc',
+  emitter: '00'.repeat(32),
+  sequence: '1',
+  digest: `0x${'00'.repeat(32)}`,
+  message: '',
+}
+const open = { kind: 'open' } as const
+const barred = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'grant it' } as const
+const paused = { kind: 'route', code: 'BRIDGE_PAUSED', reason: 'paused' } as const
+const pausedLane = (lane: string, detail: string): LaneStanding => ({ lane, open: false, why: 'paused', detail })
+
+function setting(gates: Record<string, Gate>, closed: readonly LaneStanding[] = [], gated = true) {
+  const standings = lanes.map((lane): LaneStanding => closed.find((one) => one.lane === lane) ?? { lane, open: true })
+  const asked: string[] = []
+  const told: string[] = []
+  const endpoint = {
+    ...(gated && { gate: async (_: Transfer, account: string) => (asked.push(account), gates[`evm-1:${account}`] ?? open) }),
+  } as Endpoint
+  const deps = {
+    bridges: new Map([['native-bridge', { endpoint: () => endpoint }]]),
+    lanes: new Map([
+      ['bsc', { lanes, standings: async () => standings, open: async () => standings.filter((one) => one.open).map(({ lane }) => lane) }],
+    ]),
+    gates: { wait: () => {}, barred: (lane: string) => void told.push(lane) },
+  } as unknown as StepDeps
+  return { choose: (avoid: string[] = []) => chooseLane(deps, { transfer, avoid }), asked, told }
+}
+
+describe('The lane of a transfer', () => {
+  it('is the one that its id falls to, whatever the bridge; one that may not deliver is passed over, and told of', async () => {
+    const all = setting({})
+    const first = await all.choose()
+    expect([first.kind, all.asked]).toEqual(['lane', [expect.any(String)]])
+    if (first.kind !== 'lane') return
+    expect(await setting({}, [], false).choose()).toEqual(first)
+    const without = setting({ [first.lane]: barred })
+    const second = await without.choose()
+    expect(second).toMatchObject({ kind: 'lane', lane: expect.not.stringMatching(first.lane) })
+    expect(without.told).toEqual([first.lane])
+    // As if it were not there at all.
+    expect(second).toEqual(await setting({}, [pausedLane(first.lane, 'by hand')]).choose())
+  })
+
+  it('is none before a closed gate: one answer is enough, and what a lane that was left said is not the reason', async () => {
+    const everywhere = Object.fromEntries(lanes.map((lane) => [lane, paused]))
+    const { choose, asked } = setting(everywhere)
+    expect(await choose()).toEqual({ kind: 'closed', gate: paused })
+    expect(asked).toHaveLength(1)
+    expect(await setting(everywhere).choose(lanes)).toEqual({ kind: 'closed', gate: paused })
+    expect(await setting({}).choose(lanes)).toEqual({ kind: 'none' })
+  })
+
+  it('is none where all lack the role: that is what is waited for, also where they are paused for it', async () => {
+    const everywhere = Object.fromEntries(lanes.map((lane) => [lane, barred]))
+    const { choose, told } = setting(everywhere)
+    expect(await choose()).toEqual({ kind: 'closed', gate: barred })
+    expect(told.toSorted()).toEqual(lanes)
+    const all = lanes.map((lane) => pausedLane(lane, barredPause('grant it')))
+    expect(await setting({}, all).choose()).toMatchObject({ kind: 'closed', gate: { kind: 'lane', code: 'BRIDGE_ROLE_MISSING' } })
+    expect(await setting(everywhere, all.slice(1)).choose()).toEqual({ kind: 'closed', gate: barred })
+    // A bridge without gates asks for no role.
+    expect(await setting({}, all, false).choose()).toEqual({ kind: 'none' })
+  })
+
+  it('is none where another lane may open at any time', async () => {
+    const [first, ...rest] = lanes as [string, ...string[]]
+    const byHand = pausedLane(first, 'key ceremony')
+    expect(await setting(Object.fromEntries(rest.map((lane) => [lane, barred])), [byHand]).choose()).toEqual({ kind: 'none' })
+  })
+})

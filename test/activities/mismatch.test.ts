@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import type { StepDeps } from '../../activities/deps.ts'
+import { shows } from '../../activities/mismatch.ts'
+import { createValidate } from '../../activities/validate.ts'
+import type { Verdict } from '../../bridges/port.ts'
+import type { At } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { noSettings } from '../../domain/settings.ts'
+import type { Transfer } from '../../domain/transfer.ts'
+import type { Mismatch } from '../../intake/halt-route.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
+
+const transfer: Transfer = {
+  bridge: 'native-bridge',
+  sourceChain: 'ethereum',
+  targetChain: 'bsc',
+  emitter: '00'.repeat(32),
+  sequence: '7',
+  digest: `0x${'00'.repeat(32)}`,
+  message: '',
+}
+
+function setting(delivered: (at: At) => boolean, verdict: Verdict = { kind: 'valid', warnings: [] }) {
+  const halted: Mismatch[] = []
+  const state = { down: false }
+  const endpoint = { delivered: async (_: Transfer, at: At) => delivered(at), validate: async () => verdict }
+  const deps = {
+    bridges: new Map([['native-bridge', { endpoint: () => endpoint }]]),
+    settings: () => noSettings,
+    haltRoute: async (mismatch: Mismatch) => {
+      if (state.down) throw new RelayerError('SETTINGS_UNREACHABLE')
+      halted.push(mismatch)
+    },
+  } as unknown as StepDeps
+  return { deps, halted, state }
+}
+
+const mismatch = (): never => {
+  throw new RelayerError('NATIVE_NONCE_MISMATCH', { facts: { nonce: '7', completedUnder: '8' } })
+}
+const route = { bridge: 'native-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }
+
+describe('Contracts that contradict each other', () => {
+  it('halt their route when the nodes agree on it', async () => {
+    const { deps, halted } = setting(mismatch)
+    expect(await codeOfAsync(() => shows(deps, transfer))).toBe('NATIVE_NONCE_MISMATCH')
+    expect(halted).toEqual([{ ...route, code: 'NATIVE_NONCE_MISMATCH', detail: expect.stringContaining('transfer 7') }])
+    expect(halted[0]?.detail).toContain('completedUnder=8')
+  })
+
+  it('halt nothing, and park nobody, on the word of one node', async () => {
+    for (const agreed of [true, false]) {
+      const { deps, halted } = setting((at) => (at === 'latest' ? mismatch() : agreed))
+      expect(await codeOfAsync(() => shows(deps, transfer))).toBe('NODES_DISAGREE')
+      expect(halted).toEqual([])
+    }
+  })
+
+  it('let nothing go on before the halt is in force', async () => {
+    const { deps, state } = setting(mismatch)
+    state.down = true
+    expect(await codeOfAsync(() => shows(deps, transfer))).toBe('SETTINGS_UNREACHABLE')
+  })
+
+  it('park the transfer, once its table says otherwise than it did at the door', async () => {
+    const verdict = { kind: 'rejected', code: 'NATIVE_TABLE_MISMATCH', reason: 'another transfer' } as const
+    const { deps, halted } = setting(() => false, verdict)
+    expect(await createValidate(deps)({ transfer })).toEqual({ kind: 'impossible', code: verdict.code, reason: verdict.reason })
+    expect(halted).toEqual([{ ...route, code: verdict.code, detail: 'transfer 7: another transfer' }])
+  })
+
+  it('are no matter of bytes that anybody may send', async () => {
+    const verdict = { kind: 'rejected', code: 'NATIVE_ID_MISMATCH', reason: 'forged' } as const
+    const { deps, halted } = setting(() => false, verdict)
+    expect(await createValidate(deps)({ transfer })).toEqual(verdict)
+    expect(halted).toEqual([])
+  })
+})
