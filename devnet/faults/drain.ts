@@ -6,7 +6,7 @@ import { laneWorkflowId } from '../../temporal/names.ts'
 import type { Seen } from '../demo/follow.ts'
 import { unprovedStreams } from '../demo/streams.ts'
 import { byBridge, keyOf, type AnySent } from '../sent.ts'
-import { isDone, type CatchUp } from './catch-up.ts'
+import { isDone, newestRuns } from './newest.ts'
 import type { Scene } from './scene.ts'
 
 const lookEveryMs = 1000
@@ -22,11 +22,11 @@ export interface Remains {
 }
 
 /** Waits until nothing is left, or for `patienceMs` not less was left than before. */
-export async function drain(scene: Scene, catchUp: CatchUp, patienceMs: number): Promise<Remains> {
+export async function drain(scene: Scene, patienceMs: number): Promise<Remains> {
   let least = Infinity
   let movedAt = Date.now()
   for (;;) {
-    const remains = await look(scene, catchUp)
+    const remains = await look(scene)
     const left = remains.transfers.length + remains.lanes.length + remains.streams.length
     if (left === 0) return remains
     if (left < least) {
@@ -39,9 +39,9 @@ export async function drain(scene: Scene, catchUp: CatchUp, patienceMs: number):
   }
 }
 
-async function look(scene: Scene, catchUp: CatchUp): Promise<Remains> {
+async function look(scene: Scene): Promise<Remains> {
   const [seen, lanes, streams] = await Promise.all([
-    catchUp.look(),
+    newestRuns(scene.client),
     Promise.all(scene.devnet.lanes.map((lane) => laneRemains(scene, lane))),
     unprovedStreams(scene),
   ])

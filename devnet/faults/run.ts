@@ -7,12 +7,12 @@ import type { BridgeChoice } from '../demo/load.ts'
 import { watermarks } from '../demo/streams.ts'
 import type { Devnet } from '../index.ts'
 import { byBridge } from '../sent.ts'
-import { CatchUp } from './catch-up.ts'
 import { askLane, drain, type Remains } from './drain.ts'
 import { startFleet } from './fleet.ts'
 import { injectAll, type Injected } from './inject.ts'
 import { sendOver } from './load.ts'
 import { readLogs } from './logs.ts'
+import { newestRuns } from './newest.ts'
 import { guardianKinds, planFaults, type FaultKind, type PlannedFault } from './plan.ts'
 import { Lock, type Scene } from './scene.ts'
 import { isClean, summarize, type FaultSummary } from './summary.ts'
@@ -50,23 +50,21 @@ export async function runFaults(devnet: Devnet, run: FaultRun, say: (line: strin
     const injected: Injected = {}
     const callsBefore = callsOf(devnet)
     const started = Date.now()
-    const catchUp = new CatchUp(scene)
     say(`Portage runs. Faults for ${run.durationMs / 1000} s.`)
     await untilBoth(sendOver(scene, run.bridge, run.transfers, run.durationMs * 0.9), injectAll(scene, planOf(run), injected), async () => {
-      const seen = await catchUp.look()
+      const seen = await newestRuns(scene.client)
       const done = [...seen.values()].filter(({ running, state }) => !running && state === 'delivered').length
       say(`${Math.round((Date.now() - started) / 1000)} s: ${scene.sent.length} sent, ${done} delivered`)
       await wait(2000)
     })
     say('The faults are over.')
-    const remains = await drain(scene, catchUp, run.patienceMs)
+    const remains = await drain(scene, run.patienceMs)
     const summary = summarize({
       seed: run.seed,
       injected,
       remains,
       check: await devnet.check(...byBridge(scene.sent)),
       logs: await readLogs(devnet),
-      resubmitted: catchUp.submitted,
       restarts: fleet.restarts,
       rpcCalls: callsOf(devnet) - callsBefore,
       elapsedMs: Date.now() - started,

@@ -21,8 +21,6 @@ export interface FaultSummary extends LogFindings {
   /** Transactions of our lanes in blocks that delivered nothing: no-ops, reverted calls, what others did with our keys. */
   readonly wastedTransactions: number
   readonly revertedTransactions: number
-  /** Messages handed in again: missed by dead processes, or terminated. */
-  readonly resubmitted: number
   /** Processes that ended without having been killed, and were started again. */
   readonly restarts: number
   readonly rpcCallsPerTransfer: number
@@ -35,7 +33,6 @@ export function summarize(input: {
   check: CheckResult
   remains: Remains
   logs: LogFindings
-  resubmitted: number
   restarts: number
   rpcCalls: number
   elapsedMs: number
@@ -56,7 +53,6 @@ export function summarize(input: {
     wastedTransactions: check.wastedTransactions,
     revertedTransactions: check.revertedTransactions,
     ...input.logs,
-    resubmitted: input.resubmitted,
     restarts: input.restarts,
     rpcCallsPerTransfer: Math.round((10 * input.rpcCalls) / Math.max(1, check.transfers)) / 10,
     seconds: Math.round(input.elapsedMs / 100) / 10,

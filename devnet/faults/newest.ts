@@ -1,0 +1,17 @@
+import type { Client } from '@temporalio/client'
+import { isSettled, lookAtTransfers, type Seen } from '../demo/follow.ts'
+
+/** The transfers as Temporal shows them, by key: of several runs the one that is open, else the one that is done. */
+export async function newestRuns(client: Client): Promise<Map<string, Seen>> {
+  const seen = new Map<string, Seen>()
+  for (const one of await lookAtTransfers(client)) {
+    const known = seen.get(one.key)
+    if (!known || one.running || (!known.running && isDone(one))) seen.set(one.key, one)
+  }
+  return seen
+}
+
+/** Closed with an outcome: what was terminated is not done, whatever it last showed. */
+export function isDone(one: Seen): boolean {
+  return !one.running && isSettled(one) && ['delivered', 'rejected', 'declined', 'cancelled'].includes(one.state)
+}
