@@ -28,6 +28,17 @@ describe('the gate of a native transfer', () => {
     )
   })
 
+  it('counts what others were let through with', () => {
+    fc.assert(
+      fc.property(limits, amounts, amounts, now, (these, amount, aside, at) => {
+        const gate = gateOf(these, amount, at, aside)
+        expect(gate.kind === 'open').toBe(fits(these, amount + aside, at))
+        // That is no reason to park it: it passes.
+        expect(gate.kind === 'transfer').toBe(gateOf(these, amount, at).kind === 'transfer')
+      }),
+    )
+  })
+
   it('opens when it says so', () => {
     fc.assert(
       fc.property(limits, amounts, now, (these, amount, at) => {
