@@ -1,14 +1,18 @@
 import type { Client } from '@temporalio/client'
 import { readSettings } from '../api/settings.ts'
-import type { Source } from '../bridges/source-port.ts'
+import type { SignedSource, Source } from '../bridges/source-port.ts'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
+import { createDoor } from '../intake/start-transfer.ts'
 import type { StreamAudit } from '../intake/streams/audit-transfers.ts'
 import { auditOnce } from '../intake/streams/scanned-agent.ts'
+import { createSignedAuditor } from '../intake/streams/signed-audit.ts'
+import { StreamClient } from '../intake/streams/stream-client.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
-import { closeWorld, connectWorld } from '../workers/deps.ts'
+import { closeWorld, connectWorld, transferDefaults } from '../workers/deps.ts'
 import type { World } from '../workers/deps.ts'
+import { signedOptions } from '../workers/signed-streams.ts'
 import { scannedDeps } from '../workers/streams.ts'
 
 /**
@@ -22,19 +26,41 @@ export async function auditNow(client: Client, config: Config, stream: string, l
   try {
     const source = sourceOf(world, stream)
     const now = await readSettings(client)
-    if (source.kind === 'signed')
-      throw new RelayerError('INPUT_INVALID', { detail: 'a stream of signed messages is audited by its intake only' })
-    return await auditOnce(
-      scannedDeps({ config, temporal: { client }, world, settings: () => now, logger, metrics: createMetrics() }, source),
-    )
+    const context = { config, temporal: { client }, world, settings: () => now, logger, metrics: createMetrics() }
+    return await (source.kind === 'scanned' ? auditOnce(scannedDeps(context, source)) : auditSigned(context, source))
   } finally {
     closeWorld(world)
+  }
+}
+
+type Context = Parameters<typeof scannedDeps>[0]
+
+/** In the words of a scanned source: what the network's servers do not have is a gap. */
+async function auditSigned({ config, temporal, world, settings, logger }: Context, source: SignedSource): Promise<StreamAudit> {
+  const { client } = temporal
+  const door = createDoor({ bridges: world.bridges, client, settings, defaults: transferDefaults(config) })
+  const options = signedOptions({ config, temporal, world, door, logger }).find((one) => one.source === source)
+  const line = new StreamClient({ client, config: source.config, logger })
+  try {
+    if (!options || !(await line.state())) throw unknown(source.config.stream)
+    const { upTo, height, absent, delivered, started, restarted, closed, undone } = await createSignedAuditor(
+      { ...options, line },
+      options.auditMs,
+    ).audit()
+    const counted = { ...(upTo !== undefined && { upTo }), ...(height !== undefined && { height }) }
+    return { ...counted, gaps: absent, completed: delivered, started: started + restarted, closed, undone }
+  } finally {
+    line.close()
   }
 }
 
 /** Throws STREAM_NOT_FOUND for one that no route of the config has. */
 function sourceOf({ bridges }: World, stream: string): Source {
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config }) => config.stream === stream)
-  if (!source) throw new RelayerError('STREAM_NOT_FOUND', { detail: 'No route of this config is this stream.', facts: { stream } })
+  if (!source) throw unknown(stream, 'No route of this config is this stream.')
   return source
+}
+
+function unknown(stream: string, detail?: string): RelayerError {
+  return new RelayerError('STREAM_NOT_FOUND', { ...(detail && { detail }), facts: { stream } })
 }

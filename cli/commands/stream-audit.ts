@@ -32,9 +32,9 @@ function auditText(stream: string, { upTo, height, gaps, completed, started, clo
     'source counts up to':
       upTo === undefined ? 'nothing yet, or not readable' : `${upTo}${height === undefined ? '' : `, at block ${height}`}`,
     'numbers in gaps': gaps,
-    'open, found delivered': completed,
-    'open, started again': started,
-    'open, found ended': closed,
+    'found delivered': completed,
+    'started, or started again': started,
+    'found ended without delivery': closed,
     'delivered, and undone': undone,
   })
 }
