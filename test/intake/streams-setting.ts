@@ -51,7 +51,7 @@ export interface StreamOptions {
 
 export interface OneStream {
   readonly source: ScannedSource
-  readonly lines: readonly Line[]
+  readonly lines: Line[]
   readonly halts: readonly Mismatch[]
   /** A process's agent, started. */
   agent(options?: StreamOptions): ScannedAgent
@@ -67,7 +67,7 @@ export interface OneStream {
   complete(...transfers: NativeTransfer[]): Promise<void>
   /** What the metrics of an agent say, by their lines. */
   metrics(agent: ScannedAgent): string
-  /** Ends the workflow of the stream, as if Temporal had lost it. */
+  /** Deletes the workflow of the stream, as if Temporal had lost it. */
   lose(): Promise<void>
 }
 
@@ -164,7 +164,10 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
           return metrics.render()
         },
         async lose() {
-          await client.workflow.getHandle(streamWorkflowId(stream)).terminate('lost')
+          const execution = { workflowId: streamWorkflowId(stream) }
+          await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution: execution })
+          const isLost = async () => (await queryState(client, stream)) === undefined
+          await until(isLost, { timeoutMs: 20_000, what: `${stream} to be forgotten` })
         },
       }
     },
