@@ -26,7 +26,7 @@ export interface BatcherOptions<R, T> {
 }
 
 /** Departures of a period before those who come have to wait for company. */
-const quiet = 3
+const quiet = 2
 
 /** One who waits, or leaves. */
 interface Passenger<R, T> extends Waiting {

@@ -1,125 +1,78 @@
 import { id as keccakText } from 'ethers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createBatching, type Batching } from '../../activities/batching.ts'
-import type { Boarded, Rider } from '../../activities/departure.ts'
-import { createEvmEndpoint, type NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
-import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
-import { idOf, type NativeTransfer, readMessage, toTransfer } from '../../bridges/native-bridge/message.ts'
+import type { Boarded } from '../../activities/departure.ts'
 import { secondsOf } from '../../bridges/native-bridge/limits.ts'
+import { idOf, type NativeTransfer, readMessage, toTransfer } from '../../bridges/native-bridge/message.ts'
 import type { Signer } from '../../chains/port.ts'
 import { until } from '../../devnet/until.ts'
-import type { LaneConfig } from '../../domain/lane.ts'
-import { laneId } from '../../domain/lane-id.ts'
 import { noSettings, type Settings } from '../../domain/settings.ts'
 import type { Transfer } from '../../domain/transfer.ts'
-import { LaneAgent } from '../../lanes/agent.ts'
-import { type Batch, Batches } from '../../lanes/batches.ts'
+import type { Batch } from '../../lanes/batches.ts'
 import { createWithdrawals, type Withdraw } from '../../lanes/withdrawals.ts'
-import { silentLogger } from '../../observability/logger.ts'
 import type { BatchStatus } from '../../temporal/batch.ts'
-import { transferId } from '../../temporal/names.ts'
+import { rolledBackSignal } from '../../temporal/messages.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner } from '../helpers/evm.ts'
-import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
-import { type Ledgers, startLedgers } from './setting.ts'
+import { type BatchSetting, type LaneProcess, riderOf, startBatchSetting } from './batch-setting.ts'
 
-const logger = silentLogger()
 const patience = { timeoutMs: 30_000, everyMs: 20 }
 const bridge = 'native-bridge'
 
 /** Transfers of the native bridge that share calls, with the real contracts, a real ledger, and blocks that a test mines. */
 describe('Batches of a lane', () => {
-  let world: NativeBridgeWorld
-  let ledgers: Ledgers
-  let endpoint: NativeEndpoint
-  let config: LaneConfig
+  let setting: BatchSetting
   let withdraw: Withdraw
   let settings: Settings
-  let processes: { agent: LaneAgent; batches: Batches; batching: Batching }[]
-  let one: (typeof processes)[number]
-  let any: Transfer
+  let one: LaneProcess
   let outsider: Signer
 
   beforeAll(async () => {
-    ;[world, ledgers, outsider] = await Promise.all([startNativeBridge('fixed'), startLedgers(), devnetSigner(30)])
+    ;[setting, outsider] = await Promise.all([startBatchSetting(), devnetSigner(30)])
+    const { config, ledgers, world } = setting
     await world.target.admin('grantRole', [keccakText('RELAYER_ROLE'), outsider.address])
-    ;[any] = (await world.transfers(1n)) as [Transfer]
-    config = { lane: laneId('evm', 1397, world.relayer.address), window: 16, fillAfterBlocks: 50 }
     withdraw = createWithdrawals(ledgers.temporal.client, new Map([[config.lane, config]]), true)
   })
   beforeEach(async () => {
     settings = noSettings
-    processes = []
-    one = await newProcess()
+    one = await setting.process(() => settings)
   })
-  afterEach(() => processes.forEach(({ agent }) => agent.stop()))
-  afterAll(async () => {
-    await world?.stop()
-    await ledgers?.stop()
-  })
+  afterEach(() => one.agent.stop())
+  afterAll(() => setting?.stop())
 
-  /** What a worker of the lane has in memory. */
-  async function newProcess(): Promise<(typeof processes)[number]> {
-    const { chain } = world.target
-    const { client } = ledgers.temporal
-    endpoint = createEvmEndpoint({ chain, routes: [{ ...world.route, source: world.source.chain, batch: 20 }] })
-    const bridges = new Map([
-      [bridge, createNativeBridge({ routes: [world.route], endpoints: new Map([['target', endpoint]]), sources: [] })],
-    ])
-    const agent = new LaneAgent({ chain, signer: world.relayer, ledger: ledgers.line(config), logger, config, bumpAfterBlocks: 3 })
-    agent.start()
-    await until(() => agent.view?.synced, { ...patience, what: 'the lane to be synced' })
-    const batches = new Batches({ client, agent, logger })
-    const batching = createBatching({ bridges, agent, batches, chain, settings: () => settings, fees: () => ({}) })
-    const process = { agent, batches, batching }
-    processes.push(process)
-    return process
-  }
-
-  const rider = (transfer: Transfer): Rider => {
-    const owner = transferId(transfer)
-    return { owner, intentId: `${owner}/1`, transfer, priority: 3, source: 'source' }
-  }
-  const board = (transfer: Transfer) => one.batching.board(rider(transfer), { timeoutMs: 60_000, signal: new AbortController().signal })
-  /** All of them, in company: what leaves alone in this period has left. */
-  async function boardAll(transfers: readonly Transfer[]): Promise<Boarded[]> {
-    for (let index = 0; index < 3; index++) expect(await board(any)).toEqual({ kind: 'alone' })
-    return Promise.all(transfers.map(board))
-  }
   const amounts = (count: number) => Array.from({ length: count }, (_, index) => BigInt(index + 1))
   const rides = (boarded: readonly Boarded[]): Batch[] => boarded.flatMap((each) => (each.kind === 'ride' ? [each.batch] : []))
-  const status = (id: string) => ledgers.temporal.client.workflow.getHandle(id).result() as Promise<BatchStatus>
-  const inPool = () => pooled(world.target.anvil, world.relayer.address)
-  const delivered = (transfers: readonly Transfer[]) => Promise.all(transfers.map((each) => endpoint.delivered(each, 'latest')))
+  const status = (id: string) => setting.ledgers.temporal.client.workflow.getHandle(id).result() as Promise<BatchStatus>
+  const inPool = () => pooled(setting.world.target.anvil, setting.world.relayer.address)
+  const delivered = (transfers: readonly Transfer[]) => Promise.all(transfers.map((each) => one.endpoint.delivered(each, 'latest')))
   /** Mines until the workflow of the batch has heard what became of it. */
   async function ends(batch: Batch): Promise<BatchStatus> {
-    await world.target.finalise()
+    await setting.world.target.finalise()
     return status(batch.id)
   }
   async function nextDay(): Promise<void> {
-    const tomorrow = (Math.floor(secondsOf(world.target.chain) / 86_400) + 1) * 86_400
-    await world.target.anvil.rpc('evm_setNextBlockTimestamp', [tomorrow])
-    await world.target.mine()
+    const tomorrow = (Math.floor(secondsOf(setting.world.target.chain) / 86_400) + 1) * 86_400
+    await setting.world.target.anvil.rpc('evm_setNextBlockTimestamp', [tomorrow])
+    await setting.world.target.mine()
   }
 
   test('deliver all of a group in one transaction, and are told what became of it', async () => {
-    const transfers = await world.transfers(...amounts(20))
-    const boarded = rides(await boardAll(transfers))
+    const transfers = await setting.world.transfers(...amounts(20))
+    const boarded = rides(await one.boardAll(transfers))
     expect([boarded.length, new Set(boarded.map(({ id }) => id)).size]).toEqual([20, 1])
     const batch = boarded[0]!
     expect(await inPool()).toHaveLength(1)
     const end = await ends(batch)
-    expect(end).toMatchObject({ state: 'done', nonce: batch.flight.nonce, members: transfers.map((each) => rider(each).intentId) })
+    expect(end).toMatchObject({ state: 'done', nonce: batch.flight.nonce, members: transfers.map((each) => riderOf(each).intentId) })
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
-    expect(one.batches.driven(rider(transfers[0]!).intentId)).toBeUndefined()
+    expect(one.batches.driven(riderOf(transfers[0]!).intentId)).toBeUndefined()
   })
 
   test('isolate the one that no call delivers, and deliver the others', async () => {
-    const transfers = await world.transfers(...amounts(20))
+    const transfers = await setting.world.transfers(...amounts(20))
     // The token pays nothing to the zero address, which the source's contract does not look at.
     const cursed: NativeTransfer = { ...readMessage(Buffer.from(transfers[7]!.message, 'base64')), recipient: `0x${'0'.repeat(64)}` }
-    const bad = toTransfer(world.route, { ...cursed, id: idOf(cursed) })
-    const boarded = await boardAll([...transfers.slice(0, 7), bad, ...transfers.slice(8)])
+    const bad = toTransfer(setting.world.route, { ...cursed, id: idOf(cursed) })
+    const boarded = await one.boardAll([...transfers.slice(0, 7), bad, ...transfers.slice(8)])
     expect(boarded[7]).toMatchObject({ kind: 'no-slot', code: 'DELIVERY_IMPOSSIBLE', reason: expect.stringContaining('recipient') })
     const batches = new Set(rides(boarded))
     expect(batches.size).toBeLessThanOrEqual(4)
@@ -130,11 +83,13 @@ describe('Batches of a lane', () => {
   })
 
   test('leave out whom another relayer has delivered, and who was withdrawn', async () => {
-    const transfers = await world.transfers(...amounts(5))
-    await world.deliver(await endpoint.intent(transfers[0]!), undefined, outsider)
-    expect(await withdraw({ lane: config.lane, intentId: rider(transfers[1]!).intentId, how: 'cancel' })).toEqual({ kind: 'free' })
+    const transfers = await setting.world.transfers(...amounts(5))
+    await setting.world.deliver(await one.endpoint.intent(transfers[0]!), undefined, outsider)
+    expect(await withdraw({ lane: setting.config.lane, intentId: riderOf(transfers[1]!).intentId, how: 'cancel' })).toEqual({
+      kind: 'free',
+    })
     const nonce = one.agent.view?.next
-    const [seen, withdrawn, ...others] = await boardAll(transfers)
+    const [seen, withdrawn, ...others] = await one.boardAll(transfers)
     expect([seen, withdrawn]).toMatchObject([{ kind: 'seen' }, { kind: 'refused', why: 'withdrawn' }])
     const [batch] = rides(others)
     // The nonce of the first call, with the withdrawn one in it, went back.
@@ -144,8 +99,8 @@ describe('Batches of a lane', () => {
   })
 
   test('sign nothing once an operator has halted', async () => {
-    const transfers = await world.transfers(...amounts(5))
-    const boarding = boardAll(transfers)
+    const transfers = await setting.world.transfers(...amounts(5))
+    const boarding = one.boardAll(transfers)
     settings = { ...noSettings, halts: [{ scope: { bridge }, by: 'an operator', reason: 'a test', at: 0 }] }
     expect((await boarding).map((each) => each.kind === 'no-slot' && each.code)).toEqual(transfers.map(() => 'HALTED'))
     expect(await inPool()).toEqual([])
@@ -154,8 +109,8 @@ describe('Batches of a lane', () => {
   test('take along only what the budget of the day lets in', async () => {
     await nextDay()
     const cap = 10n ** 17n / 4n
-    const transfers = await world.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)
-    const boarded = await boardAll(transfers)
+    const transfers = await setting.world.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)
+    const boarded = await one.boardAll(transfers)
     expect(boarded.map(({ kind }) => kind)).toEqual(['ride', 'ride', 'no-slot', 'ride'])
     expect(boarded[2]).toMatchObject({ code: 'BRIDGE_BUDGET' })
     expect(await ends(rides(boarded)[0]!)).toMatchObject({ state: 'done' })
@@ -163,11 +118,11 @@ describe('Batches of a lane', () => {
   })
 
   test('once sent, are held: by a cancel and by a leave, until they are final', async () => {
-    const transfers = await world.transfers(...amounts(4))
-    const [batch] = rides(await boardAll(transfers))
+    const transfers = await setting.world.transfers(...amounts(4))
+    const [batch] = rides(await one.boardAll(transfers))
     const held = { kind: 'held', nonce: batch!.flight.nonce }
     const ask = (index: number, how: 'cancel' | 'leave') =>
-      withdraw({ lane: config.lane, intentId: rider(transfers[index]!).intentId, how })
+      withdraw({ lane: setting.config.lane, intentId: riderOf(transfers[index]!).intentId, how })
     expect(await Promise.all([ask(0, 'cancel'), ask(1, 'leave')])).toEqual([held, held])
     await ends(batch!)
     await until(async () => (await ask(0, 'cancel')).kind === 'free', { ...patience, what: 'the cancelled one to be free' })
@@ -175,47 +130,68 @@ describe('Batches of a lane', () => {
   })
 
   test('are found by another process, which sends the same bytes', async () => {
-    const transfers = await world.transfers(...amounts(6))
-    const [batch] = rides(await boardAll(transfers))
+    const transfers = await setting.world.transfers(...amounts(6))
+    const [batch] = rides(await one.boardAll(transfers))
     const [before] = await inPool()
     one.agent.stop()
-    one = await newProcess()
-    const found = await Promise.all(transfers.map((each) => one.batching.find(each, rider(each).intentId)))
+    one = await setting.process()
+    const found = await Promise.all(transfers.map((each) => one.batching.find(each, riderOf(each).intentId)))
     expect(new Set(found.map((each) => each?.id))).toEqual(new Set([batch!.id]))
     expect(new Set(found.map((each) => each?.flight))).toEqual(new Set([found[0]!.flight]))
     expect(found[0]!.flight.tried.map(({ hash }) => hash)).toEqual([before!.hash])
-    const [stranger] = await world.transfers(5n)
-    expect(await one.batching.find(stranger!, rider(stranger!).intentId)).toBeUndefined()
+    const [stranger] = await setting.world.transfers(5n)
+    expect(await one.batching.find(stranger!, riderOf(stranger!).intentId)).toBeUndefined()
     expect(await ends(batch!)).toMatchObject({ state: 'done', txHash: before!.hash })
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
   })
 
+  test('are seen to by their workflow where no process holds their members any more', async () => {
+    const transfers = await setting.world.transfers(...amounts(4))
+    const [batch] = rides(await one.boardAll(transfers))
+    const [before] = await inPool()
+    one.agent.stop()
+    await setting.world.target.anvil.rpc('anvil_dropTransaction', [before!.hash])
+    one = await setting.process()
+    const end = await one.serve()
+    try {
+      // The ledger says so when a block with it goes away; else the workflow looks a minute after it was recorded.
+      const told = { intentId: '', nonce: batch!.flight.nonce }
+      await setting.ledgers.temporal.client.workflow.getHandle(batch!.id).signal(rolledBackSignal, told)
+      const again = await until(async () => (await inPool())[0], { ...patience, what: 'the batch to be sent again' })
+      expect(again.hash).toBe(before!.hash)
+      expect(await ends(batch!)).toMatchObject({ state: 'done', txHash: before!.hash })
+    } finally {
+      await end()
+    }
+    expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
+  })
+
   test('revert as a whole where another relayer was quicker, and are found by nobody then', async () => {
-    const transfers = await world.transfers(...amounts(4))
-    const [batch] = rides(await boardAll(transfers))
+    const transfers = await setting.world.transfers(...amounts(4))
+    const [batch] = rides(await one.boardAll(transfers))
     const [ours] = await inPool()
-    await world.target.anvil.rpc('anvil_dropTransaction', [ours!.hash])
-    await world.deliver(await endpoint.intent(transfers[2]!), undefined, outsider)
+    await setting.world.target.anvil.rpc('anvil_dropTransaction', [ours!.hash])
+    await setting.world.deliver(await one.endpoint.intent(transfers[2]!), undefined, outsider)
     // Stuck, it is sent again, and reverts.
     const included = async () => {
-      await world.target.mine()
+      await setting.world.target.mine()
       return batch!.flight.state.kind === 'included'
     }
     await until(included, { ...patience, everyMs: 200, what: 'the batch to be in a block' })
-    expect(await one.batching.find(transfers[0]!, rider(transfers[0]!).intentId)).toBeUndefined()
+    expect(await one.batching.find(transfers[0]!, riderOf(transfers[0]!).intentId)).toBeUndefined()
     expect(await ends(batch!)).toMatchObject({ state: 'reverted' })
     expect(await delivered(transfers)).toEqual([false, false, true, false])
   })
 
   test('are recorded before they have a nonce, and end where the lane gives none', async () => {
-    const transfers = await world.transfers(...amounts(3))
-    await ledgers.order(config.lane, { kind: 'pause', id: 'pause', reason: 'a test' })
-    const boarded = await boardAll(transfers)
-    await ledgers.order(config.lane, { kind: 'resume', id: 'resume' })
+    const transfers = await setting.world.transfers(...amounts(3))
+    await setting.ledgers.order(setting.config.lane, { kind: 'pause', id: 'pause', reason: 'a test' })
+    const boarded = await one.boardAll(transfers)
+    await setting.ledgers.order(setting.config.lane, { kind: 'resume', id: 'resume' })
     expect(boarded.map((each) => each.kind === 'refused' && each.why)).toEqual(['paused', 'paused', 'paused'])
     const recorded = async () => {
       const found = []
-      for await (const run of ledgers.temporal.client.workflow.list({ query: `WorkflowType = 'batch'` })) found.push(run)
+      for await (const run of setting.ledgers.temporal.client.workflow.list({ query: `WorkflowType = 'batch'` })) found.push(run)
       const [newest] = found.toSorted((a, b) => b.startTime.getTime() - a.startTime.getTime())
       return newest?.status.name === 'COMPLETED' && newest
     }

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SentNativeTransfer } from '../../devnet/native-users.ts'
+import type { PortageOptions, PortageProcess } from '../../devnet/portage.ts'
+import { nativeTransferId } from '../../devnet/sent.ts'
+import { until } from '../../devnet/until.ts'
+import { batchStatusQuery } from '../../temporal/batch.ts'
+import type { TransferStatus } from '../../temporal/messages.ts'
+import { nonceOf, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import type { ChainKey, Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const bridge = 'native-bridge'
+
+/**
+ * A fleet without intake, so that the test says when transfers come: through REST, all at once. Towards bsc they share calls, towards ethereum each
+ * has its own.
+ */
+describe('Completions in batches', () => {
+  let stage: Stage
+  let api: PortageProcess
+  let lane: PortageProcess
+  const sent: SentNativeTransfer[] = []
+
+  const configure: PortageOptions['configure'] = (config) => {
+    const routes = config.bridges[bridge]?.routes ?? []
+    return {
+      ...config,
+      bridges: { [bridge]: { routes: routes.map(({ batch, ...route }) => (route.target === 'bsc' ? { ...route, batch } : route)) } },
+    }
+  }
+  const start = (role: NonNullable<PortageOptions['role']>, options: PortageOptions = {}) =>
+    stage.portage({ role, name: role, configure, ...options })
+
+  async function initiate(source: ChainKey, count: number): Promise<SentNativeTransfer[]> {
+    const amounts = Array.from({ length: count }, (_, index) => ({ amount: BigInt(index + 1) }))
+    const transfers = await stage.devnet.native!.users[source].send(amounts)
+    sent.push(...transfers)
+    return transfers
+  }
+
+  async function submit({ source, target, nonce }: SentNativeTransfer): Promise<void> {
+    const accepted = async () => {
+      const response = await fetch(`${api.apiUrl}/v1/transfers`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ bridge, source, target, nonce: String(nonce) }),
+      })
+      const text = await response.text()
+      if (response.status === 503 && text.includes('NATIVE_NOT_FINAL')) return false
+      expect([response.status, text]).toEqual([202, expect.any(String)])
+      return true
+    }
+    await until(accepted, { timeoutMs: 30_000, everyMs: 200, what: `transfer ${nonce} of ${source} to be final` })
+  }
+
+  const address = (chain: ChainKey) => stage.devnet.lanes.find((one) => one.chain === chain)!.address.toLowerCase()
+  const nonces = (chain: ChainKey) => nonceOf(stage.devnet.chains[chain].anvil, address(chain))
+  const outcomes = (transfers: readonly SentNativeTransfer[]) => stage.outcomes(transfers.map(nativeTransferId), 120_000)
+  const batchesOf = (ends: readonly TransferStatus[]) => new Set(ends.flatMap(({ batch }) => batch ?? []))
+
+  async function cost(id: string): Promise<{ transitions: number; events: number }> {
+    const { raw, historyLength } = await stage.client.workflow.getHandle(id).describe()
+    return { transitions: Number(raw.workflowExecutionInfo?.stateTransitionCount ?? Number.NaN), events: historyLength }
+  }
+  async function costs(ids: Iterable<string>): Promise<string> {
+    const all = await Promise.all([...ids].map(cost))
+    const mean = (values: readonly number[]) => (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(1)
+    const most = (values: readonly number[]) => Math.max(...values)
+    const [transitions, events] = [all.map((one) => one.transitions), all.map((one) => one.events)]
+    return `${mean(transitions)} state transitions (at most ${most(transitions)}), ${mean(events)} events`
+  }
+
+  async function expectOnce(): Promise<void> {
+    const { transfers, delivered, lost, duplicates, wrongBalances, foreignCompletions, nonceHoles } = await stage.devnet.check([], sent)
+    expect({ transfers, delivered, lost, duplicates, wrongBalances, foreignCompletions, nonceHoles }).toEqual({
+      ...{ transfers: sent.length, delivered: sent.length, lost: 0, duplicates: 0, wrongBalances: 0, foreignCompletions: 0 },
+      nonceHoles: 0,
+    })
+  }
+
+  beforeAll(async () => {
+    stage = await startStage({ native: 'fixed', batch: 20, wormhole: false, blockTimeSeconds: 1 })
+    const processes = await Promise.all([start('api'), start('lanes'), start('chain')])
+    api = processes[0]
+  })
+  afterAll(() => stage?.close())
+
+  test('after an outage, 60 transfers take few transactions; without a batch each has its own', async () => {
+    const [there, back] = await Promise.all([initiate('ethereum', 60), initiate('bsc', 60)])
+    await Promise.all([...there, ...back].map(submit))
+    const waiting = async () => (await stage.client.workflow.count(`TransferState = 'broadcasting'`)).count === 120
+    await until(waiting, { timeoutMs: 120_000, everyMs: 500, what: 'all of them to wait for the process with the keys' })
+    lane = await start('lane')
+    const [batched, single] = await Promise.all([outcomes(there), outcomes(back)])
+    for (const end of [...batched, ...single]) expect(end).toMatchObject({ state: 'delivered', rounds: 1, delivery: { ours: true } })
+    const batches = batchesOf(batched)
+    const transactions = await nonces('bsc')
+    expect([await nonces('ethereum'), batchesOf(single).size]).toEqual([60, 0])
+    expect(transactions).toBeLessThanOrEqual(20)
+    // All that share a batch share its transaction, and its gas in equal parts.
+    for (const id of batches) {
+      const members = batched.filter(({ batch }) => batch === id)
+      expect(new Set(members.map(({ txHash, nonce, delivery }) => `${txHash} ${nonce} ${delivery?.gasPaid}`)).size).toBe(1)
+    }
+    const ended = async () => (await stage.client.workflow.count(`WorkflowType = 'batch' AND ExecutionStatus = 'Running'`)).count === 0
+    await until(ended, { timeoutMs: 20_000, everyMs: 200, what: 'every batch to have been told that it is over' })
+    console.info(
+      [
+        `60 transfers in ${transactions} transactions, ${batches.size} of them batches: ${await costs(there.map(nativeTransferId))} per transfer`,
+        `per batch ${await costs(batches)}; without batches ${await costs(back.map(nativeTransferId))} per transfer`,
+      ].join('; '),
+    )
+    await expectOnce()
+  })
+
+  test('a batch in the pool outlives the death of its process, and a cancel does not end what it delivers', async () => {
+    const { anvil } = stage.devnet.chains.bsc
+    const before = await nonces('bsc')
+    const transfers = await initiate('ethereum', 23)
+    await stopMining(anvil)
+    await Promise.all(transfers.map(submit))
+    const running = async () => {
+      const members: string[][] = []
+      for await (const { workflowId } of stage.client.workflow.list({ query: `WorkflowType = 'batch' AND ExecutionStatus = 'Running'` }))
+        members.push((await stage.client.workflow.getHandle(workflowId).query(batchStatusQuery)).members)
+      return members
+    }
+    const allSent = async () => {
+      const [members, pool] = await Promise.all([running(), pooled(anvil, address('bsc'))])
+      return pool.length - members.length + members.flat().length === transfers.length && { pool, members }
+    }
+    const { pool: held, members } = await until(allSent, { timeoutMs: 60_000, everyMs: 300, what: 'all of them to be in the pool' })
+    const [cancelled] = members.flat().map((intentId) => intentId.replace(/[/]1$/, '')) as [string]
+    await stage.end(lane, 'SIGKILL')
+    lane = await start('lane', { name: 'lane-again' })
+    await stage.client.workflow.getHandle(cancelled).signal('cancel', { operator: 'a test', reason: 'a change of mind' })
+    await startMining(anvil)
+    const ends = await outcomes(transfers)
+    expect(new Set(ends.map(({ state }) => state))).toEqual(new Set(['delivered']))
+    // The same bytes: what was in the pool was mined, and nothing else was needed.
+    const mined = new Set(ends.map(({ txHash }) => txHash))
+    expect(held.map(({ hash }) => mined.has(hash))).toEqual(held.map(() => true))
+    expect(await nonces('bsc')).toBe(before + held.length)
+    await expectOnce()
+  })
+})

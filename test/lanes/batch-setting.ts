@@ -1,0 +1,106 @@
+import { createBatching, type Batching } from '../../activities/batching.ts'
+import type { Boarded, Rider } from '../../activities/departure.ts'
+import { createLaneSteps } from '../../activities/index.ts'
+import { createEvmEndpoint, type NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
+import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
+import type { Bridges } from '../../bridges/port.ts'
+import { until } from '../../devnet/until.ts'
+import type { LaneConfig } from '../../domain/lane.ts'
+import { laneId } from '../../domain/lane-id.ts'
+import { noSettings, type Settings } from '../../domain/settings.ts'
+import type { Transfer } from '../../domain/transfer.ts'
+import { LaneAgent } from '../../lanes/agent.ts'
+import { Batches } from '../../lanes/batches.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { laneQueue, transferId } from '../../temporal/names.ts'
+import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
+import { type Ledgers, startLedgers } from './setting.ts'
+import { Worker } from '@temporalio/worker'
+
+const logger = silentLogger()
+const bridge = 'native-bridge'
+
+/** What a worker of the lane has in memory. */
+export interface LaneProcess {
+  readonly agent: LaneAgent
+  readonly batches: Batches
+  readonly batching: Batching
+  readonly endpoint: NativeEndpoint
+  /** All of them, in company: what leaves alone in this period has left. */
+  boardAll(transfers: readonly Transfer[]): Promise<Boarded[]>
+  /** Serves the queue of the lane until that is called. */
+  serve(): Promise<() => Promise<void>>
+}
+
+/** A native bridge whose blocks a test mines, and a lane on its target with a real ledger. */
+export interface BatchSetting {
+  readonly world: NativeBridgeWorld
+  readonly ledgers: Ledgers
+  readonly config: LaneConfig
+  process(settings?: () => Settings): Promise<LaneProcess>
+  stop(): Promise<void>
+}
+
+export function riderOf(transfer: Transfer): Rider {
+  const owner = transferId(transfer)
+  return { owner, intentId: `${owner}/1`, transfer, priority: 3, source: 'source' }
+}
+
+export async function startBatchSetting(): Promise<BatchSetting> {
+  const [world, ledgers] = await Promise.all([startNativeBridge('fixed'), startLedgers()])
+  const config = { lane: laneId('evm', 1397, world.relayer.address), window: 16, fillAfterBlocks: 50 }
+  const [any] = (await world.transfers(1n)) as [Transfer]
+  const { chain } = world.target
+  const { client, connection, namespace } = ledgers.temporal
+  const processes: LaneProcess[] = []
+  return {
+    world,
+    ledgers,
+    config,
+    async process(settings = () => noSettings) {
+      const endpoint = createEvmEndpoint({ chain, routes: [{ ...world.route, source: world.source.chain, batch: 20 }] })
+      const native = createNativeBridge({ routes: [world.route], endpoints: new Map([['target', endpoint]]), sources: [] })
+      const bridges: Bridges = new Map([[bridge, native]])
+      const agent = new LaneAgent({ chain, signer: world.relayer, ledger: ledgers.line(config), logger, config, bumpAfterBlocks: 3 })
+      agent.start()
+      await until(() => agent.view?.synced, { timeoutMs: 30_000, everyMs: 20, what: 'the lane to be synced' })
+      const batches = new Batches({ client, agent, logger })
+      const steps = { bridges, chain, settings, fees: () => ({}) }
+      const batching = createBatching({ ...steps, agent, batches })
+      const board = (transfer: Transfer) => batching.board(riderOf(transfer), { timeoutMs: 60_000, signal: new AbortController().signal })
+      const started: LaneProcess = {
+        agent,
+        batches,
+        batching,
+        endpoint,
+        async boardAll(transfers) {
+          for (let index = 0; index < 2; index++) {
+            const { kind } = await board(any)
+            if (kind !== 'alone') throw new Error(`The period is not new: ${kind}`)
+          }
+          return Promise.all(transfers.map(board))
+        },
+        async serve() {
+          const activities = createLaneSteps({
+            ...steps,
+            agents: new Map([[config.lane, agent]]),
+            batching: new Map([[config.lane, batching]]),
+          })
+          const worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(config.lane), activities, shutdownGraceTime: 0 })
+          const running = worker.run()
+          return async () => {
+            worker.shutdown()
+            await running
+          }
+        },
+      }
+      processes.push(started)
+      return started
+    },
+    async stop() {
+      for (const { agent } of processes) agent.stop()
+      await world.stop()
+      await ledgers.stop()
+    },
+  }
+}
