@@ -1,0 +1,207 @@
+import { id as keccakText } from 'ethers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Script } from '../../devnet/contracts.ts'
+import { nativeBridgeAbi } from '../../devnet/native-bridge.ts'
+import type { SentNativeTransfer } from '../../devnet/native-users.ts'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { nativeTransferId } from '../../devnet/sent.ts'
+import { compiledArtifact } from '../../devnet/solidity.ts'
+import { until } from '../../devnet/until.ts'
+import { isBarredPause } from '../../domain/lane-pause.ts'
+import type { LaneState } from '../../domain/lane.ts'
+import type { TransferStatus } from '../../temporal/messages.ts'
+import { runCli } from '../cli/run-cli.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { ledgerId, startStage } from '../helpers/e2e.ts'
+
+/** A quarter of the fund: what a day lets in stays below. */
+const cap = 10n ** 17n / 4n
+const relayerRole = keccakText('RELAYER_ROLE')
+const daySeconds = 86_400
+/** Reads of a gate that is kept: five of the contract and one of the account; the streams' and the lanes' are no eth_call. */
+const mostCallsPerBlock = 8
+
+/** The limits and outages of the bridge itself: nobody polls, nothing reverts, and nobody is needed when they end. */
+describe('What a native bridge does not let in now', () => {
+  let stage: Stage
+  let portage: PortageProcess
+  const sent: SentNativeTransfer[] = []
+  const end = () => stage.devnet.native!.ends.bsc
+  const anvil = () => stage.devnet.chains.bsc.anvil
+
+  const send = async (...amounts: bigint[]) => {
+    const transfers = await stage.devnet.native!.users.ethereum.send(amounts.map((amount) => ({ amount })))
+    sent.push(...transfers)
+    return transfers
+  }
+  const ids = (transfers: readonly SentNativeTransfer[]) => transfers.map(nativeTransferId)
+  const outcomes = (transfers: readonly SentNativeTransfer[], timeoutMs = 60_000) => stage.outcomes(ids(transfers), timeoutMs)
+  /** All wait, each for this reason. */
+  const wait = async (transfers: readonly SentNativeTransfer[], code: string): Promise<TransferStatus[]> =>
+    Promise.all(
+      ids(transfers).map((id) =>
+        until(
+          async () => {
+            const status = await stage.status(id).catch(() => undefined)
+            return status?.state === 'waiting' && status.code === code && status
+          },
+          { timeoutMs: 90_000, everyMs: 300, what: `${id} to wait: ${code}` },
+        ),
+      ),
+    )
+  /** A transaction of the target contract's admin. */
+  const admin = async (method: string, args: readonly unknown[], contract: 'FixedNativeBridge' | 'BridgeToken' = 'FixedNativeBridge') => {
+    const script = await Script.of(anvil(), end().deployer)
+    const abi = contract === 'BridgeToken' ? (await compiledArtifact(contract)).abi : await nativeBridgeAbi('fixed')
+    script.call(contract === 'BridgeToken' ? end().token : end().bridge, abi, method, args)
+    await script.mine()
+  }
+  /** Midnight comes on the target chain: the budget is whole again. */
+  const nextDay = async () => {
+    const { timestamp } = await anvil().rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false])
+    await anvil().rpc('evm_setNextBlockTimestamp', [(Math.floor(Number(timestamp) / daySeconds) + 1) * daySeconds])
+    await anvil().rpc('evm_mine')
+  }
+  const metrics = async () => (await fetch(`${portage.apiUrl}/metrics`)).text()
+  const gauge = async (line: string) =>
+    Number(new RegExp(`^${line.replaceAll(/[{}|]/g, '\\$&')} (\\d+)$`, 'm').exec(await metrics())?.[1] ?? 0)
+  const waiting = (code: string) => gauge(`portage_gate_waiting{route="native-bridge:ethereum:bsc",code="${code}"}`)
+  const lane = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index)).query<LaneState>('status')
+  const keys = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc').map(({ address }) => address.toLowerCase())
+
+  /** eth_calls per block of the target over some blocks in which nothing happens. */
+  const callsPerBlock = async () => {
+    const read = async () => ({
+      calls: await gauge('portage_rpc_calls_total{chain="bsc",method="eth_call"}'),
+      height: await gauge('portage_head_height{chain="bsc"}'),
+    })
+    const before = await read()
+    const after = await until(
+      async () => {
+        const now = await read()
+        return now.height >= before.height + 12 && now
+      },
+      { timeoutMs: 60_000, everyMs: 100, what: 'twelve blocks' },
+    )
+    return (after.calls - before.calls) / (after.height - before.height)
+  }
+  /** Nobody's transaction reverted, no nonce is missing, each came once. */
+  const expectSound = async () => {
+    const { lost, duplicates, wrongBalances, foreignCompletions, nonceHoles, wastedTransactions } = await stage.devnet.check([], sent)
+    const nothing = { lost: 0, duplicates: 0, wrongBalances: 0, foreignCompletions: 0, nonceHoles: 0, wastedTransactions: 0 }
+    expect({ lost, duplicates, wrongBalances, foreignCompletions, nonceHoles, wastedTransactions }).toEqual(nothing)
+  }
+
+  beforeAll(async () => {
+    // No audits meanwhile: they read what is open, and this test counts reads.
+    stage = await startStage({ native: 'fixed', wormhole: false, keysPerChain: 2, auditMinutes: 120 })
+    // A whole day lies ahead.
+    await nextDay()
+    portage = await stage.portage()
+  })
+  afterAll(() => stage?.close())
+
+  const held: SentNativeTransfer[] = []
+
+  test('a spent budget: who does not fit waits, at one gate that is read once per block', async () => {
+    const [most] = await send(cap - 1_000n)
+    await outcomes([most!])
+    const ten = await send(300n, 300n, 300n, ...Array.from({ length: 10 }, () => 2_000n))
+    // Three fit into what is left, 900 of 999, and the rest is not held up by them, nor they by it.
+    expect(await outcomes(ten.slice(0, 3))).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }, { state: 'delivered' }])
+    const few = ten.slice(3)
+    for (const { reason, nonce } of await wait(few, 'BRIDGE_BUDGET')) {
+      expect(reason).toMatch(/does not fit below; the budget renews at \d{4}-\d\d-\d\dT00:00:00Z$/)
+      expect(nonce).toBeUndefined()
+    }
+    const withFew = await callsPerBlock()
+    const many = await send(...Array.from({ length: 90 }, () => 2_000n))
+    await wait(many, 'BRIDGE_BUDGET')
+    expect(await waiting('BRIDGE_BUDGET')).toBe(100)
+    const withMany = await callsPerBlock()
+    console.info(`eth_calls per block with 10 waiting: ${withFew.toFixed(2)}, with 100: ${withMany.toFixed(2)}`)
+    for (const calls of [withFew, withMany]) expect(calls).toBeLessThanOrEqual(mostCallsPerBlock)
+    expect(withMany).toBeLessThanOrEqual(withFew + 0.5)
+    held.push(...few, ...many)
+  })
+
+  test('midnight delivers all who waited, also through a process that did not know them', async () => {
+    expect(held).toHaveLength(100)
+    await stage.end(portage)
+    portage = await stage.portage()
+    await until(async () => (await waiting('BRIDGE_BUDGET')) === 100, { timeoutMs: 60_000, everyMs: 200, what: 'all to be found' })
+    const began = Date.now()
+    await nextDay()
+    for (const { state, rounds } of await outcomes(held, 120_000)) expect([state, rounds]).toEqual(['delivered', 1])
+    console.info(`100 that waited for midnight were delivered within ${Math.round((Date.now() - began) / 1_000)} s`)
+    expect(await waiting('BRIDGE_BUDGET')).toBe(0)
+    await expectSound()
+  })
+
+  test('of many who come at once, only those go on that fit together', async () => {
+    await nextDay()
+    const tenth = cap / 10n
+    const many = await send(...Array.from({ length: 14 }, () => tenth))
+    const state = async () => (await Promise.all(ids(many).map((id) => stage.status(id).catch(() => undefined)))).map((one) => one?.state)
+    const settled = (states: (string | undefined)[]) => states.every((one) => one === 'delivered' || one === 'waiting')
+    await until(async () => settled(await state()), { timeoutMs: 90_000, everyMs: 300, what: 'each to be delivered or to wait' })
+    // Ten tenths are not below the cap.
+    const delivered = (await state()).filter((one) => one === 'delivered')
+    expect(delivered).toHaveLength(9)
+    expect(await waiting('BRIDGE_BUDGET')).toBe(5)
+    await nextDay()
+    await outcomes(many)
+    await expectSound()
+  })
+
+  test('above the daily cap: parked with the reason; when the cap is raised, a retry delivers', async () => {
+    await nextDay()
+    const [big] = await send(cap)
+    expect(await stage.reaches(nativeTransferId(big!), 'parked', 60_000)).toMatchObject({
+      code: 'BRIDGE_CAP',
+      reason: `the amount ${cap} is not below the daily cap ${cap}`,
+    })
+    await admin('mint', [end().insuranceFund, 4n * cap], 'BridgeToken')
+    const retried = await runCli(['transfer', 'retry', nativeTransferId(big!), '--config', portage.configPath], { env: process.env })
+    expect(retried.code).toBe(0)
+    await outcomes([big!])
+    await expectSound()
+  })
+
+  test('paused: waits; unpaused, delivered within seconds', async () => {
+    await admin('togglePause', [])
+    const two = await send(11n, 12n)
+    for (const status of await wait(two, 'BRIDGE_PAUSED')) expect(status.nonce).toBeUndefined()
+    await until(async () => (await waiting('BRIDGE_PAUSED')) === 2, { timeoutMs: 5_000, everyMs: 100, what: 'both to be counted' })
+    await admin('togglePause', [])
+    await outcomes(two, 20_000)
+    await expectSound()
+  })
+
+  test('a key without the role: its lane is paused with the reason, the other delivers; with the role it goes on by itself', async () => {
+    const [first, second] = keys() as [string, string]
+    await admin('revokeRole', [relayerRole, first])
+    const eight = await send(...Array.from({ length: 8 }, () => 13n))
+    for (const { delivery } of await outcomes(eight)) expect(delivery?.by).toBe(second)
+    const paused = await until(async () => (await lane(0)).paused, { timeoutMs: 20_000, everyMs: 200, what: 'the lane to be paused' })
+    expect(isBarredPause(paused.reason)).toBe(true)
+    expect(paused.reason).toContain(`grant RELAYER_ROLE of ${end().bridge} to ${first}`)
+    expect(await metrics()).toMatch(new RegExp(`^portage_lane_barred\\{lane="[^"]*${first}",bridge="native-bridge"\\} 1$`, 'm'))
+
+    // The other one, too: everybody waits for the role.
+    await admin('revokeRole', [relayerRole, second])
+    const all = await send(...Array.from({ length: 8 }, () => 14n))
+    await wait(all, 'BRIDGE_ROLE_MISSING')
+    for (const key of [first, second]) await admin('grantRole', [relayerRole, key])
+    await outcomes(all, 60_000)
+    const open = async () => (await Promise.all([lane(0), lane(1)])).every((one) => one.paused === undefined)
+    await until(open, { timeoutMs: 30_000, everyMs: 200, what: 'both lanes to be resumed' })
+    const seen = new Set<string | undefined>()
+    const both = async () => {
+      for (const { delivery } of await outcomes(await send(15n, 15n, 15n, 15n))) seen.add(delivery?.by)
+      return seen.has(first) && seen.has(second)
+    }
+    await until(both, { timeoutMs: 90_000, what: 'both keys to deliver' })
+    await expectSound()
+  })
+})
