@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import type { BatchStatus } from '../../temporal/batch.ts'
 import type { ErrandStatus } from '../../temporal/errand.ts'
 import type { TransferStatus } from '../../temporal/messages.ts'
 
@@ -19,7 +20,7 @@ export interface RecordedEvent {
 
 /** A kept run: its file in test/fixtures/histories, and what the run must show, so that no recording that missed its point is kept. */
 export interface Fixture {
-  readonly workflow: 'transfer' | 'lane' | 'settings' | 'errand'
+  readonly workflow: 'transfer' | 'lane' | 'settings' | 'errand' | 'batch'
   shows(history: RecordedHistory): boolean
 }
 
@@ -84,6 +85,14 @@ export const fixtures = {
     workflow: 'errand',
     shows: (history) => ends(history, 'cancelled') && signals(history).includes('cancel') && steps(history).length > 1,
   },
+  'batch-told': {
+    workflow: 'batch',
+    shows: (history) => ends(history, 'done') && signals(history).includes('over') && steps(history).length === 0,
+  },
+  'batch-seen-to': {
+    workflow: 'batch',
+    shows: (history) => ends(history, 'done') && !signals(history).includes('over') && steps(history).join() === 'dispatch',
+  },
   'settings-first-run': {
     workflow: 'settings',
     shows: (history) =>
@@ -106,7 +115,7 @@ function outcome({ events }: RecordedHistory): TransferStatus | undefined {
   return data === undefined ? undefined : (JSON.parse(Buffer.from(data, 'base64').toString()) as TransferStatus)
 }
 
-function ends(history: RecordedHistory, state: TransferStatus['state'] | ErrandStatus['state']): boolean {
+function ends(history: RecordedHistory, state: TransferStatus['state'] | ErrandStatus['state'] | BatchStatus['state']): boolean {
   return outcome(history)?.state === state
 }
 

@@ -8,6 +8,7 @@ export async function transfer(input: TransferInput) {
   return compatible(input)
 }
 
+export { batch } from '../../../workflows/batch.ts'
 export { errand } from '../../../workflows/errand.ts'
 export { lane } from '../../../workflows/lane.ts'
 export { settings } from '../../../workflows/settings.ts'

@@ -1,0 +1,40 @@
+import { until } from '../../devnet/until.ts'
+import type { Batch } from '../../lanes/batches.ts'
+import { rolledBackSignal } from '../../temporal/messages.ts'
+import { runTemporalCli } from '../helpers/e2e-cli.ts'
+import { pooled } from '../helpers/e2e-chain.ts'
+import { type LaneProcess, startBatchSetting } from '../lanes/batch-setting.ts'
+import type { Keep } from './record.ts'
+
+/** A batch whose process tells what became of it, and one whose process is gone. */
+export async function recordBatches(keep: Keep): Promise<void> {
+  const setting = await startBatchSetting()
+  const { world, ledgers } = setting
+  const stage = { temporal: (...args: string[]) => runTemporalCli(ledgers.server, args) }
+  const workflow = ({ id }: Batch) => ledgers.temporal.client.workflow.getHandle(id)
+  const sent = async ({ boardAll }: LaneProcess) => {
+    const [first] = await boardAll(await world.transfers(1n, 2n, 3n))
+    if (first?.kind !== 'ride') throw new Error(`They were to ride: ${first?.kind}`)
+    return first.batch
+  }
+  try {
+    const process = await setting.process()
+    const told = await sent(process)
+    await world.target.finalise()
+    await workflow(told).result()
+    await keep('batch-told', stage, told.id)
+
+    const left = await sent(process)
+    process.agent.stop()
+    const end = await (await setting.process()).serve()
+    await workflow(left).signal(rolledBackSignal, { intentId: '', nonce: left.flight.nonce })
+    const inPool = async () => (await pooled(world.target.anvil, world.relayer.address)).length === 1
+    await until(inPool, { timeoutMs: 30_000, what: 'the batch to be in the pool' })
+    await world.target.finalise()
+    await workflow(left).result()
+    await keep('batch-seen-to', stage, left.id)
+    await end()
+  } finally {
+    await setting.stop()
+  }
+}
