@@ -213,10 +213,9 @@ async function acquire(
   if (boarded && boarded.kind !== 'alone') return boarded
   const acquired = await agent.acquire(want, { ...options, again: false })
   if (acquired.kind === 'refused') return acquired
-  const waited = late()
-  const seen = waited && (await delivered())
+  const seen = late() && (await delivered())
   // Last, right before it is signed: a halt that came while it waited for its nonce, or a gate that closed.
-  const held = acquired.flight.unsigned ? await heldBack(waited ? deps : { settings: deps.settings }, transfer, input.lane) : undefined
+  const held = acquired.flight.unsigned ? await heldBack(deps, transfer, input.lane) : undefined
   if (!seen && !held) return acquired
   await agent.giveBack(acquired.flight)
   return held && !seen ? held : 'seen'

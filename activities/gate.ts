@@ -27,17 +27,16 @@ export function noSlotBy({ code, reason, retryInMs }: Halted): NoSlot {
 
 /**
  * What holds a transfer back from a nonce of this lane: a halt, or its bridge's gate, which may have closed since it was admitted. Throws what
- * reads throw. Without bridges only halts are asked for.
+ * reads throw.
  */
 export async function heldBack(
-  deps: Pick<StepDeps, 'settings'> & Partial<Pick<StepDeps, 'bridges'>>,
+  deps: Pick<StepDeps, 'settings' | 'bridges'>,
   transfer: Transfer,
   lane: LaneId,
 ): Promise<NoSlot | undefined> {
-  const { bridges } = deps
   const halted = haltedBy(deps, transfer)
   if (halted) return noSlotBy(halted)
-  const gate = bridges && (await endpointOf({ bridges }, transfer).gate?.(transfer, laneAddress(lane)))
+  const gate = await endpointOf(deps, transfer).gate?.(transfer, laneAddress(lane))
   if (!gate || gate.kind === 'open') return undefined
   return { kind: 'no-slot', code: gate.code, reason: gate.reason, retryInMs: closedMs }
 }

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Script } from '../../devnet/contracts.ts'
+import { nativeBridgeAbi } from '../../devnet/native-bridge.ts'
+import type { SentNativeTransfer } from '../../devnet/native-users.ts'
+import { nativeTransferId } from '../../devnet/sent.ts'
+import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const cap = 10n ** 17n / 4n
+const daySeconds = 86_400
+
+let stage: Stage
+const anvil = () => stage.devnet.chains.bsc.anvil
+
+/** Midnight comes on the target chain. */
+async function nextDay(): Promise<void> {
+  const { timestamp } = await anvil().rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false])
+  await anvil().rpc('evm_setNextBlockTimestamp', [(Math.floor(Number(timestamp) / daySeconds) + 1) * daySeconds])
+  await anvil().rpc('evm_mine')
+}
+
+beforeAll(async () => {
+  stage = await startStage({ native: 'strict', wormhole: false, window: 1 })
+  await nextDay()
+  await stage.portage()
+})
+afterAll(async () => {
+  if (stage) await startMining(anvil())
+  await stage?.close()
+})
+
+/** In the contract that was deployed, anybody may spend the budget of the day. */
+test('a budget that a stranger spends while a transfer waits for its nonce: nothing is signed, nothing reverts, midnight delivers', async () => {
+  const { users, ends } = stage.devnet.native!
+  const { address } = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!
+  const sent: SentNativeTransfer[] = []
+  const send = async (amount: bigint) => {
+    const [one] = await users.ethereum.send([{ amount }])
+    sent.push(one!)
+    return nativeTransferId(one!)
+  }
+  // The only slot of the lane is taken as long as no block comes.
+  await stopMining(anvil())
+  const first = await send(100n)
+  await inPool(anvil(), address, 1)
+  const second = await send(200n)
+  await stage.reaches(second, 'broadcasting')
+  const stranger = await Script.of(anvil(), stage.devnet.outsiders.bsc)
+  stranger.call(ends.bsc.bridge, await nativeBridgeAbi('strict'), '_rateLimitInbound', [cap - 250n])
+  await stranger.mine()
+  await startMining(anvil())
+  await stage.outcomes([first])
+  const held = await stage.reaches(second, 'waiting')
+  expect(held).toMatchObject({ code: 'BRIDGE_BUDGET' })
+  expect(held.nonce).toBeUndefined()
+  await nextDay()
+  expect(await stage.outcomes([second])).toMatchObject([{ state: 'delivered', delivery: { ours: true } }])
+  const { lost, duplicates, nonceHoles, wastedTransactions } = await stage.devnet.check([], sent)
+  expect({ lost, duplicates, nonceHoles, wastedTransactions }).toEqual({ lost: 0, duplicates: 0, nonceHoles: 0, wastedTransactions: 0 })
+})

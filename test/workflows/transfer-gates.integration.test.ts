@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+import { retrySignal } from '../../temporal/messages.ts'
+import type { Admission } from '../../temporal/steps.ts'
+import type { WorkflowHandle } from '@temporalio/client'
+import { scriptedTransfers, sound } from './scripted.ts'
+
+const dayMs = 86_400_000
+const closed: Admission = { kind: 'waiting', code: 'BRIDGE_BUDGET', reason: 'the budget renews tomorrow', retryInMs: dayMs }
+
+/** How long each timer of a run was set for, ms. */
+async function timersOf(handle: WorkflowHandle): Promise<number[]> {
+  const { events } = await handle.fetchHistory()
+  return (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) =>
+    timer ? [Number(timer.startToFireTimeout?.seconds) * 1_000] : [],
+  )
+}
+
+describe('A transfer before a gate that says when it opens', () => {
+  const on = scriptedTransfers()
+
+  test('waits until then in one wait; woken too early it looks once, and waits for as long again', async () => {
+    on.script.admit = () => closed
+    const handle = await on.start()
+    await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to wait')
+    for (const looks of [2, 3]) {
+      await handle.signal(retrySignal)
+      await on.reaches(handle, ({ state }) => state === 'waiting' && on.asked.admit.length === looks, `look ${looks}`)
+    }
+    expect(await timersOf(handle)).toEqual([dayMs, dayMs, dayMs])
+    expect(await on.status(handle)).toMatchObject({ code: 'BRIDGE_BUDGET', rounds: 1 })
+    on.script.admit = sound.admit
+    await handle.signal(retrySignal)
+    expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1 })
+    expect(on.asked.admit).toHaveLength(4)
+  })
+
+  test('a deadline ends the wait sooner', async () => {
+    on.script.admit = () => closed
+    const handle = await on.start({ deadline: Date.now() + 3_000 })
+    await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
+    expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', reason: expect.stringContaining('renews tomorrow') })
+    await handle.terminate()
+  })
+})
