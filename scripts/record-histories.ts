@@ -5,6 +5,7 @@ import type { RecordedHistory } from '../test/replay/fixtures.ts'
 import { fixturePath, fixtures, type FixtureName } from '../test/replay/fixtures.ts'
 import { recordSettings } from '../test/replay/record-settings.ts'
 import { recordBatches } from '../test/replay/record-batch.ts'
+import { recordStreams } from '../test/replay/record-stream.ts'
 import { recordErrands } from '../test/replay/record-errand.ts'
 import { recordLaneReset } from '../test/replay/record-lane.ts'
 import { recordFar, recordNear, recordStuck } from '../test/replay/record.ts'
@@ -45,15 +46,17 @@ async function main(names: readonly string[]): Promise<number> {
   }
   const far: FixtureName = 'far-finality-with-confirm'
   const settings: FixtureName = 'settings-first-run'
+  const streams: FixtureName[] = ['stream-first-run', 'stream-continued-run']
   const errands: FixtureName[] = ['errand-paid', 'errand-cancelled']
   const batches: FixtureName[] = ['batch-told', 'batch-seen-to']
   const stuck: FixtureName[] = ['parked-by-deadline', 'nonce-left-to-its-lane']
   const reset: FixtureName = 'lane-reset-run'
-  const apart = new Set<string>([far, settings, reset, ...errands, ...batches, ...stuck])
+  const apart = new Set<string>([far, settings, reset, ...errands, ...batches, ...streams, ...stuck])
   if (names.length === 0 || names.some((name) => !apart.has(name))) await recordNear(keep)
   if (names.length === 0 || names.some((name) => errands.some((one) => one === name))) await recordErrands(keep)
   if (names.length === 0 || names.some((name) => batches.some((one) => one === name))) await recordBatches(keep)
   if (names.length === 0 || names.some((name) => stuck.some((one) => one === name))) await recordStuck(keep)
+  if (names.length === 0 || names.some((name) => streams.some((one) => one === name))) await recordStreams(keep)
   if (names.length === 0 || names.includes(settings)) await recordSettings(keep)
   if (names.length === 0 || names.includes(reset)) await recordLaneReset(keep)
   if (names.length === 0 || names.includes(far)) await recordFar(keep)

@@ -20,7 +20,7 @@ export interface RecordedEvent {
 
 /** A kept run: its file in test/fixtures/histories, and what the run must show, so that no recording that missed its point is kept. */
 export interface Fixture {
-  readonly workflow: 'transfer' | 'lane' | 'settings' | 'errand' | 'batch'
+  readonly workflow: 'transfer' | 'lane' | 'settings' | 'errand' | 'batch' | 'stream'
   shows(history: RecordedHistory): boolean
 }
 
@@ -97,6 +97,19 @@ export const fixtures = {
     workflow: 'settings',
     shows: (history) =>
       !continues(history) && has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW') && has(history, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED'),
+  },
+  'stream-first-run': {
+    workflow: 'stream',
+    shows: (history) =>
+      !continues(history) &&
+      has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW') &&
+      has(history, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED') &&
+      signals(history).join() === 'pause,resume',
+  },
+  'stream-continued-run': {
+    workflow: 'stream',
+    shows: (history) =>
+      continues(history) && has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW') && has(history, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED'),
   },
 } as const satisfies Record<string, Fixture>
 
