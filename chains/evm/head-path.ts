@@ -5,7 +5,7 @@ import type { Nodes } from './nodes.ts'
 /** Blocks read in one batch while a gap or a fork is filled. */
 const batchSize = 50
 /** Past this gap the blocks between are not read: those who wait read their receipts instead. */
-const longestGap = 1_024
+export const longestGap = 1_024
 /** A fork is looked for this far back at first, then four times as far. */
 const firstStep = 4
 

@@ -3,6 +3,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import { type FinalityPolicy, finalizedHeight } from '../../domain/finality.ts'
 import type { HeadEvent, Heads } from '../port.ts'
 import { createFinalityTag } from './finality-tag.ts'
+import { isBelievable } from './far-heads.ts'
 import { findPath, readBlockAt } from './head-path.ts'
 import { toQuantity } from './hex.ts'
 import { type EvmBlock, KeptBlocks, readBlock } from './kept-blocks.ts'
@@ -87,6 +88,7 @@ export function createHeads(options: HeadsOptions): EvmHeads {
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return
     if (head?.hash === target.hash) return publish([], [], tagged)
+    if (!(await isBelievable(nodes, head, target))) return rankNodes(lateRankMs)
     const path = await findPath(nodes, kept, target)
     if (!path || stopping.signal.aborted) return
     if (path.forked && (path.ancestor ?? -1) < (current?.finalized ?? 0) && !(await isFinalityBroken())) return
@@ -146,7 +148,7 @@ export function createHeads(options: HeadsOptions): EvmHeads {
   function rankNodes(everyMs: number): void {
     if (Date.now() - rankedAt < everyMs) return
     rankedAt = Date.now()
-    void nodes.rank()
+    void nodes.rank(kept.latest?.height)
   }
 
   async function loop(signal: AbortSignal): Promise<void> {

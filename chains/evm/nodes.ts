@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { RelayerError } from '../../domain/errors.ts'
 import type { NodeChange } from '../../domain/settings.ts'
 import type { NodeStatus } from '../port.ts'
+import { lagsOf } from './far-heads.ts'
 import { toNumber } from './hex.ts'
 import type { Member, NodeSpec } from './member.ts'
 import { RpcError, TransportError } from './node-errors.ts'
@@ -47,8 +48,8 @@ export interface Nodes {
   sendAll(method: string, params: readonly unknown[], onAnswer?: OnAnswer): Promise<readonly NodeAnswer[]>
   /** How many nodes are meant to read: what a majority is counted of. */
   readonly readers: number
-  /** Compares the heads of all nodes and puts those that lag behind last. Throws never. */
-  rank(): Promise<void>
+  /** Compares the heads of all nodes and puts those that lag behind last, or are absurdly far above `known`. Throws never. */
+  rank(known?: number): Promise<void>
   status(): readonly NodeStatus[]
   adjust(changes: readonly NodeChange[]): void
   /** Calls made so far, by method. */
@@ -177,7 +178,7 @@ export function createNodes(options: NodesOptions): Nodes {
       const up = all.filter((member) => member.up)
       return gather(up.length > 0 ? up : all.filter(({ revivable }) => revivable), method, params, onAnswer)
     },
-    async rank() {
+    async rank(known) {
       const up = readers().filter((member) => member.up)
       if (up.length < 2) {
         for (const member of up) member.lag = undefined
@@ -185,11 +186,8 @@ export function createNodes(options: NodesOptions): Nodes {
       }
       const read = up.map((member) => member.ask('eth_blockNumber', []).then((height) => toNumber(height, 'block number')))
       const heights = (await Promise.allSettled(read)).map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))
-      const highest = Math.max(...heights.map((height) => height ?? 0))
-      for (const [index, member] of up.entries()) {
-        const height = heights[index]
-        if (height !== undefined) member.lag = highest - height
-      }
+      const lags = lagsOf(heights, readers().length, known)
+      for (const [index, member] of up.entries()) member.lag = lags[index] ?? member.lag
     },
     status: () => set.status(),
     adjust(changes) {

@@ -120,7 +120,7 @@ describe('An errand', () => {
     const to = freshAddress()
     const errand = await start({ to, value: '11' })
     await inPool(1)
-    const [{ nonce = -1 } = {}] = await pooled(setting.anvil, signer.address)
+    const nonce = (await pooled(setting.anvil, signer.address))[0]?.nonce ?? -1
     // Its first nonce gets a no-op, which is not its doing: it pays with another.
     await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'c', nonce })
     const again = async () => {

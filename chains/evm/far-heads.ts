@@ -1,0 +1,46 @@
+import { toQuantity } from './hex.ts'
+import { longestGap, readBlockAt } from './head-path.ts'
+import type { EvmBlock } from './kept-blocks.ts'
+import type { Nodes } from './nodes.ts'
+
+/** An honest node may be so many blocks behind the one that tells of a far head, and still knows that the chain is there. */
+const slack = 64
+
+/**
+ * Nothing links a head that is far above ours, or the first one, to what is known: it is one node's word. A far one is believed when more than half
+ * of the nodes have come as far; the first one unless more than half say that they have not (some may be down when a process starts).
+ * @param head ours; absent: there is none yet
+ */
+export async function isBelievable(nodes: Nodes, head: EvmBlock | undefined, target: EvmBlock): Promise<boolean> {
+  if (nodes.readers < 2 || (head && target.height - head.height <= longestGap)) return true
+  const height = Math.max(0, target.height - slack)
+  const answers = await nodes.askAll('eth_getBlockByNumber', [toQuantity(height), false])
+  const told = answers.filter((answer) => answer.ok)
+  const there = told.filter(({ result }) => isAt(result, height)).length
+  return head ? there * 2 > nodes.readers : (told.length - there) * 2 <= nodes.readers
+}
+
+function isAt(result: unknown, height: number): boolean {
+  try {
+    return readBlockAt(result)?.height === height
+  } catch {
+    return false
+  }
+}
+
+/**
+ * How far each node lags behind the best, blocks; undefined: it did not answer. One that is further above our head, and above where more than half
+ * of the nodes are, than a chain grows between two looks, is not the best: it counts as far behind as it is above.
+ * @param heights by node
+ * @param readers how many nodes there should be
+ * @param known height of our head; absent: there is none yet
+ */
+export function lagsOf(heights: readonly (number | undefined)[], readers: number, known?: number): (number | undefined)[] {
+  const told = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
+  const reached = told[Math.floor(readers / 2)]
+  // Two that differ, and nothing else to go by: the lower one is more likely to be syncing than the other to lie.
+  const open = known === undefined && (reached === undefined || readers < 3)
+  const highest = open ? Infinity : Math.max(known ?? 0, reached ?? 0) + longestGap
+  const best = Math.max(0, ...told.filter((height) => height <= highest))
+  return heights.map((height) => (height === undefined ? undefined : Math.abs(best - height)))
+}
