@@ -7,6 +7,8 @@ import type { Ledger } from './ledger.ts'
 
 /** A lane without work is looked at this seldom, blocks: for funds and for foreign use of its key. */
 const idleBlocks = 10
+/** And its ledger, which others may have ordered to look anew, at most so often, ms: a look may cost a replay. */
+const idleLookMs = 20_000
 /** A lane that waits for funds is looked at more often. */
 const brokeBlocks = 2
 /** While nothing moves, the ledger is told so this often in the time after which it fills a nonce that nobody claims. */
@@ -39,6 +41,7 @@ export class AccountWatch {
   #readAt = 0
   #reading = false
   #introduced = false
+  #lookedAt = 0
   /** What this process has told the ledger of final blocks. */
   #final: FinalBlock | undefined
   #recognised = false
@@ -114,6 +117,7 @@ export class AccountWatch {
     // The ledger's word first: it may know another chain than this one.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
+    await this.#lookIfIdle()
     // Also at the first look: a ledger that was restored from an older copy may have forgotten what is in the pool.
     const unsynced = !ledger.view?.synced || !this.#sent
     const address = laneAddress(config.lane)
@@ -123,6 +127,15 @@ export class AccountWatch {
     this.#account = account
     this.onAccount(account)
     if (await this.#isWitnessed(account)) this.#tell(account, pending, undone)
+  }
+
+  async #lookIfIdle(): Promise<void> {
+    const { ledger } = this.#deps
+    const { flying, waiting } = this.#work()
+    const idle = flying === 0 && waiting === 0 && ledger.view?.synced && ledger.view.inFlight === 0
+    if (!idle || !this.#sent || Date.now() - this.#lookedAt < idleLookMs) return
+    this.#lookedAt = Date.now()
+    await ledger.look()
   }
 
   /**

@@ -13,7 +13,9 @@ import type {
 } from '../domain/lane.ts'
 import type { Logger } from '../observability/logger.ts'
 import { applyOnLedger } from './apply-on-ledger.ts'
-import { malformedUpdate, runIsFull } from '../temporal/messages.ts'
+import { view } from '../domain/lane-reducer.ts'
+import { laneStatusQuery, malformedUpdate, runIsFull } from '../temporal/messages.ts'
+import { laneWorkflowId } from '../temporal/names.ts'
 import type { Client } from '@temporalio/client'
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
@@ -73,6 +75,20 @@ export class Ledger {
    */
   async introduce(): Promise<void> {
     await this.ask({ kind: 'configure', config: this.#options.config }).catch(() => {})
+  }
+
+  /** Looks at the ledger and tells it nothing, which costs no history: what others ordered of a lane without work is seen so. */
+  async look(): Promise<void> {
+    const { client, config } = this.#options
+    try {
+      const state = await client.workflow.getHandle(laneWorkflowId(config.lane)).query(laneStatusQuery)
+      // An answer that came meanwhile is newer.
+      if (this.#busy || this.#closed) return
+      this.#view = view(state)
+      this.onView(this.#view)
+    } catch {
+      // It is not there, or cannot be reached: whoever tells it something finds out.
+    }
   }
 
   /** Throws LANE_UNREACHABLE only after `close`, INTERNAL if the ledger finds the request malformed. */
