@@ -39,6 +39,11 @@ export interface Guardian {
   readonly wormholescan: VaaServer
   /** How messages are treated from now on. */
   treat(how: (message: Message) => Treatment): void
+  /**
+   * From now on they sign as the set of this index, with the same keys, and the servers have everything signed anew; the spy tells nothing of that. The
+   * chains are told by `upgradeGuardians`.
+   */
+  renew(setIndex: number): void
   /** The Governor lets go of all that it holds: it is signed and gossiped. */
   release(): void
   /** Signed VAAs so far, in the order of signing. */
@@ -62,12 +67,14 @@ export async function startGuardian(chains: readonly WormholeChain[], options: G
   const seen = new Set<string>()
   const observations: Observation[] = []
   const waiters = new Set<() => void>()
+  let setIndex = 0
   const sign = (message: Message) => {
     const count = options.sign === 'all' ? guardians.length : quorumOf(guardians.length)
     return signVaa(
       message,
       guardians,
       Array.from({ length: count }, (_, index) => index),
+      setIndex,
     )
   }
   const held = new Map<string, Message>()
@@ -111,6 +118,10 @@ export async function startGuardian(chains: readonly WormholeChain[], options: G
     wormholescan,
     treat(how) {
       treatment = how
+    },
+    renew(index) {
+      setIndex = index
+      for (const [place, { message }] of store) store.set(place, { ...sign(message), message })
     },
     release() {
       const messages = [...held.values()]

@@ -55,6 +55,10 @@ const bodySchema = z.union([
 const acceptedSchema = z.object({
   id: z.string(),
   status: z.enum(['started', 'known']),
+  adopted: z
+    .literal(true)
+    .optional()
+    .describe('It was parked, since who had signed its copy may sign no longer; it goes on with this one.'),
   halted: z.string().optional().describe('An operator has halted its way: it waits, and goes on when the halt ends.'),
 })
 

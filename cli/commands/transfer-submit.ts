@@ -61,7 +61,12 @@ export function submitCommand({ context, action }: Cli): Command {
           printRefusal(context, globals, answer.error)
           return exitCodes.failure
         }
-        print(context, globals, answer, facts({ transfer: answer.id, status: answer.status, halted: answer.halted }))
+        print(
+          context,
+          globals,
+          answer,
+          facts({ transfer: answer.id, status: answer.status, adopted: answer.adopted, halted: answer.halted }),
+        )
         return exitCodes.ok
       }),
     )
@@ -94,7 +99,9 @@ function deadlineOf(text: string): string | number {
   throw new InvalidArgumentError('It is a time like 2030-01-31T12:00:00Z, or minutes from now.')
 }
 
-type Answer = { readonly id: string; readonly status: string; readonly halted?: string } | { readonly error: Refusal }
+type Answer =
+  | { readonly id: string; readonly status: string; readonly adopted?: true; readonly halted?: string }
+  | { readonly error: Refusal }
 
 async function post(url: URL, body: object): Promise<Answer> {
   try {

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { devnetGuardians } from '../../devnet/accounts.ts'
+import { upgradeGuardians } from '../../devnet/guardian-sets.ts'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { until } from '../../devnet/until.ts'
+import { signVaa, toUniversal } from '../../devnet/vaa.ts'
+import type { StreamState } from '../../domain/stream.ts'
+import { streamStatusQuery, streamWorkflowId } from '../../temporal/stream.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { expectDelivered } from '../helpers/e2e-judge.ts'
+import type { Sent, Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const coin = { kind: 'coin', amount: 10n ** 16n } as const
+const guardians = devnetGuardians(1)
+
+/** The guardians of a message are replaced while it waits, and their set expires: nobody relays that any more but with newer signatures. */
+describe('A VAA whose guardian set has expired', () => {
+  let stage: Stage
+  let portage: PortageProcess
+  let sent: Sent[]
+
+  const state = async (): Promise<StreamState> => {
+    const emitter = toUniversal(stage.devnet.chains.ethereum.tokenBridge)
+    return stage.client.workflow.getHandle(streamWorkflowId(`wormhole-token-bridge:ethereum:${emitter}`)).query(streamStatusQuery)
+  }
+  const messageOf = ({ sequence, emitter }: Sent) => {
+    const found = stage.devnet.guardian.observations.find(({ message }) => message.sequence === sequence && message.emitter === emitter)
+    if (!found) throw new Error('not observed')
+    return found.message
+  }
+  const cli = async (...args: string[]) => {
+    const { code, err } = await runCli([...args, '--by', 'test', '--reason', 'an exercise', '--config', portage.configPath], {
+      env: process.env,
+    })
+    expect([code, err]).toEqual([0, ''])
+  }
+
+  beforeAll(async () => {
+    stage = await startStage()
+    portage = await stage.portage({ configure: (config) => ({ ...config, streams: { ...config.streams, auditMinutes: 0.05 } }) })
+    await cli('halt', '--chain', 'bsc')
+    sent = await stage.send('ethereum', [coin, coin, coin])
+    await Promise.all(sent.map(({ id }) => stage.reaches(id, 'waiting')))
+  })
+  afterAll(() => stage?.close())
+
+  test('leaves its transfer parked with that reason, in sight of its stream', async () => {
+    const { ethereum, bsc } = stage.devnet.chains
+    await upgradeGuardians(ethereum, guardians, 1)
+    await upgradeGuardians(bsc, guardians, 1)
+    await cli('unhalt', '--chain', 'bsc')
+    const parked = await Promise.all(sent.map(({ id }) => stage.reaches(id, 'parked', 90_000)))
+    expect(parked.map(({ code }) => code)).toEqual(sent.map(() => 'GUARDIAN_SET_EXPIRED'))
+    const isTold = async () => (await state()).open.filter(({ parked: code }) => code === 'GUARDIAN_SET_EXPIRED').length === sent.length
+    await until(isTold, { timeoutMs: 20_000, what: 'the stream to show them as parked' })
+  })
+
+  test('is replaced by a copy of the new set that the spy tells', async () => {
+    const [first] = sent as [Sent]
+    const message = messageOf(first)
+    const copy = signVaa(message, guardians, undefined, 1)
+    stage.devnet.guardian.spy.publish(copy.bytes, message.emitterChain, message.emitter)
+    expect((await stage.reaches(first.id, 'delivered')).delivery).toMatchObject({ ours: true })
+  })
+
+  test('and by one that somebody submits, which says so', async () => {
+    const second = sent[1] as Sent
+    const { status, body } = await stage.submit(portage, signVaa(messageOf(second), guardians, undefined, 1).bytes)
+    expect([status, body]).toEqual([200, expect.objectContaining({ id: second.id, status: 'known', adopted: true })])
+    await stage.reaches(second.id, 'delivered')
+  })
+
+  test('and by one that a server of the network has', async () => {
+    const third = sent[2] as Sent
+    expect((await stage.status(third.id)).state).toBe('parked')
+    stage.devnet.guardian.renew(1)
+    await stage.reaches(third.id, 'delivered')
+    await until(async () => (await state()).open.length === 0, { timeoutMs: 20_000, what: 'nothing to be open' })
+    await expectDelivered(stage, sent)
+    for (const { id } of sent) {
+      const runs: string[] = []
+      for await (const { runId } of stage.client.workflow.list({ query: `WorkflowId = '${id}'` })) runs.push(runId)
+      expect(runs).toHaveLength(1)
+    }
+  })
+})
