@@ -78,6 +78,57 @@ describe('Errands', () => {
     expect(await count(first)).toBe(before + 4)
   }, 120_000)
 
+  test('are listed while they wait and when they have ended, and end when they are cancelled', async () => {
+    const [first] = lanes as [string]
+    const setting = { env: { ...process.env, ...stage.devnet.env } }
+    const cli = (...args: string[]) => runCli(['lane', ...args, '--config', portage.configPath], setting)
+    const errands = async (...args: string[]) => {
+      const { out } = await cli('errands', first, '--chain', 'bsc', ...args, '--json')
+      return (JSON.parse(out) as { errands: { errand: string; execution: string; status?: Record<string, unknown> }[] }).errands
+    }
+    const before = await count(first)
+    // A lane that takes no work: the errand waits without a nonce.
+    expect(await cli('forbid', first, '--chain', 'bsc', '--reason', 'a test')).toMatchObject({ code: 0 })
+    const sent = await cli('send', first, '--chain', 'bsc', '--to', treasury, '--value', '5', '--reason', 'a mistake', '--json')
+    const { errand } = JSON.parse(sent.out) as { errand: string }
+    await until(async () => (await errands())[0]?.status?.['state'] === 'waiting', { timeoutMs: 30_000, what: 'the errand to be listed' })
+    expect(await errands()).toEqual([
+      expect.objectContaining({
+        errand,
+        execution: 'RUNNING',
+        status: expect.objectContaining({ reason: 'a mistake', intent: expect.anything() }),
+      }),
+    ])
+    const people = await cli('errands', first, '--chain', 'bsc')
+    expect([people.code, people.out]).toEqual([
+      0,
+      expect.stringMatching(/^errand:\S+ +\S+ +waiting +- +0x[0-9a-f]{40} +5 +\S+ +a mistake /m),
+    ])
+
+    const cancelled = await cli('cancel-errand', errand, '--reason', 'wrong amount', '--by', 'night-shift', '--wait', '--json')
+    expect([cancelled.code, JSON.parse(cancelled.out)]).toEqual([0, expect.objectContaining({ errand, state: 'cancelled' })])
+    await until(async () => (await errands()).length === 0, { timeoutMs: 30_000, what: 'the errand to have left the list' })
+    await until(async () => (await errands('--closed', '1'))[0]?.errand === errand, {
+      timeoutMs: 30_000,
+      what: 'it to be among the closed',
+    })
+    expect((await errands('--closed', '1'))[0]?.status).toMatchObject({
+      state: 'cancelled',
+      detail: expect.stringContaining('cancelled by night-shift: wrong amount'),
+    })
+    expect(await count(first)).toBe(before)
+
+    for (const [id, why] of [
+      [errand, 'closed already'],
+      ['errand:nothing', 'no such errand'],
+      ['settings', 'begins with errand:'],
+    ] as const) {
+      const { code, err } = await cli('cancel-errand', id, '--reason', 'a test')
+      expect([code, err]).toEqual([1, expect.stringMatching(new RegExp(`^INPUT_INVALID: .*${why}`))])
+    }
+    expect(await cli('activate', first, '--chain', 'bsc')).toMatchObject({ code: 0 })
+  }, 120_000)
+
   test('that the signing policy forbids are refused with its reason, and are in nobody’s way', async () => {
     const [first] = lanes as [string]
     const before = await count(first)
