@@ -57,6 +57,7 @@ export async function nativeOutage(options: OutageOptions, say: (line: string) =
       await proved(client, sent, portage, say)
       const seconds = (Date.now() - started) / 1000
       const calls = await rpcCalls(portage)
+      for (const [method, count] of await callsByMethod(portage)) say(`  ${method.padEnd(28)}${round(count / transfers)} per transfer`)
       const rssPeakMiB = memory.stop()
       const perQuietBlock = await quietCalls(devnet, portage)
       const { nativeFindings, ...check } = await devnet.check([], sent)
@@ -132,9 +133,18 @@ async function quietCalls({ chains }: Devnet, portage: PortageProcess): Promise<
   return ((await rpcCalls(portage)) - callsBefore) / Math.max(1, (await heights()) - blocksBefore)
 }
 
-async function rpcCalls({ apiUrl }: PortageProcess): Promise<number> {
+async function rpcCalls(portage: PortageProcess): Promise<number> {
+  return (await callsByMethod(portage)).reduce((sum, [, count]) => sum + count, 0)
+}
+
+/** JSON-RPC calls so far, the most frequent first. */
+async function callsByMethod({ apiUrl }: PortageProcess): Promise<[string, number][]> {
   const text = await (await fetch(`${apiUrl}/metrics`)).text()
-  return [...text.matchAll(/^portage_rpc_calls_total\{.*\} (\d+)/gm)].reduce((sum, [, value]) => sum + Number(value), 0)
+  const sums = new Map<string, number>()
+  for (const [, method = '', count] of text.matchAll(/^portage_rpc_calls_total\{.*method="([^"]*)".*\} (\d+)/gm)) {
+    sums.set(method, (sums.get(method) ?? 0) + Number(count))
+  }
+  return [...sums].toSorted(([, a], [, b]) => b - a)
 }
 
 async function costs(
