@@ -20,7 +20,10 @@ interface SourceBase {
    * @param known one that was known to exist: the look begins there; the answer is below it if it is gone
    */
   highest(known?: string): Promise<string | undefined>
-  /** Which of them the target's finalized state shows, by their ids; in batches, in the same order. Throws NATIVE_NONCE_MISMATCH, what reads throw. */
+  /**
+   * Which of them the target's finalized state shows, by their ids, on the word of more than half of its nodes: what is delivered is never started. In
+   * batches, in the same order; false where the nodes disagree. Throws NATIVE_NONCE_MISMATCH, what reads throw.
+   */
   delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
 
@@ -33,7 +36,10 @@ export interface ScannedSource extends SourceBase {
    * NATIVE_ID_MISMATCH (one node's word: ask `recorded` at `agreed` before the route is halted), NODE_UNAVAILABLE.
    */
   initiated(range: BlockRange): Promise<readonly PlacedTransfer[]>
-  /** What the source's table has under these numbers, in the same order; undefined: nothing yet. In batches. Throws NATIVE_ID_MISMATCH, what reads throw. */
+  /**
+   * What the source's table has under these numbers, in the same order; undefined: nothing yet. In batches. At `finalized` one node is asked, and the others
+   * for what that one does not have. Throws NATIVE_ID_MISMATCH (by quorum), what reads throw; at `agreed` NODES_DISAGREE.
+   */
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
   /** Completions in these blocks of the target, by whomever. `digest`: of the transfer that was completed. Throws as `initiated`. */
   completed(range: BlockRange): Promise<readonly { readonly number: string; readonly digest: string; readonly height: number }[]>

@@ -1,5 +1,5 @@
 import type { At } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { type ErrorCode, RelayerError } from '../../domain/errors.ts'
 import type { BlockRange } from '../source-port.ts'
 import { type ContractReader, type Outbound, readInboundNonce, readOutbound } from './contracts.ts'
 import { completedTopic, initiatedTopic, type PlacedLog, readCompleted, readInitiated, type TransferEvent } from './events.ts'
@@ -39,13 +39,31 @@ export async function recordedUnder(
   nonces: readonly bigint[],
   at: At = 'finalized',
 ): Promise<readonly (NativeTransfer | undefined)[]> {
-  return inTicks(nonces, at, async (nonce) => {
-    const recorded: Outbound | undefined = await readOutbound(chain, bridge, nonce, at)
-    if (!recorded) return undefined
-    const transfer = { ...recorded, nonce }
-    checkId(transfer)
-    return transfer
-  })
+  return inTicks(nonces, at, (nonce) => recordedAt(chain, bridge, nonce, at))
+}
+
+/**
+ * The same at `finalized`; but what one node does not have, or what contradicts itself there, is asked of the others: a node that hides a log may hide the
+ * entry too. Undefined also where they do not agree. Throws NATIVE_ID_MISMATCH (by quorum), and what reads throw.
+ */
+export async function recordedByAny(
+  chain: ContractReader,
+  bridge: string,
+  nonces: readonly bigint[],
+): Promise<readonly (NativeTransfer | undefined)[]> {
+  const found = await inTicks(nonces, 'finalized', (nonce) => unless('NATIVE_ID_MISMATCH', recordedAt(chain, bridge, nonce, 'finalized')))
+  const missing = nonces.filter((_, index) => !found[index])
+  const others = await inTicks(missing, 'agreed', (nonce) => unless('NODES_DISAGREE', recordedAt(chain, bridge, nonce, 'agreed')))
+  const byNonce = new Map(missing.map((nonce, index) => [nonce, others[index]]))
+  return nonces.map((nonce, index) => found[index] ?? byNonce.get(nonce))
+}
+
+async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
+  const recorded: Outbound | undefined = await readOutbound(chain, bridge, nonce, at)
+  if (!recorded) return undefined
+  const transfer = { ...recorded, nonce }
+  checkId(transfer)
+  return transfer
 }
 
 /** For each id the nonce under which the target completed it, 0 where it has not: what a bootstrap skips. Batched. Throws what reads throw. */
@@ -56,6 +74,18 @@ export function completedUnder(
   at: At = 'finalized',
 ): Promise<readonly bigint[]> {
   return inTicks(ids, at, (id) => readInboundNonce(chain, bridge, id, at))
+}
+
+/**
+ * The same at `finalized`, where what one node shows is asked of the others before it stands: whatever is delivered is never started. 0 also where they do
+ * not agree.
+ */
+export async function completedByMost(chain: ContractReader, bridge: string, ids: readonly string[]): Promise<readonly bigint[]> {
+  const shown = await completedUnder(chain, bridge, ids)
+  const claimed = ids.filter((_, index) => shown[index] !== 0n)
+  const agreed = await inTicks(claimed, 'agreed', (id) => unless('NODES_DISAGREE', readInboundNonce(chain, bridge, id, 'agreed')))
+  const byId = new Map(claimed.map((id, index) => [id, agreed[index] ?? 0n]))
+  return ids.map((id) => byId.get(id) ?? 0n)
 }
 
 /**
@@ -125,4 +155,14 @@ async function inTicks<K, V>(keys: readonly K[], at: At, readOne: (key: K) => Pr
     values.push(...(await Promise.all(keys.slice(from, from + perTick).map(readOne))))
   }
   return values
+}
+
+/** Undefined where it fails with this code. */
+async function unless<T>(code: ErrorCode, reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof RelayerError && error.code === code) return undefined
+    throw error
+  }
 }

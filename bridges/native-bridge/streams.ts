@@ -4,7 +4,7 @@ import type { Transfer } from '../../domain/transfer.ts'
 import type { ScannedSource } from '../source-port.ts'
 import type { GoodMessages } from './good-messages.ts'
 import { type NativeRoute, type NativeTransfer, nativeBridge, toTransfer } from './message.ts'
-import { agreedHighestNonce, completedIn, completedUnder, initiatedIn, recordedUnder, type StreamReader } from './source.ts'
+import { agreedHighestNonce, completedByMost, completedIn, initiatedIn, recordedByAny, recordedUnder, type StreamReader } from './source.ts'
 
 /** A direction as a stream: both of its chains are read. */
 export interface NativeSourceOptions {
@@ -42,8 +42,10 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
       return events.map(({ transfer, block }) => ({ transfer: toTransfer(route, transfer), height: block.height }))
     },
     async recorded(numbers, at) {
-      const found = (await recordedUnder(source, sourceBridge, numbers.map(BigInt), at)).map(known)
-      if (at === 'agreed') for (const transfer of found) if (transfer) good.add(decodeBase64(transfer.message))
+      const nonces = numbers.map(BigInt)
+      if (at === 'finalized') return (await recordedByAny(source, sourceBridge, nonces)).map(known)
+      const found = (await recordedUnder(source, sourceBridge, nonces, at)).map(known)
+      for (const transfer of found) if (transfer) good.add(decodeBase64(transfer.message))
       return found
     },
     async highest(from) {
@@ -52,7 +54,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
     },
     async delivered(transfers) {
       const ids = transfers.map(({ digest }) => digest)
-      const nonces = await completedUnder(target, targetBridge, ids)
+      const nonces = await completedByMost(target, targetBridge, ids)
       return nonces.map((nonce, index) => isCompleted(nonce, transfers[index], targetChain))
     },
     async completed(range) {

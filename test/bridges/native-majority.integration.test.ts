@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { batchIntent } from '../../bridges/native-bridge/batch.ts'
+import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
+import { createGoodMessages } from '../../bridges/native-bridge/good-messages.ts'
+import { readMessage } from '../../bridges/native-bridge/message.ts'
+import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
+import type { ScannedSource } from '../../bridges/source-port.ts'
+import type { EvmChain } from '../../chains/evm/index.ts'
+import type { Transfer } from '../../domain/transfer.ts'
+import { head, testChain } from '../helpers/evm.ts'
+import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
+import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+
+const count = 4
+
+/** What the first of three nodes says alone. */
+describe('a source of the native bridge one of whose nodes is wrong', { timeout: 30_000 }, () => {
+  let world: NativeBridgeWorld
+  let source: ScannedSource
+  let transfers: readonly Transfer[]
+  const ends = new Map<'source' | 'target', { chain: EvmChain; liar: RpcProxy; proxies: RpcProxy[] }>()
+
+  async function connect(name: 'source' | 'target') {
+    const { anvil, chain: alone } = world[name]
+    const proxies = await Promise.all([1, 2, 3].map(() => startRpcProxy(anvil.url)))
+    const chain = testChain(
+      proxies.map(({ url }) => url),
+      { name, networkId: Number(alone.networkId) },
+    )
+    await chain.connect()
+    const [liar] = proxies
+    if (!liar) throw new Error('there are no proxies')
+    const end = { chain, liar, proxies }
+    ends.set(name, end)
+    return end
+  }
+
+  /** The first node answers every call of this function so. Returns how often it did, and the end of it. */
+  function lie(name: 'source' | 'target', method: string, values: readonly unknown[]) {
+    const { liar } = ends.get(name) ?? {}
+    if (!liar) throw new Error('not connected')
+    const selector = nativeBridgeAbi.getFunction(method)?.selector ?? ''
+    const answer = nativeBridgeAbi.encodeFunctionResult(method, values)
+    let told = 0
+    liar.alter = (rpc, _result, [call]) => {
+      const { data = '', input = data } = (call ?? {}) as { data?: string; input?: string }
+      if (rpc !== 'eth_call' || !input.startsWith(selector)) return undefined
+      told++
+      return answer
+    }
+    return { told: () => told, end: () => (liar.alter = undefined) }
+  }
+
+  beforeAll(async () => {
+    world = await startNativeBridge('fixed')
+    transfers = await world.transfers(1n, 2n, 3n, 4n)
+    const [{ chain: from }, { chain: to }] = await Promise.all([connect('source'), connect('target')])
+    source = createNativeSource({ route: world.route, source: from, target: to, startBlock: 0, maxOpen: 10, good: createGoodMessages() })
+  }, 60_000)
+  afterAll(async () => {
+    for (const { chain, proxies } of ends.values()) {
+      chain.close()
+      for (const proxy of proxies) await proxy.stop()
+    }
+    await world?.stop()
+  })
+
+  it('does not take for delivered what that node alone shows: it would never be started', async () => {
+    const [first] = transfers
+    const liar = lie('target', 'idsToInboundNonces', [first?.sequence])
+    expect(await source.delivered(transfers)).toEqual(transfers.map(() => false))
+    expect(liar.told()).toBeGreaterThan(0)
+    liar.end()
+  })
+
+  it('takes for delivered what the others bear out', async () => {
+    const done = transfers.slice(0, 2)
+    await world.deliver(
+      batchIntent(
+        world.route.targetBridge,
+        done.map(({ message }) => readMessage(Buffer.from(message, 'base64'))),
+      ),
+    )
+    const height = world.target.chain.heads.current?.latest.height ?? 0
+    await world.target.finalise()
+    const { chain } = ends.get('target') ?? {}
+    if (chain) await head(chain, ({ finalized }) => finalized >= height)
+    expect(await source.delivered(transfers)).toEqual(transfers.map((transfer) => done.includes(transfer)))
+  })
+
+  it('finds in the table of the others what that node hides', async () => {
+    const zero = `0x${'0'.repeat(64)}`
+    const liar = lie('source', 'noncesToOutboundTransfers', [zero, `0x${'0'.repeat(40)}`, zero, 0n])
+    const numbers = [...transfers.map(({ sequence }) => sequence), String(count + 1)]
+    expect(await source.recorded(numbers, 'finalized')).toEqual([...transfers, undefined])
+    expect(liar.told()).toBeGreaterThan(0)
+    liar.end()
+  })
+
+  it('asks the others where the entry of that node contradicts itself', async () => {
+    const liar = lie('source', 'noncesToOutboundTransfers', [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(40)}`, `0x${'3'.repeat(64)}`, 5n])
+    expect(
+      await source.recorded(
+        transfers.map(({ sequence }) => sequence),
+        'finalized',
+      ),
+    ).toEqual(transfers)
+    expect(liar.told()).toBeGreaterThan(0)
+    liar.end()
+  })
+})
