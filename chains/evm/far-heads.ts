@@ -1,6 +1,7 @@
 import { toQuantity } from './hex.ts'
-import { longestGap, readBlockAt } from './head-path.ts'
+import { readBlockAt } from './head-path.ts'
 import type { EvmBlock } from './kept-blocks.ts'
+import { longestGap } from './lags.ts'
 import type { Nodes } from './nodes.ts'
 
 /** An honest node may be so many blocks behind the one that tells of a far head, and still knows that the chain is there. */
@@ -26,21 +27,4 @@ function isAt(result: unknown, height: number): boolean {
   } catch {
     return false
   }
-}
-
-/**
- * How far each node lags behind the best, blocks; undefined: it did not answer. One that is further above our head, and above where more than half
- * of the nodes are, than a chain grows between two looks, is not the best: it counts as far behind as it is above.
- * @param heights by node
- * @param readers how many nodes there should be
- * @param known height of our head; absent: there is none yet
- */
-export function lagsOf(heights: readonly (number | undefined)[], readers: number, known?: number): (number | undefined)[] {
-  const told = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
-  const reached = told[Math.floor(readers / 2)]
-  // Two that differ, and nothing else to go by: the lower one is more likely to be syncing than the other to lie.
-  const open = known === undefined && (reached === undefined || readers < 3)
-  const highest = open ? Infinity : Math.max(known ?? 0, reached ?? 0) + longestGap
-  const best = Math.max(0, ...told.filter((height) => height <= highest))
-  return heights.map((height) => (height === undefined ? undefined : Math.abs(best - height)))
 }

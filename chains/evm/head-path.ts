@@ -1,11 +1,10 @@
 import { toQuantity } from './hex.ts'
 import { type EvmBlock, type KeptBlocks, readBlock } from './kept-blocks.ts'
+import { longestGap } from './lags.ts'
 import type { Nodes } from './nodes.ts'
 
 /** Blocks read in one batch while a gap or a fork is filled. */
 const batchSize = 50
-/** Past this gap the blocks between are not read: those who wait read their receipts instead. */
-export const longestGap = 1_024
 /** A fork is looked for this far back at first, then four times as far. */
 const firstStep = 4
 
@@ -26,6 +25,7 @@ export interface Path {
 export async function findPath(nodes: Nodes, kept: KeptBlocks, target: EvmBlock): Promise<Path | undefined> {
   const head = kept.latest
   if (!head) return { blocks: [target], ancestor: undefined, forked: false }
+  // Those who wait read their receipts instead.
   if (target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
   let blocks: EvmBlock[] = [target]
   let step = firstStep

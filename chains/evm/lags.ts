@@ -1,0 +1,19 @@
+/** Past this gap, blocks, what lies between two heads is not read; and no chain grows as far between two looks. */
+export const longestGap = 1_024
+
+/**
+ * How far each node lags behind the best, blocks; undefined: it did not answer. One that is further above our head, and above where more than half
+ * of the nodes are, than a chain grows between two looks, is not the best: it counts as far behind as it is above.
+ * @param heights by node
+ * @param readers how many nodes there should be
+ * @param known height of our head; absent: there is none yet
+ */
+export function lagsOf(heights: readonly (number | undefined)[], readers: number, known?: number): (number | undefined)[] {
+  const told = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
+  const reached = told[Math.floor(readers / 2)]
+  // Two that differ, and nothing else to go by: the lower one is more likely to be syncing than the other to lie.
+  const open = known === undefined && (reached === undefined || readers < 3)
+  const highest = open ? Infinity : Math.max(known ?? 0, reached ?? 0) + longestGap
+  const best = Math.max(0, ...told.filter((height) => height <= highest))
+  return heights.map((height) => (height === undefined ? undefined : Math.abs(best - height)))
+}
