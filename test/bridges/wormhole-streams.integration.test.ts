@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SignedSource } from '../../bridges/source-port.ts'
+import { createTokenBridgeSource } from '../../bridges/wormhole-token-bridge/streams.ts'
+import type { EvmChain } from '../../chains/evm/index.ts'
+import { devnetGuardians } from '../../devnet/accounts.ts'
+import { type Guardian, startGuardian } from '../../devnet/guardian.ts'
+import { startUsers } from '../../devnet/users.ts'
+import { digestOf, toUniversal } from '../../devnet/vaa.ts'
+import { chainPlan, deployWormhole, type WormholeChain } from '../../devnet/wormhole.ts'
+import { artifact, Script } from '../../devnet/contracts.ts'
+import type { Anvil } from '../../devnet/anvil.ts'
+import { head, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
+
+const coin = { kind: 'coin', amount: 10n ** 16n } as const
+
+describe('a token bridge as a numbered source, on real contracts', () => {
+  let anvils: (Anvil & { mine(blocks?: number): Promise<void> })[]
+  let ethereum: WormholeChain
+  let bsc: WormholeChain
+  let chain: EvmChain
+  let target: EvmChain
+  let guardian: Guardian
+  let source: SignedSource
+  const emitter = () => toUniversal(ethereum.tokenBridge)
+
+  const sourceOf = (
+    targets: readonly string[],
+    chainNames = new Map([
+      [2, 'ethereum'],
+      [4, 'bsc'],
+    ]),
+  ) =>
+    createTokenBridgeSource({
+      chain,
+      core: ethereum.core,
+      sourceChain: 'ethereum',
+      emitterChain: 2,
+      emitter: emitter(),
+      chainNames,
+      targets: new Map(targets.map((name) => [name, { chain: target, tokenBridge: bsc.tokenBridge }])),
+      begins: {},
+      maxOpen: 10,
+    })
+  const finalise = async () => {
+    const height = Number(await anvils[0]!.rpc<string>('eth_blockNumber'))
+    await anvils[0]!.mine(3)
+    await anvils[1]!.mine(3)
+    await head(chain, (event) => event.finalized >= height)
+    return height
+  }
+  /** Users wait for their blocks. */
+  const sendCoins = async (count: number) => {
+    const sending = startUsers(ethereum, bsc).send(Array.from({ length: count }, () => coin))
+    const mining = setInterval(() => void anvils[0]!.mine(), 100)
+    try {
+      return await sending
+    } finally {
+      clearInterval(mining)
+    }
+  }
+
+  beforeAll(async () => {
+    anvils = await Promise.all([startManualAnvil(), startManualAnvil()])
+    const plans = [chainPlan('ethereum', 2, anvils[0]!, 0), chainPlan('bsc', 4, anvils[1]!, 1)] as const
+    ;[ethereum, bsc] = await deployWormhole(plans, { guardians: devnetGuardians(1) })
+    chain = testChain(anvils[0]!.url, { name: 'ethereum' })
+    target = testChain(anvils[1]!.url, { name: 'bsc' })
+    await Promise.all([chain.connect(), target.connect()])
+    guardian = await startGuardian([ethereum, bsc], { guardians: devnetGuardians(1) })
+    source = sourceOf(['bsc'])
+    await finalise()
+  })
+  afterAll(async () => {
+    chain?.close()
+    target?.close()
+    await guardian?.stop()
+    await Promise.all((anvils ?? []).map((anvil) => anvil.stop()))
+  })
+
+  it('is named by its chain and emitter', () => {
+    expect(source).toMatchObject({ kind: 'signed', bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', emitterChain: 2 })
+    expect(source.config).toEqual({ stream: `wormhole-token-bridge:ethereum:${emitter()}`, first: '0', maxOpen: 10 })
+  })
+
+  it('knows its highest number at finality, and none of who published nothing', async () => {
+    expect(await source.highest()).toBe('3')
+    // One block, which is not final yet.
+    const script = await Script.of(ethereum.anvil, ethereum.deployer)
+    const recipient = `0x${toUniversal(ethereum.deployer.address)}`
+    script.call(ethereum.tokenBridge, artifact('BridgeImplementation').abi, 'wrapAndTransferETH', [4, recipient, 0, 0], coin.amount)
+    await script.mine()
+    expect(await source.highest()).toBe('3')
+    await finalise()
+    expect(await source.highest()).toBe('4')
+    const other = createTokenBridgeSource({
+      ...{
+        chain,
+        core: ethereum.core,
+        sourceChain: 'ethereum',
+        emitterChain: 2,
+        chainNames: new Map(),
+        targets: new Map(),
+        begins: {},
+        maxOpen: 1,
+      },
+      emitter: '77'.padStart(64, '0'),
+    })
+    expect(await other.highest()).toBeUndefined()
+  })
+
+  it('tells from its logs what guardians will sign: the very digests', async () => {
+    const sent = await sendCoins(3)
+    const toBlock = await finalise()
+    const published = await source.published({ fromBlock: 0, toBlock })
+    expect(published.map(({ number }) => number)).toEqual(published.map((_, index) => String(index)))
+    for (const { sequence } of sent) {
+      await guardian.waitFor(2, emitter(), sequence)
+      const { message } = guardian.observations.find((one) => one.message.emitter === emitter() && one.message.sequence === sequence)!
+      expect(published[Number(sequence)]).toMatchObject({
+        consistencyLevel: 1,
+        content: {
+          kind: 'transfer',
+          transfer: {
+            sourceChain: 'ethereum',
+            targetChain: 'bsc',
+            emitter: emitter(),
+            sequence: String(sequence),
+            digest: digestOf(message),
+          },
+        },
+      })
+    }
+  })
+
+  it('tells apart what is no transfer, or goes where there is no chain', async () => {
+    const range = { fromBlock: 0, toBlock: chain.heads.current!.finalized }
+    // The deployment published two attestations and two transfers.
+    expect((await source.published(range)).slice(0, 4).map(({ content }) => content?.kind)).toEqual([
+      'none',
+      'none',
+      'transfer',
+      'transfer',
+    ])
+    const alone = await sourceOf(['bsc'], new Map([[2, 'ethereum']])).published(range)
+    expect(new Set(alone.map(({ content }) => content?.kind))).toEqual(new Set(['none']))
+  })
+
+  it('reads blocks of those numbers only that are wanted', async () => {
+    const range = { fromBlock: 0, toBlock: chain.heads.current!.finalized }
+    const before = chain.calls.get('eth_getBlockByNumber') ?? 0
+    const published = await source.published(range, () => false)
+    expect(published.every(({ content }) => content === undefined)).toBe(true)
+    expect((chain.calls.get('eth_getBlockByNumber') ?? 0) - before).toBeLessThanOrEqual(1)
+    const [third] = (await source.published(range, (number) => number === '3')).filter(({ content }) => content)
+    expect(third?.number).toBe('3')
+  })
+
+  it('knows what its target shows for good: the seed of the deployment, what we deliver, and nothing else', async () => {
+    const range = { fromBlock: 0, toBlock: chain.heads.current!.finalized }
+    const transfers = (await source.published(range)).flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))
+    const expected = transfers.map(({ sequence }) => Number(sequence) < 4)
+    expect(await source.delivered(transfers)).toEqual(expected)
+    expect(await sourceOf([]).delivered(transfers)).toEqual(transfers.map(() => false))
+    // Somebody delivers number 4: it shows when it is final.
+    const { bytes } = await guardian.waitFor(2, emitter(), 4n)
+    const script = await Script.of(bsc.anvil, bsc.deployer)
+    script.call(bsc.tokenBridge, artifact('BridgeImplementation').abi, 'completeTransfer', [bytes])
+    await script.mine()
+    const fourth = transfers.filter(({ sequence }) => sequence === '4')
+    expect(await source.delivered(fourth)).toEqual([false])
+    const height = Number(await anvils[1]!.rpc<string>('eth_blockNumber'))
+    await anvils[1]!.mine(3)
+    await head(target, (event) => event.finalized >= height)
+    expect(await source.delivered(fourth)).toEqual([true])
+  })
+
+  it('fails where the config names another contract', async () => {
+    const wrong = createTokenBridgeSource({
+      ...{ chain, core: ethereum.weth, sourceChain: 'ethereum', emitterChain: 2, emitter: emitter(), begins: {}, maxOpen: 1 },
+      ...{ chainNames: new Map(), targets: new Map() },
+    })
+    expect(await codeOfAsync(() => wrong.highest())).toBe('NODE_REFUSED')
+  })
+})
