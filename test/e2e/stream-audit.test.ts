@@ -27,7 +27,7 @@ describe('A native bridge', () => {
 
   beforeAll(async () => {
     // No audit by itself: the one by hand is to be seen.
-    stage = await startStage({ native: 'fixed', wormhole: false, auditMinutes: 60 })
+    stage = await startStage({ native: 'fixed', wormhole: false, auditMinutes: 60, blockTimeSeconds: 0.5 })
     portage = await stage.portage()
   })
   afterAll(() => stage?.close())

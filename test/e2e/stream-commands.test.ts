@@ -71,16 +71,14 @@ describe('portage stream', () => {
   })
 
   test('says that there is none, where none was told anything', async () => {
+    const unheard = runCli(['stream', 'list', '--config', dead])
     expect(await cli('list')).toMatchObject({ code: 0, out: expect.stringMatching(/^no streams/), err: '' })
     expect((await cli('list', '--json')).json()).toEqual({ streams: [] })
     await refused('STREAM_NOT_FOUND', /portage stream list/, 'show', stream)
     await refused('STREAM_NOT_FOUND', /No stream/, 'pause', stream, '--reason', 'a test')
     await refused('STREAM_NOT_FOUND', /No stream/, 'checkpoint', 'show', stream)
     await refused('STREAM_NOT_FOUND', /No stream/, 'checkpoint', 'write', stream)
-    expect(await runCli(['stream', 'list', '--config', dead])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('TEMPORAL_UNAVAILABLE'),
-    })
+    expect(await unheard).toMatchObject({ code: 1, err: expect.stringContaining('TEMPORAL_UNAVAILABLE') })
   })
 
   test('lists and shows what was told: watermark, gaps, what is parked, the backfill', async () => {
@@ -197,8 +195,13 @@ describe('portage stream', () => {
 
   test('reread goes back to a block that the source still has, by the word of its nodes', async () => {
     const wrong = `0x${'12'.repeat(32)}`
-    await refused('INPUT_INVALID', /--hash: block 15 of the source is 0x/, 'reread', stream, '--block', '15', '--hash', wrong)
-    await refused('INPUT_INVALID', /must be below the cursor \(20\)/, 'reread', stream, '--block', '20')
+    const [forked, above] = await Promise.all([
+      cli('reread', stream, '--block', '15', '--hash', wrong),
+      cli('reread', stream, '--block', '20', '--json'),
+    ])
+    expect([forked.code, forked.err]).toEqual([1, expect.stringMatching(/^INPUT_INVALID: .*--hash: block 15 of the source is 0x/)])
+    const below = expect.stringContaining('must be below the cursor (20)')
+    expect([above.code, above.json()]).toEqual([1, { error: expect.objectContaining({ code: 'INPUT_INVALID', message: below }) }])
     const back = await cli('reread', stream, '--block', '15', '--hash', await hashOf(15), '--by', 'night-shift', '--json')
     expect(back.json()).toMatchObject({ done: true, view: { cursor: 15 } })
     expect((await state()).cursor).toEqual({ height: 15, hash: await hashOf(15) })
@@ -207,10 +210,17 @@ describe('portage stream', () => {
   test('a stream that nobody serves says so, and its checkpoint is shown all the same', async () => {
     await cli('checkpoint', 'write', stream)
     await stage.rest()
-    await refused('STREAM_UNREACHABLE', /a worker serves the queue lanes/, 'show', stream)
-    await refused('STREAM_UNREACHABLE', /a worker serves the queue lanes/, 'resume', stream)
-    expect((await cli('list', '--json')).json()['streams']).toEqual([{ stream, problem: expect.stringContaining('did not answer') }])
-    const kept = await cli('checkpoint', 'show', stream)
+    // Each waits for a worker in vain; together they wait once.
+    const [shown, ordered, listed, kept] = await Promise.all([
+      cli('show', stream, '--json'),
+      cli('resume', stream),
+      cli('list', '--json'),
+      cli('checkpoint', 'show', stream),
+    ])
+    const away = { code: 'STREAM_UNREACHABLE', remedy: 'Check that a worker serves the queue lanes.' }
+    expect([shown.code, shown.json()]).toEqual([1, { error: expect.objectContaining(away) }])
+    expect([ordered.code, ordered.err]).toEqual([1, expect.stringContaining(away.code)])
+    expect(listed.json()['streams']).toEqual([{ stream, problem: expect.stringContaining('did not answer') }])
     expect([kept.code, kept.out]).toEqual([0, expect.stringMatching(/^kept +2 /m)])
     expect(kept.out).not.toContain('now')
   })
