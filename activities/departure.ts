@@ -8,7 +8,7 @@ import type { Departure } from '../lanes/batcher.ts'
 import type { Batch, Batches } from '../lanes/batches.ts'
 import type { BroadcastResult } from '../temporal/steps.ts'
 import type { StepDeps } from './deps.ts'
-import { haltedBy, heldBack, noSlotBy } from './gate.ts'
+import { heldBack } from './gate.ts'
 import { priceCall } from './price-call.ts'
 
 /** A transfer that would share a call. */
@@ -87,7 +87,7 @@ export function createDeparture(deps: DepartureDeps) {
       async unfit() {
         const late = Date.now() - lookedAt > believedMs
         lookedAt = Date.now()
-        const wanted = new Set(late ? await stillWanted(ready, answers) : ready.filter((rider) => !halted(rider, answers)))
+        const wanted = new Set(late ? await stillWanted(ready, answers) : await notHeldBack(ready, answers))
         return ready.filter((rider) => !wanted.has(rider)).map(({ intentId }) => intentId)
       },
     })
@@ -99,25 +99,25 @@ export function createDeparture(deps: DepartureDeps) {
     return { together: true, answers }
   }
 
-  /** Those who are neither halted, nor delivered, nor before a closed gate; the others have their answers. */
+  /** Those who are neither delivered, nor held back; the others have their answers. */
   async function stillWanted(riders: readonly Rider[], answers: Answers): Promise<Rider[]> {
-    const looks = riders.map(async (rider) => {
-      const [delivered, held] = await Promise.all([
-        endpoint.delivered(rider.transfer, 'latest'),
-        heldBack(deps, rider.transfer, agent.lane),
-      ])
-      if (!delivered && !held) return [rider]
-      if (delivered) endpoint.leave?.(rider.transfer)
-      answers.set(rider, held && !delivered ? held : { kind: 'seen' })
-      return []
-    })
-    return (await Promise.all(looks)).flat()
+    const [delivered, free] = await Promise.all([
+      Promise.all(riders.map(({ transfer }) => endpoint.delivered(transfer, 'latest'))),
+      notHeldBack(riders, answers),
+    ])
+    const there = new Set(riders.filter((_, index) => delivered[index]))
+    for (const rider of there) {
+      endpoint.leave?.(rider.transfer)
+      answers.set(rider, { kind: 'seen' })
+    }
+    return free.filter((rider) => !there.has(rider))
   }
 
-  function halted(rider: Rider, answers: Answers): boolean {
-    const halt = haltedBy(deps, rider.transfer)
-    if (halt) answers.set(rider, noSlotBy(halt))
-    return halt !== undefined
+  /** Those whom neither a halt nor a closed gate holds back. */
+  async function notHeldBack(riders: readonly Rider[], answers: Answers): Promise<Rider[]> {
+    const looks = await Promise.all(riders.map(async (rider) => ({ rider, held: await heldBack(deps, rider.transfer, agent.lane) })))
+    for (const { rider, held } of looks) if (held) answers.set(rider, held)
+    return looks.filter(({ held }) => !held).map(({ rider }) => rider)
   }
 
   /** Those who fit together into what the bridge lets in. */

@@ -27,7 +27,7 @@ export function reportText(report: TransferReport): string {
     const { partial, ...row } = report
     return `${facts(row)}\n\nOnly a part is known: ${partial}.`
   }
-  const { id, state, mip61, execution, transfer, lane, nonce, txHash, delivery, code, reason, rounds, tried = [], timeline } = report
+  const { id, state, mip61, execution, transfer, lane, nonce, txHash, delivery, batch, code, reason, rounds, tried = [], timeline } = report
   const head = facts({
     transfer: id,
     state,
@@ -37,6 +37,7 @@ export function reportText(report: TransferReport): string {
     to: transfer.targetChain,
     lane,
     nonce,
+    batch,
     transaction: txHash,
     block: delivery?.blockHeight,
     'delivered by': delivery && `${delivery.by ?? 'unknown'}${delivery.ours ? ' (ours)' : ''}`,

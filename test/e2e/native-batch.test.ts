@@ -7,7 +7,7 @@ import { batchStatusQuery } from '../../temporal/batch.ts'
 import type { TransferStatus } from '../../temporal/messages.ts'
 import { nonceOf, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import type { ChainKey, Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { ledgerId, startStage } from '../helpers/e2e.ts'
 
 const bridge = 'native-bridge'
 
@@ -107,7 +107,7 @@ describe('Completions in batches', () => {
     console.info(
       [
         `60 transfers in ${transactions} transactions, ${batches.size} of them batches: ${await costs(there.map(nativeTransferId))} per transfer`,
-        `per batch ${await costs(batches)}; without batches ${await costs(back.map(nativeTransferId))} per transfer`,
+        `per batch ${await costs(batches)}; its lane ${await costs([ledgerId(stage.devnet, 'bsc')])}; without batches ${await costs(back.map(nativeTransferId))} per transfer, the lane ${await costs([ledgerId(stage.devnet, 'ethereum')])}`,
       ].join('; '),
     )
     await expectOnce()
