@@ -16,6 +16,9 @@ export type Filled =
   | { readonly kind: 'absent'; readonly againInMs?: number; readonly code?: ErrorCode }
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
+/** The last copy of a number that was refused: which server had it, and why. */
+type Refused = ReadonlyMap<string, { readonly api: number; readonly code: ErrorCode }>
+
 /** Codes that a message is refused with whose bytes say that it is nothing of ours. */
 const notOurs: readonly ErrorCode[] = ['PAYLOAD_KIND', 'PAYLOAD_LENGTH', 'TARGET_CHAIN_UNSUPPORTED']
 const afterTroubleMs = 5_000
@@ -23,6 +26,8 @@ const afterTroubleMs = 5_000
 interface Copy {
   readonly number: string
   readonly vaa: Uint8Array
+  /** The server that had it. */
+  readonly api: number
   /** Absent: it is no transfer of ours, if its signatures are good. */
   readonly transfer?: Transfer
 }
@@ -31,12 +36,13 @@ type Deps = Pick<SignedDeps, 'source' | 'bridge' | 'door' | 'lookup'>
 
 /**
  * Looks for the signed messages of these numbers and brings them through the door, all at a time. What the target already shows starts nothing: that is
- * the target's own word on the digest, which needs no signature. A copy that is refused leaves its place to that of the next server.
+ * the target's own word on the digest, which needs no signature. A copy that is refused leaves its place to that of the next server: each is asked once,
+ * so that one which has another bad copy each time keeps nobody busy.
  * Throws what reads throw; nothing is lost by that.
  */
 export async function fillNumbers(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, Filled>> {
   const outcomes = new Map<string, Filled>()
-  const refused = new Map<string, { readonly copies: Set<string>; code: ErrorCode }>()
+  const refused = new Map<string, { readonly api: number; readonly code: ErrorCode }>()
   let left = numbers
   while (left.length > 0) {
     const copies = await findCopies(deps, left, refused, outcomes)
@@ -47,15 +53,14 @@ export async function fillNumbers(deps: Deps, numbers: readonly string[]): Promi
     for (const { number } of copies.filter(isDone)) outcomes.set(number, { kind: 'delivered' })
     const entering = copies.filter((copy) => !isDone(copy))
     const results = await Promise.all(entering.map((copy) => enter(deps, copy)))
-    left = entering.flatMap(({ number, vaa }, index) => {
+    left = entering.flatMap(({ number, api }, index) => {
       const result = results[index]
       if (!result) return []
       if (!('refusedAs' in result)) {
         outcomes.set(number, result)
         return []
       }
-      const { copies: known } = refused.get(number) ?? { copies: new Set<string>() }
-      refused.set(number, { copies: known.add(textOf(vaa)), code: result.refusedAs })
+      refused.set(number, { api, code: result.refusedAs })
       return [number]
     })
   }
@@ -65,16 +70,16 @@ export async function fillNumbers(deps: Deps, numbers: readonly string[]): Promi
 async function findCopies(
   { source, bridge, lookup }: Deps,
   numbers: readonly string[],
-  refused: ReadonlyMap<string, { readonly copies: ReadonlySet<string>; readonly code: ErrorCode }>,
+  refused: Refused,
   outcomes: Map<string, Filled>,
 ): Promise<Copy[]> {
   const { emitterChain: chain, emitter } = source
   const copies = await Promise.all(
     numbers.map(async (number): Promise<Copy[]> => {
       const before = refused.get(number)
-      const accepts = (vaa: Uint8Array) => isOf(source, number, vaa) && !before?.copies.has(textOf(vaa))
-      const found = await lookup.find({ chain, emitter, sequence: number }, accepts)
-      if (found.kind === 'found') return [read(bridge, number, found.vaa)]
+      const accepts = (vaa: Uint8Array) => isOf(source, number, vaa)
+      const found = await lookup.find({ chain, emitter, sequence: number }, accepts, before && before.api + 1)
+      if (found.kind === 'found') return [{ ...read(bridge, number, found.vaa), api: found.api }]
       outcomes.set(number, found.kind === 'absent' && before ? { ...found, code: before.code } : found)
       return []
     }),
@@ -91,7 +96,7 @@ function isOf({ emitterChain, emitter }: Deps['source'], number: string, bytes: 
   }
 }
 
-function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Copy {
+function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Copy, 'api'> {
   try {
     return { number, vaa, transfer: bridge.decode(vaa) }
   } catch (error) {
@@ -128,5 +133,3 @@ export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bri
   if (read(bridge, '', vaa).transfer) return false
   return (await isGenuine({ source, bridge }, vaa)) === undefined
 }
-
-const textOf = (vaa: Uint8Array) => Buffer.from(vaa).toString('base64')

@@ -83,7 +83,7 @@ export class StreamClient {
     return state
   }
 
-  /** Resolves when the stream was heard of again, when the line is closed, or after so many ms. */
+  /** Resolves when the stream is not as it was last heard of, when the line is closed, or after so many ms. */
   changed(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
@@ -147,7 +147,8 @@ export class StreamClient {
     const isBack = before?.nextHeight !== undefined && (view.nextHeight === undefined || view.nextHeight < before.nextHeight)
     if (isBack) this.#era += 1
     this.#view = view
-    for (const done of this.#changes) done()
+    // Two who wait and ask would else wake each other without end.
+    if (JSON.stringify(view) !== JSON.stringify(before)) for (const done of this.#changes) done()
   }
 
   /** Temporal was wiped: whatever is told next brings the stream into being again. */

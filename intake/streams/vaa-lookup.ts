@@ -9,9 +9,9 @@ export interface VaaLookupOptions extends Partial<Omit<VaaHostOptions, 'url'>> {
   readonly wormholescanApis: readonly string[]
 }
 
-/** `againInMs`: an API could not be asked, and may be by then. */
+/** `againInMs`: an API could not be asked, and may be by then. `api`: the place in the order of asking of whoever had it. */
 export type Found =
-  | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string }
+  | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string; readonly api: number }
   /** Whoever could be asked has none that was accepted; nobody is configured also counts. */
   | { readonly kind: 'absent'; readonly againInMs?: number }
   /** Nobody could be asked. */
@@ -22,8 +22,9 @@ export interface VaaLookup {
   /**
    * The first copy that is accepted, of one API after the other. Never throws; whoever delivers it checks the signatures.
    * @param accepts false: another API may have a better one
+   * @param from the first API that is asked, by its place: those before it had none that was any good
    */
-  find(place: MessagePlace, accepts: (vaa: Uint8Array) => boolean): Promise<Found>
+  find(place: MessagePlace, accepts: (vaa: Uint8Array) => boolean, from?: number): Promise<Found>
   /** Whether the Governor holds the message back; undefined: nobody could say. */
   held(place: MessagePlace): Promise<boolean | undefined>
 }
@@ -51,15 +52,16 @@ export function createVaaLookup(options: VaaLookupOptions): VaaLookup {
     ...wormholescanApis.map((url) => ({ host: host(url), prefix: 'api/v1/vaas', shape: wormholescanShape })),
   ]
   return {
-    async find(place, accepts) {
+    async find(place, accepts, from = 0) {
       const waits: number[] = []
       const refusals: string[] = []
-      for (const { host: server, prefix, shape } of apis) {
+      for (const [api, { host: server, prefix, shape }] of apis.entries()) {
+        if (api < from) continue
         const answer = await server.ask(`${prefix}/${pathOf(place)}`)
         if (answer.kind === 'found') {
           const text = shape.safeParse(answer.body)
           const vaa = text.success ? Buffer.from(text.data, 'base64') : undefined
-          if (vaa && accepts(vaa)) return { kind: 'found', vaa, origin: server.origin }
+          if (vaa && accepts(vaa)) return { kind: 'found', vaa, origin: server.origin, api }
           if (!vaa) refusals.push(`${server.origin}: an answer without a VAA`)
         } else if (answer.kind !== 'absent') {
           waits.push(answer.kind === 'resting' ? answer.forMs : afterFailureMs)
