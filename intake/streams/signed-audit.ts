@@ -58,7 +58,15 @@ export function createSignedAuditor(deps: SignedDeps & { readonly client: Client
 
   async function look(): Promise<GapReport> {
     const state = await line.state()
-    return state && !state.paused && state.gaps.length > 0 ? gaps.look(state, upTo) : nothing
+    if (!state || state.paused || state.gaps.length === 0) return nothing
+    // Names need a count that is not older than what is missing; what is fetched needs none.
+    if (upTo === undefined || BigInt(state.gaps.at(-1)?.to ?? 0) > BigInt(upTo)) {
+      upTo = await source.highest(upTo).catch((error: unknown) => {
+        logger.debug('the source was not counted', { stream, error: String(error) })
+        return upTo
+      })
+    }
+    return gaps.look(state, upTo)
   }
 
   return {
