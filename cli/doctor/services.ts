@@ -5,15 +5,16 @@ import { redactUrl } from '../../observability/redact.ts'
 import type { Check } from './check.ts'
 import { checkTimeoutMs, look } from './check.ts'
 
-/** The guardian spy and the guardian REST APIs of Wormhole's bridge. */
+/** The guardian spy, the guardian REST APIs and Wormholescan's, of Wormhole's bridge. */
 export async function checkServices({ bridges }: Config): Promise<Check[]> {
   const wormhole = bridges['wormhole-token-bridge']
   if (!wormhole) return []
   const area = 'bridge wormhole-token-bridge'
-  const { spy, guardianApis } = wormhole
+  const { spy, guardianApis, wormholescanApis } = wormhole
   return Promise.all([
     ...(spy ? [look(area, `spy ${spy.address}`, () => reachSpy(spy.address))] : []),
-    ...guardianApis.map((url) => look(area, `guardian API ${redactUrl(url)}`, () => reachGuardianApi(url))),
+    ...guardianApis.map((url) => look(area, `guardian API ${redactUrl(url)}`, () => reachApi(url, 'v1/signed_vaa', 'guardianApis'))),
+    ...wormholescanApis.map((url) => look(area, `Wormholescan ${redactUrl(url)}`, () => reachApi(url, 'api/v1/vaas', 'wormholescanApis'))),
   ])
 }
 
@@ -33,11 +34,11 @@ async function reachSpy(address: string): Promise<string> {
 }
 
 /** Any answer to a question about a message that cannot exist: refusals are answers, failures of the server are not. */
-async function reachGuardianApi(url: string) {
+async function reachApi(url: string, route: string, field: string) {
   const base = url.replace(/\/+$/, '')
-  const remedy = 'Check the URL in guardianApis, and that it can be reached from here.'
+  const remedy = `Check the URL in ${field}, and that it can be reached from here.`
   try {
-    const answer = await fetch(`${base}/v1/signed_vaa/1/${'0'.repeat(64)}/0`, { signal: AbortSignal.timeout(checkTimeoutMs / 2) })
+    const answer = await fetch(`${base}/${route}/1/${'0'.repeat(64)}/0`, { signal: AbortSignal.timeout(checkTimeoutMs / 2) })
     await answer.body?.cancel()
     return answer.status < 500 ? 'reachable' : ({ status: 'fail', detail: `answers ${answer.status}`, remedy } as const)
   } catch {

@@ -34,7 +34,13 @@ async function writeDeadConfig(): Promise<string> {
         lanes: [lane],
       },
     },
-    bridges: { 'wormhole-token-bridge': { spy: { address: `127.0.0.1:${port}` }, guardianApis: [`http://127.0.0.1:${port}/secret-path`] } },
+    bridges: {
+      'wormhole-token-bridge': {
+        spy: { address: `127.0.0.1:${port}` },
+        guardianApis: [`http://127.0.0.1:${port}/secret-path`],
+        wormholescanApis: [`http://127.0.0.1:${port}/secret-path`],
+      },
+    },
     api: { port },
   }
   const file = join(cwd, 'dead.yaml')
@@ -132,6 +138,7 @@ describe.concurrent('where nothing answers', () => {
       `chain ethereum: key of ${devnetAddress}`,
       'bridge wormhole-token-bridge: spy 127.0.0.1',
       'bridge wormhole-token-bridge: guardian API http://127.0.0.1',
+      'bridge wormhole-token-bridge: Wormholescan http://127.0.0.1',
     ])
     expect(failed.filter(({ remedy }) => !remedy)).toEqual([])
     expect(out).not.toContain('secret-path')
