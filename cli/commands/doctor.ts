@@ -44,8 +44,8 @@ function checksText(checks: readonly Check[]): string {
 
 const help = `
 Looks at: the Temporal server, its namespace and search attributes; each node's network, head and finality; the Wormhole contracts and
-the guardian set; the native bridges' contracts, pause, budget and roles; the lanes' keys and balances; the guardian spy; the guardian
-APIs. The exit code is 1 if anything failed.
+the guardian set; the native bridges' contracts, pause, budget and roles; the lanes' balances and keys, each of which signs a no-op that is
+thrown away; the guardian spy; the guardian APIs. The exit code is 1 if anything failed.
 
 Example:
   portage doctor --json`

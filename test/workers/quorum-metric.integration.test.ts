@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../devnet/ports.ts'
+import { until } from '../../devnet/until.ts'
+import { noSettings } from '../../domain/settings.ts'
+import { processMetrics } from '../../workers/api.ts'
+import { startManualAnvil, testChain } from '../helpers/evm.ts'
+
+let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+beforeAll(async () => {
+  anvil = await startManualAnvil()
+})
+afterAll(() => anvil?.stop())
+
+test('of two nodes that read one that is down leaves no majority; disabled, it counts no more', async () => {
+  const chain = testChain([anvil.url, `http://127.0.0.1:${await freePort()}`], { timeoutMs: 1_000 })
+  try {
+    await chain.connect()
+    const world = { chains: new Map([['test', chain]]), served: ['test'], bridges: new Map() }
+    const metrics = processMetrics(world, [], () => noSettings)
+    const quorum = () => {
+      metrics.render()
+      return metrics.chainQuorum.value({ chain: 'test' })
+    }
+    await until(() => chain.nodes()[1]?.state !== 'up', { timeoutMs: 10_000, what: 'the second node to be down' })
+    expect(chain.nodes().map(({ state }) => state)[0]).toBe('up')
+    expect(quorum()).toBe(0)
+    chain.adjustNodes([{ chain: 'test', name: 'node-2', disabled: true }])
+    expect(quorum()).toBe(1)
+    chain.adjustNodes([])
+    expect(quorum()).toBe(0)
+  } finally {
+    chain.close()
+  }
+})
