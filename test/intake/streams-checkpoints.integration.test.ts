@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -35,24 +35,26 @@ describe('checkpoints in a folder', () => {
 })
 
 describe('checkpoints in an object store', () => {
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const key = request.url ?? ''
+    if (request.headers.authorization !== secret) return void response.writeHead(401).end()
+    if (status !== undefined) return void response.writeHead(status).end()
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    if (request.method === 'PUT') {
+      objects.set(key, Buffer.concat(chunks).toString())
+      return void response.writeHead(200).end()
+    }
+    const found = objects.get(key)
+    response.writeHead(found === undefined ? 404 : 200).end(found)
+  }
+
   const objects = new Map<string, string>()
   let server: Server
   let url: string
   let status: number | undefined
   beforeAll(async () => {
-    server = createServer(async (request, response) => {
-      const key = request.url ?? ''
-      if (request.headers.authorization !== secret) return void response.writeHead(401).end()
-      if (status !== undefined) return void response.writeHead(status).end()
-      const chunks: Buffer[] = []
-      for await (const chunk of request) chunks.push(chunk as Buffer)
-      if (request.method === 'PUT') {
-        objects.set(key, Buffer.concat(chunks).toString())
-        return void response.writeHead(200).end()
-      }
-      const found = objects.get(key)
-      response.writeHead(found === undefined ? 404 : 200).end(found)
-    })
+    server = createServer((request, response) => void serve(request, response))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/bucket/portage/?key=of-a-secret`
   })

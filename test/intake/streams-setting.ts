@@ -31,12 +31,14 @@ export interface Line {
   readonly fields: Record<string, unknown> | undefined
 }
 
-/** Two anvils with a native bridge and a block a second, a Temporal with a worker for streams, and no worker for transfers: they stay as they were started. */
+/** Two anvils with a native bridge, a Temporal with a worker for streams, and no worker for transfers: they stay as they were started. */
 export interface ScannedSetting {
   readonly world: NativeBridgeWorld
   readonly ledgers: Ledgers
   /** The source's node as the agents see it. */
   readonly proxy: FaultProxy
+  /** Whether blocks come by themselves, three a second. */
+  mining(wanted: boolean): void
   /** A stream of its own that begins with the next number and block. */
   stream(options?: StreamOptions): Promise<OneStream>
   stop(): Promise<void>
@@ -71,9 +73,15 @@ export interface OneStream {
   lose(): Promise<void>
 }
 
+const blockMs = 300
+
 export async function startScannedSetting(): Promise<ScannedSetting> {
   const [world, ledgers] = await Promise.all([startNativeBridge('fixed'), startLedgers()])
-  for (const { anvil } of [world.source, world.target]) await anvil.rpc('evm_setIntervalMining', [1])
+  let isMining = true
+  // A second is the shortest interval that anvil knows.
+  const ticker = setInterval(() => {
+    for (const { anvil } of isMining ? [world.source, world.target] : []) void anvil.rpc('evm_mine').catch(() => {})
+  }, blockMs)
   const proxy = await startFaultProxy(world.source.anvil.url)
   const chain = testChain(proxy.url, { name: 'source', networkId: 1337 })
   await chain.connect()
@@ -87,6 +95,9 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
     world,
     ledgers,
     proxy,
+    mining(wanted) {
+      isMining = wanted
+    },
     async stream(defaults = {}) {
       const { maxOpen = 100 } = defaults
       const height = Number(await world.source.anvil.rpc<string>('eth_blockNumber'))
@@ -172,6 +183,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
       }
     },
     async stop() {
+      clearInterval(ticker)
       for (const agent of agents) await agent.stop()
       chain.close()
       await proxy.stop()

@@ -95,7 +95,7 @@ describe('what a stream is held against', () => {
     const [kept] = await stream.initiate(6n)
     if (!kept) throw new Error('nothing was initiated')
     await stream.shows(({ open }) => open === 1, 'the transfer below the fork')
-    await source.anvil.rpc('evm_setIntervalMining', [0])
+    setting.mining(false)
     await source.mine(3)
     const snapshot = await source.anvil.rpc<string>('evm_snapshot')
     const [gone] = await stream.initiate(7n, 8n)
@@ -108,7 +108,7 @@ describe('what a stream is held against', () => {
     expect([other.nonce, other.id === gone.id]).toEqual([gone.nonce, false])
     const now = Number(await source.anvil.rpc<string>('eth_blockNumber'))
     await source.anvil.rpc('anvil_mine', [`0x${(height - now + 8).toString(16)}`])
-    await source.anvil.rpc('evm_setIntervalMining', [1])
+    setting.mining(true)
     await until(() => stream.runs(other), { timeoutMs: 60_000, what: 'the transfer of the new branch' })
     const view = await stream.shows(
       ({ open, alarms, backfill }) => open === 2 && alarms.length === 0 && backfill.left === 0,

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { changeSettings } from '../../api/settings.ts'
+import { nativeTransferId } from '../../devnet/sent.ts'
+import { until } from '../../devnet/until.ts'
+import type { StreamState } from '../../domain/stream.ts'
+import { cancelSignal } from '../../temporal/messages.ts'
+import { streamStatusQuery, streamWorkflowId } from '../../temporal/stream.ts'
+import { startStage, type Stage } from '../helpers/e2e.ts'
+
+const known = { bridges: ['native-bridge'], lanes: [], nodes: { ethereum: [], bsc: [] } }
+const scope = { bridge: 'native-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }
+
+describe('how transfers of a stream end, or wait, without a delivery', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await startStage({ native: 'fixed', wormhole: false })
+  }, 120_000)
+  afterAll(() => stage?.close())
+
+  const stateOf = () =>
+    stage.client.workflow.getHandle(streamWorkflowId('native-bridge:ethereum:bsc')).query<StreamState>(streamStatusQuery)
+  const shows = (wanted: (state: StreamState) => boolean, what: string) =>
+    until(
+      async () => {
+        const state = await stateOf()
+        return wanted(state) && state
+      },
+      { timeoutMs: 60_000, everyMs: 200, what },
+    )
+
+  it('a cancelled one is an exception with who and why, one above the cap is parked in sight, the rest is delivered', async () => {
+    await stage.portage()
+    const by = { by: 'ops', reason: 'a test' }
+    await until(() => changeSettings(stage.client, known, { ...by, orders: [{ kind: 'halt', scope }] }), {
+      timeoutMs: 30_000,
+      what: 'the halt',
+    })
+    const users = stage.devnet.native?.users.ethereum
+    if (!users) throw new Error('the devnet has no native bridge')
+    // A day lets in less than a quarter of the insurance fund, which has 10^17.
+    const [unwanted, huge, plain] = await users.send([{ amount: 1n }, { amount: 5n * 10n ** 16n }, { amount: 3n }])
+    if (!unwanted || !huge || !plain) throw new Error('nothing was sent')
+    await shows(({ open }) => open.length === 3, 'all three to be open')
+    const handle = stage.client.workflow.getHandle(nativeTransferId(unwanted))
+    await handle.signal(cancelSignal, { operator: 'ops', reason: 'sent by mistake' })
+    const cancelled = await shows(({ exceptions }) => exceptions.length === 1, 'the exception')
+    expect(cancelled.exceptions).toMatchObject([
+      { number: String(unwanted.nonce), outcome: 'cancelled', by: 'ops', reason: 'sent by mistake' },
+    ])
+    await changeSettings(stage.client, known, { ...by, orders: [{ kind: 'unhalt', scope }] })
+    const parked = await shows(({ open }) => open.length === 1 && open[0]?.parked !== undefined, 'the one that is parked')
+    expect(parked).toMatchObject({ open: [{ number: String(huge.nonce), parked: 'BRIDGE_CAP' }], counts: { completed: 1, cancelled: 1 } })
+  })
+})
