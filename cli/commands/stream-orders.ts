@@ -38,8 +38,11 @@ function skip(cli: Cli): Command {
 
 function unskip(cli: Cli): Command {
   return withAuthor(streamArgument('unskip').argument('<number>', 'the number', u64))
-    .description('Take a number up again that was resolved: by a skip, a rejection, or wrongly. The next audit starts its transfer.')
-    .addHelpText('after', `\nExample:\n  portage stream unskip ${example} 118 --reason "it was a real one"`)
+    .description('Take a number up again that was resolved, by a skip or wrongly: its transfer is started, or found delivered.')
+    .addHelpText(
+      'after',
+      `\nA transfer that ended as rejected, declined or cancelled stays so: portage transfer retry starts it again.\n\nExample:\n  portage stream unskip ${example} 118 --reason "it was a real one"`,
+    )
     .action(
       cli.action(async (globals: GlobalOptions, stream: string, number: string, { reason, by = osUser() }: Author) =>
         order(cli, globals, stream, { kind: 'unskip', number, by, reason }, { done: `${number} is to be started again` }),
