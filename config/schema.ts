@@ -278,4 +278,3 @@ export type Config = z.output<typeof configSchema>
 export type ChainConfig = z.output<typeof chainSchema>
 export type LaneSettings = z.output<typeof laneSchema>
 export type SignerConfig = z.output<typeof signerSchema>
-export type CheckpointStoreConfig = z.output<typeof checkpointStoreSchema>
