@@ -1,0 +1,81 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import type { AnySent } from '../../devnet/sent.ts'
+import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { expectAllProved, sendNatives, untilDelivered } from '../helpers/e2e-native.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+/**
+ * Everything is killed at once with nonces in the pool, Temporal's database is lost, wholly or since a copy was made, and users go on sending. Then
+ * everything starts again: nothing is lost, nothing has its effect twice, and the streams prove it. Nobody hands anything in.
+ */
+describe('Temporal forgets', () => {
+  let stage: Stage
+  let portage: PortageProcess
+  const sent: AnySent[] = []
+  const bsc = () => stage.devnet.chains.bsc.anvil
+  const lane = () => stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address ?? ''
+
+  beforeAll(async () => {
+    stage = await startStage({ native: 'fixed', inMemory: false })
+    portage = await stage.portage()
+  })
+
+  afterAll(() => stage?.close())
+
+  /** Users' transfers to bsc over either bridge. */
+  const send = async (natives: number, coins = 0) => {
+    sent.push(...(await sendNatives(stage, 'ethereum', natives)))
+    const kinds = Array.from({ length: coins }, (_, index) => ({ kind: 'coin' as const, amount: 10n ** 16n + BigInt(index) * 10n ** 12n }))
+    if (coins > 0) sent.push(...(await stage.devnet.users.ethereum.send(kinds)))
+  }
+
+  /** Everything is killed; users send more; it starts again as `lose` has left it, and then the chain goes on. */
+  const crash = async (lose: () => Promise<unknown>) => {
+    await stage.end(portage, 'SIGKILL')
+    await lose()
+    await send(2, 2)
+    portage = await stage.portage()
+    await startMining(bsc())
+  }
+
+  test('all of it, with nonces in the pool; the checkpoints are kept', async () => {
+    await send(3)
+    await untilDelivered(stage, sent)
+    await stopMining(bsc())
+    await send(3, 1)
+    await inPool(bsc(), lane(), 4)
+    await crash(() => stage.devnet.temporal.restartFrom('nothing'))
+    await expectAllProved(stage, sent)
+  })
+
+  test('all of it, and the checkpoints are gone as well', async () => {
+    await stopMining(bsc())
+    await send(3)
+    await inPool(bsc(), lane(), 3)
+    await crash(async () => {
+      await stage.devnet.temporal.restartFrom('nothing')
+      await rm(join(stage.devnet.dir, 'checkpoints'), { recursive: true, force: true })
+    })
+    await expectAllProved(stage, sent)
+  })
+
+  test('what came after a copy: nonces that were mined since, and nonces in the pool', async () => {
+    const { temporal } = stage.devnet
+    await stopMining(bsc())
+    await send(2)
+    await inPool(bsc(), lane(), 2)
+    const copy = await temporal.copy()
+    await startMining(bsc())
+    await send(3)
+    await untilDelivered(stage, sent)
+    await stopMining(bsc())
+    await send(2)
+    await inPool(bsc(), lane(), 2)
+    await crash(() => temporal.restartFrom(copy))
+    await expectAllProved(stage, sent)
+  })
+})

@@ -1,0 +1,90 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { FaultRule } from '../../devnet/fault-rules.ts'
+import type { AnySent } from '../../devnet/sent.ts'
+import { until } from '../../devnet/until.ts'
+import { expectAllProved, sendNatives } from '../helpers/e2e-native.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+import { startSound } from './processes.ts'
+
+const tooMany = { code: -32_005, message: 'query returned more than 10000 results' }
+
+/** What a node does with what the source has logged. */
+const faults: readonly (readonly [string, FaultRule])[] = [
+  ['answers that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
+  ['leaves a log out', { fault: { kind: 'logs', how: 'one-less' } }],
+  ['tells logs of another branch', { fault: { kind: 'logs', how: 'forked' } }],
+  ['refuses ranges of more than one block', { fault: { kind: 'log-range', blocks: 1, ...tooMany } }],
+  ['has a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
+]
+
+const coin = { kind: 'coin', amount: 10n ** 16n } as const
+
+describe('sources that are told of wrongly', () => {
+  let stage: Stage
+  const sent: AnySent[] = []
+
+  beforeAll(async () => {
+    stage = await startStage({ native: 'fixed', nodesPerChain: 3, auditMinutes: 0.1 })
+    await startSound(stage)
+  })
+
+  afterEach(async () => {
+    for (const node of stage.devnet.nodes.ethereum) node.clear()
+    stage.devnet.guardian.api.trouble()
+    stage.devnet.guardian.wormholescan.trouble()
+    await stage.devnet.guardian.spy.start()
+  })
+  afterAll(() => stage?.close())
+
+  test.each(faults)('one node of three %s', async (_, rule) => {
+    const [first] = stage.devnet.nodes.ethereum
+    const active = first?.add(rule)
+    const struck = async () => {
+      sent.push(...(await sendNatives(stage, 'ethereum', 2)))
+      await expectAllProved(stage, sent)
+      return (active?.strikes ?? 0) > 0
+    }
+    // A node that was found to be slow or behind is asked last for a while.
+    await until(struck, { timeoutMs: 120_000, what: 'the fault to have struck' })
+  })
+
+  test.each(faults.filter(([name]) => name !== 'tells logs of another branch'))('all nodes: each %s', async (_, rule) => {
+    const active = stage.devnet.nodes.ethereum.map((node) => node.add(rule))
+    sent.push(...(await sendNatives(stage, 'ethereum', 3)))
+    // A finality that stands still for ever is none.
+    if (rule.fault.kind === 'finality-behind')
+      await until(() => active.some(({ strikes }) => strikes > 5), { timeoutMs: 30_000, what: 'a lag' })
+    await expectAllProved(stage, sent)
+    expect(active.reduce((sum, { strikes }) => sum + strikes, 0)).toBeGreaterThan(0)
+  })
+
+  test('the spy drops its readers, and says meanwhile what they never hear', async () => {
+    const { guardian, users } = stage.devnet
+    await guardian.spy.stop()
+    const missed = await users.ethereum.send([coin, { ...coin, amount: 2n * coin.amount }])
+    for (const { emitterChain, emitter, sequence } of missed) await guardian.waitFor(emitterChain, emitter, sequence)
+    await guardian.spy.start()
+    sent.push(...missed)
+    await expectAllProved(stage, sent)
+  })
+
+  test.each([
+    ['429, and when to come again', { status: 429, retryAfterSeconds: 1 }],
+    ['503', { status: 503 }],
+  ])('so it does, and those who keep the messages answer %s for a while', async (_, refuse) => {
+    const { guardian, users } = stage.devnet
+    const keepers = [guardian.api, guardian.wormholescan]
+    for (const keeper of keepers) keeper.trouble({ refuse })
+    const before = keepers.reduce((sum, { requests }) => sum + requests.length, 0)
+    await guardian.spy.stop()
+    const missed = await users.ethereum.send([coin])
+    for (const { emitterChain, emitter, sequence } of missed) await guardian.waitFor(emitterChain, emitter, sequence)
+    await guardian.spy.start()
+    const asked = () => keepers.reduce((sum, { requests }) => sum + requests.length, 0) > before
+    await until(asked, { timeoutMs: 60_000, what: 'them to be asked' })
+    for (const keeper of keepers) keeper.trouble()
+    sent.push(...missed)
+    await expectAllProved(stage, sent)
+  })
+})

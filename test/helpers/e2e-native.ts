@@ -1,0 +1,39 @@
+import { expect } from 'vitest'
+import type { CheckResult } from '../../devnet/checker.ts'
+import { unprovedStreams } from '../../devnet/demo/streams.ts'
+import { byBridge, type AnySent } from '../../devnet/sent.ts'
+import { until } from '../../devnet/until.ts'
+import type { SentNativeTransfer } from '../../devnet/native-users.ts'
+import type { ChainKey, Stage } from './e2e.ts'
+
+/** Users' native transfers of small amounts, mined; nobody hands them in. */
+export function sendNatives({ devnet }: Stage, source: ChainKey, count: number): Promise<SentNativeTransfer[]> {
+  if (!devnet.native) throw new Error('The stage was started without a native bridge')
+  return devnet.native.users[source].send(Array.from({ length: count }, (_, index) => ({ amount: 1000n + BigInt(index) })))
+}
+
+/** Resolves when the judge finds so many of them delivered. */
+export function untilDelivered({ devnet }: Stage, sent: readonly AnySent[], count = sent.length, timeoutMs = 120_000): Promise<unknown> {
+  const look = async () => (await devnet.check(...byBridge(sent))).delivered >= count
+  return until(look, { timeoutMs, everyMs: 500, what: `${count} of ${sent.length} to be delivered` })
+}
+
+/**
+ * All of these, which are all that users have sent, arrive once; the streams prove it; the lanes' nonces have no hole, their pools are empty, and
+ * no transaction was wasted.
+ */
+export async function expectAllProved(stage: Stage, sent: readonly AnySent[]): Promise<CheckResult> {
+  await untilDelivered(stage, sent)
+  const isProved = async () => (await unprovedStreams({ client: stage.client, sent })).length === 0
+  await until(isProved, { timeoutMs: 60_000, everyMs: 500, what: 'the streams to prove all' })
+  const check = () => stage.devnet.check(...byBridge(sent))
+  const isDrained = async () => (await check()).lanes.every(({ waiting }) => waiting === 0)
+  await until(isDrained, { timeoutMs: 60_000, everyMs: 500, what: 'the pools to have nothing of our lanes' })
+  const result = await check()
+  const { transfers, delivered, lost, duplicates, wrongBalances, foreignCompletions, nonceHoles, wastedTransactions } = result
+  expect({ transfers, delivered, lost, duplicates, wrongBalances, foreignCompletions, nonceHoles, wastedTransactions }).toEqual({
+    ...{ transfers: sent.length, delivered: sent.length, lost: 0, duplicates: 0, wrongBalances: 0 },
+    ...{ foreignCompletions: 0, nonceHoles: 0, wastedTransactions: 0 },
+  })
+  return result
+}
