@@ -33,16 +33,20 @@ export interface ScannedSource extends SourceBase {
   readonly targetChain: ChainName
   /**
    * The transfers that started in these blocks, in order. Throws NODE_REFUSED (a range that is too long is for the caller to split; logs that were not asked for),
-   * NATIVE_ID_MISMATCH (one node's word: ask `recorded` at `agreed` before the route is halted), NODE_UNAVAILABLE.
+   * NATIVE_ID_MISMATCH, NODE_UNAVAILABLE; at `agreed` NODES_DISAGREE, also where nodes refuse the range.
+   * @param at absent: one node's word, which halts no route
    */
-  initiated(range: BlockRange): Promise<readonly PlacedTransfer[]>
+  initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
   /**
    * What the source's table has under these numbers, in the same order; undefined: nothing yet. In batches. At `finalized` one node is asked, and the others
    * for what that one does not have. Throws NATIVE_ID_MISMATCH (by quorum), what reads throw; at `agreed` NODES_DISAGREE.
    */
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
   /** Completions in these blocks of the target, by whomever. `digest`: of the transfer that was completed. Throws as `initiated`. */
-  completed(range: BlockRange): Promise<readonly { readonly number: string; readonly digest: string; readonly height: number }[]>
+  completed(
+    range: BlockRange,
+    at?: 'agreed',
+  ): Promise<readonly { readonly number: string; readonly digest: string; readonly height: number }[]>
 }
 
 /** A Wormhole emitter: its guardians sign what it publishes, and some server keeps it. */
@@ -59,10 +63,11 @@ export interface SignedSource extends SourceBase {
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
    * What the source's blocks say of numbers, in order, so that a gap gets its name. Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE (also if
-   * a fork moved the blocks meanwhile).
+   * a fork moved the blocks meanwhile); at `agreed` NODES_DISAGREE.
    * @param wanted of the others only number and height are told: their blocks are not read
+   * @param at absent: one node's word, for which no number is given up
    */
-  published(range: BlockRange, wanted?: (number: string) => boolean): Promise<readonly Published[]>
+  published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed'): Promise<readonly Published[]>
   /**
    * Which of them are delivered for good: the target's finalized state shows it, and more than half of its nodes say so. False also for those whose target
    * this process is not connected to, or whose target's nodes disagree. Throws what reads throw.

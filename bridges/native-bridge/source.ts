@@ -7,8 +7,11 @@ import { checkId, type NativeTransfer } from './message.ts'
 
 /** What a stream needs of a chain: reads of contracts, and the logs of a range of blocks, both ends included. */
 export interface StreamReader extends ContractReader {
-  /** Throws NODE_REFUSED (a range that is too long is for the caller to split), NODE_UNAVAILABLE. */
-  logs(filter: { address: string; topics: readonly string[]; fromBlock: number; toBlock: number }): Promise<readonly PlacedLog[]>
+  /** Throws NODE_REFUSED (a range that is too long is for the caller to split), NODE_UNAVAILABLE; NODES_DISAGREE at `agreed`. */
+  logs(
+    filter: { address: string; topics: readonly string[]; fromBlock: number; toBlock: number },
+    at?: 'agreed',
+  ): Promise<readonly PlacedLog[]>
 }
 
 /** Entries of a table that one tick asks for: as many as fit into a request of most gateways. */
@@ -17,16 +20,16 @@ const readsPerTick = 100
 const agreedPerTick = 1_000
 
 /**
- * The transfers that started in these blocks, in order. Throws NATIVE_ID_MISMATCH (a node's word alone: ask the table at `agreed` before the route is
- * halted), NODE_REFUSED (also for logs that were not asked for), NODE_UNAVAILABLE.
+ * The transfers that started in these blocks, in order. Throws NATIVE_ID_MISMATCH (but at `agreed` a node's word alone: to be asked there before the route is
+ * halted), NODE_REFUSED (also for logs that were not asked for), NODE_UNAVAILABLE; at `agreed` NODES_DISAGREE.
  */
-export function initiatedIn(chain: StreamReader, bridge: string, range: BlockRange): Promise<readonly TransferEvent[]> {
-  return eventsIn(chain, bridge, range, initiatedTopic, readInitiated)
+export function initiatedIn(chain: StreamReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
+  return eventsIn(chain, bridge, range, initiatedTopic, readInitiated, at)
 }
 
 /** The transfers that were completed in these blocks, by whomever, as their sources know them. Throws as `initiatedIn`. */
-export function completedIn(chain: StreamReader, bridge: string, range: BlockRange): Promise<readonly TransferEvent[]> {
-  return eventsIn(chain, bridge, range, completedTopic, readCompleted)
+export function completedIn(chain: StreamReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
+  return eventsIn(chain, bridge, range, completedTopic, readCompleted, at)
 }
 
 /**
@@ -134,9 +137,10 @@ async function eventsIn(
   { fromBlock, toBlock }: BlockRange,
   topic: string,
   readEvent: (log: PlacedLog) => TransferEvent,
+  at?: 'agreed',
 ): Promise<readonly TransferEvent[]> {
   const address = bridge.toLowerCase()
-  const logs = await chain.logs({ address, topics: [topic], fromBlock, toBlock })
+  const logs = await chain.logs({ address, topics: [topic], fromBlock, toBlock }, at)
   const stray = logs.find(
     ({ address: from, block }) => from.toLowerCase() !== address || block.height < fromBlock || block.height > toBlock,
   )

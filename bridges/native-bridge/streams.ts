@@ -37,8 +37,8 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
     bridge: nativeBridge,
     sourceChain,
     targetChain,
-    async initiated(range) {
-      const events = await initiatedIn(source, sourceBridge, range)
+    async initiated(range, at) {
+      const events = await initiatedIn(source, sourceBridge, range, at)
       return events.map(({ transfer, block }) => ({ transfer: toTransfer(route, transfer), height: block.height }))
     },
     async recorded(numbers, at) {
@@ -57,8 +57,8 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
       const nonces = await completedByMost(target, targetBridge, ids)
       return nonces.map((nonce, index) => isCompleted(nonce, transfers[index], targetChain))
     },
-    async completed(range) {
-      const events = await completedIn(target, targetBridge, range)
+    async completed(range, at) {
+      const events = await completedIn(target, targetBridge, range, at)
       return events.map(({ transfer: { nonce, id }, block }) => ({ number: String(nonce), digest: id, height: block.height }))
     },
   }

@@ -9,13 +9,11 @@ import { parseTokenTransfer } from './payload.ts'
 
 /** What a stream needs of the source's chain: reads of contracts, logs of a range of blocks, and the times of blocks. */
 export interface SourceReader extends ContractReader {
-  /** Throws NODE_REFUSED (a range that is too long is for the caller to split), NODE_UNAVAILABLE. */
-  logs(filter: {
-    address: string
-    topics: readonly string[]
-    fromBlock: number
-    toBlock: number
-  }): Promise<readonly (Log & { readonly block: BlockRef })[]>
+  /** Throws NODE_REFUSED (a range that is too long is for the caller to split), NODE_UNAVAILABLE; NODES_DISAGREE at `agreed`. */
+  logs(
+    filter: { address: string; topics: readonly string[]; fromBlock: number; toBlock: number },
+    at?: 'agreed',
+  ): Promise<readonly (Log & { readonly block: BlockRef })[]>
   block(height: number, at: 'latest'): Promise<BlockHeader | undefined>
 }
 
@@ -42,10 +40,11 @@ export async function publishedIn(
   source: Emitter,
   { fromBlock, toBlock }: BlockRange,
   wanted: (number: string) => boolean,
+  at?: 'agreed',
 ): Promise<readonly Published[]> {
   const address = source.core.toLowerCase()
   const sender = `0x${source.emitter}`
-  const logs = await chain.logs({ address, topics: [topic, sender], fromBlock, toBlock })
+  const logs = await chain.logs({ address, topics: [topic, sender], fromBlock, toBlock }, at)
   const times = new Map<number, Promise<number>>()
   const timeOf = (block: BlockRef): Promise<number> => {
     const known = times.get(block.height) ?? blockTime(chain, block)

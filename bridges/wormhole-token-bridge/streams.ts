@@ -46,7 +46,7 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
       const next = BigInt(String(await read(chain, core, coreAbi, 'nextSequence', [account], 'agreed')))
       return next === 0n ? undefined : String(next - 1n)
     },
-    published: (range, wanted = () => true) => publishedIn(chain, options, range, wanted),
+    published: (range, wanted = () => true, at) => publishedIn(chain, options, range, wanted, at),
     async delivered(transfers) {
       const answers: boolean[] = []
       for (let from = 0; from < transfers.length; from += readsPerTick) {

@@ -12,7 +12,7 @@ import { createFees } from './fees.ts'
 import { createHeads } from './heads.ts'
 import { toBytes, toNumber, toRecord } from './hex.ts'
 import { createInclusions } from './inclusions.ts'
-import { type FoundLog, type LogFilter, readLogs } from './logs.ts'
+import { agreedLogs, type FoundLog, type LogFilter, readLogs } from './logs.ts'
 import { createMined } from './mined.ts'
 import { createNodes } from './nodes.ts'
 import { createQuorum, type Question } from './quorum.ts'
@@ -57,8 +57,8 @@ export interface EvmChainOptions {
 export interface EvmChain extends Chain {
   /** `eth_call`: the returned bytes. A revert too throws NODE_REFUSED. Throws NODE_UNAVAILABLE, NODES_DISAGREE (at `agreed`). */
   call(to: string, data: string, at: At): Promise<string>
-  /** Logs of a range of blocks, both ends included, in order. Throws NODE_REFUSED, NODE_UNAVAILABLE. */
-  logs(filter: LogFilter): Promise<readonly FoundLog[]>
+  /** Logs of a range of blocks, both ends included, in order. Throws NODE_REFUSED, NODE_UNAVAILABLE; at `agreed` (final blocks) NODES_DISAGREE. */
+  logs(filter: LogFilter, at?: 'agreed'): Promise<readonly FoundLog[]>
   /** Sender of a mined transaction, lower case; undefined if the node knows none in a block. */
   transactionSender(hash: string): Promise<string | undefined>
 }
@@ -176,7 +176,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
       const tag = at === 'latest' ? 'latest' : accounts.finalizedTag()
       return toBytes(await nodes.request('eth_call', [{ to, data }, tag]), 'returned bytes')
     },
-    logs: (filter) => readLogs(nodes, filter),
+    logs: (filter, at) => (at === 'agreed' ? agreedLogs(quorum, filter) : readLogs(nodes, filter)),
     async transactionSender(hash) {
       const value = await nodes.request('eth_getTransactionByHash', [hash])
       if (value === null) return undefined

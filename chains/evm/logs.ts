@@ -1,6 +1,7 @@
 import type { BlockRef, Log } from '../port.ts'
 import { toBytes, toList, toNumber, toQuantity, toRecord } from './hex.ts'
 import type { Nodes } from './nodes.ts'
+import type { Quorum } from './quorum.ts'
 import { readLog } from './receipts.ts'
 
 export interface LogFilter {
@@ -21,10 +22,26 @@ export interface FoundLog extends Log {
 
 /** `eth_getLogs`, as the node limits it: a range that is too long is refused (NODE_REFUSED) and must be split by the caller. */
 export async function readLogs(nodes: Nodes, filter: LogFilter): Promise<readonly FoundLog[]> {
-  const toBlock = filter.toBlock === undefined ? 'latest' : toQuantity(filter.toBlock)
-  const query = { address: filter.address, topics: filter.topics, fromBlock: toQuantity(filter.fromBlock), toBlock }
-  const values = toList(await nodes.request('eth_getLogs', [query]), 'logs')
-  return values
+  return toLogs(await nodes.request(method, [toQuery(filter)]))
+}
+
+/**
+ * The same logs in the same blocks by the word of more than half of the nodes: what makes sense of final blocks only. Throws NODES_DISAGREE, also where
+ * nodes refuse a range that is too long for them.
+ */
+export function agreedLogs(quorum: Quorum, filter: LogFilter): Promise<readonly FoundLog[]> {
+  const query = toQuery(filter)
+  return quorum.agree({ about: `logs ${JSON.stringify(query)}`, method, params: () => [query], read: toLogs })
+}
+
+const method = 'eth_getLogs'
+
+function toQuery({ address, topics, fromBlock, toBlock }: LogFilter) {
+  return { address, topics, fromBlock: toQuantity(fromBlock), toBlock: toBlock === undefined ? 'latest' : toQuantity(toBlock) }
+}
+
+function toLogs(result: unknown): readonly FoundLog[] {
+  return toList(result, 'logs')
     .map((value) => toRecord(value, 'log'))
     .filter((log) => log['removed'] !== true)
     .map((log) => ({

@@ -13,11 +13,11 @@ const mostNumbers = 2_000
 const roomMs = 2_000
 
 /** The transfers of a range; undefined: it was too long, and shorter ones come next. Throws NODE_REFUSED for a single block, and what reads throw. */
-export async function readRange(work: Work, range: BlockRange): Promise<readonly PlacedTransfer[] | undefined> {
+export async function readRange(work: Work, range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[] | undefined> {
   const { source, ranges, alarms, logger } = work
   const blocks = range.toBlock - range.fromBlock + 1
   try {
-    const placed = await source.initiated(range)
+    const placed = await source.initiated(range, at)
     if (placed.length > mostNumbers && ranges.source.refused(blocks)) return undefined
     ranges.source.answered(blocks)
     alarms.delete('refused')

@@ -34,13 +34,18 @@ const mostRunning = 500
  * TIMEOUT's last net: every open number is delivered, or has a workflow that runs, or is told how it ended. What is gone, closed undone, or closed as
  * delivered while the target at two blocks does not show it, is started again.
  */
-export async function auditOpen(work: Work, running: readonly Standing[], audit: StreamAudit): Promise<void> {
+export async function auditOpen(
+  work: Work,
+  running: readonly Standing[],
+  audit: StreamAudit,
+  at: 'finalized' | 'agreed' = 'finalized',
+): Promise<void> {
   const { line, source, memory } = work
   const era = line.era
   const { open = [] } = (await line.state()) ?? {}
   if (open.length === 0) return
   const numbers = open.map(({ number }) => number)
-  const known = (await source.recorded(numbers, 'finalized')).flatMap((transfer) => transfer ?? [])
+  const known = (await source.recorded(numbers, at)).flatMap((transfer) => transfer ?? [])
   memory.know(known)
   const shown = await source.delivered(known)
   const delivered = known.filter((_, index) => shown[index])

@@ -31,7 +31,7 @@ export async function auditStream(work: Work): Promise<StreamAudit> {
   await viewOf(work)
   await attempt(() => checkCursor(work))
   const running = await runningTransfers(work.client, transfersOf(work))
-  await attempt(() => guarded(work, work.targetChain, () => auditOpen(work, running, audit)))
+  await attempt(() => guarded(work, work.targetChain, (at) => auditOpen(work, running, audit, at)))
   await attempt(() => guarded(work, work.targetChain, () => auditCompleted(work, running, audit)))
   await attempt(() => guarded(work, work.sourceChain, () => count(work, audit)))
   if (errors.length > 0) throw toRelayerError(errors[0])

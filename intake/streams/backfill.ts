@@ -23,10 +23,11 @@ export function createBackfill(work: Work): () => Promise<boolean> {
     const [from, end] = [Number(lowest[0]), Math.min(Number(lowest[1]), finalizedOf(sourceChain))]
     const to = Math.min(end, from + ranges.source.blocks - 1)
     if (from > to) return false
-    const found = await guarded(work, sourceChain, async () => {
-      const placed = await readRange(work, { fromBlock: from, toBlock: to })
+    const read = async (at?: 'agreed') => {
+      const placed = await readRange(work, { fromBlock: from, toBlock: to }, at)
       return placed && { reading: await admit(work, placed, false, era) }
-    })
+    }
+    const found = await guarded(work, sourceChain, read, () => ranges.source.refused(to - from + 1))
     if (!found) return true
     if (!found.reading) return false
     const told = await line.tell([{ kind: 'backfilled', from, to, ...found.reading }], era)

@@ -32,7 +32,8 @@ export function createFollow(work: Work): () => Promise<boolean> {
     const finalized = finalizedOf(targetChain)
     const to = Math.min(finalized, followed + ranges.target.blocks)
     if (to > followed) {
-      const found = await guarded(work, targetChain, () => read(followed + 1, to))
+      const split = () => ranges.target.refused(to - followed)
+      const found = await guarded(work, targetChain, (at) => read(followed + 1, to, at), split)
       if (!found) return true
       if (found.length > 0) return tell(found, targetHeight, to, era)
       followed = to
@@ -57,11 +58,11 @@ export function createFollow(work: Work): () => Promise<boolean> {
   }
 
   /** Undefined: the range was too long. */
-  async function read(fromBlock: number, toBlock: number): Promise<readonly Completion[] | undefined> {
+  async function read(fromBlock: number, toBlock: number, at?: 'agreed'): Promise<readonly Completion[] | undefined> {
     const blocks = toBlock - fromBlock + 1
     let found: readonly Completion[]
     try {
-      found = await source.completed({ fromBlock, toBlock })
+      found = await source.completed({ fromBlock, toBlock }, at)
     } catch (error) {
       if (toRelayerError(error).code === 'NODE_REFUSED' && ranges.target.refused(blocks)) return undefined
       throw error
@@ -69,12 +70,15 @@ export function createFollow(work: Work): () => Promise<boolean> {
     ranges.target.answered(blocks)
     const wrong = await contradicting(found)
     if (wrong.length === 0) return found
+    // Nodes limit ranges: all are asked for a single block.
+    if (ranges.target.refused(blocks)) return undefined
     await nextHead(targetChain, work.stopping)
-    const still = await contradicting(await source.completed({ fromBlock, toBlock }))
+    const agreed = await source.completed({ fromBlock, toBlock }, 'agreed')
+    const still = await contradicting(agreed)
     const [first] = still
     if (first) await halt(work, contradiction(first))
     // The others are as they should be; these resolve nothing, and whether their numbers are delivered is read by their ids.
-    return found.filter(({ number }) => !still.some((one) => one.number === number))
+    return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 
   /** Those that are not of the transfer that the source has under their number. */

@@ -33,8 +33,8 @@ export function createGapFiller(work: Work): () => Promise<boolean> {
     if (!state || line.era !== era) return false
     const numbers = numbersInGaps(state, state.backfill.left.length > 0 ? ['hidden', 'undone'] : undefined)
     if (numbers.length === 0) return false
-    return guarded(work, sourceChain, async () => {
-      const found = (await source.recorded(numbers, 'finalized')).flatMap((transfer) => transfer ?? [])
+    const isMore = await guarded(work, sourceChain, async (at) => {
+      const found = (await source.recorded(numbers, at ?? 'finalized')).flatMap((transfer) => transfer ?? [])
       const shown = await source.delivered(found)
       const delivered = found.filter((_, index) => shown[index])
       const missing = found.filter((_, index) => !shown[index]).slice(0, room(state))
@@ -58,6 +58,7 @@ export function createGapFiller(work: Work): () => Promise<boolean> {
       })
       return told?.answers[0]?.kind === 'done' && missing.length + delivered.length < numbers.length && told.view.room > 0
     })
+    return isMore === true
   }
 
   /** One that was undone has closed as delivered: the door would take it for done. */

@@ -5,10 +5,18 @@ import { nextHead } from './work.ts'
 import type { Work } from './work.ts'
 
 /**
- * Reads, and what contradicts itself is read again a block later: a fork or one node may pass. What still does, halts the route, and nothing else; it is
- * thrown again, so that the stream does not go past it. Throws what `read` throws, and SETTINGS_UNREACHABLE where the halt could not be ordered.
+ * Reads, and what contradicts itself is read again a block later, by quorum: a fork may pass, and one node may be wrong. What still does, halts the route, and
+ * nothing else; it is thrown again, so that the stream does not go past it. Throws what `read` throws, and SETTINGS_UNREACHABLE where the halt could not be
+ * ordered.
+ * @param read is told where to read: absent, one node's word is enough
+ * @param split the same may be read in smaller parts: is asked before the second look, since nodes limit ranges; true: undefined is returned
  */
-export async function guarded<T>(work: Work, chain: Chain, read: () => Promise<T>): Promise<T> {
+export async function guarded<T>(
+  work: Work,
+  chain: Chain,
+  read: (at?: 'agreed') => Promise<T>,
+  split: () => boolean = () => false,
+): Promise<T | undefined> {
   let first: RelayerError
   try {
     return await read()
@@ -16,6 +24,7 @@ export async function guarded<T>(work: Work, chain: Chain, read: () => Promise<T
     first = toRelayerError(thrown)
   }
   if (!isMismatch(first.code)) throw first
+  if (split()) return undefined
   work.logger.warn('a contradiction between the contracts of a route; looking again', {
     stream: work.source.config.stream,
     error: first.message,
@@ -24,9 +33,9 @@ export async function guarded<T>(work: Work, chain: Chain, read: () => Promise<T
   return secondLook(work, first, read)
 }
 
-async function secondLook<T>(work: Work, first: RelayerError, read: () => Promise<T>): Promise<T> {
+async function secondLook<T>(work: Work, first: RelayerError, read: (at: 'agreed') => Promise<T>): Promise<T> {
   try {
-    return await read()
+    return await read('agreed')
   } catch (thrown) {
     const second = toRelayerError(thrown)
     const isSame = second.code === first.code && second.facts['nonce'] === first.facts['nonce']

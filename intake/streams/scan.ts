@@ -49,10 +49,11 @@ export function createScan(work: Work, onBegun: () => Promise<void>): () => Prom
       return true
     }
     const live = isLive && to === finalized && to - from < liveBlocks
-    const reading = await guarded(work, sourceChain, async () => {
-      const placed = await readRange(work, { fromBlock: from, toBlock: to })
+    const read = async (at?: 'agreed') => {
+      const placed = await readRange(work, { fromBlock: from, toBlock: to }, at)
       return placed && { reading: await admit(work, placed, live, era) }
-    })
+    }
+    const reading = await guarded(work, sourceChain, read, () => ranges.source.refused(to - from + 1))
     if (!reading) return true
     if (!reading.reading) return false
     const blocks = joined(untold, first, last)

@@ -62,15 +62,25 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
     scanned = []
   }
 
+  /** By more than half of the nodes, since what is no transfer is given up for good. Nothing where they do not agree. */
+  async function agreedAt(height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
+    try {
+      return await source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')
+    } catch (error) {
+      if (toRelayerError(error).code === 'NODES_DISAGREE') return []
+      throw error
+    }
+  }
+
   return {
     async of(numbers, finalized) {
       await place(numbers, finalized)
       const wanted = new Set(numbers.filter((number) => !contents.has(number)))
       if (contents.size > mostContents) contents.clear()
-      for (const height of new Set([...wanted].flatMap((number) => heights.get(number) ?? []))) {
-        const messages = await source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number))
-        for (const one of messages) if (one.content) contents.set(one.number, one)
-      }
+      const places = new Set([...wanted].flatMap((number) => heights.get(number) ?? []))
+      // Together: a single node is asked twice, a block apart.
+      const found = await Promise.all([...places].map((height) => agreedAt(height, wanted)))
+      for (const one of found.flat()) if (one.content) contents.set(one.number, one)
       return new Map(numbers.flatMap((number) => [contents.get(number) ?? []].flat().map((one) => [number, one] as const)))
     },
   }

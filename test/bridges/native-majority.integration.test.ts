@@ -108,4 +108,15 @@ describe('a source of the native bridge one of whose nodes is wrong', { timeout:
     expect(liar.told()).toBeGreaterThan(0)
     liar.end()
   })
+
+  it('reads the logs of most nodes where it matters, and not those that the first one makes up', async () => {
+    const toBlock = ends.get('source')?.chain.heads.current?.finalized ?? 0
+    const { liar } = ends.get('source') ?? {}
+    if (!liar) throw new Error('not connected')
+    liar.alter = (rpc) => (rpc === 'eth_getLogs' ? [] : undefined)
+    expect(await source.initiated({ fromBlock: 0, toBlock })).toEqual([])
+    const agreed = await source.initiated({ fromBlock: 0, toBlock }, 'agreed')
+    expect(agreed.map(({ transfer }) => transfer)).toEqual(transfers)
+    liar.alter = undefined
+  })
 })

@@ -39,7 +39,7 @@ describe('where a missing VAA is looked for', () => {
       guardian((n) => n === '2'),
       wormholescan((n) => n === '3'),
     ])
-    const lookup = createVaaLookup({ guardianApis: [first.url, `${second.url}/`], wormholescanApis: [scan.url], ...quick })
+    const lookup = createVaaLookup({ guardianApis: [first.url, `${second.url}/`], wormholescanApis: [scan.url] })
     const found = await Promise.all([1, 2, 3, 4].map((sequence) => lookup.find(place(sequence), any)))
     expect(found.map((one) => (one.kind === 'found' ? `${String(Buffer.from(one.vaa))} of ${one.origin}` : one.kind))).toEqual([
       `vaa 1 of ${first.url}`,
@@ -52,7 +52,7 @@ describe('where a missing VAA is looked for', () => {
 
   it('asks the next one where a copy is not accepted', async () => {
     const [first, scan] = await Promise.all([guardian(any), wormholescan(any)])
-    const lookup = createVaaLookup({ guardianApis: [first.url], wormholescanApis: [scan.url], ...quick })
+    const lookup = createVaaLookup({ guardianApis: [first.url], wormholescanApis: [scan.url] })
     let copies = 0
     expect(await lookup.find(place(1), () => ++copies === 2)).toMatchObject({ kind: 'found', origin: scan.url })
     expect(await lookup.find(place(1), () => false)).toEqual({ kind: 'absent' })
