@@ -6,8 +6,8 @@ import type { Work } from './work.ts'
 
 type Completion = Awaited<ReturnType<ScannedSource['completed']>>[number]
 
-/** As with the scan: blocks without completions are told together. */
-const emptyMs = 4_000
+/** As with the scan, and later: nothing waits for it, and after a restart blocks without completions are read again quickly. */
+const emptyMs = 15_000
 
 /**
  * COMPLETE_EVENT_PROCESSING: completions in the next final blocks of the target, by whomever. Each is compared with the transfer that the source has under its
