@@ -12,6 +12,7 @@ import { beginSigned } from './signed-begin.ts'
 import type { SignedDeps } from './signed-deps.ts'
 import { graceMs } from './signed-ends.ts'
 import { isIgnorable } from './signed-fill.ts'
+import { settleMs } from './signed-gaps.ts'
 import { createRecorder } from './signed-recorder.ts'
 import { createTailProof } from './signed-tail.ts'
 import { StreamClient } from './stream-client.ts'
@@ -37,8 +38,6 @@ export interface SignedAgent {
 
 /** How often it looks whether there is something to do; that is free. How often it asks how transfers stand; and keeps its checkpoint. */
 const [tickMs, endsMs, keepMs] = [500, 3_000, 5_000]
-/** Messages of one block come in any order: a gap is given so long to close by itself, ms. */
-const settleMs = 2_000
 
 export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   const { source, chain, client, logger, checkpoints: store, auditMs } = options
@@ -58,6 +57,7 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   let auditAt = 0
   let lookAt = 0
   let missing = 0n
+  let reached: { readonly next: bigint; readonly completed: number } | undefined
   let kept: { readonly number: string | undefined; readonly at: number } | undefined
 
   function complain(error: unknown): void {
@@ -69,6 +69,7 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   async function look(): Promise<boolean> {
     const now = Date.now()
     const count = line.view ? missingOf(line.view) : 0n
+    if (hasGoneBack()) auditAt = 0
     if (count > missing) lookAt = Math.min(lookAt, now + settleMs)
     missing = count
     if (count > 0n && now >= lookAt) {
@@ -77,6 +78,8 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
     }
     if (now < auditAt && !tail.isDue()) return false
     const done = tail.take()
+    // What was heard is no gap.
+    await recorder.flush()
     const { nextAt, restarted, closed, undone } = await auditor.audit()
     done()
     lookAt = nextAt ?? Infinity
@@ -86,6 +89,15 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
     if (restarted + closed + undone > 0)
       logger.warn('the audit of a stream found open numbers that were not', { stream, restarted, closed, undone })
     return false
+  }
+
+  /** Temporal was wiped, or restored from a copy: what was told since then is gone, and so may be the transfers. */
+  function hasGoneBack(): boolean {
+    const { view } = line
+    if (!view) return false
+    const before = reached
+    reached = { next: BigInt(view.next), completed: view.counts.completed }
+    return before !== undefined && (reached.next < before.next || reached.completed < before.completed)
   }
 
   async function ends(): Promise<boolean> {

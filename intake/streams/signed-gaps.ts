@@ -33,6 +33,8 @@ const atOnce = 50
 /** In one look; the next one goes on above. */
 const mostPerLook = 2_000
 const mostTries = 20_000
+/** Messages of one block come in any order, and together: a gap is given so long to close by itself, ms. */
+export const settleMs = 2_000
 /** First wait before a number is asked for again, ms; and how long a number that was just asked for is left alone at least. */
 const firstWaitMs = 5_000
 
@@ -46,13 +48,17 @@ export function createGaps(deps: SignedDeps, auditMs: number): Gaps {
 
   function* due({ gaps, open }: StreamState): Generator<string> {
     const taken = new Set(open.map(({ number }) => number))
-    for (const { from, to } of gaps) {
+    for (const { from, to, at: since } of gaps) {
+      if (isFresh(since)) continue
       for (let at = BigInt(from) > above ? BigInt(from) : above + 1n; at <= BigInt(to); at++) {
         const number = String(at)
         if (isDue(number) && !taken.has(number)) yield number
       }
     }
   }
+
+  /** Known for a moment only: what a spy is about to tell needs no look. A clock that is far from ours says nothing. */
+  const isFresh = (since: number) => Math.abs(Date.now() - since) < settleMs
 
   /** What was found otherwise needs no look, and no time for one. */
   function prune({ gaps }: StreamState): void {
@@ -127,7 +133,8 @@ export function createGaps(deps: SignedDeps, auditMs: number): Gaps {
         above = last ? -1n : BigInt(batch.at(-1) ?? -1)
       }
       const isUnfinished = full || looked >= mostPerLook
-      const soonest = Math.min(...[...tries.values()].map(({ dueAt }) => dueAt))
+      const fresh = state.gaps.some(({ at }) => isFresh(at)) ? [Date.now() + settleMs] : []
+      const soonest = Math.min(...fresh, ...[...tries.values()].map(({ dueAt }) => dueAt))
       const nextAt = isUnfinished ? Date.now() + 1_000 : soonest
       return { ...counts, ...(Number.isFinite(nextAt) && { nextAt }) }
     },
