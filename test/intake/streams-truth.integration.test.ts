@@ -120,6 +120,30 @@ describe('what a stream is held against', () => {
     await agent.stop()
   })
 
+  it('a target that was reorganised below its finality: what had completed a number is gone, and the number is open again', async () => {
+    const { target } = setting.world
+    const stream = await setting.stream({ auditMs: 1_000 })
+    const agent = stream.agent()
+    const [one] = await stream.initiate(9n)
+    if (!one) throw new Error('nothing was initiated')
+    await stream.shows(({ open }) => open === 1, 'the transfer')
+    setting.mining(false)
+    const snapshot = await target.anvil.rpc<string>('evm_snapshot')
+    await stream.complete(one)
+    const height = Number(await target.anvil.rpc<string>('eth_blockNumber'))
+    await stream.shows(({ completedNumber }) => completedNumber === String(one.nonce), 'the completion')
+    await target.anvil.rpc('evm_revert', [snapshot])
+    const now = Number(await target.anvil.rpc<string>('eth_blockNumber'))
+    await target.anvil.rpc('anvil_mine', [`0x${(height - now + 8).toString(16)}`])
+    setting.mining(true)
+    const view = await stream.shows(({ counts, open }) => counts.undone === 1 && open === 1, 'the number to be open again')
+    expect(view.blockedBy).toEqual({ number: String(one.nonce), why: 'open' })
+    expect(errors(stream)).toContainEqual(expect.stringContaining('deeper than finality'))
+    await stream.complete(one)
+    await stream.shows(({ completedNumber }) => completedNumber === String(one.nonce), 'the second completion')
+    await agent.stop()
+  })
+
   describe('a checkpoint', () => {
     let directory: string
     beforeAll(async () => {
