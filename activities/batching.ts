@@ -11,6 +11,8 @@ import { type Boarded, createDeparture, type Rider } from './departure.ts'
 
 /** A period of group commit is a block's time, ms, and no less than this. */
 const shortestPeriodMs = 1_000
+/** Longest wait for a full batch in busy times, ms: below the first heartbeat of a step, which costs the server a state transition. */
+const defaultPatienceMs = 3_500
 
 export interface BatchingDeps {
   readonly bridges: Bridges
@@ -20,6 +22,8 @@ export interface BatchingDeps {
   readonly chain: Chain
   readonly settings: StepDeps['settings']
   readonly fees: FeeDesk
+  /** Longest wait for a full batch in busy times, ms; a block's time if that is longer. Default 3.5 s. */
+  readonly patienceMs?: number
 }
 
 /** How transfers share calls on one lane, in one process. */
@@ -57,6 +61,7 @@ export function createBatching(deps: BatchingDeps): Batching {
         new Batcher<Rider, Boarded>({
           most: group.most,
           periodMs,
+          patienceMs: Math.max(periodMs, deps.patienceMs ?? defaultPatienceMs),
           alone: { kind: 'alone' },
           depart: createDeparture({ ...deps, endpoint: group.endpoint, shared: batches }),
         })

@@ -13,8 +13,10 @@ export interface Departure<R, T> {
 export interface BatcherOptions<R, T> {
   /** Most who leave together. */
   readonly most: number
-  /** Alone, or in small company, so many leave in so long, ms: a block's time. Whoever else comes waits for the rest of it, or for a full batch. */
+  /** Alone, or in small company, so few leave in so long, ms: a block's time. Whoever else comes waits for the rest of it, or for a full batch. */
   readonly periodMs: number
+  /** Longest wait for a full batch in busy times, ms: when several came in so long. Not below `periodMs`. */
+  readonly patienceMs: number
   /** What who comes on a quiet day is told. */
   readonly alone: T
   /**
@@ -27,6 +29,8 @@ export interface BatcherOptions<R, T> {
 
 /** Departures of a period before those who come have to wait for company. */
 const quiet = 2
+/** Who came within the patience for that to be a busy time: after an outage, say. A few seconds more are nothing then, and half the calls a lot. */
+const busy = 4
 
 /** One who waits, or leaves. */
 interface Passenger<R, T> extends Waiting {
@@ -49,6 +53,7 @@ export class Batcher<R extends Omit<Waiting, 'since'>, T> {
   /** Sizes, and the halves of what could not go together. */
   #state: Bisection<Passenger<R, T>>
   #departures: readonly number[] = []
+  #arrivals: readonly number[] = []
   #leaving: readonly Passenger<R, T>[] = []
   #forming = false
   #timer: NodeJS.Timeout | undefined
@@ -70,7 +75,8 @@ export class Batcher<R extends Omit<Waiting, 'since'>, T> {
    */
   board(rider: R, { timeoutMs, signal, late }: { timeoutMs: number; signal?: AbortSignal; late: T }): Promise<T> {
     if (signal?.aborted) return Promise.resolve(late)
-    if (this.waiting === 0 && !this.#forming && this.#recent() < quiet) {
+    this.#arrivals = [...this.#arrivals, this.#now()].slice(-busy)
+    if (this.waiting === 0 && !this.#forming && !this.#busy && this.#recent() < quiet) {
       this.#departures = [...this.#departures, this.#now()]
       return Promise.resolve(this.#options.alone)
     }
@@ -110,23 +116,32 @@ export class Batcher<R extends Omit<Waiting, 'since'>, T> {
     return this.#departures.length
   }
 
-  #mayLeave(): boolean {
-    if (this.#state.halves.length > 0 || this.#room.size >= this.#state.size) return true
-    return this.#room.size > 0 && this.#recent() < quiet
+  get #busy(): boolean {
+    const [first] = this.#arrivals
+    return first !== undefined && this.#arrivals.length === busy && first > this.#now() - this.#options.patienceMs
+  }
+
+  /** How long until those in the room leave without more company, ms; 0: now. Undefined: there is nobody. */
+  #leaveInMs(): number | undefined {
+    if (this.#state.halves.length > 0 || this.#room.size >= this.#state.size) return 0
+    if (this.#room.size === 0) return undefined
+    const { periodMs, patienceMs } = this.#options
+    const now = this.#now()
+    if (this.#busy) return Math.max(0, Math.min(...this.#room.all.map(({ since }) => since)) + patienceMs - now)
+    return this.#recent() < quiet ? 0 : Math.max(0, (this.#departures[0] ?? now) + periodMs - now)
   }
 
   #pump(): void {
     clearTimeout(this.#timer)
     if (this.#forming) return
-    if (this.#mayLeave()) return void this.#form()
-    const [first] = this.#departures
-    if (this.#room.size === 0 || first === undefined) return
-    this.#timer = setTimeout(() => this.#pump(), Math.max(1, first + this.#options.periodMs - this.#now()))
+    const waitMs = this.#leaveInMs()
+    if (waitMs === 0) return void this.#form()
+    if (waitMs !== undefined) this.#timer = setTimeout(() => this.#pump(), Math.max(1, Math.ceil(waitMs)))
   }
 
   async #form(): Promise<void> {
     this.#forming = true
-    while (this.#mayLeave()) await this.#leave()
+    while (this.#leaveInMs() === 0) await this.#leave()
     this.#forming = false
     this.#pump()
   }

@@ -66,7 +66,7 @@ export async function startBatchSetting(): Promise<BatchSetting> {
       await until(() => agent.view?.synced, { timeoutMs: 30_000, everyMs: 20, what: 'the lane to be synced' })
       const batches = new Batches({ client, agent, logger })
       const steps = { bridges, chain, settings, fees: () => ({}) }
-      const batching = createBatching({ ...steps, agent, batches })
+      const batching = createBatching({ ...steps, agent, batches, patienceMs: 1_000 })
       const board = (transfer: Transfer) => batching.board(riderOf(transfer), { timeoutMs: 60_000, signal: new AbortController().signal })
       const started: LaneProcess = {
         agent,

@@ -10,6 +10,7 @@ interface Rider {
 type Answer = 'alone' | 'late' | 'bad' | `with ${number}`
 
 const periodMs = 1_000
+const patienceMs = 3_000
 const most = 40
 
 /** Riders and their departures under a clock of the test; nobody but the clock is a stand-in. */
@@ -29,6 +30,7 @@ describe('A batcher', () => {
     const batcher: Batcher<Rider, Answer> = new Batcher({
       most: limit,
       periodMs,
+      patienceMs,
       alone: 'alone',
       now: () => Date.now(),
       async depart(riders, suspects): Promise<Departure<Rider, Answer>> {
@@ -56,19 +58,34 @@ describe('A batcher', () => {
     const { come, departures } = setting()
     for (let name = 0; name < 10; name++) {
       expect(await come(name)).toBe('alone')
-      await vi.advanceTimersByTimeAsync(periodMs / 2)
+      await vi.advanceTimersByTimeAsync(patienceMs / 2)
     }
     expect(departures).toEqual([])
   })
 
   test('takes those together who came while others left, at the end of the period', async () => {
     const { come, departures, settled } = setting()
-    for (const name of names(8)) void come(name)
+    for (const name of names(3)) void come(name)
     await vi.advanceTimersByTimeAsync(periodMs - 1)
     expect([...settled.keys()]).toEqual([0, 1])
     await vi.advanceTimersByTimeAsync(1)
-    expect(departures).toEqual([{ riders: [2, 3, 4, 5, 6, 7], suspects: false, at: periodMs }])
-    expect(settled.get(7)).toBe('with 6')
+    expect(departures).toEqual([{ riders: [2], suspects: false, at: periodMs }])
+  })
+
+  test('has patience in busy times: those who keep coming leave together, and never later', async () => {
+    const { come, departures, settled } = setting()
+    for (const name of names(16)) {
+      void come(name)
+      await vi.advanceTimersByTimeAsync(500)
+    }
+    // With the fourth it was busy; from then on patience counts from the first who waits.
+    expect(departures.map(({ riders, at }) => [riders.length, at])).toEqual([
+      [6, 4_500],
+      [6, 7_500],
+    ])
+    await vi.advanceTimersByTimeAsync(patienceMs)
+    expect(settled.size).toBe(16)
+    expect(await come(16)).toBe('alone')
   })
 
   test('sends a full batch at once, and grows by luck up to its limit', async () => {
@@ -76,7 +93,7 @@ describe('A batcher', () => {
     for (const name of names(202)) void come(name)
     await vi.advanceTimersByTimeAsync(0)
     expect(departures.map(({ riders }) => riders.length)).toEqual([20, 40, 40, 40, 40])
-    await vi.advanceTimersByTimeAsync(2 * periodMs)
+    await vi.advanceTimersByTimeAsync(patienceMs)
     expect(departures.map(({ riders }) => riders.length)).toEqual([20, 40, 40, 40, 40, 20])
   })
 
@@ -107,7 +124,7 @@ describe('A batcher', () => {
     void come(5)
     await vi.advanceTimersByTimeAsync(600)
     leave.abort()
-    await vi.advanceTimersByTimeAsync(periodMs)
+    await vi.advanceTimersByTimeAsync(patienceMs)
     expect([settled.get(3), settled.get(4)]).toEqual(['late', 'late'])
     expect(departures.map(({ riders }) => riders)).toEqual([[5]])
     expect(await come(6, { signal: leave.signal })).toBe('late')
@@ -125,7 +142,7 @@ describe('A batcher', () => {
   test('fails those whose departure failed, and goes on', async () => {
     let down = true
     const batcher: Batcher<Rider, Answer> = new Batcher({
-      ...{ most, periodMs, alone: 'alone', now: () => Date.now() },
+      ...{ most, periodMs, patienceMs, alone: 'alone', now: () => Date.now() },
       async depart(riders): Promise<Departure<Rider, Answer>> {
         if (down) throw new Error('the node is down')
         return { together: true, answers: new Map(riders.map((one) => [one, `with ${riders.length}` as const])) }
@@ -133,11 +150,11 @@ describe('A batcher', () => {
     })
     const board = (name: number) => batcher.board({ name, priority: 3, source: 'route' }, { timeoutMs: 60_000, late: 'late' }).catch(String)
     const first = Promise.all(names(5).map(board))
-    await vi.advanceTimersByTimeAsync(periodMs)
+    await vi.advanceTimersByTimeAsync(patienceMs)
     expect((await first).slice(2)).toEqual(Array(3).fill('Error: the node is down'))
     down = false
     const second = Promise.all(names(5).map(board))
-    await vi.advanceTimersByTimeAsync(2 * periodMs)
+    await vi.advanceTimersByTimeAsync(2 * patienceMs)
     expect((await second).at(-1)).toMatch(/^with/)
     expect(batcher.waiting).toBe(0)
   })

@@ -24,8 +24,10 @@ export async function recordBatches(keep: Keep): Promise<void> {
     await workflow(told).result()
     await keep('batch-told', stage, told.id)
 
-    const left = await sent(process)
     process.agent.stop()
+    const doomed = await setting.process()
+    const left = await sent(doomed)
+    doomed.agent.stop()
     const end = await (await setting.process()).serve()
     await workflow(left).signal(rolledBackSignal, { intentId: '', nonce: left.flight.nonce })
     const inPool = async () => (await pooled(world.target.anvil, world.relayer.address)).length === 1
