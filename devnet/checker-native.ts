@@ -63,7 +63,7 @@ export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMa
 async function initiations({ ends }: NativeCheckInput, chain: string, providers: ReadonlyMap<string, JsonRpcProvider>): Promise<string[]> {
   const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferInitiated')
   return logs.map((log) => {
-    const [id, initiator, recipient, amount, nonce] = abi.parseLog(log)?.args.toArray() as [string, string, string, bigint, bigint]
+    const [id, initiator, recipient, amount, nonce] = argumentsOf(log)
     return keyOf(chain, [id, zeroPadBytes(initiator, 32), `0x${recipient.slice(26)}`, amount, nonce])
   })
 }
@@ -74,7 +74,14 @@ async function completions(
   providers: ReadonlyMap<string, JsonRpcProvider>,
 ): Promise<Completed[]> {
   const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferCompleted')
-  return logs.map((log) => ({ log, told: abi.parseLog(log)?.args.toArray() as unknown as Told }))
+  return logs.map((log) => ({ log, told: argumentsOf(log) }))
+}
+
+/** Of either event: the same five, in the same order. */
+function argumentsOf(log: Log): Told {
+  const event = abi.parseLog(log)
+  if (!event) throw new Error(`The checker cannot read the event of ${log.transactionHash}`)
+  return event.args.toArray() as unknown as Told
 }
 
 function events(from: JsonRpcProvider, address: string, name: string): Promise<Log[]> {

@@ -1,7 +1,7 @@
 import { accountIndex, devnetAccount } from './accounts.ts'
 import { deployNativeBridge, type NativeBridgeEnd, type NativeBridgeVariant } from './native-bridge.ts'
 import { startNativeUsers, type NativeUsers } from './native-users.ts'
-import type { ConfigInput, LaneKey } from './relayer-config.ts'
+import type { LaneKey, NativeRouteInput } from './relayer-config.ts'
 import type { WormholeChain } from './wormhole.ts'
 
 /** The native bridge both ways between the two chains of a devnet. */
@@ -13,8 +13,6 @@ export interface NativeWorld {
   /** The routes of the config, both ways. */
   readonly routes: readonly NativeRouteInput[]
 }
-
-export type NativeRouteInput = NonNullable<ConfigInput['bridges']['native-bridge']>['routes'][number]
 
 export interface NativeWorldOptions {
   readonly variant: NativeBridgeVariant

@@ -1,12 +1,14 @@
 import type { z } from 'zod'
 import type { configSchema } from '../config/schema.ts'
 import type { DevnetAccount } from './accounts.ts'
-import type { NativeRouteInput } from './native-world.ts'
 import { toUniversal } from './vaa.ts'
 import type { WormholeChain } from './wormhole.ts'
 
 /** A config before its defaults, as a person would write it. */
 export type ConfigInput = z.input<typeof configSchema>
+
+/** One direction of the native bridge. */
+export type NativeRouteInput = NonNullable<ConfigInput['bridges']['native-bridge']>['routes'][number]
 
 /** One key of one chain. */
 export interface LaneKey extends DevnetAccount {

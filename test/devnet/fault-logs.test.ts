@@ -35,15 +35,15 @@ describe('a node that is wrong about logs and finality', () => {
     await anvil.stop()
   })
 
-  const ask = async <T>(method: string, params: readonly unknown[]) => {
+  const ask = async (method: string, params: readonly unknown[]) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const response = await fetch(proxy.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    return (await response.json()) as { result: T; error?: unknown }
+    return (await response.json()) as { result: unknown; error?: unknown }
   }
   const hex = (height: number) => `0x${height.toString(16)}`
-  const logs = (fromBlock: number, toBlock: number, of = address) =>
-    ask<RawLog[]>('eth_getLogs', [{ address: of, fromBlock: hex(fromBlock), toBlock: hex(toBlock) }])
-  const amounts = async () => (await logs(0, head)).result.map(({ data }) => BigInt(data))
+  const answer = (fromBlock: number, toBlock: number) => ask('eth_getLogs', [{ address, fromBlock: hex(fromBlock), toBlock: hex(toBlock) }])
+  const logs = async (fromBlock: number, toBlock: number) => (await answer(fromBlock, toBlock)).result as RawLog[]
+  const amounts = async () => (await logs(0, head)).map(({ data }) => BigInt(data))
 
   test('hides one, or all', async () => {
     expect(await amounts()).toEqual([5n, 6n, 7n])
@@ -58,29 +58,29 @@ describe('a node that is wrong about logs and finality', () => {
   })
 
   test('tells of blocks of another branch', async () => {
-    const { result: truth } = await logs(0, head)
+    const truth = await logs(0, head)
     proxy.add({ fault: { kind: 'logs', how: 'forked' }, times: 1 })
-    const { result: forked } = await logs(0, head)
+    const forked = await logs(0, head)
     expect(forked.map(({ data }) => BigInt(data))).toEqual([6n, 7n, 8n])
     expect(forked.some(({ blockHash }) => truth.some((one) => one.blockHash === blockHash))).toBe(false)
-    expect((await logs(0, head)).result).toEqual(truth)
+    expect(await logs(0, head)).toEqual(truth)
   })
 
   test('refuses ranges that are too long for it', async () => {
     const message = 'query returned more than 10000 results'
     const limited = proxy.add({ fault: { kind: 'log-range', blocks: 3, code: -32_005, message } })
-    expect(await logs(0, 3)).toMatchObject({ error: { code: -32_005, message } })
-    expect((await logs(0, 2)).result).toHaveLength(3)
+    expect(await answer(0, 3)).toMatchObject({ error: { code: -32_005, message } })
+    expect(await logs(0, 2)).toHaveLength(3)
     expect(limited.strikes).toBe(1)
   })
 
   test('has an old finality at a new head', async () => {
-    const block = async (tag: string) => Number((await ask<{ number: string }>('eth_getBlockByNumber', [tag, false])).result.number)
+    const block = async (tag: string) => Number(((await ask('eth_getBlockByNumber', [tag, false])).result as { number: string }).number)
     const [finalized, safe] = [await block('finalized'), await block('safe')]
     proxy.add({ fault: { kind: 'finality-behind', blocks: 2 } })
     expect([await block('latest'), await block('safe'), await block('finalized')]).toEqual([head, safe - 2, finalized - 2])
     expect(await block(hex(head))).toBe(head)
-    const count = (tag: string) => ask<string>('eth_getTransactionCount', [devnetAccount(accountIndex.deployer).address, tag])
+    const count = (tag: string) => ask('eth_getTransactionCount', [devnetAccount(accountIndex.deployer).address, tag])
     expect((await count('finalized')).result).toBe((await count(hex(finalized - 2))).result)
   })
 })

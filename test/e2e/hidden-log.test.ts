@@ -47,7 +47,7 @@ describe('a node hides logs of the source', () => {
     const [node] = stage.devnet.nodes.ethereum
     node?.add({ fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] })
     sent.push(...(await sendNatives(stage, 'ethereum', 1)))
-    const passedBy = async () => Number((await view()).nextHeight ?? 0) > (sent.at(-1)?.height ?? 0)
+    const passedBy = async () => ((await view()).nextHeight ?? 0) > (sent.at(-1)?.height ?? 0)
     await until(passedBy, { timeoutMs: 60_000, everyMs: 250, what: 'the scan to have passed its block' })
     await expectAllProved(stage, sent)
     expect(await hidden()).toBe(3)
