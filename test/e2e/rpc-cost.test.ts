@@ -26,7 +26,8 @@ let stage: Stage
 let portage: PortageProcess
 
 beforeAll(async () => {
-  stage = await startStage({ consistencyLevel: 200, window: 128 })
+  // Audits of streams come by the clock: what they ask is no part of a transfer.
+  stage = await startStage({ consistencyLevel: 200, window: 128, auditMinutes: 60 })
   portage = await stage.portage()
 })
 
@@ -45,30 +46,38 @@ async function reading(): Promise<Reading> {
   return { calls, height: Number(/^portage_head_height\{chain="bsc"\} (\d+)/m.exec(text)?.[1]) }
 }
 
-/** Delivers so many at once; what the target chain was asked meanwhile. */
-async function cost(count: number) {
+/** Delivers so many at once, so many times; what the target chain was asked meanwhile. */
+async function cost(count: number, rounds = 1) {
   const before = await reading()
-  const sent = await sendCoins(stage, count)
-  const wanted = stage.sent.length
-  const done = async () =>
-    (await stage.client.workflow.count(`WorkflowType = 'transfer' AND TransferState = 'delivered' AND ExecutionStatus = 'Completed'`))
-      .count === wanted
-  await until(done, { timeoutMs: 120_000, everyMs: 200, what: `${count} transfers to be delivered` })
+  for (let round = 0; round < rounds; round++) {
+    await sendCoins(stage, count)
+    await delivered()
+  }
   const after = await reading()
   const blocks = after.height - before.height
   const spent = [...after.calls].map(([method, calls]) => [method, calls - (before.calls.get(method) ?? 0)] as const)
   const sum = (perBlock: boolean) =>
     spent.filter(([method]) => perBlockMethods.includes(method) === perBlock).reduce((total, [, calls]) => total + calls, 0)
   const breakdown = spent.filter(([, calls]) => calls > 0).map(([method, calls]) => `${method} ${calls}`)
-  const figures = { transfers: sent.length, blocks, perTransfer: sum(false) / sent.length, perBlock: sum(true) / blocks }
+  const transfers = count * rounds
+  const figures = { transfers, blocks, perTransfer: sum(false) / transfers, perBlock: sum(true) / blocks }
   console.info(`RPC calls: ${JSON.stringify(figures)}; ${breakdown.join(', ')}`)
   return figures
+}
+
+async function delivered(): Promise<void> {
+  const wanted = stage.sent.length
+  const done = async () =>
+    (await stage.client.workflow.count(`WorkflowType = 'transfer' AND TransferState = 'delivered' AND ExecutionStatus = 'Completed'`))
+      .count === wanted
+  await until(done, { timeoutMs: 120_000, everyMs: 200, what: `${wanted} transfers to be delivered` })
 }
 
 test('RPC calls per transfer and per block are the same with 10 and with 200 transfers in flight', async () => {
   // What never changes is read once: guardian sets, emitters, the wrapped coin.
   await cost(1)
-  const few = await cost(10)
+  // Several times, so that what is asked by the clock does not count as theirs.
+  const few = await cost(10, 5)
   const many = await cost(200)
   for (const one of [few, many]) {
     expect(one.perTransfer).toBeLessThanOrEqual(mostPerTransfer)
