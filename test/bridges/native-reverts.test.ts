@@ -43,6 +43,7 @@ describe('reverts of the native bridge', () => {
     expect(explainRevert(encoded(name, args))).toMatchObject(expected)
   })
 
+  // The first run on a machine compiles them.
   it('are the errors of the compiled contracts, none forgotten', async () => {
     const mine = new Map(nativeBridgeAbi.fragments.flatMap((one) => (one.type === 'error' ? [[id(one.format()), one.format()]] : [])))
     const abis = [await compiledAbi('strict'), await compiledAbi('fixed')]
@@ -53,7 +54,7 @@ describe('reverts of the native bridge', () => {
     for (const name of ['ERC20InsufficientBalance', 'ERC20InvalidReceiver'])
       expect(mine.has(id(token.getError(name)?.format() ?? ''))).toBe(true)
     expect(new Set([...mine.values()].map((text) => text.split('(')[0]))).toEqual(new Set(meanings.map(([name]) => name)))
-  })
+  }, 120_000)
 
   it('tell a spent budget from an amount that never fits', () => {
     const data = encoded('InboundRateLimitExceeded')
