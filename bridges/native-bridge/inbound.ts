@@ -54,13 +54,20 @@ export function createInbound(chain: LimitsChain & StreamReader, contract: strin
     }
   }
 
+  /** Above the cap for one node alone: it waits for that node to be right, and is not parked. */
+  async function confirmed(gate: Gate, amount: bigint): Promise<Gate> {
+    const cap = await limits.agreedCap()
+    if (amount >= cap) return gate
+    return { kind: 'route', code: 'BRIDGE_BUDGET', reason: `one node has a smaller daily cap than the ${cap} of most of them` }
+  }
+
   return {
     async gate({ id, amount }, relayer) {
       const [read] = await Promise.all([limits.read(relayer), settle('')])
       const gate = gateOf(read, amount, secondsOf(chain), aside.beside([id]))
       if (gate.kind === 'open') aside.take(id, amount)
       else aside.drop(id)
-      return gate
+      return gate.kind === 'transfer' ? confirmed(gate, amount) : gate
     },
     leave: aside.drop,
     fitting(entrants, of) {

@@ -17,6 +17,11 @@ export interface Limits {
   read(relayer: string): Promise<InboundLimits>
   /** Does this account have RELAYER_ROLE? At most one read per block and account. Throws what `read` throws. */
   mayComplete(relayer: string): Promise<boolean>
+  /**
+   * The cap as most nodes have it, at the latest state: what parks a transfer is not for one of them to say. At most one read per block. Throws what
+   * `read` throws, NODES_DISAGREE.
+   */
+  agreedCap(): Promise<bigint>
   /** As they were last read, for whichever account; undefined before. */
   readonly last: InboundLimits | undefined
 }
@@ -64,10 +69,19 @@ export function createLimits(chain: LimitsChain, bridge: string): Limits {
       known = { ...holders, fund }
       return readShared(known)
     }
-    // The contract divides by it: one that was never initialised has 0 there, and lets nothing in.
-    const cap = denominator === 0n ? 0n : (balance as bigint) / denominator
-    return { day, used, cap, paused }
+    return { day, used, cap: capOf(balance as bigint, denominator), paused }
   }
+
+  const agreed = oncePerBlock(chain, async () => {
+    const at = 'agreed-latest'
+    const [[fund], [denominator]] = await Promise.all([
+      read(chain, bridge, 'insuranceFund', [], at),
+      read(chain, bridge, 'riskDenominator', [], at),
+    ])
+    const { token } = (known ??= await learn())
+    const [balance] = await read(chain, token, 'balanceOf', [fund], at, tokenAbi)
+    return capOf(balance as bigint, denominator as bigint)
+  })
 
   return {
     async read(relayer) {
@@ -76,10 +90,16 @@ export function createLimits(chain: LimitsChain, bridge: string): Limits {
       return last
     },
     mayComplete: roles,
+    agreedCap: () => agreed(''),
     get last() {
       return last
     },
   }
+}
+
+/** The contract divides by it: one that was never initialised has 0 there, and lets nothing in. */
+function capOf(balance: bigint, denominator: bigint): bigint {
+  return denominator === 0n ? 0n : balance / denominator
 }
 
 /** Time of the latest block, seconds since the epoch: what the contract's day is cut from. Throws NODE_UNAVAILABLE before the first block. */

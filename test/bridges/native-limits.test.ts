@@ -1,6 +1,6 @@
 import type { Interface } from 'ethers'
 import { describe, expect, it } from 'vitest'
-import type { HeadEvent } from '../../chains/port.ts'
+import type { At, HeadEvent } from '../../chains/port.ts'
 import { nativeBridgeAbi, tokenAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createInbound } from '../../bridges/native-bridge/inbound.ts'
 import { createLimits } from '../../bridges/native-bridge/limits.ts'
@@ -9,7 +9,16 @@ const [bridge, token, fund] = ['b1', 'c2', 'f3'].map((byte) => `0x${byte.repeat(
 
 /** A contract's answers by hand: what is counted here is who asks, and how often. */
 function scriptedChain() {
-  const state = { height: 100, used: 0n, balance: 4_000n, fund, down: false, logs: 0, calls: new Map<string, number>() }
+  const state = {
+    height: 100,
+    used: 0n,
+    balance: 4_000n,
+    fund,
+    agreedBalance: 4_000n,
+    down: false,
+    logs: 0,
+    calls: new Map<string, number>(),
+  }
   const answers: Record<string, (args: readonly unknown[]) => readonly unknown[]> = {
     token: () => [token],
     insuranceFund: () => [state.fund],
@@ -36,11 +45,12 @@ function scriptedChain() {
           return { applied: [], rolledBack: [], latest: block(), finalized: 0 }
         },
       },
-      async call(to: string, data: string) {
+      async call(to: string, data: string, at: At) {
         const abi: Interface = to.toLowerCase() === token ? tokenAbi : nativeBridgeAbi
         const call = abi.parseTransaction({ data })
         if (!call || state.down) throw new Error('down')
         state.calls.set(call.name, (state.calls.get(call.name) ?? 0) + 1)
+        if (call.name === 'balanceOf' && at === 'agreed-latest') return abi.encodeFunctionResult(call.name, [state.agreedBalance])
         return abi.encodeFunctionResult(call.name, answers[call.name]?.(call.args.toArray()) ?? [])
       },
       async logs() {
@@ -127,5 +137,20 @@ describe('the way into a target contract', () => {
       await Promise.all(['0xa', '0xb', '0xc'].map((id) => inbound.gate(entrant(id, 1n), token)))
     }
     expect(state.logs).toBe(3)
+  })
+})
+
+describe('an amount above the daily cap', () => {
+  it('is parked on the word of most nodes, and waits where one node alone has a smaller cap', async () => {
+    const { chain, state, asked } = scriptedChain()
+    const inbound = createInbound(chain, bridge)
+    const entrant = { id: '0x01', amount: 900n }
+    state.balance = 400n
+    expect(await inbound.gate(entrant, token)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET' })
+    await Promise.all([1, 2, 3].map(() => inbound.gate(entrant, token)))
+    expect(asked('balanceOf')).toBe(2)
+    state.height++
+    state.agreedBalance = 400n
+    expect(await inbound.gate(entrant, token)).toMatchObject({ kind: 'transfer', code: 'BRIDGE_CAP' })
   })
 })
