@@ -152,8 +152,10 @@ async function costs(
   count: number,
 ): Promise<Pick<OutageResult, 'stateTransitionsPerTransfer' | 'allStateTransitionsPerTransfer' | 'historyEventsPerTransfer'>> {
   let [own, all, events] = [0, 0, 0]
-  for await (const { type, raw, historyLength } of client.workflow.list({ query: '', pageSize: 1000 })) {
-    const transitions = Number(raw.stateTransitionCount ?? 0)
+  for await (const { type, raw, historyLength, status, workflowId } of client.workflow.list({ query: '', pageSize: 1000 })) {
+    // The list counts those of closed ones only.
+    const counted = status.name === 'RUNNING' ? (await client.workflow.getHandle(workflowId).describe()).raw.workflowExecutionInfo : raw
+    const transitions = Number(counted?.stateTransitionCount ?? 0)
     all += transitions
     if (type !== 'transfer') continue
     own += transitions
