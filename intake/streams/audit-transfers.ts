@@ -31,7 +31,7 @@ const askedAtOnce = 20
 const mostRunning = 500
 
 /**
- * TIMEOUT's last net: every open number is delivered, or has a workflow that runs, or is told how it ended. What is gone, closed undone, or closed as
+ * TIMEOUT's last net: every open number has a workflow that runs, or is delivered, or is told how it ended. What is gone, closed undone, or closed as
  * delivered while the target at two blocks does not show it, is started again.
  */
 export async function auditOpen(
@@ -43,13 +43,18 @@ export async function auditOpen(
   const { line, source, memory } = work
   const era = line.era
   const { open = [] } = (await line.state()) ?? {}
-  if (open.length === 0) return
-  const numbers = open.map(({ number }) => number)
+  const ids = new Set(running.map(({ id }) => id))
+  // A transfer that runs finds out by itself what became of it: what it costs to ask for it does not grow with the time that it takes.
+  const runs = (number: string) => {
+    const transfer = memory.transfer(number)
+    return transfer !== undefined && ids.has(transferId(transfer))
+  }
+  const numbers = open.map(({ number }) => number).filter((number) => !runs(number))
+  if (numbers.length === 0) return
   const known = (await source.recorded(numbers, at)).flatMap((transfer) => transfer ?? [])
   memory.know(known)
   const shown = await source.delivered(known)
   const delivered = known.filter((_, index) => shown[index])
-  const ids = new Set(running.map(({ id }) => id))
   const away = known.filter((transfer, index) => !shown[index] && !ids.has(transferId(transfer)))
   const { again, ended } = await sorted(work, away)
   await pooled(again, askedAtOnce, async (transfer) => void (await startAgain(work, transfer)))

@@ -59,8 +59,10 @@ async function count(work: Work, audit: StreamAudit): Promise<void> {
   const height = isTail() ? await scannedUpTo(work) : at
   const state = await line.state()
   if (!state || line.era !== era) return
+  // What the scan has yet to come to, or has no room for, is the scan's to find, and nothing of it is hidden yet.
+  const isScanned = state.cursor !== undefined && height <= state.cursor.height
   const tail =
-    BigInt(upTo) >= BigInt(state.next)
+    isScanned && BigInt(upTo) >= BigInt(state.next)
       ? { ...state, gaps: [...state.gaps, { from: state.next, to: upTo, state: 'hidden' as const, at: 0 }] }
       : state
   const numbers = numbersInGaps(tail)
