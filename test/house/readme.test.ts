@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { runCli } from '../cli/run-cli.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const documents = ['README.md', 'AGENTS.md', 'docs/ARCHITECTURE.md', 'docs/LIFECYCLE.md']
@@ -50,10 +49,11 @@ describe('the commands of the CLI', () => {
   test.each(portageCommands)('%s', async (line) => {
     const words = line.split(/\s+/).slice(1)
     const subcommands = words.slice(0, words.findIndex((word) => !/^[a-z]+$/.test(word)) >>> 0)
-    const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'bin/portage.js'), ...subcommands, '--help'])
-    expect(stdout).toContain(`portage ${subcommands.join(' ')}`)
-    for (const option of words.filter((word) => word.startsWith('--'))) expect(stdout).toContain(option)
-    if (words.some((word) => word.startsWith('<'))) expect(stdout).toMatch(/Usage: .*[<[]/)
+    const { out, code } = await runCli([...subcommands, '--help'])
+    expect(code).toBe(0)
+    expect(out).toContain(`portage ${subcommands.join(' ')}`)
+    for (const option of words.filter((word) => word.startsWith('--'))) expect(out).toContain(option)
+    if (words.some((word) => word.startsWith('<'))) expect(out).toMatch(/Usage: .*[<[]/)
   })
 })
 
