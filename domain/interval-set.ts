@@ -22,6 +22,11 @@ export function addInterval(set: IntervalSet, from: string, to: string = from): 
   return [...before, [String(low), String(high)], ...after]
 }
 
+/** The set of these numbers, in whatever order. Throws as `addInterval`. */
+export function setOf(numbers: Iterable<string>): IntervalSet {
+  return [...numbers].reduce<IntervalSet>((set, number) => addInterval(set, number), [])
+}
+
 export function hasNumber(set: IntervalSet, number: string): boolean {
   const wanted = BigInt(number)
   return set.some(([from, to]) => BigInt(from) <= wanted && wanted <= BigInt(to))

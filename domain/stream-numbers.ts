@@ -28,7 +28,14 @@ export function isWanted(state: StreamState, number: string): boolean {
   return wanted >= BigInt(state.next) && !isExcepted(state, number)
 }
 
-/** The same for all in a set: whether one of them is to be started. */
+/** Whether a number is resolved by a delivery, or by somebody's word that it needs none: known to exist, and neither open, nor in a gap, nor excepted. */
+export function isResolved(state: StreamState, number: string): boolean {
+  const one = BigInt(number)
+  if (one < BigInt(state.config.first) || one >= BigInt(state.next) || hasGap(state.gaps, one)) return false
+  return !state.open.some((other) => other.number === number) && !isExcepted(state, number)
+}
+
+/** As `isWanted`, of a set: whether one of them is to be started. */
 export function isAnyWanted({ gaps, open, next, exceptions }: StreamState, numbers: IntervalSet): boolean {
   const excepted = exceptions.map(({ number }) => [number, number] as const).sort(([a], [b]) => compare(a, b))
   return numbers.some(([from, to]) => {

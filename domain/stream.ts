@@ -3,7 +3,7 @@ import type { IntervalSet } from './interval-set.ts'
 /**
  * A stream: one numbered source of transfers (a direction of a native bridge, a Wormhole emitter) and the proof that none of its numbers was
  * missed. Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state is plain JSON below 64 KiB however
- * long the stream is: only what is not resolved is listed, and every list has an end (`limits` in stream-numbers.ts).
+ * long the stream is: only what is not resolved is listed, and every list has an end (`limits` in stream-gaps.ts).
  *
  * | MIP-61 | here |
  * | --- | --- |

@@ -1,10 +1,9 @@
 import type { BlockRange, PlacedTransfer } from '../../bridges/source-port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
-import { hasNumber } from '../../domain/interval-set.ts'
+import { hasNumber, setOf } from '../../domain/interval-set.ts'
 import { isWanted, room } from '../../domain/stream-numbers.ts'
 import type { Reading, StreamState } from '../../domain/stream.ts'
 import { startAll } from './starting.ts'
-import { setOf } from './work.ts'
 import type { Work } from './work.ts'
 
 /** Numbers that are told at once: far below an update's limit. */

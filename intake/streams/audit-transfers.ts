@@ -1,13 +1,15 @@
 import { toRelayerError } from '../../domain/errors.ts'
-import { hasNumber } from '../../domain/interval-set.ts'
-import type { StreamRequest, StreamState } from '../../domain/stream.ts'
+import { setOf } from '../../domain/interval-set.ts'
+import { isResolved } from '../../domain/stream-numbers.ts'
+import type { StreamRequest } from '../../domain/stream.ts'
 import type { Transfer } from '../../domain/transfer.ts'
 import { transferId } from '../../temporal/names.ts'
 import { createClosedTransfers } from '../closed-transfers.ts'
 import { closedRequest } from './ends.ts'
+import { toSeen } from './seen.ts'
 import { pooled, startAgain } from './starting.ts'
 import type { Standing } from './standings.ts'
-import { nextHead, setOf } from './work.ts'
+import { nextHead } from './work.ts'
 import type { Work } from './work.ts'
 
 /** What one audit of a stream found and did. Counts of numbers. */
@@ -58,17 +60,12 @@ export async function auditOpen(
   const away = known.filter((transfer, index) => !shown[index] && !ids.has(transferId(transfer)))
   const { again, ended } = await sorted(work, away)
   await pooled(again, askedAtOnce, async (transfer) => void (await startAgain(work, transfer)))
-  const seen: StreamRequest[] =
-    delivered.length + again.length > 0
-      ? [
-          {
-            kind: 'seen',
-            numbers: [...delivered, ...again].map(({ sequence }) => [sequence] as const),
-            delivered: setOf(delivered.map(({ sequence }) => sequence)),
-          },
-        ]
-      : []
-  if (seen.length + ended.length > 0 && !(await line.tell([...seen, ...ended], era))) return
+  const seen = [
+    ...delivered.map(({ sequence }) => [sequence, 'delivered'] as const),
+    ...again.map(({ sequence }) => [sequence, 'started'] as const),
+  ]
+  const requests = [...(seen.length > 0 ? [toSeen(seen)] : []), ...ended]
+  if (requests.length > 0 && !(await line.tell(requests, era))) return
   for (const { sequence } of delivered) memory.completed(sequence)
   audit.completed += delivered.length
   audit.started += again.length
@@ -144,11 +141,4 @@ export async function auditCompleted(work: Work, running: readonly Standing[], a
     transfers: numbers.length,
     first: numbers[0],
   })
-}
-
-/** Numbers that are neither open nor missing, excepted by nobody: resolved by a completion, as the state tells it. */
-function isResolved({ open, gaps, exceptions, next, config }: StreamState, number: string): boolean {
-  if (BigInt(number) >= BigInt(next) || BigInt(number) < BigInt(config.first)) return false
-  if (open.some((one) => one.number === number) || exceptions.some((one) => one.number === number)) return false
-  return !gaps.some(({ from, to }) => hasNumber([[from, to]], number))
 }

@@ -1,4 +1,5 @@
 import { toRelayerError } from '../../domain/errors.ts'
+import { setOf } from '../../domain/interval-set.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream.ts'
 import { goBack } from './fork.ts'
 import { numbersInGaps } from './gaps.ts'
@@ -7,7 +8,7 @@ import { auditCompleted, auditOpen } from './audit-transfers.ts'
 import type { StreamAudit } from './audit-transfers.ts'
 import { runningTransfers } from './standings.ts'
 import { transfersOf } from './ends.ts'
-import { finalizedOf, nextHead, setOf, viewOf } from './work.ts'
+import { finalizedOf, nextHead, viewOf } from './work.ts'
 import type { Work } from './work.ts'
 
 /** So long the scan may take to come to the block at which the source was counted, ms; then the next audit says what is hidden. */

@@ -2,15 +2,13 @@ import type { StreamRequest, StreamState } from '../../domain/stream.ts'
 import type { Transfer } from '../../domain/transfer.ts'
 import { transferId } from '../../temporal/names.ts'
 import { createClosedTransfers } from '../closed-transfers.ts'
-import { cancelledBy, isOf, statusOf, stuckAndEnded } from './standings.ts'
+import { isOf, parkedAndUndelivered, statusOf, toClosed } from './standings.ts'
 import type { Standing, StreamOfTransfers } from './standings.ts'
 import { viewOf } from './work.ts'
 import type { Work } from './work.ts'
 
 /** The visibility store lags; what closed this long before the last look is looked at again, ms. */
 const lagMs = 60_000
-/** Longest reason that a stream takes. */
-const longest = 1_000
 const askedAtOnce = 50
 
 /**
@@ -25,7 +23,7 @@ export function createEnds(work: Work): () => Promise<boolean> {
     if (view.open === 0) return false
     const era = line.era
     const from = Date.now()
-    const standings = await stuckAndEnded(client, transfersOf(work), since)
+    const standings = await parkedAndUndelivered(client, transfersOf(work), since)
     const state = standings.length > 0 || view.parked > 0 ? await line.state() : undefined
     if (state) {
       const known = await transfersUnder(work, concerned(state, standings))
@@ -48,11 +46,7 @@ export async function closedRequest(
   { client }: Pick<Work, 'client'>,
   standing: { readonly id: string; readonly runId?: string; readonly running: boolean; readonly number: string },
 ): Promise<StreamRequest | undefined> {
-  const status = await statusOf(client, standing)
-  const { state, reason, code } = status
-  if (state !== 'rejected' && state !== 'declined' && state !== 'cancelled') return undefined
-  const why = (reason || code || state).slice(0, longest)
-  return { kind: 'closed', number: standing.number, outcome: state, reason: why, ...(state === 'cancelled' && { by: cancelledBy(status) }) }
+  return toClosed(standing.number, await statusOf(client, standing))
 }
 
 /** Open numbers that have changed, as far as the standings tell. */

@@ -1,7 +1,8 @@
 import type { ScannedSource } from '../../bridges/source-port.ts'
 import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import { setOf } from '../../domain/interval-set.ts'
 import { guarded, halt } from './mismatches.ts'
-import { finalizedOf, nextHead, setOf, viewOf } from './work.ts'
+import { finalizedOf, nextHead, viewOf } from './work.ts'
 import type { Work } from './work.ts'
 
 type Completion = Awaited<ReturnType<ScannedSource['completed']>>[number]

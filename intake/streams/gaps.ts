@@ -3,8 +3,9 @@ import type { GapState, StreamState } from '../../domain/stream.ts'
 import { room } from '../../domain/stream-numbers.ts'
 import type { Transfer } from '../../domain/transfer.ts'
 import { guarded } from './mismatches.ts'
+import { toSeen } from './seen.ts'
 import { pooled, startAgain, startAll } from './starting.ts'
-import { setOf, viewOf } from './work.ts'
+import { viewOf } from './work.ts'
 import type { Work } from './work.ts'
 
 /** Numbers that are looked up at once. */
@@ -40,16 +41,11 @@ export function createGapFiller(work: Work): () => Promise<boolean> {
       const missing = found.filter((_, index) => !shown[index]).slice(0, room(state))
       if (delivered.length + missing.length === 0) return false
       await begin(missing, state)
-      const told = await line.tell(
-        [
-          {
-            kind: 'seen',
-            numbers: [...delivered, ...missing].map(({ sequence }) => [sequence] as const),
-            delivered: setOf(delivered.map(({ sequence }) => sequence)),
-          },
-        ],
-        era,
-      )
+      const seen = toSeen([
+        ...delivered.map(({ sequence }) => [sequence, 'delivered'] as const),
+        ...missing.map(({ sequence }) => [sequence, 'started'] as const),
+      ])
+      const told = await line.tell([seen], era)
       logger.warn('numbers that no log had shown, or that were undone, are started by the table of the source', {
         stream: source.config.stream,
         started: missing.length,

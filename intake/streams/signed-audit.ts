@@ -3,7 +3,7 @@ import type { SignedDeps } from './signed-deps.ts'
 import { createEnds, type Ends } from './signed-ends.ts'
 import { fillNumbers } from './signed-fill.ts'
 import { createGaps, type GapReport, type Gaps } from './signed-gaps.ts'
-import { type Seen, toSeen } from './signed-recorder.ts'
+import { type Seen, toSeen } from './seen.ts'
 
 /** What an audit came to, in numbers. */
 export interface SignedAudit extends GapReport {

@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client'
+import { isResolved } from '../../domain/stream-numbers.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream.ts'
 import { isOutcome } from '../../domain/transfer.ts'
-import type { TransferStatus } from '../../temporal/messages.ts'
 import { createClosedTransfers } from '../closed-transfers.ts'
 import type { SignedDeps } from './signed-deps.ts'
 import type { Filled } from './signed-fill.ts'
-import { type Seen, toSeen } from './signed-recorder.ts'
-import { cancelledBy, parkedAndEnded, runningTransfers, type Standing, statusOf } from './standings.ts'
+import { type Seen, toSeen } from './seen.ts'
+import { parkedAndEnded, runningTransfers, type Standing, statusOf, toClosed } from './standings.ts'
 
 export interface Ends {
   /**
@@ -75,8 +75,10 @@ export function createEnds({ source, line, client }: Pick<SignedDeps, 'source' |
         const one = opened.get(number)
         if (!one && !isMissing(number)) continue
         if (state === 'delivered') seen.push([number, 'delivered'])
-        else if (!running) requests.push(closing(number, await statusOf(client, standing)))
-        else if (state === 'parked') {
+        else if (!running) {
+          const closed = toClosed(number, await statusOf(client, standing))
+          if (closed) requests.push(closed)
+        } else if (state === 'parked') {
           parked.add(number)
           const code = await parkedCode(standing)
           if (!one) seen.push([number, 'started'])
@@ -103,18 +105,14 @@ export function createEnds({ source, line, client }: Pick<SignedDeps, 'source' |
         if (outcome.kind !== 'started' || outcome.status !== 'known') continue
         const latest = await closed.latest(outcome.id)
         if (latest === 'running' || latest === 'undone' || latest === 'gone' || latest === 'delivered' || !isOutcome(latest)) continue
-        requests.push(closing(number, (await client.workflow.getHandle(outcome.id).result()) as TransferStatus))
+        const request = toClosed(number, await statusOf(client, { id: outcome.id, running: false }))
+        if (request) requests.push(request)
       }
       if (requests.length > 0) await line.tell(requests)
       return requests.length
     },
-    async reopen({ open, gaps, exceptions, next }) {
-      const known = new Set([...open, ...exceptions].map(({ number }) => number))
-      const isResolved = (number: string) =>
-        BigInt(number) < BigInt(next) &&
-        !known.has(number) &&
-        !gaps.some(({ from, to }) => BigInt(from) <= BigInt(number) && BigInt(number) <= BigInt(to))
-      const again = (await runningTransfers(client, of)).filter(({ number }) => isResolved(number)).slice(0, mostReopened)
+    async reopen(state) {
+      const again = (await runningTransfers(client, of)).filter(({ number }) => isResolved(state, number)).slice(0, mostReopened)
       const transfers = await Promise.all(again.map(async (one) => (await statusOf(client, one)).transfer))
       const delivered = await source.delivered(transfers)
       const undone = transfers.flatMap(({ sequence }, index) => (delivered[index] ? [] : [sequence]))
@@ -126,10 +124,4 @@ export function createEnds({ source, line, client }: Pick<SignedDeps, 'source' |
       return undone.length
     },
   }
-}
-
-function closing(number: string, status: TransferStatus): StreamRequest {
-  const reason = status.reason ?? status.code ?? status.state
-  if (status.state === 'cancelled') return { kind: 'closed', number, outcome: 'cancelled', by: cancelledBy(status), reason }
-  return { kind: 'closed', number, outcome: status.state === 'declined' ? 'declined' : 'rejected', reason }
 }

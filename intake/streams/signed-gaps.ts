@@ -4,7 +4,7 @@ import type { SignedDeps } from './signed-deps.ts'
 import { fillNumbers, type Filled } from './signed-fill.ts'
 import { createPublishedLogs } from './signed-logs.ts'
 import { classifications, type GapName, nameNumbers } from './signed-names.ts'
-import { type Seen, toSeen } from './signed-recorder.ts'
+import { type Seen, toSeen } from './seen.ts'
 
 /** What one look at the gaps came to, in numbers. */
 export interface GapReport {

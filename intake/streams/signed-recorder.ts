@@ -1,10 +1,5 @@
-import { addInterval } from '../../domain/interval-set.ts'
-import type { IntervalSet } from '../../domain/interval-set.ts'
-import type { StreamRequest } from '../../domain/stream.ts'
+import { type Seen, toSeen } from './seen.ts'
 import type { StreamClient } from './stream-client.ts'
-
-/** How a number is told: its transfer runs, or it needs none. */
-export type Seen = 'started' | 'delivered' | 'ignored'
 
 export interface RecorderOptions {
   readonly line: Pick<StreamClient, 'tell' | 'view'>
@@ -87,18 +82,5 @@ export function createRecorder({ line, everyMs = 1_000, many = 100 }: RecorderOp
       closed = true
       clearTimeout(timer)
     },
-  }
-}
-
-/** Numbers and what they are, as the stream wants them. */
-export function toSeen(batch: readonly (readonly [string, Seen])[]): Extract<StreamRequest, { kind: 'seen' }> {
-  const of = (wanted: Seen) =>
-    batch.filter(([, seen]) => seen === wanted).reduce<IntervalSet>((set, [number]) => addInterval(set, number), [])
-  const [delivered, ignored] = [of('delivered'), of('ignored')]
-  return {
-    kind: 'seen',
-    numbers: batch.map(([number]) => [number] as const),
-    ...(delivered.length > 0 && { delivered }),
-    ...(ignored.length > 0 && { ignored }),
   }
 }

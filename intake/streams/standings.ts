@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import type { StreamRequest } from '../../domain/stream.ts'
 import type { BridgeName, ChainName, Transfer, TransferState } from '../../domain/transfer.ts'
 import type { TransferStatus } from '../../temporal/messages.ts'
 import { statusQuery } from '../../temporal/messages.ts'
@@ -23,30 +24,30 @@ export interface Standing {
   /** `undone`: closed without an outcome. */
   readonly state: TransferState | 'undone'
   readonly running: boolean
-  /** ms since the epoch. */
-  readonly closedAt?: number
 }
 
 const pageSize = 500
+/** Longest reason that a stream takes (domain/stream-checks.ts). */
+const longestReason = 1_000
 
 /** All that run. Throws what the Temporal client throws. */
 export function runningTransfers(client: Client, of: StreamOfTransfers): Promise<Standing[]> {
   return list(client, of, `ExecutionStatus = 'Running'`)
 }
 
-/** Those that are parked, and those that ended undelivered since then (ms since the epoch). One query. Throws what the Temporal client throws. */
-export function stuckAndEnded(client: Client, of: StreamOfTransfers, since: number): Promise<Standing[]> {
-  const state = searchAttributes.TransferState.name
-  const ended = `ExecutionStatus = 'Completed' AND ${state} IN ('rejected', 'declined', 'cancelled')`
-  const parked = `(ExecutionStatus = 'Running' AND ${state} = 'parked')`
-  return list(client, of, `(${parked} OR (${ended} AND CloseTime >= '${new Date(since).toISOString()}'))`)
+/** Those that are parked, and those that ended undelivered since then (ms since the epoch). Throws what the Temporal client throws. */
+export function parkedAndUndelivered(client: Client, of: StreamOfTransfers, since: number): Promise<Standing[]> {
+  const undelivered = `${searchAttributes.TransferState.name} IN ('rejected', 'declined', 'cancelled')`
+  return list(client, of, `(${parked} OR (${ended(since)} AND ${undelivered}))`)
 }
 
 /** Those that are parked, and all that ended since then (ms since the epoch), delivered ones too. Throws what the Temporal client throws. */
 export function parkedAndEnded(client: Client, of: StreamOfTransfers, since: number): Promise<Standing[]> {
-  const parked = `(ExecutionStatus = 'Running' AND ${searchAttributes.TransferState.name} = 'parked')`
-  return list(client, of, `(${parked} OR (ExecutionStatus = 'Completed' AND CloseTime >= '${new Date(since).toISOString()}'))`)
+  return list(client, of, `(${parked} OR (${ended(since)}))`)
 }
+
+const parked = `(ExecutionStatus = 'Running' AND ${searchAttributes.TransferState.name} = 'parked')`
+const ended = (since: number) => `ExecutionStatus = 'Completed' AND CloseTime >= '${new Date(since).toISOString()}'`
 
 /** The transfer's own word: the result of a closed one, the query of a running one. Throws what the Temporal client throws. */
 export async function statusOf(
@@ -55,6 +56,14 @@ export async function statusOf(
 ): Promise<TransferStatus> {
   const handle = client.workflow.getHandle(id, runId)
   return running ? handle.query(statusQuery) : ((await handle.result()) as TransferStatus)
+}
+
+/** What a stream is told of a transfer that ended undelivered; undefined: it did not. */
+export function toClosed(number: string, status: TransferStatus): StreamRequest | undefined {
+  const { state, reason, code } = status
+  if (state !== 'rejected' && state !== 'declined' && state !== 'cancelled') return undefined
+  const why = (reason || code || state).slice(0, longestReason)
+  return { kind: 'closed', number, outcome: state, reason: why, ...(state === 'cancelled' && { by: cancelledBy(status) }) }
 }
 
 /** Who cancelled, from the last line of the timeline: `by {operator}: {reason}`. */
@@ -81,14 +90,14 @@ async function list(client: Client, of: StreamOfTransfers, which: string): Promi
     which,
   ].join(' AND ')
   const found: Standing[] = []
-  for await (const { workflowId: id, runId, status, closeTime, typedSearchAttributes } of client.workflow.list({ query, pageSize })) {
+  for await (const { workflowId: id, runId, status, typedSearchAttributes } of client.workflow.list({ query, pageSize })) {
     // transferId: bridge:sourceChain:emitter:sequence:digest16
     const [, , emitter, number] = id.split(':')
     if (number === undefined || (of.emitter !== undefined && emitter !== of.emitter)) continue
     const running = status.name === 'RUNNING'
     const known = typedSearchAttributes.get(State) as TransferState | undefined
     const state = !running && status.name !== 'COMPLETED' ? 'undone' : (known ?? 'admitting')
-    found.push({ number, id, runId, state, running, ...(closeTime && { closedAt: closeTime.getTime() }) })
+    found.push({ number, id, runId, state, running })
   }
   return found
 }

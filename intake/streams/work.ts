@@ -3,8 +3,6 @@ import type { Endpoint } from '../../bridges/port.ts'
 import type { ScannedSource } from '../../bridges/source-port.ts'
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import { addInterval } from '../../domain/interval-set.ts'
-import type { IntervalSet } from '../../domain/interval-set.ts'
 import type { StreamView } from '../../domain/stream.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { HaltRoute } from '../halt-route.ts'
@@ -79,8 +77,4 @@ export function nextHead({ heads, blockTimeMs }: Chain, stopping: AbortSignal): 
     stopping.addEventListener('abort', done)
     if (stopping.aborted) done()
   })
-}
-
-export function setOf(numbers: Iterable<string>): IntervalSet {
-  return [...numbers].reduce<IntervalSet>((set, number) => addInterval(set, number), [])
 }

@@ -1,5 +1,5 @@
 import { limits } from '../../domain/stream-gaps.ts'
-import { isWanted } from '../../domain/stream-numbers.ts'
+import { isResolved, isWanted } from '../../domain/stream-numbers.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream-reducer.ts'
 import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream.ts'
 import { describe, expect, it } from 'vitest'
@@ -194,6 +194,18 @@ describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
     const again = tell(closed, { kind: 'unskip', number: '2', by: 'ops', reason: 'mended' })
     expect(viewStream(again)).toMatchObject({ completedNumber: '1' })
     expect(isWanted(again, '2')).toBe(true)
+  })
+
+  it('is resolved by a delivery alone, and never below the first number', () => {
+    const from4: StreamConfig = { ...config, first: '4' }
+    const state = tell(initialStream(from4), block(0), block(1, 4, 5, 6, 8), completed(4), {
+      kind: 'skip',
+      number: '5',
+      by: 'ops',
+      reason: 'x',
+    })
+    const resolved = ['3', '4', '5', '6', '7', '8', '9'].filter((number) => isResolved(state, number))
+    expect(resolved).toEqual(['4'])
   })
 
   it('a number that nobody knows cannot be skipped', () => {

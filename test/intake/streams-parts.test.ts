@@ -4,7 +4,9 @@ import type { Transfer } from '../../domain/transfer.ts'
 import { parseCheckpoint } from '../../intake/streams/checkpoints.ts'
 import { StreamMemory } from '../../intake/streams/memory.ts'
 import { RangeSize } from '../../intake/streams/range-size.ts'
-import { cancelledBy, isOf } from '../../intake/streams/standings.ts'
+import { assertStreamRequest } from '../../domain/stream-request.ts'
+import { cancelledBy, isOf, toClosed } from '../../intake/streams/standings.ts'
+import type { TransferStatus } from '../../temporal/messages.ts'
 import { codeOf } from '../helpers/refusals.ts'
 
 describe('the size of a range', () => {
@@ -114,6 +116,23 @@ describe('how a transfer ended', () => {
     expect(cancelledBy({ timeline: note('by ops: night: shift: no longer wanted'), reason: 'no longer wanted' })).toBe('ops: night: shift')
     expect(cancelledBy({ timeline: note('by ops: '), reason: '' })).toBe('ops')
     expect(cancelledBy({ timeline: [], reason: 'x' })).toBe('unnamed')
+  })
+
+  it('is told as the stream takes it, however long the reason, or empty', () => {
+    const status = (state: string, reason?: string) =>
+      ({ state, reason, code: 'VAA_SIGNATURES', timeline: [] }) as unknown as TransferStatus
+    for (const reason of ['x'.repeat(5_000), '', undefined]) {
+      const closed = toClosed('7', status('rejected', reason))
+      expect(() => closed && assertStreamRequest(closed, 'closed')).not.toThrow()
+      expect(closed).toMatchObject({
+        kind: 'closed',
+        number: '7',
+        outcome: 'rejected',
+        reason: reason?.slice(0, 1_000) || 'VAA_SIGNATURES',
+      })
+    }
+    expect(toClosed('7', status('cancelled'))).toMatchObject({ outcome: 'cancelled', by: 'unnamed' })
+    expect(toClosed('7', status('delivered'))).toBeUndefined()
   })
 
   it('is told of this very message only', () => {
