@@ -1,4 +1,4 @@
-import type { ScannedSource, Source } from '../bridges/source-port.ts'
+import type { ScannedSource } from '../bridges/source-port.ts'
 import type { Config } from '../config/schema.ts'
 import { haltOf } from '../domain/settings.ts'
 import type { Settings } from '../domain/settings.ts'
@@ -9,7 +9,7 @@ import type { ScannedAgentOptions } from '../intake/streams/scanned-agent.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { transferDefaults, type World } from './deps.ts'
-import { createRouteHalts } from './mismatch.ts'
+import { createRouteHalts } from './route-halts.ts'
 import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 
@@ -29,7 +29,7 @@ export function startStreams(context: StreamsContext): Service {
   const store = checkpoints && createCheckpointStore(checkpoints)
   const agents = [...world.bridges.values()]
     .flatMap(({ sources }) => sources)
-    .filter((source): source is ScannedSource => isScanned(source))
+    .filter((source): source is ScannedSource => source.kind === 'scanned')
     .map((source) => createScannedAgent({ ...scannedDeps(context, source), checkpoints: store }))
   const ends = agents.map((agent) => metrics.onCollect((all) => agent.report(all)))
   for (const agent of agents) agent.start()
@@ -41,7 +41,7 @@ export function startStreams(context: StreamsContext): Service {
   }
 }
 
-/** What an agent of this source works with. Throws INPUT_INVALID for a source of other chains than those of the world. */
+/** What an agent of this source works with. Throws Error for a source of another world. */
 export function scannedDeps(context: StreamsContext, source: ScannedSource): Omit<ScannedAgentOptions, 'checkpoints'> {
   const { config, temporal, world, settings, logger, metrics } = context
   const { bridges, chains } = world
@@ -62,8 +62,4 @@ export function scannedDeps(context: StreamsContext, source: ScannedSource): Omi
     rangeBlocks: config.streams.rangeBlocks,
     auditMs: config.streams.auditMinutes * 60_000,
   }
-}
-
-function isScanned(source: Source): boolean {
-  return source.kind === 'scanned'
 }

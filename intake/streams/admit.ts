@@ -3,6 +3,7 @@ import { toRelayerError } from '../../domain/errors.ts'
 import { hasNumber, setOf } from '../../domain/interval-set.ts'
 import { isWanted, room } from '../../domain/stream-numbers.ts'
 import type { Reading, StreamState } from '../../domain/stream.ts'
+import { guarded } from './mismatches.ts'
 import { startAll } from './starting.ts'
 import type { Work } from './work.ts'
 
@@ -11,8 +12,26 @@ const mostNumbers = 2_000
 /** How long a full stream is waited for before it is asked again, ms. Whatever it is told wakes it sooner. */
 const roomMs = 2_000
 
-/** The transfers of a range; undefined: it was too long, and shorter ones come next. Throws NODE_REFUSED for a single block, and what reads throw. */
-export async function readRange(work: Work, range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[] | undefined> {
+/**
+ * Reads the transfers of a range and starts those that are wanted. `too-long`: nothing was done, shorter ranges come next. `gone`: the stream went back, is
+ * paused, or gone; nothing of the range may be told. Throws NODE_REFUSED for a single block, what contradicts itself by quorum, and what reads throw.
+ * @param live and `era` as of `admit`
+ */
+export async function takeIn(work: Work, range: BlockRange, live: boolean, era: number): Promise<Reading | 'too-long' | 'gone'> {
+  const taken = await guarded(
+    work,
+    work.sourceChain,
+    async (at) => {
+      const placed = await readRange(work, range, at)
+      return placed ? ((await admit(work, placed, live, era)) ?? 'gone') : 'too-long'
+    },
+    () => work.ranges.source.refused(range.toBlock - range.fromBlock + 1),
+  )
+  return taken ?? 'too-long'
+}
+
+/** Undefined: it was too long, and shorter ones come next. */
+async function readRange(work: Work, range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[] | undefined> {
   const { source, ranges, alarms, logger } = work
   const blocks = range.toBlock - range.fromBlock + 1
   try {
@@ -41,7 +60,7 @@ export async function readRange(work: Work, range: BlockRange, at?: 'agreed'): P
  * @param live blocks of just now: what completed them is told by the target, nobody asks for each
  * @param era of the line when the reading began
  */
-export async function admit(work: Work, placed: readonly PlacedTransfer[], live: boolean, era: number): Promise<Reading | undefined> {
+async function admit(work: Work, placed: readonly PlacedTransfer[], live: boolean, era: number): Promise<Reading | undefined> {
   if (placed.length === 0) return { numbers: [], passed: [] }
   const { line, stopping } = work
   const over = new Set<string>()

@@ -1,5 +1,4 @@
-import { admit, readRange } from './admit.ts'
-import { guarded } from './mismatches.ts'
+import { takeIn } from './admit.ts'
 import { finalizedOf, viewOf } from './work.ts'
 import type { Work } from './work.ts'
 
@@ -23,14 +22,10 @@ export function createBackfill(work: Work): () => Promise<boolean> {
     const [from, end] = [Number(lowest[0]), Math.min(Number(lowest[1]), finalizedOf(sourceChain))]
     const to = Math.min(end, from + ranges.source.blocks - 1)
     if (from > to) return false
-    const read = async (at?: 'agreed') => {
-      const placed = await readRange(work, { fromBlock: from, toBlock: to }, at)
-      return placed && { reading: await admit(work, placed, false, era) }
-    }
-    const found = await guarded(work, sourceChain, read, () => ranges.source.refused(to - from + 1))
-    if (!found) return true
-    if (!found.reading) return false
-    const told = await line.tell([{ kind: 'backfilled', from, to, ...found.reading }], era)
+    const reading = await takeIn(work, { fromBlock: from, toBlock: to }, false, era)
+    if (reading === 'too-long') return true
+    if (reading === 'gone') return false
+    const told = await line.tell([{ kind: 'backfilled', from, to, ...reading }], era)
     if (told && Date.now() - loggedAt > logMs) {
       loggedAt = Date.now()
       const { left, ordered } = told.view.backfill

@@ -17,30 +17,31 @@ export async function goBack(work: Work, isBelow = false): Promise<void> {
   const isThere = await has(work, cursor)
   if (isThere && !isBelow) return
   const known = memory.blocks.filter(({ height }) => height < cursor.height)
-  const block = (await firstKept(work, known)) ?? (isThere ? await at(work, cursor.height - 1) : await at(work, lowest(state.config.start)))
+  const block = (await firstKept(work, known)) ?? (await below(work, isThere ? cursor.height : (state.config.start ?? 0)))
   if (!block) return
   logger.error('the source was reorganised below what was final, or its nodes contradict themselves: blocks are read again', {
     stream,
     cursor: cursor.height,
     from: block.height + 1,
   })
-  memory.forget(block.height)
-  await line.tell([{ kind: 'reread', block, by: 'portage' }])
+  await reread(work, block)
 }
 
 /** From this block on all is read again, and what was trusted of it is not any more. */
 export async function rereadBelow(work: Work, height: number): Promise<void> {
-  const block = await at(work, Math.max(0, height - 1))
+  const block = await below(work, height)
   if (!block) return
   work.logger.error('the source denies the block of the checkpoint that a stream began with: it is not trusted any more', {
     stream: work.source.config.stream,
     from: block.height + 1,
   })
-  work.memory.forget(block.height)
-  await work.line.tell([{ kind: 'reread', block, by: 'portage' }])
+  await reread(work, block)
 }
 
-const lowest = (start = 0) => Math.max(0, start - 1)
+async function reread({ memory, line }: Work, block: Block): Promise<void> {
+  memory.forget(block.height)
+  await line.tell([{ kind: 'reread', block, by: 'portage' }])
+}
 
 /** Cheap looks first: quorum costs a block with one node. */
 async function firstKept(work: Work, blocks: readonly Block[]): Promise<Block | undefined> {
@@ -55,7 +56,8 @@ async function has({ sourceChain }: Work, { height, hash }: Block): Promise<bool
   return (await sourceChain.block(height, 'agreed'))?.hash === hash
 }
 
-async function at({ sourceChain }: Work, height: number): Promise<Block | undefined> {
-  const block = await sourceChain.block(Math.min(height, finalizedOf(sourceChain)), 'agreed')
+/** The block below this height, by quorum; the first one has none below it. */
+async function below({ sourceChain }: Work, height: number): Promise<Block | undefined> {
+  const block = await sourceChain.block(Math.min(Math.max(0, height - 1), finalizedOf(sourceChain)), 'agreed')
   return block && { height: block.height, hash: block.hash }
 }

@@ -6,6 +6,9 @@ import type { Logger } from '../../observability/logger.ts'
 /** Waits after what failed, ms. After a contradiction, for which the route is halted, a person comes first. */
 const failed = { firstMs: 250, mostMs: 5_000, mismatchMs: 60_000 } as const
 
+/** What a look is doing when its loops are to end may take so long, ms: a read of a node, an answer of a server. */
+const graceMs = 5_000
+
 export interface LoopOptions {
   /** For the log: `scan`. */
   readonly name: string
@@ -61,4 +64,11 @@ export async function runLoop({ name, stream, look, wake, everyMs, stopping, log
     }
   }
   end?.()
+}
+
+/** Resolves when all of these have ended after they were stopped; those that hang in a read are left to it. */
+export async function loopsEnded(loops: readonly Promise<void>[]): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  await Promise.race([Promise.all(loops), new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))])
+  clearTimeout(timer)
 }

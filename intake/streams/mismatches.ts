@@ -44,7 +44,7 @@ async function secondLook<T>(work: Work, first: RelayerError, read: (at: 'agreed
       throw second
     }
     // One node's word, which another one does not bear out: it is asked again soon.
-    throw isMismatch(second.code) ? new RelayerError('NODE_REFUSED', { detail: second.message, cause: second }) : second
+    throw isMismatch(second.code) ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
   }
 }
 

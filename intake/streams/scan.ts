@@ -1,8 +1,7 @@
 import type { BlockHeader } from '../../chains/port.ts'
 import type { Reading, StreamAnswer, StreamView } from '../../domain/stream.ts'
-import { admit, readRange } from './admit.ts'
+import { takeIn } from './admit.ts'
 import { goBack } from './fork.ts'
-import { guarded } from './mismatches.ts'
 import { finalizedOf, viewOf } from './work.ts'
 import type { Work } from './work.ts'
 
@@ -29,7 +28,7 @@ export function createScan(work: Work, onBegun: () => Promise<void>): () => Prom
   const { line, sourceChain, memory, ranges } = work
   let untold: Untold | undefined
   let toldAt = 0
-  /** Blocks up to here were not of just now when this process came to them. */
+  /** This process has come to the head: what it reads there from now on is of just now. */
   let isLive = false
 
   return async function scan() {
@@ -49,20 +48,16 @@ export function createScan(work: Work, onBegun: () => Promise<void>): () => Prom
       return true
     }
     const live = isLive && to === finalized && to - from < liveBlocks
-    const read = async (at?: 'agreed') => {
-      const placed = await readRange(work, { fromBlock: from, toBlock: to }, at)
-      return placed && { reading: await admit(work, placed, live, era) }
-    }
-    const reading = await guarded(work, sourceChain, read, () => ranges.source.refused(to - from + 1))
-    if (!reading) return true
-    if (!reading.reading) return false
+    const reading = await takeIn(work, { fromBlock: from, toBlock: to }, live, era)
+    if (reading === 'too-long') return true
+    if (reading === 'gone') return false
     const blocks = joined(untold, first, last)
-    const isEmpty = reading.reading.numbers.length === 0 && reading.reading.passed.length === 0
+    const isEmpty = reading.numbers.length === 0 && reading.passed.length === 0
     if (isEmpty && view.nextHeight !== undefined && to === finalized && Date.now() - toldAt < emptyMs) {
       untold = blocks
       return false
     }
-    return tell(blocks, reading.reading, era, view)
+    return tell(blocks, reading, era, view)
   }
 
   async function tellEmpty(era: number): Promise<boolean> {

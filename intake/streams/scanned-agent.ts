@@ -1,19 +1,20 @@
 import { RelayerError } from '../../domain/errors.ts'
+import type { StreamView } from '../../domain/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { StreamAudit } from './audit-transfers.ts'
 import { auditStream } from './audit.ts'
 import { createBackfill } from './backfill.ts'
-import { createCheckpointing } from './checkpointing.ts'
+import { createCheckpointKeeper } from './checkpoint-keeper.ts'
 import type { CheckpointStore } from './checkpoints.ts'
 import { createEnds } from './ends.ts'
 import { createFollow } from './follow.ts'
 import { rereadBelow } from './fork.ts'
 import { createGapFiller } from './gaps.ts'
-import { runLoop } from './loop.ts'
+import { loopsEnded, runLoop } from './loop.ts'
 import type { LoopOptions } from './loop.ts'
-import type { AgentAlarm } from './report.ts'
-import { reportStream } from './report.ts'
+import { type AgentAlarm, reportStream } from './report.ts'
 import { createScan } from './scan.ts'
+import { createScannedBegin } from './scanned-begin.ts'
 import { StreamClient } from './stream-client.ts'
 import { createWork } from './work.ts'
 import type { ScannedDeps } from './work.ts'
@@ -37,22 +38,21 @@ export interface ScannedAgent {
 
 /** Pauses without anything that wakes, ms. */
 const every = { headMs: 2_000, backfillMs: 1_000, gapsMs: 1_000, endsMs: 4_000, checkpointMs: 5_000 } as const
-/** Reads that are on their way may take so long when it stops, ms. */
-const graceMs = 5_000
 
 export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
   const { source, sourceChain, targetChain, client, logger, auditMs, checkpoints: store, isHalted } = options
   const { config } = source
   const stopping = new AbortController()
   const alarms = new Set<AgentAlarm>()
-  const checkpointing = createCheckpointing({ config, sourceChain, store, alarms, logger })
-  const line = new StreamClient({ client, config, logger, begin: checkpointing.begin })
+  const keeper = createCheckpointKeeper({ config, store, alarms, logger })
+  const beginning = createScannedBegin({ config, sourceChain, keeper, logger })
+  const line = new StreamClient({ client, config, logger, begin: beginning.begin })
   const work = { ...createWork({ ...options, line }, stopping.signal), alarms }
-  let loops: Promise<unknown> = Promise.resolve()
+  let loops: readonly Promise<void>[] = []
 
   /** A checkpoint may have become worthless while the first range was read; from here on hashes bind it. */
   async function onBegun(): Promise<void> {
-    const worthless = await checkpointing.denied()
+    const worthless = await beginning.denied()
     if (worthless) await rereadBelow(work, worthless.completedHeight ?? config.start ?? 0)
   }
 
@@ -61,7 +61,7 @@ export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
 
   return {
     start() {
-      loops = Promise.all([
+      loops = [
         run(
           'scan',
           createScan(work, onBegun),
@@ -84,25 +84,28 @@ export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
         ),
         run(
           'checkpoint',
-          () => checkpointing.keep(line).then(() => false),
+          () => keeper.keep(line, newsOf(line.view)).then(() => false),
           () => every.checkpointMs,
         ),
-      ])
+      ]
     },
     async stop() {
       stopping.abort()
       line.close()
-      let timer: NodeJS.Timeout | undefined
-      await Promise.race([loops, new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))])
-      clearTimeout(timer)
+      await loopsEnded(loops)
     },
     report(metrics) {
       if (!line.view) return
       const raised = [...alarms].filter((alarm) => alarm !== 'mismatch' || isHalted())
       const finalized = sourceChain.heads.current?.finalized
-      reportStream(metrics, line.view, { finalized, alarms: raised, checkpointAt: checkpointing.writtenAt })
+      reportStream(metrics, line.view, { finalized, alarms: raised, checkpointAt: keeper.writtenAt })
     },
   }
+}
+
+/** What its checkpoint would say; undefined: no block was scanned yet. */
+function newsOf({ nextHeight, completedNumber, completedHeight, counts }: Partial<StreamView> = {}): string | undefined {
+  return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts])
 }
 
 /** One audit now, for a person, with what the source's table has of the gaps started. Throws STREAM_NOT_FOUND, and what an audit throws. */

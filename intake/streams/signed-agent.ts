@@ -1,12 +1,11 @@
 import type { Client } from '@temporalio/client'
-import { toRelayerError } from '../../domain/errors.ts'
-import { checkpointOf } from '../../domain/stream-checkpoint.ts'
 import type { StreamView } from '../../domain/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Outcome } from '../submissions.ts'
+import { createCheckpointKeeper } from './checkpoint-keeper.ts'
 import type { CheckpointStore } from './checkpoints.ts'
-import { runLoop } from './loop.ts'
-import { reportStream, type AgentAlarm } from './report.ts'
+import { loopsEnded, runLoop } from './loop.ts'
+import { type AgentAlarm, reportStream } from './report.ts'
 import { createSignedAuditor } from './signed-audit.ts'
 import { beginSigned } from './signed-begin.ts'
 import type { SignedDeps } from './signed-deps.ts'
@@ -36,34 +35,29 @@ export interface SignedAgent {
   heard(sequence: string, vaa: Uint8Array, outcome: Outcome): void
 }
 
-/** How often it looks whether there is something to do; that is free. How often it asks how transfers stand; and keeps its checkpoint. */
-const [tickMs, endsMs, keepMs] = [500, 3_000, 5_000]
+/** Pauses, ms. A tick only looks whether there is something to do; that is free. */
+const every = { tickMs: 500, endsMs: 3_000, checkpointMs: 5_000 } as const
 
 export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   const { source, chain, client, logger, checkpoints: store, auditMs } = options
   const { stream } = source.config
   const alarms = new Set<AgentAlarm>()
+  const keeper = createCheckpointKeeper({ config: source.config, store, alarms, logger })
   const line = new StreamClient({
     client,
     config: source.config,
     logger,
-    begin: () => beginSigned(source, async () => store?.read(stream), complain),
+    begin: () => beginSigned(source, keeper.read, keeper.complain),
   })
   const auditor = createSignedAuditor({ ...options, line }, auditMs)
   const recorder = createRecorder({ line })
   const tail = createTailProof(chain.heads)
   const stopping = new AbortController()
-  let loops: Promise<void>[] = []
+  let loops: readonly Promise<void>[] = []
   let auditAt = 0
   let lookAt = 0
   let missing = 0n
   let reached: { readonly next: bigint; readonly completed: number } | undefined
-  let kept: { readonly number: string | undefined; readonly at: number } | undefined
-
-  function complain(error: unknown): void {
-    alarms.add('checkpoint')
-    logger.error('the checkpoint of a stream is of no use, or cannot be kept', { stream, error: toRelayerError(error).message })
-  }
 
   /** The gaps first: they need no node of the source. */
   async function look(): Promise<boolean> {
@@ -84,8 +78,8 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
     done()
     lookAt = nextAt ?? Infinity
     // Several processes audit the same: not all at once.
-    const every = auditMs * (0.9 + Math.random() * 0.2)
-    auditAt = now + (auditor.ends.suspects ? Math.min(every, graceMs + tickMs) : every)
+    const waitMs = auditMs * (0.9 + Math.random() * 0.2)
+    auditAt = now + (auditor.ends.suspects ? Math.min(waitMs, graceMs + every.tickMs) : waitMs)
     if (restarted + closed + undone > 0)
       logger.warn('the audit of a stream found open numbers that were not', { stream, restarted, closed, undone })
     return false
@@ -103,22 +97,12 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   async function ends(): Promise<boolean> {
     const state = line.view && line.view.open === 0 && missing === 0n ? undefined : await line.state()
     if (state) await auditor.ends.look(state)
-    await keep()
     return false
   }
 
-  async function keep(): Promise<void> {
-    const number = line.view?.completedNumber
-    if (!store || number === undefined || number === kept?.number || Date.now() - (kept?.at ?? 0) < keepMs) return
-    const state = await line.state()
-    if (!state) return
-    try {
-      await store.write(checkpointOf(state))
-      kept = { number, at: Date.now() }
-      alarms.delete('checkpoint')
-    } catch (error) {
-      complain(error)
-    }
+  async function keep(): Promise<boolean> {
+    await keeper.keep(line, line.view?.completedNumber)
+    return false
   }
 
   async function hear(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
@@ -130,8 +114,9 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
     start() {
       const common = { stream, stopping: stopping.signal, logger }
       loops = [
-        runLoop({ ...common, name: 'audit', look, everyMs: () => tickMs }),
-        runLoop({ ...common, name: 'ends', look: ends, everyMs: () => endsMs }),
+        runLoop({ ...common, name: 'audit', look, everyMs: () => every.tickMs }),
+        runLoop({ ...common, name: 'ends', look: ends, everyMs: () => every.endsMs }),
+        runLoop({ ...common, name: 'checkpoint', look: keep, everyMs: () => every.checkpointMs }),
       ]
     },
     async stop() {
@@ -141,10 +126,10 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
       await Promise.race([recorder.flush().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
       recorder.close()
       line.close()
-      await Promise.all(loops)
+      await loopsEnded(loops)
     },
     report(metrics) {
-      if (line.view) reportStream(metrics, line.view, { alarms, checkpointAt: kept?.at })
+      if (line.view) reportStream(metrics, line.view, { alarms, checkpointAt: keeper.writtenAt })
     },
     listening() {
       tail.begin()
