@@ -1,4 +1,4 @@
-import type { Batches as SharedCalls, Endpoint } from '../bridges/port.ts'
+import type { Endpoint, SharedCalls } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { FeeDesk } from '../domain/fee-policy.ts'

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client'
-import { watermarks } from '../devnet/demo/streams.ts'
+import { lastNumbers, watermarks } from '../devnet/demo/streams.ts'
 import { startDevnet, type Devnet } from '../devnet/index.ts'
 import type { SentNativeTransfer } from '../devnet/native-users.ts'
 import { startPortage, type PortageProcess } from '../devnet/portage.ts'
@@ -27,7 +27,7 @@ export interface OutageResult extends OutageOptions {
   /** From the start of the process to when both streams have proved all numbers delivered. */
   readonly seconds: number
   readonly transfersPerSecond: number
-  /** All JSON-RPC calls of the process, of all kinds, over the run; `perBlock` are those of a quiet minute after it, per block of one chain. */
+  /** All JSON-RPC calls of the process, of all kinds, over the run; `perQuietBlock`: those of a quiet while after it, per block of one chain. */
   readonly rpcCalls: { readonly perTransfer: number; readonly perQuietBlock: number }
   /** Of the transfers' own workflows, and of all (lanes, streams, batches). */
   readonly stateTransitionsPerTransfer: number
@@ -39,6 +39,7 @@ export interface OutageResult extends OutageOptions {
 
 /** What one direction's users send in one go: about what a block takes. */
 const burst = 400
+/** How long the process is watched with nothing to do, ms. */
 const quietMs = 20_000
 
 /** Native transfers that were initiated, half on each chain, while Portage was down; then it starts. Throws Error if half an hour does not do. */
@@ -105,11 +106,7 @@ async function proved(
   portage: PortageProcess,
   say: (line: string) => void,
 ): Promise<void> {
-  const last = new Map<string, bigint>()
-  for (const { source, target, nonce } of sent) {
-    const stream = `native-bridge:${source}:${target}`
-    if (nonce > (last.get(stream) ?? 0n)) last.set(stream, nonce)
-  }
+  const last = lastNumbers(sent)
   let told = ''
   const look = async () => {
     const marks = new Map((await watermarks(client)).map((one) => [one.stream, one]))

@@ -66,7 +66,7 @@ export interface Endpoint {
    */
   barred?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** How several transfers leave in one call; absent: the bridge cannot do that. */
-  readonly batches?: Batches
+  readonly batches?: SharedCalls
   /** Whom it goes to (lower-case address of the target chain) and of what token (as the bridge's asset list names it): what a deny-list asks. */
   parties(transfer: Transfer): { readonly recipient: string; readonly token: string }
   /** True if this receipt of ours shows the effect of this transfer (its event). */
@@ -74,7 +74,7 @@ export interface Endpoint {
 }
 
 /** Many transfers in one call, all or nothing. */
-export interface Batches {
+export interface SharedCalls {
   /** Most transfers that any call of this chain has: so many wait together, in the memory of a lane's process. */
   readonly largest: number
   /**

@@ -64,7 +64,7 @@ const makers: {
     // A route is served where its target is; its source is connected then.
     const ours = all.flatMap((route) => {
       const [source, target] = [connected.get(route.sourceChain), served.get(route.targetChain)]
-      return source && target ? [{ ...route, source: source as EvmChain, target: target as EvmChain }] : []
+      return source && target ? [{ ...route, source: evmOf(source), target: evmOf(target) }] : []
     })
     return createNativeBridge({
       routes: all,
@@ -81,13 +81,12 @@ const makers: {
 
 /** How the native bridge stands on a chain of each family. */
 const nativeEndpoints: Record<ChainConfig['family'], (chain: Chain, routes: readonly ReadableRoute[], good: GoodMessages) => Endpoint> = {
-  evm: (chain, routes, good) => createNativeEndpoint({ chain: chain as EvmChain, routes, good }),
+  evm: (chain, routes, good) => createNativeEndpoint({ chain: evmOf(chain), routes, good }),
 }
 
 /** How the token bridge stands on a chain of each family. */
 const tokenBridgeEndpoints: Record<ChainConfig['family'], (chain: Chain, values: Omit<EvmEndpointOptions, 'chain'>) => Endpoint> = {
-  // The chain registry makes EvmChains for this family, and nothing else.
-  evm: (chain, values) => createEvmEndpoint({ ...values, chain: chain as EvmChain }),
+  evm: (chain, values) => createEvmEndpoint({ ...values, chain: evmOf(chain) }),
 }
 
 /** The token bridges of the served chains as streams. */
@@ -99,8 +98,7 @@ function tokenBridgeSources(
 ): readonly Source[] {
   const ends = [...served].flatMap(([name, connection]) => {
     const chain = chains[name]
-    // The chain registry makes EvmChains for this family, and nothing else.
-    return chain ? [{ name, chain: connection as EvmChain, ...wormholeOf(name, chain) }] : []
+    return chain ? [{ name, chain: evmOf(connection), ...wormholeOf(name, chain) }] : []
   })
   const targets = new Map(ends.map(({ name, chain, contracts }) => [name, { chain, tokenBridge: contracts.tokenBridge }]))
   return ends.map(({ name, chain, wormholeChainId, contracts }) => {
@@ -167,6 +165,11 @@ function nativeRoute(route: NativeBridgeConfig['routes'][number], chains: Bridge
   const { source, target, sourceContract, targetContract } = route
   const sourceNetworkId = String(chains[source]?.networkId)
   return { sourceChain: source, sourceNetworkId, sourceBridge: sourceContract, targetChain: target, targetBridge: targetContract }
+}
+
+/** The chain registry makes EvmChains for the family `evm`, and the config knows no other one; a second family needs a source and a verifier of its own. */
+function evmOf(chain: Chain): EvmChain {
+  return chain as EvmChain
 }
 
 function chainFamily(chains: BridgesOptions['chains'], name: ChainName): ChainConfig['family'] {

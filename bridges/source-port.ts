@@ -85,8 +85,6 @@ export interface PlacedTransfer {
 export interface Published {
   readonly number: string
   readonly height: number
-  /** How sure the guardians must be of its block before they sign, as the emitter asked: 200 instant, 201 safe, else finalized. */
-  readonly consistencyLevel: number
   /** What it is; absent: it was not looked at. `none`: no transfer that we deliver (another payload, no route). */
   readonly content?: { readonly kind: 'transfer'; readonly transfer: Omit<Transfer, 'message'> } | { readonly kind: 'none' }
 }

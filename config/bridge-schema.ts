@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { limits } from '../domain/stream-gaps.ts'
 import { address, decimal, name, url } from './values.ts'
 
 /** An asset by where it is native; after parsing always `<wormhole chain id>/<64 lower-case hex digits>`, so that keys can be compared. */
@@ -16,7 +17,7 @@ export const emitterStreamSchema = z.strictObject({
     .min(0)
     .optional()
     .describe('Block of its sequence `first`. Absent: only the latest blocks are read for the names of gaps.'),
-  maxOpen: z.number().int().min(1).max(360).default(200).describe('Most transfers of this emitter that are under way at a time.'),
+  maxOpen: z.number().int().min(1).max(limits.open).default(200).describe('Most transfers of this emitter that are under way at a time.'),
 })
 
 export const wormholeTokenBridgeSchema = z.strictObject({
@@ -64,7 +65,7 @@ export const nativeRouteSchema = z.strictObject({
     .number()
     .int()
     .min(1)
-    .max(360)
+    .max(limits.open)
     .default(200)
     .describe('Most transfers that are under way at a time; beyond it the scan waits. Parked ones do not count.'),
   batch: z

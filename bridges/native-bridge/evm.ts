@@ -3,7 +3,7 @@ import type { EvmChain } from '../../chains/evm/index.ts'
 import type { At, Receipt, Revert } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer.ts'
-import type { Batches, Endpoint, RevertMeaning } from '../port.ts'
+import type { Endpoint, RevertMeaning, SharedCalls } from '../port.ts'
 import { batchIntent, completionIntent } from './batch.ts'
 import { nativeBridgeAbi, readInboundNonce } from './contracts.ts'
 import { completedTopic, readCompleted } from './events.ts'
@@ -94,7 +94,7 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
   }
 
   const largest = Math.max(0, ...routes.all.map(({ batch = 0 }) => batch))
-  const batches: Batches = {
+  const batches: SharedCalls = {
     largest,
     groupOf(transfer) {
       const { targetBridge: key, batch: most } = opened(transfer).route

@@ -13,7 +13,8 @@ export interface InboundLimits {
   readonly mayComplete: boolean
 }
 
-const daySeconds = 86_400
+/** The contract's day: `block.timestamp / 1 days`. */
+export const daySeconds = 86_400
 
 /**
  * The gate that a transfer of this amount stands before. In this order: role, pause, cap, budget. Completions are not stopped by the pause of the

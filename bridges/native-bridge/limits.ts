@@ -2,7 +2,7 @@ import { id } from 'ethers'
 import type { Heads } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { type ContractReader, read, tokenAbi } from './contracts.ts'
-import type { InboundLimits } from './gates.ts'
+import { daySeconds, type InboundLimits } from './gates.ts'
 
 /** What reads of the limits need of the target chain. */
 export type LimitsChain = ContractReader & { readonly heads: Pick<Heads, 'current'> }
@@ -27,7 +27,6 @@ export interface Limits {
 }
 
 const relayerRole = id('RELAYER_ROLE')
-const daySeconds = 86_400
 
 /** Who holds which token: the token has no setter, the fund has one. */
 interface Known {

@@ -62,8 +62,7 @@ export async function publishedIn(
         })
       }
       const number = String(event.args['sequence'])
-      const consistencyLevel = Number(event.args['consistencyLevel'])
-      const place = { number, height: log.block.height, consistencyLevel }
+      const place = { number, height: log.block.height }
       return wanted(number) ? { ...place, content: contentOf(source, event, await timeOf(log.block)) } : place
     }),
   )

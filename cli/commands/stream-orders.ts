@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
+import { limits } from '../../domain/stream-gaps.ts'
 import type { Cli, GlobalOptions } from '../context.ts'
 import { osUser, withAuthor } from '../settings.ts'
 import { height, order, streamArgument, u64 } from '../streams.ts'
@@ -72,7 +73,7 @@ function resume(cli: Cli): Command {
 
 function setMaxOpen(cli: Cli): Command {
   return streamArgument('set-max-open')
-    .argument('<transfers>', 'most transfers that are under way at a time, 1 to 360; parked ones do not count', mostOpen)
+    .argument('<transfers>', `most transfers that are under way at a time, 1 to ${limits.open}; parked ones do not count`, mostOpen)
     .description('Change how many transfers of the stream are under way at a time; beyond it the cursor waits.')
     .addHelpText('after', `\nExample:\n  portage stream set-max-open ${example} 50`)
     .action(
@@ -106,6 +107,6 @@ function trust(cli: Cli): Command {
 
 function mostOpen(text: string): number {
   const most = height(text)
-  if (most < 1 || most > 360) throw new InvalidArgumentError('It must be from 1 to 360.')
+  if (most < 1 || most > limits.open) throw new InvalidArgumentError(`It must be from 1 to ${limits.open}.`)
   return most
 }

@@ -52,7 +52,7 @@ export async function unprovedStreams({ client, sent }: { client: Client; sent: 
 }
 
 /** The highest number that users know of, by stream. */
-function lastNumbers(sent: readonly AnySent[]): Map<string, bigint> {
+export function lastNumbers(sent: readonly AnySent[]): Map<string, bigint> {
   const last = new Map<string, bigint>()
   for (const one of sent) {
     const [stream, number] = isNative(one)

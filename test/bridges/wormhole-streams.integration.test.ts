@@ -120,7 +120,6 @@ describe('a token bridge as a numbered source, on real contracts', () => {
       await guardian.waitFor(2, emitter(), sequence)
       const { message } = guardian.observations.find((one) => one.message.emitter === emitter() && one.message.sequence === sequence)!
       expect(published[Number(sequence)]).toMatchObject({
-        consistencyLevel: 1,
         content: {
           kind: 'transfer',
           transfer: {

@@ -20,7 +20,6 @@ function chain(
         numbers.map((one) => ({
           number: String(one),
           height: fromBlock + index,
-          consistencyLevel: 1,
           ...(wanted(String(one)) && { content: { kind: 'none' as const } }),
         })),
       )
