@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { concat, getCreateAddress, Interface, Wallet, type InterfaceAbi } from 'ethers'
-import type { Anvil } from './anvil.ts'
+import type { AnvilNode } from './anvil.ts'
 import type { DevnetAccount } from './accounts.ts'
 import { until } from './until.ts'
 
@@ -41,18 +41,18 @@ interface RawReceipt {
  * fixed, so a whole deployment needs two or three blocks and no estimate.
  */
 export class Script {
-  private readonly anvil: Anvil
+  private readonly anvil: AnvilNode
   private readonly wallet: Wallet
   private nonce: number
   private raw: { readonly what: string; readonly transaction: Promise<string> }[] = []
 
-  private constructor(anvil: Anvil, account: DevnetAccount, nonce: number) {
+  private constructor(anvil: AnvilNode, account: DevnetAccount, nonce: number) {
     this.anvil = anvil
     this.wallet = new Wallet(account.privateKey)
     this.nonce = nonce
   }
 
-  static async of(anvil: Anvil, account: DevnetAccount): Promise<Script> {
+  static async of(anvil: AnvilNode, account: DevnetAccount): Promise<Script> {
     return new Script(anvil, account, Number(await anvil.rpc<string>('eth_getTransactionCount', [account.address, 'latest'])))
   }
 

@@ -1,3 +1,4 @@
+import type { DevnetAccount } from './accounts.ts'
 import type { Devnet } from './index.ts'
 import type { NativeBridgeEnd } from './native-bridge.ts'
 import type { DevnetFiles } from './published-files.ts'
@@ -28,7 +29,7 @@ function summarizeChain(chain: WormholeChain, native: NativeBridgeEnd | undefine
   const { url, chainId, blockTimeSeconds } = anvil
   const natives = native && { nativeBridge: native.bridge, nativeToken: native.token }
   const contracts = { core, tokenBridge, weth, token, wrappedWeth, wrappedToken, ...natives }
-  const devnetUser = { address: user.address, devnetKey: user.privateKey }
+  const keyed = ({ address, privateKey }: DevnetAccount) => ({ address, devnetKey: privateKey })
   return {
     name,
     url,
@@ -37,7 +38,8 @@ function summarizeChain(chain: WormholeChain, native: NativeBridgeEnd | undefine
     blockTimeSeconds,
     emitter: toUniversal(tokenBridge),
     contracts,
-    user: devnetUser,
+    user: keyed(user),
+    ...(native && { nativeUser: keyed(native.user), nativeOwner: keyed(native.deployer) }),
   }
 }
 
@@ -69,6 +71,8 @@ export function describeDevnet(devnet: Devnet, files: DevnetFiles): string {
         ...Object.entries(chain.contracts),
         ['emitter', chain.emitter],
         ['user', key(chain.user)],
+        ...(chain.nativeUser ? [['native user', key(chain.nativeUser)] as const] : []),
+        ...(chain.nativeOwner ? [['native owner', key(chain.nativeOwner)] as const] : []),
         ...outsiders.filter((outsider) => outsider.chain === chain.name).map((outsider) => ['someone else', key(outsider)] as const),
         ...lanes.filter((lane) => lane.chain === chain.name).map((lane) => ['lane', `${key(lane)} (${lane.variable})`] as const),
       ]),
@@ -88,8 +92,12 @@ export function describeDevnet(devnet: Devnet, files: DevnetFiles): string {
       `set -a; . ${files.env}; set +a`,
       'npx tsx devnet/send.ts --help     # what users can send',
       'npx tsx devnet/send.ts',
+      ...(chains.some(({ nativeOwner }) => nativeOwner)
+        ? ['npx tsx devnet/send.ts --kind native', 'npx tsx devnet/native-owner.ts --help   # pause, roles, budget of the native bridge']
+        : []),
       'npm run portage -- transfer list',
       'npm run portage -- lane list',
+      'npm run portage -- stream list',
     ].map(indent),
     '',
     'Ctrl-C stops everything.',

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { accountIndex, devnetAccount, devnetGuardians, type DevnetAccount } from './accounts.ts'
 import { startAnvil, type Anvil } from './anvil.ts'
 import { check, type CheckResult } from './checker.ts'
@@ -158,7 +158,8 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
           wormhole: options.wormhole,
           nativeRoutes: native?.routes,
           auditMinutes,
-          checkpoints: join(dir, 'checkpoints'),
+          // Absolute: a config in a file means a path that is relative to that file.
+          checkpoints: resolve(dir, 'checkpoints'),
         }),
       check: (transfers, natives = []) =>
         check({

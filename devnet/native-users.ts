@@ -36,8 +36,10 @@ export interface SentNativeTransfer {
   readonly sentAt: number
 }
 
-/** What users need to know of an end: enough to send from another process than the devnet's. */
-export type NativeSide = Pick<NativeBridgeEnd, 'name' | 'user' | 'bridge' | 'token'> & { readonly anvil: AnvilNode }
+/** What users and the owner need to know of an end: enough to send from another process than the devnet's. */
+export type NativeSide = Pick<NativeBridgeEnd, 'name' | 'user' | 'bridge' | 'token' | 'deployer' | 'insuranceFund'> & {
+  readonly anvil: AnvilNode
+}
 
 /** Sends users' transfers over one direction of the native bridge. */
 export interface NativeUsers {

@@ -15,7 +15,7 @@ export interface DevnetFiles {
   readonly config: string
   /** Shell assignments: PORTAGE_CONFIG and the lanes' DEVNET keys. */
   readonly env: string
-  /** Chains with their contracts, for `devnet/send.ts`. */
+  /** Chains with their contracts, for `devnet/send.ts` and `devnet/native-owner.ts`. */
   readonly chains: string
 }
 
@@ -23,7 +23,7 @@ export interface DevnetFiles {
 type PublishedSide = Omit<UserSide, 'anvil'> & {
   readonly url: string
   readonly chainId: number
-  readonly native?: Pick<NativeSide, 'user' | 'bridge' | 'token'>
+  readonly native?: Omit<NativeSide, 'name' | 'anvil'>
 }
 
 /** Writes the config of a relayer, the environment that it wants, and the chains. The environment file is readable by its owner only. */
@@ -40,6 +40,7 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
   await chmod(files.env, 0o600)
   const sides = Object.values(devnet.chains).map((chain): PublishedSide => {
     const end = devnet.native?.ends[chain.name as 'ethereum' | 'bsc']
+    const native = end && { user: end.user, deployer: end.deployer, bridge: end.bridge, token: end.token, insuranceFund: end.insuranceFund }
     const { anvil, name, wormholeChainId, user, core, tokenBridge, weth, token, wrappedWeth, wrappedToken } = chain
     return {
       url: anvil.url,
@@ -53,7 +54,7 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
       token,
       wrappedWeth,
       wrappedToken,
-      ...(end && { native: { user: end.user, bridge: end.bridge, token: end.token } }),
+      ...(native && { native }),
     }
   })
   await writeFile(files.chains, JSON.stringify(sides, null, 2))
