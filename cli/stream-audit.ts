@@ -13,7 +13,7 @@ import { createMetrics } from '../observability/metrics.ts'
 import { closeWorld, connectWorld, transferDefaults } from '../workers/deps.ts'
 import type { World } from '../workers/deps.ts'
 import { signedOptions } from '../workers/signed-streams.ts'
-import { scannedDeps } from '../workers/streams.ts'
+import { scannedOptions } from '../workers/streams.ts'
 
 /**
  * One audit of a stream by this very process, with the chains of its config: what the intake does every `streams.auditMinutes`. What it finds is
@@ -27,13 +27,13 @@ export async function auditNow(client: Client, config: Config, stream: string, l
     const source = sourceOf(world, stream)
     const now = await readSettings(client)
     const context = { config, temporal: { client }, world, settings: () => now, logger, metrics: createMetrics() }
-    return await (source.kind === 'scanned' ? auditOnce(scannedDeps(context, source)) : auditSigned(context, source))
+    return await (source.kind === 'scanned' ? auditOnce(scannedOptions(context, source)) : auditSigned(context, source))
   } finally {
     closeWorld(world)
   }
 }
 
-type Context = Parameters<typeof scannedDeps>[0]
+type Context = Parameters<typeof scannedOptions>[0]
 
 /** In the words of a scanned source: what the network's servers do not have is a gap. */
 async function auditSigned({ config, temporal, world, settings, logger }: Context, source: SignedSource): Promise<StreamAudit> {

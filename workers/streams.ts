@@ -30,7 +30,7 @@ export function startStreams(context: StreamsContext): Service {
   const agents = [...world.bridges.values()]
     .flatMap(({ sources }) => sources)
     .filter((source): source is ScannedSource => source.kind === 'scanned')
-    .map((source) => createScannedAgent({ ...scannedDeps(context, source), checkpoints: store }))
+    .map((source) => createScannedAgent({ ...scannedOptions(context, source), checkpoints: store }))
   const ends = agents.map((agent) => metrics.onCollect((all) => agent.report(all)))
   for (const agent of agents) agent.start()
   return {
@@ -42,7 +42,7 @@ export function startStreams(context: StreamsContext): Service {
 }
 
 /** What an agent of this source works with. Throws Error for a source of another world. */
-export function scannedDeps(context: StreamsContext, source: ScannedSource): Omit<ScannedAgentOptions, 'checkpoints'> {
+export function scannedOptions(context: StreamsContext, source: ScannedSource): Omit<ScannedAgentOptions, 'checkpoints'> {
   const { config, temporal, world, settings, logger, metrics } = context
   const { bridges, chains } = world
   const { client } = temporal
