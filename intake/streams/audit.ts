@@ -1,6 +1,6 @@
 import { toRelayerError } from '../../domain/errors.ts'
 import { setOf } from '../../domain/interval-set.ts'
-import type { StreamRequest, StreamState } from '../../domain/stream.ts'
+import type { StreamRequest } from '../../domain/stream.ts'
 import { goBack } from './fork.ts'
 import { numbersInGaps } from './gaps.ts'
 import { guarded } from './mismatches.ts'
@@ -46,7 +46,7 @@ async function checkCursor(work: Work): Promise<void> {
 }
 
 async function count(work: Work, audit: StreamAudit): Promise<void> {
-  const { line, source, sourceChain } = work
+  const { line, source, sourceChain, logger } = work
   const era = line.era
   const before = await line.state()
   if (!before) return
@@ -73,8 +73,9 @@ async function count(work: Work, audit: StreamAudit): Promise<void> {
   const told = await line.tell([request], era)
   if (!told) return
   Object.assign(audit, { upTo, height: request.height, gaps: gapsOf(told.view.gaps) })
-  alarm(work, before, told.view.alarms)
-  if (told.view.alarms.includes('vanished')) await goBack(work, true)
+  if (!told.view.alarms.includes('vanished')) return
+  logger.error('the source counts fewer transfers than its logs have shown; its blocks are read again', { stream: source.config.stream })
+  await goBack(work, true)
 }
 
 /** The final block of now, when the scan has come to it, or has taken its time. */
@@ -84,16 +85,6 @@ async function scannedUpTo({ line, sourceChain, stopping }: Work): Promise<numbe
   const until = Date.now() + scanMs
   while (!stopping.aborted && (line.view?.nextHeight ?? 0) <= height && Date.now() < until) await line.changed(1_000)
   return height
-}
-
-function alarm({ logger, source }: Work, { gaps }: StreamState, alarms: readonly string[]): void {
-  const { stream } = source.config
-  const isNew = (kind: string) => alarms.includes(kind)
-  if (isNew('hidden') && !gaps.some(({ state }) => state === 'hidden'))
-    logger.error('the source has transfers that no log of its final blocks showed: a node hides logs; they are delivered all the same', {
-      stream,
-    })
-  if (isNew('vanished')) logger.error('the source counts fewer transfers than its logs have shown; its blocks are read again', { stream })
 }
 
 function gapsOf(gaps: Readonly<Record<string, string>>): number {

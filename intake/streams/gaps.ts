@@ -46,15 +46,24 @@ export function createGapFiller(work: Work): () => Promise<boolean> {
         ...missing.map(({ sequence }) => [sequence, 'started'] as const),
       ])
       const told = await line.tell([seen], era)
-      logger.warn('numbers that no log had shown, or that were undone, are started by the table of the source', {
-        stream: source.config.stream,
-        started: missing.length,
-        delivered: delivered.length,
-        lowest: numbers[0],
-      })
+      say(state, [...delivered, ...missing])
       return told?.answers[0]?.kind === 'done' && missing.length + delivered.length < numbers.length && told.view.room > 0
     })
     return isMore === true
+  }
+
+  /** Blocks are final and in one chain: what the table has of them and no log showed, some node has hidden. */
+  function say(state: StreamState, found: readonly Transfer[]): void {
+    const { stream } = source.config
+    const undone = new Set(numbersInGaps(state, ['undone']))
+    const again = found.filter(({ sequence }) => undone.has(sequence)).length
+    if (again > 0) logger.warn('what was undone is started again', { stream, transfers: again })
+    if (found.length > again)
+      logger.error('the source has transfers that no log of its final blocks showed: a node hides logs; they are delivered all the same', {
+        stream,
+        transfers: found.length - again,
+        lowest: found.find(({ sequence }) => !undone.has(sequence))?.sequence,
+      })
   }
 
   /** One that was undone has closed as delivered: the door would take it for done. */
