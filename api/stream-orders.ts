@@ -20,14 +20,18 @@ function misfit({ config, cursor, next, exceptions }: StreamState, order: Stream
       return isKnown ? undefined : `number: ${order.number} is not known to exist: the highest number is below ${next}`
     }
     case 'backfill':
-      if (config.start === undefined) return 'the stream reads no blocks of its source: its startBlock is not in the config'
+      if (config.start === undefined) return 'the stream reads no blocks of its source; portage stream audit looks for what is missing'
       if (!cursor || order.from <= cursor.height) return undefined
       return `from: above the cursor (${cursor.height}): these blocks are the live scan's own`
     case 'reread':
       if (!cursor) return 'the stream has read no block yet'
       return order.block.height < cursor.height ? undefined : `block.height: must be below the cursor (${cursor.height})`
-    case 'skip':
     case 'trust':
+      // Beyond what is known it would pass numbers that are yet to come, and no audit would ever look at them again.
+      if (BigInt(order.number) >= BigInt(next)) return `number: ${order.number} is not known to exist: the highest number is below ${next}`
+      if (order.height === undefined || (cursor && order.height <= cursor.height)) return undefined
+      return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
+    case 'skip':
     case 'setMaxOpen':
     case 'pause':
     case 'resume':

@@ -36,20 +36,24 @@ function gapsText({ gaps }: StreamView): string {
 /** All that a stream knows. @param now ms since the epoch */
 export function stateText(state: StreamState, report: StreamReport, now: number): string {
   const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts } = report
+  // A Wormhole emitter that was never scanned has no block to begin at either.
+  const scanned = cursor !== undefined || state.start !== undefined
   const head = facts({
     stream: report.stream,
     alarms: alarms.length > 0 ? alarms.join(', ') : 'none',
     paused: paused && `by ${paused.by} since ${age(paused.at, now)}: ${paused.reason}`,
     cursor:
       cursor === undefined
-        ? 'none: no block was scanned yet'
+        ? scanned
+          ? 'none: no block was scanned yet'
+          : 'none: its numbers are counted, no blocks are scanned'
         : `block ${cursor}${lag === undefined ? '' : `, ${lag} behind the finalized head`}`,
     'next number': next,
     completed_nonce_height: report.completed_nonce_height ?? 'none yet',
-    completed_block_height: report.completed_block_height ?? 'none yet',
+    completed_block_height: report.completed_block_height ?? (scanned ? 'none yet' : 'none: see cursor'),
     'waits for': blockedText(report),
-    open: `${open} of which ${parked} parked, room for ${room} more (at most ${state.maxOpen})${full ? ': the cursor waits' : ''}`,
-    'target followed to': targetHeight,
+    open: `${open} of which ${parked} parked, room for ${room} more (at most ${state.maxOpen})${full && !paused ? ': the cursor waits' : ''}`,
+    'target followed to': targetHeight === undefined ? undefined : `block ${targetHeight}`,
     backfill: backfillText(backfill, state),
     ...counts,
   })

@@ -31,8 +31,15 @@ function installRuntime(logger: Logger): void {
   installed = true
   const write = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
   Runtime.install({
-    logger: new DefaultLogger('INFO', ({ level, message, meta }) => logger[write[level]](message, { ...meta })),
+    logger: new DefaultLogger('INFO', ({ level, message, meta }) =>
+      logger[isByDesign(message) ? 'debug' : write[level]](message, { ...meta }),
+    ),
     // Signals are ours to handle: roles stop in order.
     shutdownSignals: [],
   })
+}
+
+/** Queues of lanes have activities only, and the ledgers' queue has workflows only: no warning for a healthy start. */
+function isByDesign(message: string): boolean {
+  return /^No (activities|workflows) registered, not polling/.test(message)
 }

@@ -36,16 +36,23 @@ export function backfillCommand({ context, action }: Cli): Command {
       action(async (globals: GlobalOptions, stream: string, { from, to, by = osUser(), wait }: BackfillOptions) => {
         if (from > to) throw new RelayerError('INPUT_INVALID', { detail: `--to: ${to} is below --from` })
         const config = await readConfig(context, globals)
-        const view = await withClient(config, async (client) => {
-          const ordered = await orderOfStream(client, stream, { kind: 'backfill', from, to, by })
-          return wait ? viewStream(await follow(context, client, stream, { from, to })) : ordered.view
+        const { last, view } = await withClient(config, async (client) => {
+          const { view: ordered } = await orderOfStream(client, stream, { kind: 'backfill', from, to, by })
+          // What lay above the cursor then is not read by this order.
+          const last = Math.min(to, (ordered.nextHeight ?? from + 1) - 1)
+          return { last, view: wait ? viewStream(await follow(context, client, stream, { from, to: last })) : ordered }
         })
         const left = `${view.backfill.left} blocks left of all that is ordered`
         print(
           context,
           globals,
           { done: true, view: plainReport(view) },
-          facts({ stream, [wait ? 'done' : 'ordered']: `blocks ${from}-${to}`, backfill: left, ...watermark(view) }),
+          facts({
+            stream,
+            [wait ? 'done' : 'ordered']: `blocks ${from}-${last}${last < to ? `; the live scan reads those above ${last}` : ''}`,
+            backfill: left,
+            ...watermark(view),
+          }),
         )
         return exitCodes.ok
       }),

@@ -91,7 +91,7 @@ function trust(cli: Cli): Command {
     .option('--by <name>', 'who says so (default: the user of the operating system)')
     .addHelpText(
       'after',
-      `\nNumbers up to it that were not delivered are never looked at again: be sure.\n\nExample:\n  portage stream trust ${example} --number 118000 --height 19000000`,
+      `\nNumbers up to it that were not delivered are never looked at again: be sure. Beyond the highest known number it is refused\n(portage stream audit asks the source for it). portage stream reread, to a block below that of the number, takes it back.\n\nExample:\n  portage stream trust ${example} --number 118000 --height 19000000`,
     )
     .action(
       cli.action(async (globals: GlobalOptions, stream: string, options: { number: string; height?: number; by?: string }) => {

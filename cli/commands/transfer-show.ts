@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { TransferReport } from '../../api/transfers.ts'
 import { readTransfer } from '../../api/transfers.ts'
+import { errorCatalogue } from '../../domain/errors.ts'
 import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { facts, print, table } from '../output.ts'
@@ -44,6 +45,7 @@ export function reportText(report: TransferReport): string {
     'gas paid': delivery?.gasPaid && `${delivery.gasPaid} wei`,
     code,
     reason,
+    remedy: state === 'parked' || state === 'waiting' ? code && errorCatalogue[code].remedy : undefined,
     rounds,
   })
   const lines = timeline.map((entry) => [new Date(entry.at).toISOString(), entry.state, entry.note])

@@ -80,6 +80,8 @@ describe('/v1/streams', () => {
     ['blocks above the cursor', 'backfill', { from: 21, to: 30, by: 'night-shift' }, 'from: above the cursor (20)'],
     ['a field that does not belong', 'trust', { number: '3', by: 'x', hash: '0x' }, 'Unrecognized key: "hash"'],
     ['a number that is not known', 'skip', { number: '99', ...by }, '99 is not known to exist'],
+    ['a watermark above what is known', 'trust', { number: '5', by: 'night-shift' }, 'number: 5 is not known to exist'],
+    ['a trusted height above the cursor', 'trust', { number: '4', height: 21, by: 'night-shift' }, 'height: above the cursor (20)'],
     ['a number that is not known', 'unskip', { number: '99', ...by }, 'number: 99 is not known to exist'],
   ])('refuses %s: %s', async (_, order, payload, why) => {
     const response = await post(order, payload)
