@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander'
+import { RelayerError } from '../domain/errors.ts'
 import type { CliContext, ExitCode, GlobalOptions } from './context.ts'
 import { exitCodes } from './context.ts'
 import { printError } from './output.ts'
@@ -15,7 +16,12 @@ export async function main(argv: readonly string[], context: CliContext): Promis
     return code
   } catch (error) {
     // Commander has printed its text already: help and version end well, everything else is a wrong command line.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return exitCodes.ok
+      // Before the line was understood nobody knows its options: only that a script wants its one object.
+      if (argv.includes('--json')) printError(context, { json: true }, new RelayerError('INPUT_INVALID', { detail: error.message }))
+      return exitCodes.usage
+    }
     printError(context, program.opts<GlobalOptions>(), error)
     return exitCodes.failure
   }

@@ -73,7 +73,7 @@ const footer = `
 Exit codes:
   0  done
   1  it failed, or the answer is no: the error's code and remedy are on stderr (with --json: on stdout)
-  2  the command line is wrong
+  2  the command line is wrong (with --json: the error is on stdout, too)
 
 Examples:
   portage config check                     is portage.yaml right?

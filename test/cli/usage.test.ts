@@ -138,6 +138,12 @@ describe('a wrong command line ends with 2, says why and prints nothing on stdou
     expect(out).toBe('')
     expect(code).toBe(2)
   })
+
+  test('a script that wants JSON gets one object for it, too', async () => {
+    const { code, out, err } = await runCli(['stream', 'skip', 's', '-1', '--reason', 'x', '--json'])
+    expect([code, JSON.parse(out)]).toMatchObject([2, { error: { code: 'INPUT_INVALID', message: expect.stringContaining('below 2^64') } }])
+    expect(err).toContain('It must be a whole number below 2^64')
+  })
 })
 
 test('the launcher runs from any folder', async () => {
