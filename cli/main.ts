@@ -19,7 +19,8 @@ export async function main(argv: readonly string[], context: CliContext): Promis
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.ok
       // Before the line was understood nobody knows its options: only that a script wants its one object.
-      if (argv.includes('--json')) printError(context, { json: true }, new RelayerError('INPUT_INVALID', { detail: error.message }))
+      if (argv.includes('--json'))
+        printError(context, { json: true }, new RelayerError('INPUT_INVALID', { detail: error.message.replace(/^error: /, '') }))
       return exitCodes.usage
     }
     printError(context, program.opts<GlobalOptions>(), error)

@@ -10,7 +10,7 @@ const help = `Usage: npx tsx devnet/native-owner.ts <order> --chain <chain> [opt
 
 Does what the owner of the native bridge of \`npm run devnet\` may, at the end that is on the chain, to see what Portage makes of it.
 
-  pause, unpause               completions on the chain
+  pause, unpause               completions on the chain, and what its users send
   revoke, grant --lane <0x…>   RELAYER_ROLE of a lane's address
   fund --amount <tokens>       into the insurance fund: a quarter of it is what a day lets in
   --chain <chain>              ethereum or bsc: the target of the transfers that are meant
