@@ -70,7 +70,7 @@ export function createFollow(work: Work): () => Promise<boolean> {
     }
     ranges.target.answered(blocks)
     const wrong = await contradicting(found)
-    if (wrong.length === 0) return found
+    if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : borneOut(fromBlock, toBlock)
     // Nodes limit ranges: all are asked for a single block.
     if (ranges.target.refused(blocks)) return undefined
     await nextHead(targetChain, work.stopping)
@@ -80,6 +80,21 @@ export function createFollow(work: Work): () => Promise<boolean> {
     if (first) await halt(work, contradiction(first))
     // The others are as they should be; these resolve nothing, and whether their numbers are delivered is read by their ids.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
+  }
+
+  /**
+   * A completion resolves its number for good, which is not for one node to say. Undefined: shorter ranges are to be asked for, since most of the nodes may not
+   * tell as long ones. Throws NODES_DISAGREE.
+   */
+  async function borneOut(fromBlock: number, toBlock: number): Promise<readonly Completion[] | undefined> {
+    try {
+      return await source.completed({ fromBlock, toBlock }, 'agreed')
+    } catch (error) {
+      const isLong =
+        ['NODES_DISAGREE', 'NODE_REFUSED'].includes(toRelayerError(error).code) && ranges.target.refused(toBlock - fromBlock + 1)
+      if (isLong) return undefined
+      throw error
+    }
   }
 
   /** Those that are not of the transfer that the source has under their number. */

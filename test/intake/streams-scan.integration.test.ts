@@ -105,7 +105,10 @@ describe('the agent of a scanned source', () => {
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.signal('pause', { by: 'ops', reason: 'a test' })
-    await stream.shows(({ paused }) => paused?.by === 'ops', 'the pause')
+    // Who feeds it hears of a signal with the answer to what it tells next.
+    const paused = `portage_stream_paused{stream="${stream.source.config.stream}"} 1`
+    await setting.world.source.mine(2)
+    await stream.shows(() => stream.metrics(agent).includes(paused), 'the pause, as the agent knows it')
     const [one] = await stream.initiate(51n)
     const height = (await stream.state()).cursor?.height ?? 0
     await setting.world.source.mine(6)
