@@ -19,6 +19,13 @@ import type { Temporal } from './temporal.ts'
 import type { WorkerTuning } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
 
+/**
+ * A transfer whose history does not fit what it did fails, and is started again by its stream or by the audit: the chains know what is done. Such histories
+ * come from a Temporal that was set back under processes that run, and remember what it has lost. To stand still until a person looks would be no
+ * safer: who drives a nonce goes on with it.
+ */
+export const unfitting = { '*': [], transfer: ['NondeterminismError'] }
+
 /** Transfer workflows and keyless steps of one target chain. */
 export async function createChainWorker(
   name: ChainName,
@@ -62,6 +69,7 @@ export async function createChainWorker(
     maxConcurrentActivityTaskExecutions: tuning.keylessActivities,
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.workflowPollers },
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.keylessPollers },
+    workflowFailureErrorTypes: unfitting,
     shutdownGraceTime: tuning.graceMs,
     shutdownForceTime: tuning.forceMs,
   })
