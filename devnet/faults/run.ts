@@ -64,7 +64,7 @@ export async function runFaults(devnet: Devnet, run: FaultRun, say: (line: strin
       injected,
       remains,
       check: await devnet.check(...byBridge(scene.sent)),
-      logs: await readLogs(devnet),
+      logs: await readLogs(devnet, started + (planOf(run).find(({ kind }) => kind === 'temporal-restored')?.atMs ?? Infinity)),
       restarts: fleet.restarts,
       rpcCalls: callsOf(devnet) - callsBefore,
       elapsedMs: Date.now() - started,

@@ -61,10 +61,9 @@ export function summarize(input: {
 
 /** Everything delivered once, no hole, nothing stuck; nothing in a log that must not be there. */
 export function isClean(summary: FaultSummary): boolean {
-  const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, keysTold } = summary
-  // Processes remember what a Temporal that is set back under them has lost: such histories fit nothing, and their transfers begin anew.
-  const broken = summary.faults['temporal-restored'] ? 0 : summary.brokenTasks
-  const wrong = lost + duplicateEffects + wrongBalances + foreignCompletions + nonceHoles + stuck + broken + keysTold
+  const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, brokenTasks, keysTold } =
+    summary
+  const wrong = lost + duplicateEffects + wrongBalances + foreignCompletions + nonceHoles + stuck + brokenTasks + keysTold
   return transfers > 0 && delivered === transfers && wrong === 0
 }
 
