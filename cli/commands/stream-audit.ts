@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { StreamAudit } from '../../intake/streams/audit-transfers.ts'
+import type { StreamAudit } from '../../intake/streams/scanned/audit-transfers.ts'
 import { createLogger } from '../../observability/logger.ts'
 import type { Cli, GlobalOptions } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'

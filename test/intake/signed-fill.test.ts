@@ -3,8 +3,8 @@ import { startGuardianApi } from '../../devnet/guardian-api.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import type { Door } from '../../intake/start-transfer.ts'
-import { fillNumbers } from '../../intake/streams/signed-fill.ts'
-import { createVaaLookup } from '../../intake/streams/vaa-lookup.ts'
+import { fillNumbers } from '../../intake/streams/signed/fill.ts'
+import { createVaaLookup } from '../../intake/streams/signed/vaa-lookup.ts'
 import { signVaa } from '../helpers/vaa.ts'
 
 const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`

@@ -3,8 +3,8 @@ import { startGuardianApi } from '../../devnet/guardian-api.ts'
 import { freePort } from '../../devnet/ports.ts'
 import { until } from '../../devnet/until.ts'
 import { startWormholescan } from '../../devnet/wormholescan.ts'
-import { retryAfterMs } from '../../intake/streams/retry-after.ts'
-import { createVaaLookup } from '../../intake/streams/vaa-lookup.ts'
+import { retryAfterMs } from '../../intake/streams/signed/retry-after.ts'
+import { createVaaLookup } from '../../intake/streams/signed/vaa-lookup.ts'
 
 const emitter = 'ab'.repeat(32)
 const place = (sequence: number) => ({ chain: 2, emitter, sequence: String(sequence) })

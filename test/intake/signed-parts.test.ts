@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { Block, HeadEvent } from '../../chains/port.ts'
 import { fromCheckpoint, type StreamCheckpoint } from '../../domain/stream-checkpoint.ts'
 import { initialStream, viewStream } from '../../domain/stream-reducer.ts'
-import { beginSigned } from '../../intake/streams/signed-begin.ts'
-import { classifications, type GapName } from '../../intake/streams/signed-names.ts'
-import { createTailProof } from '../../intake/streams/signed-tail.ts'
+import { beginSigned } from '../../intake/streams/signed/begin.ts'
+import { classifications, type GapName } from '../../intake/streams/signed/names.ts'
+import { createTailProof } from '../../intake/streams/signed/tail.ts'
 
 describe('where the stream of an emitter begins', () => {
   const source = (highest?: string, first?: string) => ({

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { until } from '../../devnet/until.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream-reducer.ts'
-import type { StreamRequest, StreamState } from '../../domain/stream.ts'
 import { assertStreamUpdate } from '../../domain/stream-request.ts'
-import { createRecorder, type RecorderOptions } from '../../intake/streams/signed-recorder.ts'
+import type { StreamRequest, StreamState } from '../../domain/stream.ts'
+import { createRecorder, type RecorderOptions } from '../../intake/streams/signed/recorder.ts'
 
 /** A stream's own reducer behind a line, without Temporal. */
 function world(maxOpen = 200, options: Partial<RecorderOptions> = {}) {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Mismatch } from '../../intake/halt-route.ts'
-import { guarded } from '../../intake/streams/mismatches.ts'
-import type { Work } from '../../intake/streams/work.ts'
+import { guarded } from '../../intake/streams/scanned/mismatches.ts'
+import type { Work } from '../../intake/streams/scanned/work.ts'
 import { createLogger } from '../../observability/logger.ts'
 
 /** A chain with a new head as soon as one is waited for. */

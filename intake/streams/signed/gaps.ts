@@ -1,10 +1,10 @@
-import { backoffMs } from '../../domain/backoff.ts'
-import type { StreamRequest, StreamState } from '../../domain/stream.ts'
-import type { SignedDeps } from './signed-deps.ts'
-import { fillNumbers, type Filled } from './signed-fill.ts'
-import { createPublishedLogs } from './signed-logs.ts'
-import { classifications, type GapName, nameNumbers } from './signed-names.ts'
-import { type Seen, toSeen } from './seen.ts'
+import { backoffMs } from '../../../domain/backoff.ts'
+import type { StreamRequest, StreamState } from '../../../domain/stream.ts'
+import { type Seen, toSeen } from '../seen.ts'
+import type { SignedDeps } from './deps.ts'
+import { fillNumbers, type Filled } from './fill.ts'
+import { createPublishedLogs } from './logs.ts'
+import { classifications, type GapName, nameNumbers } from './names.ts'
 
 /** What one look at the gaps came to, in numbers. */
 export interface GapReport {

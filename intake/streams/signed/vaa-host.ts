@@ -1,4 +1,4 @@
-import { backoffMs } from '../../domain/backoff.ts'
+import { backoffMs } from '../../../domain/backoff.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 export interface VaaHostOptions {

@@ -1,4 +1,4 @@
-import type { Heads } from '../../chains/port.ts'
+import type { Heads } from '../../../chains/port.ts'
 
 /** When the source's count proves what a subscription cannot have told. */
 export interface TailProof {

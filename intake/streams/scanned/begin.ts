@@ -1,10 +1,10 @@
-import type { Chain } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/errors.ts'
-import type { StreamCheckpoint } from '../../domain/stream-checkpoint.ts'
-import type { StreamConfig } from '../../domain/stream.ts'
-import type { Logger } from '../../observability/logger.ts'
-import type { StreamInput } from '../../temporal/stream.ts'
-import type { CheckpointKeeper } from './checkpoint-keeper.ts'
+import type { Chain } from '../../../chains/port.ts'
+import { RelayerError } from '../../../domain/errors.ts'
+import type { StreamCheckpoint } from '../../../domain/stream-checkpoint.ts'
+import type { StreamConfig } from '../../../domain/stream.ts'
+import type { Logger } from '../../../observability/logger.ts'
+import type { StreamInput } from '../../../temporal/stream.ts'
+import type { CheckpointKeeper } from '../checkpoint-keeper.ts'
 
 export interface ScannedBeginOptions {
   readonly config: StreamConfig

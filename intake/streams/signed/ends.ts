@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client'
-import { isResolved } from '../../domain/stream-numbers.ts'
-import type { StreamRequest, StreamState } from '../../domain/stream.ts'
-import { isOutcome } from '../../domain/transfer.ts'
-import { createClosedTransfers } from '../closed-transfers.ts'
-import type { SignedDeps } from './signed-deps.ts'
-import type { Filled } from './signed-fill.ts'
-import { type Seen, toSeen } from './seen.ts'
-import { parkedAndEnded, runningTransfers, type Standing, statusOf, toClosed } from './standings.ts'
+import { isResolved } from '../../../domain/stream-numbers.ts'
+import type { StreamRequest, StreamState } from '../../../domain/stream.ts'
+import { isOutcome } from '../../../domain/transfer.ts'
+import { createClosedTransfers } from '../../closed-transfers.ts'
+import { type Seen, toSeen } from '../seen.ts'
+import { parkedAndEnded, runningTransfers, type Standing, statusOf, toClosed } from '../standings.ts'
+import type { SignedDeps } from './deps.ts'
+import type { Filled } from './fill.ts'
 
 export interface Ends {
   /**

@@ -1,9 +1,9 @@
-import type { ErrorCode } from '../../domain/errors.ts'
-import { toRelayerError } from '../../domain/errors.ts'
-import type { Transfer } from '../../domain/transfer.ts'
-import { parseVaa } from '../../domain/vaa.ts'
-import type { SubmitResult } from '../start-transfer.ts'
-import type { SignedDeps } from './signed-deps.ts'
+import type { ErrorCode } from '../../../domain/errors.ts'
+import { toRelayerError } from '../../../domain/errors.ts'
+import type { Transfer } from '../../../domain/transfer.ts'
+import { parseVaa } from '../../../domain/vaa.ts'
+import type { SubmitResult } from '../../start-transfer.ts'
+import type { SignedDeps } from './deps.ts'
 
 /**
  * What became of a number that was looked for. started: its transfer runs, or was done. delivered: the target shows it. ignored: a signed message that we

@@ -1,5 +1,5 @@
-import type { Block } from '../../domain/stream.ts'
-import type { Transfer } from '../../domain/transfer.ts'
+import type { Block } from '../../../domain/stream.ts'
+import type { Transfer } from '../../../domain/transfer.ts'
 
 /** So many transfers are known by their numbers: what is open, and what was lately. */
 const mostTransfers = 10_000

@@ -1,9 +1,9 @@
-import type { Bridge } from '../../bridges/port.ts'
-import type { SignedSource } from '../../bridges/source-port.ts'
-import type { Chain } from '../../chains/port.ts'
-import type { Logger } from '../../observability/logger.ts'
-import type { Door } from '../start-transfer.ts'
-import type { StreamClient } from './stream-client.ts'
+import type { Bridge } from '../../../bridges/port.ts'
+import type { SignedSource } from '../../../bridges/source-port.ts'
+import type { Chain } from '../../../chains/port.ts'
+import type { Logger } from '../../../observability/logger.ts'
+import type { Door } from '../../start-transfer.ts'
+import type { StreamClient } from '../stream-client.ts'
 import type { VaaLookup } from './vaa-lookup.ts'
 
 /** What the parts of an emitter's agent share. */

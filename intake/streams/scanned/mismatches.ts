@@ -1,6 +1,6 @@
-import { RelayerError, toRelayerError } from '../../domain/errors.ts'
-import type { Chain } from '../../chains/port.ts'
-import { isMismatch } from '../halt-route.ts'
+import type { Chain } from '../../../chains/port.ts'
+import { RelayerError, toRelayerError } from '../../../domain/errors.ts'
+import { isMismatch } from '../../halt-route.ts'
 import { nextHead } from './work.ts'
 import type { Work } from './work.ts'
 

@@ -1,4 +1,4 @@
-import type { Block } from '../../domain/stream.ts'
+import type { Block } from '../../../domain/stream.ts'
 import { finalizedOf } from './work.ts'
 import type { Work } from './work.ts'
 

@@ -1,7 +1,7 @@
-import type { Published } from '../../bridges/source-port.ts'
-import type { Gap, StreamRequest } from '../../domain/stream.ts'
-import type { SignedDeps } from './signed-deps.ts'
-import type { PublishedLogs } from './signed-logs.ts'
+import type { Published } from '../../../bridges/source-port.ts'
+import type { Gap, StreamRequest } from '../../../domain/stream.ts'
+import type { SignedDeps } from './deps.ts'
+import type { PublishedLogs } from './logs.ts'
 
 type Classified = Extract<StreamRequest, { kind: 'classified' }>
 export type GapName = Classified['state']

@@ -1,5 +1,5 @@
-import type { BlockHeader } from '../../chains/port.ts'
-import type { Reading, StreamAnswer, StreamView } from '../../domain/stream.ts'
+import type { BlockHeader } from '../../../chains/port.ts'
+import type { Reading, StreamAnswer, StreamView } from '../../../domain/stream.ts'
 import { takeIn } from './admit.ts'
 import { goBack } from './fork.ts'
 import { finalizedOf, viewOf } from './work.ts'

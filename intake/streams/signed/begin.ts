@@ -1,7 +1,7 @@
-import type { SignedSource } from '../../bridges/source-port.ts'
-import type { StreamCheckpoint } from '../../domain/stream-checkpoint.ts'
-import { RelayerError } from '../../domain/errors.ts'
-import type { StreamInput } from '../../temporal/stream.ts'
+import type { SignedSource } from '../../../bridges/source-port.ts'
+import { RelayerError } from '../../../domain/errors.ts'
+import type { StreamCheckpoint } from '../../../domain/stream-checkpoint.ts'
+import type { StreamInput } from '../../../temporal/stream.ts'
 
 /** Without a word of the config or of a checkpoint, so many numbers below the present one are looked after as well. */
 const below = 1_000n

@@ -1,8 +1,8 @@
-import { RelayerError, toRelayerError } from '../../domain/errors.ts'
-import type { Transfer } from '../../domain/transfer.ts'
-import { transferId } from '../../temporal/names.ts'
-import { createClosedTransfers } from '../closed-transfers.ts'
-import { isMismatch } from '../halt-route.ts'
+import { RelayerError, toRelayerError } from '../../../domain/errors.ts'
+import type { Transfer } from '../../../domain/transfer.ts'
+import { transferId } from '../../../temporal/names.ts'
+import { createClosedTransfers } from '../../closed-transfers.ts'
+import { isMismatch } from '../../halt-route.ts'
 import type { Work } from './work.ts'
 
 /** The door's look at the source's table by quorum waits a block with one node: all of a range wait together. */

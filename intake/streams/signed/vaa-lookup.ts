@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { MessagePlace } from '../guardian-api.ts'
+import type { MessagePlace } from '../../guardian-api.ts'
 import { createVaaHost, type HostAnswer, type VaaHost, type VaaHostOptions } from './vaa-host.ts'
 
 export interface VaaLookupOptions extends Partial<Omit<VaaHostOptions, 'url'>> {

@@ -1,5 +1,5 @@
-import { type Seen, toSeen } from './seen.ts'
-import type { StreamClient } from './stream-client.ts'
+import { type Seen, toSeen } from '../seen.ts'
+import type { StreamClient } from '../stream-client.ts'
 
 export interface RecorderOptions {
   readonly line: Pick<StreamClient, 'tell' | 'view'>

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client'
-import type { SignedDeps } from './signed-deps.ts'
-import { createEnds, type Ends } from './signed-ends.ts'
-import { fillNumbers } from './signed-fill.ts'
-import { createGaps, type GapReport, type Gaps } from './signed-gaps.ts'
-import { type Seen, toSeen } from './seen.ts'
+import { type Seen, toSeen } from '../seen.ts'
+import type { SignedDeps } from './deps.ts'
+import { createEnds, type Ends } from './ends.ts'
+import { fillNumbers } from './fill.ts'
+import { createGaps, type GapReport, type Gaps } from './gaps.ts'
 
 /** What an audit came to, in numbers. */
 export interface SignedAudit extends GapReport {

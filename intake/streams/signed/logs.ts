@@ -1,7 +1,7 @@
-import type { Published, SignedSource } from '../../bridges/source-port.ts'
-import { addInterval, missingBetween } from '../../domain/interval-set.ts'
-import type { IntervalSet } from '../../domain/interval-set.ts'
-import { toRelayerError } from '../../domain/errors.ts'
+import type { Published, SignedSource } from '../../../bridges/source-port.ts'
+import { toRelayerError } from '../../../domain/errors.ts'
+import { addInterval, missingBetween } from '../../../domain/interval-set.ts'
+import type { IntervalSet } from '../../../domain/interval-set.ts'
 
 export interface PublishedLogs {
   /**
