@@ -1,10 +1,10 @@
 import { Client, Connection } from '@temporalio/client'
 import type { Config } from '../config/schema.ts'
-import { RelayerError } from '../domain/errors.ts'
+import { whyAway } from '../workers/temporal-probe.ts'
 
 const connectTimeoutMs = 5_000
 
-/** Runs `use` with a client of the config's namespace and closes the connection. Throws TEMPORAL_UNAVAILABLE. */
+/** Runs `use` with a client of the config's namespace and closes the connection. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS. */
 export async function withClient<Result>(
   { temporal }: Pick<Config, 'temporal'>,
   use: (client: Client) => Promise<Result>,
@@ -13,7 +13,7 @@ export async function withClient<Result>(
   try {
     connection = await Connection.connect({ address: temporal.address, connectTimeout: connectTimeoutMs })
   } catch (cause) {
-    throw new RelayerError('TEMPORAL_UNAVAILABLE', { facts: { address: temporal.address }, cause })
+    throw await whyAway(temporal.address, cause)
   }
   try {
     return await use(new Client({ connection, namespace: temporal.namespace }))

@@ -218,6 +218,16 @@ export const errorCatalogue = {
     'The Temporal server cannot be reached.',
     'Check temporal.address in the config and that the server runs.',
   ),
+  TEMPORAL_NAMESPACE: entry(
+    true,
+    'The Temporal server does not have the namespace.',
+    'Check temporal.namespace in the config, or create it: temporal operator namespace create --namespace <name> --retention 72h',
+  ),
+  TEMPORAL_TLS: entry(
+    true,
+    'The server at temporal.address wants TLS, which Portage does not speak to Temporal.',
+    'Name its plain port in temporal.address, or a proxy beside Portage that adds TLS.',
+  ),
   API_UNAVAILABLE: entry(
     true,
     'The REST API of Portage cannot be reached.',

@@ -28,17 +28,24 @@ export interface World {
 /**
  * Connects to the chains of the config, or to those that are named and the sources of native routes to them. Throws CHAIN_ID_MISMATCH,
  * NODE_UNAVAILABLE, INPUT_INVALID.
+ * @param stopping ends it at once
  */
-export async function connectWorld(config: Config, only?: readonly ChainName[]): Promise<World> {
+export async function connectWorld(config: Config, only?: readonly ChainName[], stopping?: AbortSignal): Promise<World> {
   const served = [...new Set(only ?? Object.keys(config.chains))]
   const names = [...new Set([...served, ...sourcesOf(config, served)])]
   const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name))] as const))
+  const leave = () => {
+    for (const chain of chains.values()) chain.close()
+  }
+  stopping?.addEventListener('abort', leave)
   try {
     await Promise.all([...chains.values()].map((chain) => chain.connect()))
     return { chains, served, bridges: createBridges(config, chains, served) }
   } catch (error) {
-    for (const chain of chains.values()) chain.close()
+    leave()
     throw error
+  } finally {
+    stopping?.removeEventListener('abort', leave)
   }
 }
 

@@ -6,30 +6,21 @@ import type { LaneAgent } from '../lanes/agent.ts'
 import { processMetrics, startApi } from './api.ts'
 import { scheduleAudits } from './audit.ts'
 import { createChainWorker } from './chain.ts'
-import { closeWorld, connectWorld, idOf, type World } from './deps.ts'
+import { closeWorld, idOf, type World } from './deps.ts'
 import { startIntake } from './intake.ts'
 import { createFeeDesk } from './fees.ts'
 import { createLaneWorker } from './lane.ts'
 import { createLanesWorker } from './lanes.ts'
+import { startMending } from './mending.ts'
+import type { Role, RunOptions } from './roles.ts'
 import type { Service } from './service.ts'
 import { createRouteHalts } from './route-halts.ts'
-import { followNodes, watchSettings } from './settings.ts'
-import { connectTemporal, type Temporal } from './temporal.ts'
+import { followNodes } from './settings.ts'
+import { awaitNeeds, type Needs } from './needs.ts'
+import type { Temporal } from './temporal.ts'
 import { startStreams } from './streams.ts'
 import { tuningFrom } from './tuning.ts'
 import type { Worker } from '@temporalio/worker'
-
-export const roles = ['all', 'chain', 'lane', 'lanes', 'intake', 'api'] as const
-export type Role = (typeof roles)[number]
-
-export interface RunOptions {
-  readonly env: NodeJS.ProcessEnv
-  readonly logger: Logger
-  /** Serve only these chains. */
-  readonly chains?: readonly string[]
-  /** Serve only the lanes with these addresses. */
-  readonly lanes?: readonly string[]
-}
 
 export interface Running {
   /** Ends when everything has stopped; rejects if a part failed. */
@@ -38,21 +29,42 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Starts one role, or all of them, in this process. Throws RelayerError: config, connection, key. */
+/**
+ * Starts one role, or all of them, in this process. Waits for a Temporal and for nodes that are not there yet; a start that is stopped in that wait has
+ * run and ended. Throws RelayerError: config, another network, key.
+ */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
+  const needs = await awaitNeeds(role, config, options)
+  if (!needs) return { stopped: Promise.resolve(), stop: () => Promise.resolve() }
+  const agents: LaneAgent[] = []
+  const services: Service[] = []
+  try {
+    return await startRole(role, config, options, { ...needs, agents, services })
+  } catch (error) {
+    // Else what runs already keeps a process alive that has said why it cannot start.
+    await Promise.allSettled(services.map((service) => service.stop()))
+    for (const agent of agents) agent.stop()
+    await needs.close()
+    throw error
+  }
+}
+
+/** @param parts is filled as they begin */
+async function startRole(
+  role: Role,
+  config: Config,
+  options: RunOptions,
+  parts: Needs & { readonly agents: LaneAgent[]; readonly services: Service[] },
+): Promise<Running> {
+  const { temporal, world, watch, porch, agents, services } = parts
   const { logger } = options
   const serves = (one: Role) => role === 'all' || role === one
-  const temporal = await connectTemporal(config.temporal, logger)
-  const world: World = role === 'lanes' ? { chains: new Map(), served: [], bridges: new Map() } : await connectWorld(config, options.chains)
-  const watch = await watchSettings({ client: temporal.client, logger })
   followNodes(watch, world, logger)
   const settings = watch.current
   const context = { config, options, temporal, world, settings }
 
   const ledgers: Worker[] = []
   const workers: Worker[] = []
-  const agents: LaneAgent[] = []
-  const services: Service[] = []
   if (serves('lanes')) ledgers.push(await createLanesWorker({ temporal, logger, tuning: tuningFrom(options.env) }))
   if (serves('lane')) {
     const lanes = await laneWorkers(context)
@@ -61,6 +73,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
     if (role === 'lane' && lanes.length === 0) throw new RelayerError('LANE_NONE', { detail: 'no lane in the config has a signer' })
   }
   const metrics = processMetrics(world, agents, settings)
+  if (serves('lanes')) services.push(startMending({ client: temporal.client, logger, metrics }))
   const haltRoute = createRouteHalts({ client: temporal.client, config, logger, metrics })
   if (serves('chain')) {
     for (const name of world.served) {
@@ -73,6 +86,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   }
   if (serves('intake')) services.push(startIntake({ config, temporal, world, settings, logger, metrics }))
   if (serves('intake')) services.push(startStreams({ config, temporal, world, settings, logger, metrics }))
+  await porch?.close()
   if (serves('api')) services.push(await startApi({ config, temporal, world, settings, logger, metrics, feedsStreams: serves('intake') }))
   logger.info('running', { role, chains: world.served, lanes: agents.length, workers: ledgers.length + workers.length })
   return supervise({ ledgers, workers, agents, services, watch, temporal, world, logger })

@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
+import { probeTemporal } from './temporal-probe.ts'
 import { Client } from '@temporalio/client'
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker'
 
@@ -10,13 +11,21 @@ export interface Temporal {
   readonly namespace: string
 }
 
-/** Connects to the Temporal server. Throws TEMPORAL_UNAVAILABLE. */
-export async function connectTemporal({ address, namespace }: Config['temporal'], logger: Logger): Promise<Temporal> {
+/** Connects to the Temporal server, which has the namespace. Throws as `probeTemporal`. */
+export async function connectTemporal(
+  { address, namespace }: Config['temporal'],
+  logger: Logger,
+  stopping?: AbortSignal,
+): Promise<Temporal> {
   installRuntime(logger)
+  // The native connection says less of what is wrong, and cannot be stopped while it waits.
+  await probeTemporal({ address, namespace }, stopping)
   try {
     // On loopback, compressing costs more than it saves.
     const local = /^(127\.|localhost|\[::1\])/.test(address)
     const connection = await NativeConnection.connect({ address, ...(local && { grpcCompression: { codec: 'none' } }) })
+    // Nobody waits for it any more.
+    if (stopping?.aborted) await connection.close()
     return { connection, namespace, client: new Client({ connection, namespace }) }
   } catch (error) {
     throw new RelayerError('TEMPORAL_UNAVAILABLE', { facts: { address, namespace }, cause: error })

@@ -1,14 +1,15 @@
 import { Command, Option } from 'commander'
 import type { Cli, CliContext } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
+import { toRelayerError } from '../../domain/errors.ts'
 import { laneAddress } from '../../domain/lane-id.ts'
 import type { LogLevel } from '../../observability/logger.ts'
 import { createLogger, logLevels } from '../../observability/logger.ts'
-
-const roles = ['all', 'chain', 'lane', 'lanes', 'intake', 'api'] as const
+import type { Role } from '../../workers/roles.ts'
+import { roles } from '../../workers/roles.ts'
 
 interface RunOptions {
-  readonly role: (typeof roles)[number]
+  readonly role: Role
   readonly chain?: string[]
   readonly lane?: string[]
   readonly logLevel: LogLevel
@@ -31,17 +32,24 @@ export function runCommand({ context, action }: Cli): Command {
         const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
         // The worker's native parts load slowly: only the command that needs them pays.
         const { runRole } = await import('../../workers/runtime.ts')
-        const running = await runRole(options.role, config, {
-          env: context.env,
-          logger,
-          ...(options.chain && { chains: options.chain }),
-          ...(options.lane && { lanes: options.lane.map(toAddress) }),
-        })
+        const stopping = new AbortController()
         const release = onInterrupt(context, () => {
           logger.info('stopping: work in hand is finished or handed back')
-          running.stop().catch((error: unknown) => logger.error('stopping failed', { error }))
+          stopping.abort()
         })
         try {
+          const running = await runRole(options.role, config, {
+            env: context.env,
+            logger,
+            stopping: stopping.signal,
+            ...(options.chain && { chains: options.chain }),
+            ...(options.lane && { lanes: options.lane.map(toAddress) }),
+          })
+          const stop = () =>
+            void running.stop().catch((error: unknown) => logger.error('stopping failed', { error: toRelayerError(error).message }))
+          stopping.signal.addEventListener('abort', stop)
+          // Asked for while the parts were made: they stop as soon as they run.
+          if (stopping.signal.aborted) stop()
           await running.stopped
         } finally {
           release()

@@ -1,14 +1,11 @@
 import { Connection } from '@temporalio/client'
-import { NamespaceNotFoundError } from '@temporalio/common'
 import type { Config } from '../../config/schema.ts'
-import { RelayerError } from '../../domain/errors.ts'
 import { searchAttributes } from '../../temporal/names.ts'
+import { isNoNamespace, whyAway } from '../../workers/temporal-probe.ts'
 import type { Check } from './check.ts'
 import { checkTimeoutMs, look } from './check.ts'
 
 const area = 'temporal'
-/** gRPC's code of an unknown namespace. */
-const notFound = 5
 
 /** The server answers, the namespace exists, and it has our search attributes. What needs the one before is not looked at without it. */
 export async function checkTemporal({ temporal }: Config): Promise<Check[]> {
@@ -20,7 +17,7 @@ export async function checkTemporal({ temporal }: Config): Promise<Check[]> {
       const { serverVersion } = await connection.workflowService.getSystemInfo({})
       return `${address}, version ${serverVersion ?? 'unknown'}`
     } catch (cause) {
-      throw new RelayerError('TEMPORAL_UNAVAILABLE', { facts: { address }, cause })
+      throw await whyAway(address, cause)
     }
   })
   if (!connection) return [server]
@@ -39,7 +36,7 @@ async function checkNamespace(connection: Connection, namespace: string) {
     const hours = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / 3600
     return `${namespace}, closed workflows are kept ${hours} h`
   } catch (error) {
-    if (!(error instanceof NamespaceNotFoundError) && (error as { code?: unknown }).code !== notFound) throw error
+    if (!isNoNamespace(error)) throw error
     const remedy = `temporal operator namespace create --namespace ${namespace} --retention 72h`
     return { status: 'fail', detail: `there is no namespace ${namespace}`, remedy } as const
   }

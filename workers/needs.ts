@@ -1,0 +1,50 @@
+import { createPorch, type Porch } from '../api/porch.ts'
+import type { Config } from '../config/schema.ts'
+import { closeWorld, connectWorld, type World } from './deps.ts'
+import { createPatience, Stopped } from './patience.ts'
+import type { Role, RunOptions } from './roles.ts'
+import { type SettingsWatch, watchSettings } from './settings.ts'
+import { connectTemporal, type Temporal } from './temporal.ts'
+
+/** What no role starts without. */
+export interface Needs {
+  readonly temporal: Temporal
+  /** Empty for the ledgers: they read no chain. */
+  readonly world: World
+  readonly watch: SettingsWatch
+  /** Where the API is to listen: answers in its place while the process waits. */
+  readonly porch: Porch | undefined
+  close(): Promise<void>
+}
+
+const noWorld: World = { chains: new Map(), served: [], bridges: new Map() }
+
+/**
+ * Temporal and the networks of a role, as soon as they are there. Undefined: it was stopped in the wait. Throws what waiting does not mend (INPUT_INVALID,
+ * CHAIN_ID_MISMATCH), with nothing left open.
+ */
+export async function awaitNeeds(role: Role, config: Config, options: RunOptions): Promise<Needs | undefined> {
+  const { logger, stopping = new AbortController().signal, chains } = options
+  const porch = role === 'all' || role === 'api' ? createPorch(config.api) : undefined
+  const patience = createPatience({ logger, stopping, onWaiting: porch?.say })
+  let temporal: Temporal | undefined
+  let world: World | undefined
+  let watch: SettingsWatch | undefined
+  const close = async () => {
+    await porch?.close()
+    await watch?.stop()
+    if (world) closeWorld(world)
+    // Of Workers that were made and never ran, it says that they hold it: then it ends with the process.
+    await temporal?.connection.close().catch(() => {})
+  }
+  try {
+    temporal = await patience.until('Temporal', () => connectTemporal(config.temporal, logger, stopping))
+    world = role === 'lanes' ? noWorld : await patience.until('nodes', () => connectWorld(config, chains, stopping))
+    watch = await watchSettings({ client: temporal.client, logger })
+    return { temporal, world, watch, porch, close }
+  } catch (error) {
+    await close()
+    if (error instanceof Stopped) return undefined
+    throw error
+  }
+}
