@@ -9,8 +9,6 @@ import {
   applyUpdate,
   drainSignal,
   forbidSignal,
-  malformedUpdate,
-  runIsFull,
   laneStatusQuery,
   pauseSignal,
   resumeSignal,
@@ -18,17 +16,8 @@ import {
   rolledBackSignal,
   setWindowSignal,
 } from '../temporal/messages.ts'
-import {
-  ApplicationFailure,
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  getExternalWorkflowHandle,
-  setCurrentDetails,
-  setHandler,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow'
+import { serveUpdates } from './shell.ts'
+import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
 /** Far below the server's 2,000 updates per run: each update lives in the run's record, which is rewritten at every step. */
 const updatesPerRun = 300
@@ -40,8 +29,6 @@ const noReason = 'no reason given'
  */
 export async function lane(input: LaneInput): Promise<void> {
   let state = input.state ? unpackLane(input.state) : newLane(input.config)
-  let updates = 0
-  let taskOfLastUpdate = -1
 
   const step = (request: ApplyRequest) => {
     const result = apply(state, request, Date.now(), isOfBefore(request))
@@ -50,21 +37,9 @@ export async function lane(input: LaneInput): Promise<void> {
     for (const fallen of result.rolledBack) tell(fallen)
     return { ...result.response, view: { ...result.response.view, run: workflowInfo().runId } }
   }
-  const full = () => updates >= (input.updatesPerRun ?? updatesPerRun) || workflowInfo().continueAsNewSuggested
   const order = (request: LaneRequest) => void step({ requests: [request] })
 
-  const onUpdate = (request: ApplyRequest) => {
-    updates += 1
-    taskOfLastUpdate = workflowInfo().historyLength
-    return step(request)
-  }
-  setHandler(applyUpdate, onUpdate, {
-    validator: (request) => {
-      // A lane that is never at rest would never get to its next run, so a full run takes no more. A refused update costs nothing.
-      if (full()) throw ApplicationFailure.retryable('the run is full; the next one takes over in a moment', runIsFull)
-      refuseMalformed(request)
-    },
-  })
+  const untilFull = serveUpdates(applyUpdate, { perRun: input.updatesPerRun ?? updatesPerRun, apply: step, refuse: assertApplyRequest })
   // Batch tools can only signal; each of these is idempotent. Typed by hand: what is missing must not fail the task, and so the lane.
   setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', reason: by?.reason ?? noReason }))
   setHandler(drainSignal, (by) => order({ kind: 'drain', id: '', reason: by?.reason ?? noReason }))
@@ -75,10 +50,7 @@ export async function lane(input: LaneInput): Promise<void> {
   setHandler(resyncSignal, () => order({ kind: 'resync', id: '' }))
   setHandler(laneStatusQuery, () => state)
 
-  await condition(full)
-  // A task that answers an update must not close the run: the answer would be lost to its caller.
-  do await sleep(1)
-  while (taskOfLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
+  await untilFull()
   await continueAsNew<typeof lane>({ ...input, state: packLane(state) })
 }
 
@@ -90,14 +62,6 @@ export async function lane(input: LaneInput): Promise<void> {
 function isOfBefore({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId
-}
-
-function refuseMalformed(request: ApplyRequest): void {
-  try {
-    assertApplyRequest(request)
-  } catch (error) {
-    throw ApplicationFailure.nonRetryable(error instanceof Error ? error.message : String(error), malformedUpdate)
-  }
 }
 
 function tell({ workflowId, intentId, nonce }: RolledBack): void {

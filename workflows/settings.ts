@@ -3,17 +3,9 @@ import { assertSettingsFit, assertSettingsOrders } from '../domain/settings-requ
 import type { Settings } from '../domain/settings.ts'
 import { noSettings } from '../domain/settings.ts'
 import type { SettingsInput, SettingsRequest } from '../temporal/messages.ts'
-import { changeSettingsUpdate, malformedUpdate, runIsFull, settingsQuery } from '../temporal/messages.ts'
-import {
-  ApplicationFailure,
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  setCurrentDetails,
-  setHandler,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow'
+import { changeSettingsUpdate, settingsQuery } from '../temporal/messages.ts'
+import { serveUpdates } from './shell.ts'
+import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
 /** Every answer holds the settings whole, up to some 100 KB: a run stays well below the 4 MB at which the server asks for another. */
 const updatesPerRun = 100
@@ -24,40 +16,21 @@ const updatesPerRun = 100
  */
 export async function settings(input: SettingsInput): Promise<void> {
   let now = input.settings ?? noSettings
-  let updates = 0
-  let taskOfLastUpdate = -1
-  const full = () => updates >= (input.updatesPerRun ?? updatesPerRun) || workflowInfo().continueAsNewSuggested
-
-  const onChange = (request: SettingsRequest): Settings => {
-    updates += 1
-    taskOfLastUpdate = workflowInfo().historyLength
+  const apply = (request: SettingsRequest): Settings => {
     now = changeSettings(now, request, Date.now())
     setCurrentDetails(details(now))
     return now
   }
-  setHandler(changeSettingsUpdate, onChange, {
-    validator: (request) => {
-      if (full()) throw ApplicationFailure.retryable('the run is full; the next one takes over in a moment', runIsFull)
-      refuseMalformed(now, request)
-    },
-  })
+  const refuse = (request: SettingsRequest) => {
+    assertSettingsOrders(request)
+    assertSettingsFit(changeSettings(now, request, 0))
+  }
+  const untilFull = serveUpdates(changeSettingsUpdate, { perRun: input.updatesPerRun ?? updatesPerRun, apply, refuse })
   setHandler(settingsQuery, () => now)
   setCurrentDetails(details(now))
 
-  await condition(full)
-  // A task that answers an update must not close the run: the answer would be lost to its caller.
-  do await sleep(1)
-  while (taskOfLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
+  await untilFull()
   await continueAsNew<typeof settings>({ ...input, settings: now })
-}
-
-function refuseMalformed(now: Settings, request: SettingsRequest): void {
-  try {
-    assertSettingsOrders(request)
-    assertSettingsFit(changeSettings(now, request, 0))
-  } catch (error) {
-    throw ApplicationFailure.nonRetryable(error instanceof Error ? error.message : String(error), malformedUpdate)
-  }
 }
 
 function details({ version, halts, denied, fees, nodes, audit }: Settings): string {

@@ -2,19 +2,10 @@ import { fromCheckpoint } from '../domain/stream-checkpoint.ts'
 import { applyToStream, initialStream, viewStream } from '../domain/stream-reducer.ts'
 import { assertStreamUpdate } from '../domain/stream-request.ts'
 import type { StreamRequest, StreamResponse, StreamState, StreamUpdate } from '../domain/stream.ts'
-import { malformedUpdate, runIsFull } from '../temporal/messages.ts'
 import type { StreamInput } from '../temporal/stream.ts'
 import { pauseStreamSignal, resumeStreamSignal, streamStatusQuery, streamViewQuery, tellUpdate } from '../temporal/stream.ts'
-import {
-  ApplicationFailure,
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  setCurrentDetails,
-  setHandler,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow'
+import { serveUpdates } from './shell.ts'
+import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
 /** As with a lane: each update lives in the run's record, which is rewritten at every step. */
 const updatesPerRun = 300
@@ -25,9 +16,6 @@ const updatesPerRun = 300
  */
 export async function stream(input: StreamInput): Promise<void> {
   let state = input.state ?? begin(input)
-  let updates = 0
-  let taskOfLastUpdate = -1
-  const full = () => updates >= (input.updatesPerRun ?? updatesPerRun) || workflowInfo().continueAsNewSuggested
 
   const step = (update: StreamUpdate): StreamResponse => {
     const { state: next, response } = applyToStream(state, update, Date.now())
@@ -35,19 +23,8 @@ export async function stream(input: StreamInput): Promise<void> {
     setCurrentDetails(details(state))
     return response
   }
-  const onTell = (update: StreamUpdate) => {
-    updates += 1
-    taskOfLastUpdate = workflowInfo().historyLength
-    return step(update)
-  }
   const order = (request: StreamRequest) => void step({ requests: [request] })
-  setHandler(tellUpdate, onTell, {
-    validator: (update) => {
-      // A stream that is never at rest would never get to its next run, so a full run takes no more. A refused update costs nothing.
-      if (full()) throw ApplicationFailure.retryable('the run is full; the next one takes over in a moment', runIsFull)
-      refuseMalformed(update)
-    },
-  })
+  const untilFull = serveUpdates(tellUpdate, { perRun: input.updatesPerRun ?? updatesPerRun, apply: step, refuse: assertStreamUpdate })
   // Batch tools can only signal. Typed by hand: what is missing must not fail the task, and so the stream.
   setHandler(pauseStreamSignal, (by) => order({ kind: 'pause', by: by?.by ?? 'unnamed', reason: by?.reason ?? 'no reason given' }))
   setHandler(resumeStreamSignal, () => order({ kind: 'resume' }))
@@ -55,10 +32,7 @@ export async function stream(input: StreamInput): Promise<void> {
   setHandler(streamViewQuery, () => viewStream(state))
   setCurrentDetails(details(state))
 
-  await condition(full)
-  // A task that answers an update must not close the run: the answer would be lost to its caller.
-  do await sleep(1)
-  while (taskOfLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
+  await untilFull()
   const { checkpoint: _, ...rest } = input
   await continueAsNew<typeof stream>({ ...rest, state })
 }
@@ -70,14 +44,6 @@ function begin({ config, checkpoint }: StreamInput): StreamState {
     return fromCheckpoint(config, checkpoint)
   } catch {
     return initialStream(config)
-  }
-}
-
-function refuseMalformed(update: StreamUpdate): void {
-  try {
-    assertStreamUpdate(update)
-  } catch (error) {
-    throw ApplicationFailure.nonRetryable(error instanceof Error ? error.message : String(error), malformedUpdate)
   }
 }
 
