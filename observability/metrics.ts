@@ -97,6 +97,18 @@ export const metricDefinitions = {
     ['chain'],
   ),
   auditsDone: define('portage_audits_total', 'counter', 'Audits of what was delivered that this process finished.', ['chain']),
+  workflowsStanding: define(
+    'portage_workflows_standing',
+    'gauge',
+    'Open workflows of the queue lanes, by type (lane, stream, settings, batch, errand), whose workflow task fails again and again. Only from processes with the role lanes; the same in each of them.',
+    ['type'],
+  ),
+  workflowsMended: define(
+    'portage_workflows_mended_total',
+    'counter',
+    'Workflows of the queue lanes that this process reset to their beginning, because their history fitted nothing that the code does.',
+    ['type'],
+  ),
   streamCursor: define(
     'portage_stream_cursor_height',
     'gauge',

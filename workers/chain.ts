@@ -22,9 +22,10 @@ import { Worker } from '@temporalio/worker'
 /**
  * A transfer whose history does not fit what it did fails, and is started again by its stream or by the audit: the chains know what is done. Such histories
  * come from a Temporal that was set back under processes that run, and remember what it has lost. To stand still until a person looks would be no
- * safer: who drives a nonce goes on with it.
+ * safer: who drives a nonce goes on with it. An audit that stood would keep the schedule from the next. What is on the queue `lanes` is mended
+ * otherwise (workers/mending.ts): it knows what no chain does.
  */
-export const unfitting = { '*': [], transfer: ['NondeterminismError'] }
+export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
 /** Transfer workflows and keyless steps of one target chain. */
 export async function createChainWorker(

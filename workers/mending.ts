@@ -1,0 +1,162 @@
+import { toRelayerError } from '../domain/errors.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import { settingsQuery } from '../temporal/messages.ts'
+import { settingsWorkflowId } from '../temporal/names.ts'
+import type { Service } from './service.ts'
+import type { Client } from '@temporalio/client'
+import { QueryNotRegisteredError, WorkflowNotFoundError } from '@temporalio/client'
+
+/** Workflows of the queue `lanes`: what they know is in their input, and in what they were told since, which a reset tells them again. */
+const mended = ['lane', 'stream', 'settings', 'batch', 'errand'] as const
+type Mended = (typeof mended)[number]
+
+/** Between two looks, ms: one query of the visibility store, and one call per open workflow of the queue. */
+const everyMs = 10_000
+/** A run younger than this is let be, ms: while processes of two versions share the queue, each may undo what the other did. */
+const restMs = 60_000
+/** So many tries of one workflow task, and it stands: the first may have met a process that was about to stop. */
+const triesUntilItStands = 3
+/** For the server to answer one call, ms. */
+const answerMs = 5_000
+/** temporal.api.enums.v1.WorkflowTaskFailedCause: what the code does is not what the history says it did. */
+const nonDeterministic = 24
+/** A signal that nobody heeds. Its one purpose is a workflow task. */
+const nudge = 'nudge'
+
+type Standing = { readonly workflowId: string; readonly runId: string; readonly type: Mended; readonly startedAt: number }
+
+/**
+ * Looks after the workflows without which lanes, streams and settings stand: one whose task fails again and again because its history fits nothing
+ * that the code does (Temporal was set back under processes that remember what it lost; a deployment that does not replay) is reset to the end of
+ * its first task. What it was told since, Temporal tells it once more, so that no order of an operator is lost. A task that fails for another
+ * reason is a bug, which no reset heals: that is told, and nothing done. Any number of processes may do this at once. Never throws.
+ */
+export function startMending(options: {
+  client: Client
+  logger: Logger
+  metrics: Pick<Metrics, 'workflowsStanding' | 'workflowsMended'>
+  everyMs?: number
+  restMs?: number
+}): Service {
+  const { client, logger, metrics } = options
+  const told = new Set<string>()
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  let looking = Promise.resolve()
+
+  const mend = async (one: Standing, why: string) => {
+    await reset(client, one)
+    metrics.workflowsMended.increment({ type: one.type })
+    const { workflowId, runId } = one
+    logger.error('a workflow whose history fits nothing was reset to its beginning, and told again all that it was told', {
+      workflow: workflowId,
+      run: runId,
+      why,
+    })
+  }
+  const consider = async (one: Standing) => {
+    const failure = await lastFailure(client, one)
+    const isOld = Date.now() - one.startedAt >= (options.restMs ?? restMs)
+    if (failure?.cause === nonDeterministic && isOld) return mend(one, failure.message)
+    if (told.has(one.runId)) return
+    told.add(one.runId)
+    logger.error('the task of a workflow fails again and again: it stands', {
+      workflow: one.workflowId,
+      why: failure?.message ?? 'unknown',
+    })
+  }
+  const look = async () => {
+    try {
+      await client.withDeadline(Date.now() + answerMs, () => wakeSettings(client))
+      const standing = await findStanding(client, () => stopped)
+      for (const type of mended) metrics.workflowsStanding.set({ type }, standing.filter((one) => one.type === type).length)
+      for (const one of stopped ? [] : standing) await client.withDeadline(Date.now() + answerMs, () => consider(one))
+    } catch (error) {
+      logger.debug('the workflows could not be looked at', { reason: toRelayerError(error).message })
+    }
+    if (!stopped) timer = setTimeout(again, options.everyMs ?? everyMs)
+  }
+  const again = () => {
+    looking = look()
+  }
+  again()
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await looking
+    },
+  }
+}
+
+/**
+ * Settings are asked, which no history keeps, so that nobody would notice: processes that start would wait for them, halted, for ever. A signal makes
+ * the failed replay a failed task.
+ */
+async function wakeSettings(client: Client): Promise<void> {
+  const handle = client.workflow.getHandle(settingsWorkflowId)
+  try {
+    await handle.query(settingsQuery)
+  } catch (error) {
+    // The query is known to every version: a worker that refuses it could not replay.
+    if (error instanceof QueryNotRegisteredError) await handle.signal(nudge)
+  }
+}
+
+async function findStanding(client: Client, isStopped: () => boolean): Promise<Standing[]> {
+  const standing: Standing[] = []
+  const types = mended.map((type) => `'${type}'`).join(', ')
+  for await (const { workflowId, runId } of client.workflow.list({ query: `WorkflowType IN (${types}) AND ExecutionStatus = 'Running'` })) {
+    if (isStopped()) break
+    const found = await client.withDeadline(Date.now() + answerMs, () => describe(client, workflowId, runId))
+    if (found) standing.push(found)
+  }
+  return standing
+}
+
+/** Undefined: it is in order, or has ended. */
+async function describe(client: Client, workflowId: string, runId: string): Promise<Standing | undefined> {
+  try {
+    const { raw, startTime, type, status } = await client.workflow.getHandle(workflowId, runId).describe()
+    if (status.name !== 'RUNNING' || (raw.pendingWorkflowTask?.attempt ?? 0) < triesUntilItStands) return undefined
+    return { workflowId, runId, type: type as Mended, startedAt: startTime.getTime() }
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined
+    throw error
+  }
+}
+
+/** Of the task that is being tried: the server keeps the first failure of each in the history. Undefined: it timed out. */
+async function lastFailure(client: Client, { workflowId, runId }: Standing): Promise<{ cause: number; message: string } | undefined> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace: client.options.namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: 100,
+  })
+  for (const { workflowTaskCompletedEventAttributes: done, workflowTaskFailedEventAttributes: failed } of history?.events ?? []) {
+    if (done) return undefined
+    if (failed) return { cause: failed.cause ?? 0, message: failed.failure?.message ?? '' }
+  }
+  return undefined
+}
+
+/** To the end of its first task, before which there is nothing that could not fit. The same request id: of many who do it, one does. */
+async function reset(client: Client, { workflowId, runId }: Standing): Promise<void> {
+  const { namespace } = client.options
+  const workflowExecution = { workflowId, runId }
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace,
+    execution: workflowExecution,
+    maximumPageSize: 100,
+  })
+  const first = history?.events?.find(({ workflowTaskCompletedEventAttributes: done }) => done)
+  if (!first) throw new Error(`${workflowId} has completed no task that it could be reset to`)
+  await client.workflowService.resetWorkflowExecution({
+    namespace,
+    workflowExecution,
+    reason: 'portage: its history fits nothing that the code does',
+    requestId: `mend-${runId}`,
+    workflowTaskFinishEventId: first.eventId ?? null,
+  })
+}
