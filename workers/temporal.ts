@@ -19,7 +19,7 @@ export async function connectTemporal(
 ): Promise<Temporal> {
   installRuntime(logger)
   // The native connection says less of what is wrong, and cannot be stopped while it waits.
-  await probeTemporal({ address, namespace }, stopping)
+  await probeTemporal({ address, namespace }, { stopping })
   try {
     // On loopback, compressing costs more than it saves.
     const local = /^(127\.|localhost|\[::1\])/.test(address)

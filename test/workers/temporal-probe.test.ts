@@ -1,0 +1,42 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { afterEach, expect, test } from 'vitest'
+import { freePort } from '../../devnet/ports.ts'
+import { probeTemporal } from '../../workers/temporal-probe.ts'
+
+const servers: Server[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve))
+})
+
+async function listening(server: Server): Promise<string> {
+  servers.push(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('a server that wants TLS is not called one that is away', async () => {
+  // Shared keys and no certificate: the greeting ends in an alert, which only who speaks TLS sends.
+  const address = await listening(
+    createTlsServer({ ciphers: 'PSK', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2', pskCallback: () => null }),
+  )
+  await expect(probeTemporal({ address, namespace: 'default' }, { timeoutMs: 500 })).rejects.toMatchObject({
+    code: 'TEMPORAL_TLS',
+    facts: { address },
+  })
+})
+
+test('nobody listens; who listens is no Temporal', async () => {
+  const address = `127.0.0.1:${await freePort()}`
+  await expect(probeTemporal({ address, namespace: 'default' })).rejects.toMatchObject({
+    code: 'TEMPORAL_UNAVAILABLE',
+    message: expect.stringContaining(`ECONNREFUSED ${address}`),
+  })
+  const other = await listening(createServer((socket) => socket.destroy()))
+  await expect(probeTemporal({ address: other, namespace: 'default' }, { timeoutMs: 500 })).rejects.toMatchObject({
+    code: 'TEMPORAL_UNAVAILABLE',
+  })
+})
