@@ -4,7 +4,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import { settingsQuery } from '../temporal/messages.ts'
 import { settingsWorkflowId } from '../temporal/names.ts'
 import type { Service } from './service.ts'
-import type { Client } from '@temporalio/client'
+import type { Client, WorkflowHandle } from '@temporalio/client'
 import { QueryNotRegisteredError, WorkflowNotFoundError } from '@temporalio/client'
 
 /** Workflows of the queue `lanes`: what they know is in their input, and in what they were told since, which a reset tells them again. */
@@ -13,7 +13,7 @@ type Mended = (typeof mended)[number]
 
 /** Between two looks, ms: one query of the visibility store, and one call per open workflow of the queue. */
 const everyMs = 10_000
-/** A run younger than this is let be, ms: while processes of two versions share the queue, each may undo what the other did. */
+/** A run that a reset made is let be for so long, ms: while processes of two versions share the queue, each may undo what the other did. */
 const restMs = 60_000
 /** So many tries of one workflow task, and it stands: the first may have met a process that was about to stop. */
 const triesUntilItStands = 3
@@ -24,6 +24,7 @@ const nonDeterministic = 24
 /** A signal that nobody heeds. Its one purpose is a workflow task. */
 const nudge = 'nudge'
 
+type Event = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number]
 type Standing = { readonly workflowId: string; readonly runId: string; readonly type: Mended; readonly startedAt: number }
 
 /**
@@ -45,25 +46,24 @@ export function startMending(options: {
   let timer: NodeJS.Timeout | undefined
   let looking = Promise.resolve()
 
-  const mend = async (one: Standing, why: string) => {
-    await reset(client, one)
-    metrics.workflowsMended.increment({ type: one.type })
-    const { workflowId, runId } = one
-    logger.error('a workflow whose history fits nothing was reset to its beginning, and told again all that it was told', {
+  const consider = async (one: Standing) => {
+    const { workflowId, runId, type } = one
+    const events = (await client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? []
+    const failure = lastFailure(events)
+    const reason = failure?.failure?.message ?? 'it timed out'
+    if (Number(failure?.cause) !== nonDeterministic) {
+      if (!told.has(runId)) logger.error('the task of a workflow fails again and again: it stands', { workflow: workflowId, reason })
+      told.add(runId)
+      return
+    }
+    const rested = Date.now() - one.startedAt >= (options.restMs ?? restMs)
+    if (isOfReset(events, runId) && !rested) return
+    await reset(client, one, events)
+    metrics.workflowsMended.increment({ type })
+    logger.error('a workflow whose history fits nothing was reset to its beginning, and told once more what it was told', {
       workflow: workflowId,
       run: runId,
-      why,
-    })
-  }
-  const consider = async (one: Standing) => {
-    const failure = await lastFailure(client, one)
-    const isOld = Date.now() - one.startedAt >= (options.restMs ?? restMs)
-    if (failure?.cause === nonDeterministic && isOld) return mend(one, failure.message)
-    if (told.has(one.runId)) return
-    told.add(one.runId)
-    logger.error('the task of a workflow fails again and again: it stands', {
-      workflow: one.workflowId,
-      why: failure?.message ?? 'unknown',
+      reason,
     })
   }
   const look = async () => {
@@ -128,33 +128,22 @@ async function describe(client: Client, workflowId: string, runId: string): Prom
 }
 
 /** Of the task that is being tried: the server keeps the first failure of each in the history. Undefined: it timed out. */
-async function lastFailure(client: Client, { workflowId, runId }: Standing): Promise<{ cause: number; message: string } | undefined> {
-  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
-    namespace: client.options.namespace,
-    execution: { workflowId, runId },
-    maximumPageSize: 100,
-  })
-  for (const { workflowTaskCompletedEventAttributes: done, workflowTaskFailedEventAttributes: failed } of history?.events ?? []) {
-    if (done) return undefined
-    if (failed) return { cause: failed.cause ?? 0, message: failed.failure?.message ?? '' }
-  }
-  return undefined
+function lastFailure(events: readonly Event[]) {
+  const task = events.findLast((event) => event.workflowTaskCompletedEventAttributes ?? event.workflowTaskFailedEventAttributes)
+  return task?.workflowTaskFailedEventAttributes ?? undefined
+}
+
+function isOfReset([first]: readonly Event[], runId: string): boolean {
+  return first?.workflowExecutionStartedEventAttributes?.originalExecutionRunId !== runId
 }
 
 /** To the end of its first task, before which there is nothing that could not fit. The same request id: of many who do it, one does. */
-async function reset(client: Client, { workflowId, runId }: Standing): Promise<void> {
-  const { namespace } = client.options
-  const workflowExecution = { workflowId, runId }
-  const { history } = await client.workflowService.getWorkflowExecutionHistory({
-    namespace,
-    execution: workflowExecution,
-    maximumPageSize: 100,
-  })
-  const first = history?.events?.find(({ workflowTaskCompletedEventAttributes: done }) => done)
-  if (!first) throw new Error(`${workflowId} has completed no task that it could be reset to`)
+async function reset(client: Client, { workflowId, runId }: Standing, events: readonly Event[]): Promise<void> {
+  const first = events.find(({ workflowTaskCompletedEventAttributes: done }) => done)
+  if (!first) throw new Error(`${workflowId} has ended no task that it could be reset to`)
   await client.workflowService.resetWorkflowExecution({
-    namespace,
-    workflowExecution,
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId, runId },
     reason: 'portage: its history fits nothing that the code does',
     requestId: `mend-${runId}`,
     workflowTaskFinishEventId: first.eventId ?? null,
