@@ -3,7 +3,8 @@ import swagger from '@fastify/swagger'
 import Fastify from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
-import { RelayerError } from '../domain/errors.ts'
+import { RelayerError, toRelayerError } from '../domain/errors.ts'
+import { asLogged } from '../observability/severity.ts'
 import type { Api, ApiDeps, ApiOptions } from './deps.ts'
 import { toErrorAnswer } from './errors.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -30,7 +31,10 @@ export async function createApi(deps: ApiDeps, options: ApiOptions): Promise<Api
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler((error, request, reply) => {
     const { status, retryAfter, body } = toErrorAnswer(error)
-    if (status >= 500) deps.logger.warn('request failed', { route: request.routeOptions.url, status, error })
+    if (status >= 500) {
+      const { level, fields } = asLogged(toRelayerError(error), error)
+      deps.logger[level]('request failed', { route: request.routeOptions.url, status, ...fields })
+    }
     if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
     return reply.status(status).send(body)
   })

@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
+import { sdkLine } from './sdk-lines.ts'
 import { probeTemporal } from './temporal-probe.ts'
 import { Client } from '@temporalio/client'
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker'
@@ -38,17 +39,12 @@ let installed = false
 function installRuntime(logger: Logger): void {
   if (installed) return
   installed = true
-  const write = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
   Runtime.install({
-    logger: new DefaultLogger('INFO', ({ level, message, meta }) =>
-      logger[isByDesign(message) ? 'debug' : write[level]](message, { ...meta }),
-    ),
+    logger: new DefaultLogger('INFO', (entry) => {
+      const { level, fields } = sdkLine(entry)
+      logger[level](entry.message, fields)
+    }),
     // Signals are ours to handle: roles stop in order.
     shutdownSignals: [],
   })
-}
-
-/** Queues of lanes have activities only, and the ledgers' queue has workflows only: no warning for a healthy start. */
-function isByDesign(message: string): boolean {
-  return /^No (activities|workflows) registered, not polling/.test(message)
 }

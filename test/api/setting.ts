@@ -7,6 +7,7 @@ import { createChain } from '../../chains/registry.ts'
 import type { Config } from '../../config/schema.ts'
 import { configSchema } from '../../config/schema.ts'
 import { createDoor } from '../../intake/start-transfer.ts'
+import type { Logger } from '../../observability/logger.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { createMetrics } from '../../observability/metrics.ts'
@@ -33,6 +34,7 @@ export function deadConfig(port: number): Config {
 export async function openApi(
   config: Config,
   options: Partial<ApiOptions> = {},
+  logger: Logger = silentLogger(),
 ): Promise<{ api: Api; metrics: Metrics; close(): Promise<void> }> {
   const connection = Connection.lazy({ address: config.temporal.address })
   const client = new Client({ connection })
@@ -51,7 +53,7 @@ export async function openApi(
       client,
       guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],
       metrics,
-      logger: silentLogger(),
+      logger,
       health: [],
     },
     {

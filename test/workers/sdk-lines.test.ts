@@ -1,0 +1,37 @@
+import { ApplicationFailure } from '@temporalio/common'
+import { describe, expect, test } from 'vitest'
+import { toFailure } from '../../activities/to-failure.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { sdkLine } from '../../workers/sdk-lines.ts'
+
+const failed = (error: unknown) => sdkLine({ level: 'WARN', message: 'Activity failed', meta: { activityType: 'prepare', error } })
+
+describe('a step that failed', () => {
+  test.each<[ErrorCode, 'warn' | 'debug']>([
+    ['NATIVE_NOT_FINAL', 'debug'],
+    ['BRIDGE_BUDGET', 'debug'],
+    ['HALTED', 'debug'],
+    ['LANE_FULL', 'debug'],
+    ['VAA_NO_QUORUM', 'debug'],
+    ['NODE_UNAVAILABLE', 'warn'],
+    ['TEMPORAL_UNAVAILABLE', 'warn'],
+  ])('%s is told at %s, without a stack', (code, level) => {
+    const { level: told, fields } = failed(toFailure(new RelayerError(code, { detail: 'so it is' })))
+    expect(told).toBe(level)
+    expect(fields).toEqual({ activityType: 'prepare', code, reason: expect.stringContaining('so it is') })
+  })
+
+  test('what nobody expects is a warning with all that is known', () => {
+    const unexpected = toFailure(new TypeError('a slip of ours'))
+    expect(failed(unexpected)).toEqual({ level: 'warn', fields: { activityType: 'prepare', error: unexpected } })
+    const foreign = ApplicationFailure.create({ message: 'x', type: 'SomebodyElses' })
+    expect(failed(foreign)).toEqual({ level: 'warn', fields: { activityType: 'prepare', error: foreign } })
+  })
+})
+
+test('other lines of the SDK keep their level; those of a healthy start are none', () => {
+  expect(sdkLine({ level: 'ERROR', message: 'Workflow task failed' })).toMatchObject({ level: 'error' })
+  expect(sdkLine({ level: 'INFO', message: 'Worker state changed' })).toMatchObject({ level: 'debug' })
+  expect(sdkLine({ level: 'WARN', message: 'No activities registered, not polling for activity tasks' })).toMatchObject({ level: 'debug' })
+})
