@@ -18,7 +18,7 @@ export function createStreamMetrics(client: Client, metrics: Metrics, heights: H
   let refreshing: Promise<void> | undefined
   const refresh = async (): Promise<void> => {
     for (const row of await listStreams(client, heights)) {
-      if (!('problem' in row)) reportStream(metrics, row, { finalized: heights(sourceOf(row.stream)) })
+      if (!('problem' in row)) reportStream(metrics, row.stream, row, { finalized: heights(sourceOf(row.stream)) })
     }
   }
   return async () => {

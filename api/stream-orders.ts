@@ -27,10 +27,6 @@ function misfit({ config, cursor, next, exceptions }: StreamState, order: Stream
       if (!cursor) return 'the stream has read no block yet'
       return order.block.height < cursor.height ? undefined : `block.height: must be below the cursor (${cursor.height})`
     case 'trust':
-      // Beyond what is known it would pass numbers that are yet to come, and no audit would ever look at them again.
-      if (BigInt(order.number) >= BigInt(next)) return `number: ${order.number} is not known to exist: the highest number is below ${next}`
-      if (order.height === undefined || (cursor && order.height <= cursor.height)) return undefined
-      return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
     case 'skip':
     case 'setMaxOpen':
     case 'pause':

@@ -52,12 +52,21 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
     completed_nonce_height: report.completed_nonce_height ?? 'none yet',
     completed_block_height: report.completed_block_height ?? (scanned ? 'none yet' : 'none: see cursor'),
     'waits for': blockedText(report),
-    open: `${open} of which ${parked} parked, room for ${room} more (at most ${state.maxOpen})${full && !paused ? ': the cursor waits' : ''}`,
+    open: `${open} of which ${parked} parked, room for ${room} more (${maxOpenText(report.maxOpen, now)})${full && !paused ? ': the cursor waits' : ''}`,
     'target followed to': targetHeight === undefined ? undefined : `block ${targetHeight}`,
     backfill: backfillText(backfill, state),
     ...counts,
   })
   return [head, ...details(state, now)].join('\n\n')
+}
+
+/** @param now ms since the epoch; absent: since when is not told */
+export function maxOpenText(maxOpen: StreamView['maxOpen'], now?: number): string {
+  if (!maxOpen) return 'as it is set'
+  const { most, configured, ordered } = maxOpen
+  if (!ordered) return `at most ${most}, as configured`
+  const since = now === undefined || ordered.at === undefined ? '' : ` since ${age(ordered.at, now)}`
+  return `at most ${most}, ordered by ${ordered.by}${since}; the config says ${configured}`
 }
 
 function blockedText({ blockedBy }: StreamView): string {
@@ -72,12 +81,14 @@ function backfillText({ left, ordered }: StreamView['backfill'], { backfill: { b
 }
 
 function details(state: StreamState, now: number): string[] {
-  const { gaps, open, exceptions, ahead, backfill, fork, vanished } = state
+  const { gaps, open, exceptions, ahead, backfill, fork, vanished, distrusted } = state
   const parked = open.filter((one) => one.parked !== undefined)
   const running = open.filter((one) => one.parked === undefined)
   return [
     fork && `forked: at block ${fork.height} the source shows ${fork.told} where ${fork.known} was scanned, since ${age(fork.at, now)}`,
     vanished && `vanished: at block ${vanished.height} the source counts up to ${vanished.upTo} only, since ${age(vanished.at, now)}`,
+    distrusted &&
+      `distrusted: ${distrusted.by} gave ${distrusted.number}${distrusted.height === undefined ? '' : ` at block ${distrusted.height}`} as watermark ${age(distrusted.at, now)} ago, which is above what is known`,
     ahead.length > 0 && `completed on the target and never seen at the source: ${ahead.map(rangeText).join(', ')}`,
     gaps.length > 0 &&
       table(

@@ -2,7 +2,7 @@ import { addInterval, countNumbers } from './interval-set.ts'
 import type { IntervalSet } from './interval-set.ts'
 import type { StreamRequest, StreamState } from './stream.ts'
 import { bounded, clip, limits, punch, without } from './stream-gaps.ts'
-import { done, isAnyWanted, learn, present, room, withPassed } from './stream-numbers.ts'
+import { done, isAnyWanted, learn, present, refused, room, withPassed } from './stream-numbers.ts'
 import type { StreamStep } from './stream-numbers.ts'
 
 type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
@@ -32,10 +32,32 @@ export function backfilled(state: StreamState, request: Of<'backfilled'>, at: nu
 }
 
 /**
- * A watermark that was kept elsewhere, on-chain or in a checkpoint: raises only. What was found undone stays so, since the target's chain
- * outranks any word.
+ * A watermark that somebody keeps elsewhere, on-chain for example. Above what is known to exist, or the cursor, it is not taken: it would pass what is yet to
+ * come, and no audit would ever look at that again. People are told by an alarm until one is given that can be taken: whose word it was may be wrong
+ * about more than this.
  */
-export function trust(state: StreamState, { number, height, by }: Pick<Of<'trust'>, 'number' | 'height' | 'by'>): StreamStep {
+export function trust(state: StreamState, request: Of<'trust'>, at: number): StreamStep {
+  const { number, height, by } = request
+  const beyond = beyondKnown(state, request)
+  if (beyond !== undefined) {
+    const distrusted = { number, ...(height !== undefined && { height }), by: clip(by), at }
+    return refused({ ...state, distrusted }, beyond)
+  }
+  const { distrusted: _, ...rest } = state
+  return trusted(rest, request)
+}
+
+function beyondKnown({ next, cursor }: StreamState, { number, height }: Of<'trust'>): string | undefined {
+  if (BigInt(number) >= BigInt(next)) return `number: ${number} is not known to exist: the highest number is below ${next}`
+  if (height === undefined || (cursor && height <= cursor.height)) return undefined
+  return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
+}
+
+/**
+ * All up to a number is resolved by somebody's word: raises only. What was found undone stays so, since the target's chain outranks any word.
+ * @param by for people; the number may be above all that the state knows (a checkpoint)
+ */
+export function trusted(state: StreamState, { number, height, by }: Pick<Of<'trust'>, 'number' | 'height' | 'by'>): StreamStep {
   const first = BigInt(number) + 1n
   if (first <= BigInt(state.first)) return present(state)
   const gaps = state.gaps.flatMap((one) => (one.state === 'undone' ? [one] : punch([one], '0', number)))

@@ -1,5 +1,5 @@
 import type { Block, StreamConfig, StreamException, StreamState } from './stream.ts'
-import { trust } from './stream-backfill.ts'
+import { trusted } from './stream-backfill.ts'
 import { assertHeight, assertNumber, assertText } from './stream-checks.ts'
 import { clip, limits } from './stream-gaps.ts'
 import { initialStream } from './stream-reducer.ts'
@@ -9,6 +9,8 @@ import { completedHeight, completedNumber } from './stream-watermark.ts'
 export interface StreamCheckpoint {
   readonly version: 1
   readonly stream: string
+  /** Of the stream's config. Absent in what older versions wrote. */
+  readonly origin?: string
   /** completed_nonce_height and completed_block_height. */
   readonly completedNumber?: string
   readonly completedHeight?: number
@@ -23,6 +25,7 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
   return {
     version: 1,
     stream: state.config.stream,
+    ...(state.config.origin !== undefined && { origin: state.config.origin }),
     ...(number !== undefined && { completedNumber: number }),
     ...(height !== undefined && { completedHeight: height }),
     ...(state.cursor && { cursor: state.cursor }),
@@ -35,11 +38,11 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
  * backfilled beside it. Throws Error that names the field of what is no checkpoint of this stream.
  */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
-  assertCheckpoint(value, config.stream)
+  assertCheckpoint(value, config)
   const { completedNumber: number, completedHeight: height, cursor, exceptions } = value
   const base = cursor && { base: cursor.height }
   const state = { ...initialStream(config), ...base, exceptions: exceptions.slice(-limits.exceptions).map(clipped) }
-  if (number !== undefined) return trust(state, { number, by: 'checkpoint', ...(height !== undefined && { height }) }).state
+  if (number !== undefined) return trusted(state, { number, by: 'checkpoint', ...(height !== undefined && { height }) }).state
   return height === undefined || state.start === undefined ? state : { ...state, start: Math.max(state.start, height + 1) }
 }
 
@@ -47,10 +50,17 @@ function clipped({ number, outcome, by, reason, at }: StreamException): StreamEx
   return { number, outcome, ...(by !== undefined && { by: clip(by) }), reason: clip(reason), at }
 }
 
-function assertCheckpoint(value: unknown, stream: string): asserts value is StreamCheckpoint {
+/** Whether it speaks of another contract, or of another network, than the stream: its numbers are then those of other transfers. */
+export function isOfOther({ origin }: Pick<StreamCheckpoint, 'origin'>, config: Pick<StreamConfig, 'origin'>): boolean {
+  return origin !== undefined && config.origin !== undefined && origin !== config.origin
+}
+
+function assertCheckpoint(value: unknown, { stream, origin }: StreamConfig): asserts value is StreamCheckpoint {
   const checkpoint = (typeof value === 'object' && value !== null ? value : {}) as Partial<Record<keyof StreamCheckpoint, unknown>>
   if (checkpoint.version !== 1) throw new Error('version: must be 1')
   if (checkpoint.stream !== stream) throw new Error(`stream: must be ${stream}`)
+  if (checkpoint.origin !== undefined) assertText(checkpoint.origin, 'origin', 256)
+  if (isOfOther({ origin: checkpoint.origin }, { origin })) throw new Error(`origin: must be ${origin}`)
   if (checkpoint.completedNumber !== undefined) assertNumber(checkpoint.completedNumber, 'completedNumber')
   if (checkpoint.completedHeight !== undefined) assertHeight(checkpoint.completedHeight, 'completedHeight')
   if (checkpoint.cursor !== undefined) {

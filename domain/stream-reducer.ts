@@ -11,6 +11,7 @@ import type {
 } from './stream.ts'
 import { backfill, backfilled, trust } from './stream-backfill.ts'
 import { clip, limits } from './stream-gaps.ts'
+import { configured, setMaxOpen, viewMaxOpen } from './stream-limit.ts'
 import { done, room } from './stream-numbers.ts'
 import type { StreamStep } from './stream-numbers.ts'
 import { audited, classified, reread, scanned, seen } from './stream-source.ts'
@@ -87,9 +88,11 @@ function answer(state: StreamState, request: StreamRequest, at: number): StreamS
     case 'backfill':
       return done(backfill(state, request.from, request.to, request.by))
     case 'trust':
-      return trust(state, request)
+      return trust(state, request, at)
     case 'setMaxOpen':
-      return done({ ...state, maxOpen: Math.min(request.maxOpen, limits.open) })
+      return setMaxOpen(state, request, at)
+    case 'configured':
+      return configured(state, request)
     case 'pause':
       return done({ ...state, paused: { by: clip(request.by), reason: clip(request.reason), at } })
     case 'resume': {
@@ -112,6 +115,7 @@ export function viewStream(state: StreamState): StreamView {
     open: open.length,
     parked: open.filter(({ parked }) => parked !== undefined).length,
     room: free,
+    maxOpen: viewMaxOpen(state),
     full: free === 0 || paused !== undefined,
     ...(paused && { paused }),
     ...gapsOf(state),
@@ -129,11 +133,12 @@ function gapsOf({ gaps }: StreamState): Pick<StreamView, 'gaps' | 'oldestGapAt'>
   return { gaps: sums, ...(gaps.length > 0 && { oldestGapAt: Math.min(...gaps.map(({ at }) => at)) }) }
 }
 
-function alarmsOf({ fork, vanished, gaps, ahead }: StreamState): readonly StreamAlarm[] {
+function alarmsOf({ fork, vanished, gaps, ahead, distrusted }: StreamState): readonly StreamAlarm[] {
   return [
     ...(fork ? ['forked' as const] : []),
     ...(vanished ? ['vanished' as const] : []),
     ...(gaps.some(({ state }) => state === 'hidden') ? ['hidden' as const] : []),
     ...(ahead.length > 0 ? ['unknown-completion' as const] : []),
+    ...(distrusted ? ['distrusted' as const] : []),
   ]
 }

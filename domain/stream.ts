@@ -41,14 +41,20 @@ export interface StreamState {
   readonly fork?: ForkAlarm
   /** The source's own count was below what its logs had shown. */
   readonly vanished?: { readonly upTo: string; readonly height: number; readonly at: number }
+  /** A watermark from elsewhere that claims more than is known to exist, and was not taken. Until one is given that can be. */
+  readonly distrusted?: Distrusted
   readonly paused?: { readonly by: string; readonly reason: string; readonly at: number }
   readonly maxOpen: number
+  /** Who ordered `maxOpen`, and when; absent: it is the config's, or was ordered before that was kept. */
+  readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
 }
 
 export interface StreamConfig {
   /** `native-bridge:{source}:{target}`, `wormhole-token-bridge:{source}:{emitter}`. */
   readonly stream: string
+  /** Whose numbers they are, `{network id}/{contract}`: the stream's id has only names. A checkpoint of another origin is worth nothing. */
+  readonly origin?: string
   /** Lowest number there can be: 1 for a native bridge, 0 for an emitter. */
   readonly first: string
   /** Block to begin with. Absent: no blocks of the source are read (a spy and the source's count alone). */
@@ -105,6 +111,13 @@ export interface Backfill {
   /** Blocks ordered since nothing was left the last time: the progress is against this. */
   readonly ordered: number
   readonly by?: string
+}
+
+export interface Distrusted {
+  readonly number: string
+  readonly height?: number
+  readonly by: string
+  readonly at: number
 }
 
 /** The node told another parent of the next block than the block that was scanned, which was final. */
@@ -166,7 +179,10 @@ export type StreamRequest =
   | { readonly kind: 'backfill'; readonly from: number; readonly to: number; readonly by: string }
   /** A watermark from elsewhere (on-chain checkpoint, operator): all up to `number` is resolved, all blocks up to `height` are done with. */
   | { readonly kind: 'trust'; readonly number: string; readonly height?: number; readonly by: string }
-  | { readonly kind: 'setMaxOpen'; readonly maxOpen: number }
+  /** Absent: as the config has it. */
+  | { readonly kind: 'setMaxOpen'; readonly maxOpen?: number; readonly by?: string }
+  /** What the config of a process that has just started says by now of what may change while the stream runs. */
+  | { readonly kind: 'configured'; readonly maxOpen: number }
   | { readonly kind: 'pause'; readonly by: string; readonly reason: string }
   | { readonly kind: 'resume' }
 
@@ -202,6 +218,8 @@ export interface StreamView {
   readonly open: number
   readonly parked: number
   readonly room: number
+  /** `ordered`: an operator has, and the config's word waits. Absent: told by an older version. */
+  readonly maxOpen?: { readonly most: number; readonly configured: number; readonly ordered?: { readonly by: string; readonly at?: number } }
   /** No room, or paused: the cursor waits. */
   readonly full: boolean
   readonly paused?: { readonly by: string; readonly reason: string; readonly at: number }
@@ -216,5 +234,5 @@ export interface StreamView {
   readonly counts: Readonly<Record<StreamCount, number>>
 }
 
-/** unknown-completion: `ahead` is not empty. */
-export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion'
+/** unknown-completion: `ahead` is not empty. distrusted: a watermark from elsewhere is above what is known. */
+export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted'

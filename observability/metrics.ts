@@ -160,7 +160,7 @@ export const metricDefinitions = {
   streamAlarm: define(
     'portage_stream_alarm',
     'gauge',
-    '1 while the stream raises this alarm (forked, vanished, hidden, unknown-completion, and those of its agent), else 0; docs/streams.md says what to do.',
+    '1 while the stream raises this alarm (forked, vanished, hidden, unknown-completion, distrusted, and those of its agent), else 0; docs/streams.md says what to do.',
     ['stream', 'kind'],
   ),
   streamPaused: define('portage_stream_paused', 'gauge', '1 while an operator has paused the stream, else 0.', ['stream']),

@@ -1,5 +1,5 @@
 import type { StreamCheckpoint } from '../domain/stream-checkpoint.ts'
-import type { StreamConfig, StreamResponse, StreamState, StreamUpdate, StreamView } from '../domain/stream.ts'
+import type { Distrusted, StreamConfig, StreamResponse, StreamState, StreamUpdate, StreamView } from '../domain/stream.ts'
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
 /** Input of the workflow `stream`: on the queue `lanes`, since it needs no chain and no key. */
@@ -7,6 +7,8 @@ export interface StreamInput {
   config: StreamConfig
   /** What it begins with if it has no state: kept outside Temporal, its block asked for by whoever starts it. */
   checkpoint?: StreamCheckpoint
+  /** The watermark of a checkpoint that is above what the source has given out: the stream begins without, and alarms. */
+  distrusted?: Omit<Distrusted, 'at'>
   /** Carried through continue-as-new. */
   state?: StreamState
   /** Continue as new after this many updates; for tests. */

@@ -33,12 +33,13 @@ export async function stream(input: StreamInput): Promise<void> {
   setCurrentDetails(details(state))
 
   await untilFull()
-  const { checkpoint: _, ...rest } = input
+  const { checkpoint: _, distrusted: __, ...rest } = input
   await continueAsNew<typeof stream>({ ...rest, state })
 }
 
 /** A checkpoint that is none costs a longer backfill, and never the stream: whoever starts it has told people already. */
-function begin({ config, checkpoint }: StreamInput): StreamState {
+function begin({ config, checkpoint, distrusted }: StreamInput): StreamState {
+  if (distrusted !== undefined) return { ...initialStream(config), distrusted: { ...distrusted, at: Date.now() } }
   if (checkpoint === undefined) return initialStream(config)
   try {
     return fromCheckpoint(config, checkpoint)

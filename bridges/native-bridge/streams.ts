@@ -9,7 +9,7 @@ import { agreedHighestNonce, completedByMost, completedIn, initiatedIn, recorded
 /** A direction as a stream: both of its chains are read. */
 export interface NativeSourceOptions {
   readonly route: NativeRoute
-  readonly source: StreamReader
+  readonly source: StreamReader & { readonly networkId: string }
   readonly target: StreamReader
   /** Block of the source to begin with. */
   readonly startBlock: number
@@ -33,7 +33,13 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
 
   return {
     kind: 'scanned',
-    config: { stream: streamName(route), first: '1', start: startBlock, maxOpen },
+    config: {
+      stream: streamName(route),
+      origin: `${source.networkId}/${sourceBridge.toLowerCase()}`,
+      first: '1',
+      start: startBlock,
+      maxOpen,
+    },
     bridge: nativeBridge,
     sourceChain,
     targetChain,

@@ -6,7 +6,7 @@ import { wormholeTokenBridge } from './message.ts'
 import { type Emitter, publishedIn, type SourceReader } from './published.ts'
 
 export interface TokenBridgeSourceOptions extends Emitter {
-  readonly chain: SourceReader
+  readonly chain: SourceReader & { readonly networkId: string }
   /** The token bridges that this process is connected to, by chain. */
   readonly targets: ReadonlyMap<ChainName, { readonly chain: ContractReader; readonly tokenBridge: string }>
   readonly begins: SignedSource['begins']
@@ -36,7 +36,13 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
 
   return {
     kind: 'signed',
-    config: { stream: `${wormholeTokenBridge}:${sourceChain}:${emitter}`, first: begins.first ?? '0', maxOpen },
+    config: {
+      stream: `${wormholeTokenBridge}:${sourceChain}:${emitter}`,
+      // The emitter is in the name; the core contract counts.
+      origin: `${chain.networkId}/${core.toLowerCase()}`,
+      first: begins.first ?? '0',
+      maxOpen,
+    },
     bridge: wormholeTokenBridge,
     sourceChain,
     emitterChain,

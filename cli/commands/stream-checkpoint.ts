@@ -49,7 +49,14 @@ function writeCommand({ context, action }: Cli): Command {
       action(async (globals: GlobalOptions, stream: string) => {
         const config = await readConfig(context, globals)
         const store = storeOf(config)
-        const written = checkpointOf(await withClient(config, (client) => readStream(client, stream)))
+        const state = await withClient(config, (client) => readStream(client, stream))
+        // It would be believed by nobody, and take the place of a better one.
+        if (state.start !== undefined && !state.cursor)
+          throw new RelayerError('INPUT_INVALID', {
+            detail: 'the stream has read no block yet: there is nothing to keep',
+            facts: { stream },
+          })
+        const written = checkpointOf(state)
         await store.write(written)
         print(context, globals, { stream, written }, checkpointsText(config, written, undefined))
         return exitCodes.ok

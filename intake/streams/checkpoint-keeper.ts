@@ -1,5 +1,5 @@
-import { toRelayerError } from '../../domain/errors.ts'
-import { checkpointOf } from '../../domain/stream-checkpoint.ts'
+import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import { checkpointOf, isOfOther } from '../../domain/stream-checkpoint.ts'
 import type { StreamCheckpoint } from '../../domain/stream-checkpoint.ts'
 import type { StreamConfig } from '../../domain/stream.ts'
 import type { Logger } from '../../observability/logger.ts'
@@ -8,21 +8,21 @@ import type { AgentAlarm } from './report.ts'
 import type { StreamClient } from './stream-client.ts'
 
 export interface CheckpointKeeperOptions {
-  readonly config: Pick<StreamConfig, 'stream' | 'start'>
+  readonly config: Pick<StreamConfig, 'stream' | 'start' | 'origin'>
   /** Absent: none is kept. */
   readonly store: CheckpointStore | undefined
   readonly alarms: Set<AgentAlarm>
   readonly logger: Logger
 }
 
-/** The checkpoint of one stream, as one process reads and writes it. Nothing of it ever throws: without a checkpoint more is read, and that is all. */
+/** The checkpoint of one stream, as one process reads and writes it. What is wrong with it is told to people, by an alarm and the log. */
 export interface CheckpointKeeper {
-  /** Undefined: there is none, or none that can be used. */
+  /** Undefined: there is none, or none that can be used. Throws CHECKPOINT_UNAVAILABLE: there may be one. */
   read(): Promise<StreamCheckpoint | undefined>
   /** What is kept is of no use: an alarm, until one is written. */
   complain(error: unknown): void
   /**
-   * Writes the stream as it stands.
+   * Writes the stream as it stands. Throws what asking for its state throws.
    * @param news what a checkpoint would say by the view: only when it has changed is the whole state asked for; undefined: nothing worth keeping
    */
   keep(line: Pick<StreamClient, 'state'>, news: string | undefined): Promise<void>
@@ -31,7 +31,7 @@ export interface CheckpointKeeper {
 }
 
 export function createCheckpointKeeper({ config, store, alarms, logger }: CheckpointKeeperOptions): CheckpointKeeper {
-  const { stream, start } = config
+  const { stream, start, origin } = config
   let written: string | undefined
   let writtenAt: number | undefined
 
@@ -41,16 +41,22 @@ export function createCheckpointKeeper({ config, store, alarms, logger }: Checkp
   }
 
   function complain(error: unknown): void {
-    raise('the checkpoint of a stream is of no use; it begins without, and reads more', error)
+    raise('the checkpoint of a stream cannot be used', error)
   }
 
   return {
     complain,
     async read() {
       try {
-        return await store?.read(stream)
+        const found = await store?.read(stream)
+        if (!found || !isOfOther(found, config)) return found
+        throw new RelayerError('CHECKPOINT_INVALID', {
+          detail: `origin: it is of ${found.origin}, and not of ${origin}`,
+          facts: { stream },
+        })
       } catch (error) {
         complain(error)
+        if (toRelayerError(error).code === 'CHECKPOINT_UNAVAILABLE') throw error
         return undefined
       }
     },

@@ -30,6 +30,7 @@ const text = z.string().min(1).max(1_000)
 const checkpointSchema = z.strictObject({
   version: z.literal(1),
   stream: text,
+  origin: z.string().min(1).max(256).optional(),
   completedNumber: number.optional(),
   completedHeight: height.optional(),
   cursor: z.strictObject({ height, hash: z.string().min(1).max(128) }).optional(),

@@ -19,13 +19,23 @@ const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
   'vanished',
   'hidden',
   'unknown-completion',
+  'distrusted',
   'checkpoint',
   'mismatch',
   'refused',
 ]
 
-/** The stream as this process last heard of it, as metrics. What is over is set to 0, so that its alert ends. */
-export function reportStream(metrics: Metrics, view: StreamView, { finalized, alarms = [], checkpointAt }: StreamReport): void {
+/**
+ * The stream as this process last heard of it, as metrics. What is over is set to 0, so that its alert ends.
+ * @param view absent: nothing was heard of it yet, and only the agent's own alarms are told
+ */
+export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamReport): void {
+  const raised = new Set<string>([...(view?.alarms ?? []), ...(report.alarms ?? [])])
+  if (view || raised.size > 0) for (const kind of alarmKinds) metrics.streamAlarm.set({ stream, kind }, raised.has(kind) ? 1 : 0)
+  if (view) reportView(metrics, view, report)
+}
+
+function reportView(metrics: Metrics, view: StreamView, { finalized, checkpointAt }: StreamReport): void {
   const { stream, nextHeight, completedNumber, completedHeight, gaps, oldestGapAt } = view
   const now = Date.now()
   if (nextHeight !== undefined) {
@@ -40,7 +50,5 @@ export function reportStream(metrics: Metrics, view: StreamView, { finalized, al
   if (completedHeight !== undefined) metrics.streamCompletedHeight.set({ stream }, completedHeight)
   metrics.streamBackfillLeft.set({ stream }, view.backfill.left)
   metrics.streamPaused.set({ stream }, view.paused ? 1 : 0)
-  const raised = new Set<string>([...view.alarms, ...alarms])
-  for (const kind of alarmKinds) metrics.streamAlarm.set({ stream, kind }, raised.has(kind) ? 1 : 0)
   if (checkpointAt !== undefined) metrics.streamCheckpointAge.set({ stream }, Math.max(0, now - checkpointAt) / 1_000)
 }

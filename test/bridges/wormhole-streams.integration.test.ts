@@ -31,7 +31,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
       [2, 'ethereum'],
       [4, 'bsc'],
     ]),
-    reader: SourceReader = chain,
+    reader: SourceReader & { readonly networkId: string } = chain,
   ) =>
     createTokenBridgeSource({
       chain: reader,
@@ -82,7 +82,12 @@ describe('a token bridge as a numbered source, on real contracts', () => {
 
   it('is named by its chain and emitter', () => {
     expect(source).toMatchObject({ kind: 'signed', bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', emitterChain: 2 })
-    expect(source.config).toEqual({ stream: `wormhole-token-bridge:ethereum:${emitter()}`, first: '0', maxOpen: 10 })
+    expect(source.config).toEqual({
+      stream: `wormhole-token-bridge:ethereum:${emitter()}`,
+      origin: `${chain.networkId}/${ethereum.core.toLowerCase()}`,
+      first: '0',
+      maxOpen: 10,
+    })
   })
 
   it('knows its highest number at finality, and none of who published nothing', async () => {
@@ -150,8 +155,9 @@ describe('a token bridge as a numbered source, on real contracts', () => {
   it('reads blocks of those numbers only that are wanted', async () => {
     const range = { fromBlock: 0, toBlock: chain.heads.current!.finalized }
     const read: number[] = []
-    const counting: SourceReader = {
+    const counting: SourceReader & { readonly networkId: string } = {
       name: chain.name,
+      networkId: chain.networkId,
       call: (to, data, at) => chain.call(to, data, at),
       logs: (filter, at) => chain.logs(filter, at),
       block(height, at) {

@@ -39,6 +39,8 @@ export function scannedSourceSuite(name: string, start: () => Promise<ScannedSou
     test('names its stream, and where that begins', () => {
       expect(source.config).toEqual({
         stream: expect.stringMatching(new RegExp(`^${source.bridge}:${source.sourceChain}:`)),
+        // A network and a contract, so that a checkpoint of another is known.
+        origin: expect.stringMatching(/^.+\/.+$/),
         first: expect.stringMatching(/^[01]$/),
         start: expect.any(Number),
         maxOpen: expect.any(Number),

@@ -94,6 +94,30 @@ describe('BOOTSTRAP', () => {
     expect(viewStream(undone)).toMatchObject({ completedNumber: '2', blockedBy: { number: '3', why: 'undone' } })
   })
 
+  it('does not take a watermark above what is known, and tells people until one is given that it can take', () => {
+    const state = tell(initialStream(config), block(9, 3))
+    const beyond: StreamRequest = { kind: 'trust', number: '4', by: 'chain' }
+    expect(answered(state, beyond)).toEqual({ kind: 'refused', detail: 'number: 4 is not known to exist: the highest number is below 4' })
+    const alarmed = tell(state, beyond)
+    expect(viewStream(alarmed)).toMatchObject({ alarms: ['distrusted'], next: '4', gaps: { unobserved: '2' }, open: 1 })
+    expect(alarmed.distrusted).toEqual({ number: '4', by: 'chain', at: 1_000 })
+    const high: StreamRequest = { kind: 'trust', number: '2', height: 10, by: 'chain' }
+    expect(answered(alarmed, high)).toEqual({ kind: 'refused', detail: 'height: above the cursor (9)' })
+    expect(answered(initialStream(config), { ...high, number: '0' })).toMatchObject({ kind: 'refused' })
+    const good = tell(alarmed, { ...high, height: 5 })
+    expect(viewStream(good)).toMatchObject({ alarms: [], completedNumber: '2' })
+  })
+
+  it('takes no checkpoint of another contract, or of another network', () => {
+    const own = { ...config, origin: '1/0xaa' }
+    const kept = checkpointOf(tell(initialStream(own), block(1, 1), completed(1)))
+    expect(kept.origin).toBe('1/0xaa')
+    expect(viewStream(fromCheckpoint(own, kept)).completedNumber).toBe('1')
+    for (const origin of ['1/0xbb', '5/0xaa']) expect(() => fromCheckpoint({ ...config, origin }, kept)).toThrow('origin')
+    // What older versions wrote has none.
+    expect(viewStream(fromCheckpoint(own, checkpointOf(tell(initialStream(config), block(1, 1), completed(1))))).completedNumber).toBe('1')
+  })
+
   it.each([
     [null, 'version'],
     [{ version: 1, stream: 'other', exceptions: [] }, 'stream'],

@@ -220,6 +220,20 @@ export class StreamWorld {
     this.tell(0, { kind: 'skip', number: String(number), by: 'ops', reason: 'test' })
   }
 
+  /** A watermark from elsewhere: what is true of the source's final blocks, whether the stream knows of it yet or not, and `above` it nothing. */
+  trust(above: number): void {
+    const all = this.all(this.final)
+    const open = all.findIndex(([, id]) => !this.proved.has(id) && !this.ended.has(id))
+    const resolved = open < 0 ? all.length : open
+    const number = String(Math.max(resolved, 1) + (above > 0 ? Math.max(0, Number(this.stream.next) - 1 - resolved) + above : 0))
+    if (resolved === 0 && above === 0) return
+    const request = { kind: 'trust', number, by: 'chain' } as const
+    // What is not true is not told again: once it is known to exist, an operator's word is believed.
+    const answer = above > 0 ? this.#apply([request])[0] : this.tell(0, request)
+    assert.equal(answer?.kind === 'refused', BigInt(number) >= BigInt(this.stream.next))
+    assert.equal(viewStream(this.stream).alarms.includes('distrusted'), answer?.kind === 'refused')
+  }
+
   copy(): void {
     this.#copies = [
       ...this.#copies,

@@ -24,6 +24,8 @@ const happenings: Record<string, [weight: number, (world: StreamWorld, a: number
   end: [2, (world, a) => world.end(a)],
   park: [2, (world, a) => world.park(a)],
   skip: [1, (world, a) => world.skip(1 + a)],
+  trust: [1, (world) => world.trust(0)],
+  trustTooMuch: [1, (world, a) => world.trust(1 + a)],
   backfill: [1, (world, a, b) => world.operator({ kind: 'backfill', from: a, to: a + b, by: 'ops' })],
   setMaxOpen: [1, (world, a) => world.operator({ kind: 'setMaxOpen', maxOpen: 1 + (a % 6) })],
   pause: [1, (world) => world.operator({ kind: 'pause', by: 'ops', reason: 'test' })],

@@ -266,6 +266,7 @@ describe('the size', () => {
     state = at([
       { kind: 'pause', by: long, reason: long },
       { kind: 'audited', upTo: '0', height: far, present: [] },
+      { kind: 'trust', number: String(top), height: far, by: long },
     ])
     expect([state.gaps.length, state.ahead.length, state.exceptions.length]).toEqual([limits.gaps, limits.ahead, limits.exceptions])
     expect(state.open.length).toBeGreaterThan(340)

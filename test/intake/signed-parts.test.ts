@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Block, HeadEvent } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/errors.ts'
 import { fromCheckpoint, type StreamCheckpoint } from '../../domain/stream-checkpoint.ts'
 import { initialStream, viewStream } from '../../domain/stream-reducer.ts'
 import { beginSigned } from '../../intake/streams/signed/begin.ts'
 import { classifications, type GapName } from '../../intake/streams/signed/names.ts'
 import { createTailProof } from '../../intake/streams/signed/tail.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
 
 describe('where the stream of an emitter begins', () => {
   const source = (highest?: string, first?: string) => ({
@@ -26,7 +28,7 @@ describe('where the stream of an emitter begins', () => {
     }
     const input = await beginSigned(from, read, (problem) => problems.push(problem))
     const state = input.checkpoint ? fromCheckpoint(input.config, input.checkpoint) : initialStream(input.config)
-    return { next: viewStream(state).next, problems: problems.length }
+    return { next: viewStream(state).next, problems: problems.length, ...(input.distrusted && { distrusted: input.distrusted.number }) }
   }
 
   it.each([
@@ -44,8 +46,15 @@ describe('where the stream of an emitter begins', () => {
 
   it('without a checkpoint that is broken or of another network', async () => {
     expect(await begin(source('5000'), new Error('broken'))).toEqual({ next: '4001', problems: 1 })
-    expect(await begin(source('5000'), checkpoint('5001'))).toEqual({ next: '4001', problems: 1 })
-    expect(await begin(source(), checkpoint('0'))).toEqual({ next: '0', problems: 1 })
+    expect(await begin(source('5000'), checkpoint('5001'))).toEqual({ next: '4001', problems: 1, distrusted: '5001' })
+    expect(await begin(source(), checkpoint('0'))).toEqual({ next: '0', problems: 1, distrusted: '0' })
+  })
+
+  it('not before its checkpoint could be asked for: what is a thousand numbers behind would be missed for good', async () => {
+    const away = new RelayerError('CHECKPOINT_UNAVAILABLE')
+    expect(await codeOfAsync(() => begin(source('5000'), away))).toBe('CHECKPOINT_UNAVAILABLE')
+    // Where the config says where it begins, the checkpoint only spares work.
+    expect(await begin(source('5000', '17'), away)).toEqual({ next: '17', problems: 1 })
   })
 
   it('not before the source could be asked', async () => {

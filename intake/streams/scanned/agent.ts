@@ -3,6 +3,7 @@ import type { StreamView } from '../../../domain/stream.ts'
 import type { Metrics } from '../../../observability/metrics.ts'
 import { createCheckpointKeeper } from '../checkpoint-keeper.ts'
 import type { CheckpointStore } from '../checkpoints.ts'
+import { createConfigured } from '../configured.ts'
 import { loopsEnded, runLoop } from '../loop.ts'
 import type { LoopOptions } from '../loop.ts'
 import { type AgentAlarm, reportStream } from '../report.ts'
@@ -37,7 +38,7 @@ export interface ScannedAgent {
 }
 
 /** Pauses without anything that wakes, ms. */
-const every = { headMs: 2_000, backfillMs: 1_000, gapsMs: 1_000, endsMs: 4_000, checkpointMs: 5_000 } as const
+const every = { headMs: 2_000, backfillMs: 1_000, gapsMs: 1_000, endsMs: 4_000, checkpointMs: 5_000, configMs: 5_000 } as const
 
 export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
   const { source, sourceChain, targetChain, client, logger, auditMs, checkpoints: store, isHalted } = options
@@ -45,7 +46,7 @@ export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
   const stopping = new AbortController()
   const alarms = new Set<AgentAlarm>()
   const keeper = createCheckpointKeeper({ config, store, alarms, logger })
-  const beginning = createScannedBegin({ config, sourceChain, keeper, logger })
+  const beginning = createScannedBegin({ source, sourceChain, keeper, logger })
   const line = new StreamClient({ client, config, logger, begin: beginning.begin })
   const work = { ...createWork({ ...options, line }, stopping.signal), alarms }
   let loops: readonly Promise<void>[] = []
@@ -77,6 +78,7 @@ export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
         run('backfill', createBackfill(work), () => every.backfillMs),
         run('gaps', createGapFiller(work), () => every.gapsMs),
         run('ends', createEnds(work), () => every.endsMs),
+        run('config', createConfigured({ wanted: source, line, logger }), () => every.configMs),
         run(
           'audit',
           () => auditStream(work).then(() => false),
@@ -95,17 +97,16 @@ export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
       await loopsEnded(loops)
     },
     report(metrics) {
-      if (!line.view) return
       const raised = [...alarms].filter((alarm) => alarm !== 'mismatch' || isHalted())
       const finalized = sourceChain.heads.current?.finalized
-      reportStream(metrics, line.view, { finalized, alarms: raised, checkpointAt: keeper.writtenAt })
+      reportStream(metrics, config.stream, line.view, { finalized, alarms: raised, checkpointAt: keeper.writtenAt })
     },
   }
 }
 
 /** What its checkpoint would say; undefined: no block was scanned yet. */
-function newsOf({ nextHeight, completedNumber, completedHeight, counts }: Partial<StreamView> = {}): string | undefined {
-  return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts])
+function newsOf({ nextHeight, completedNumber, completedHeight, counts, gaps }: Partial<StreamView> = {}): string | undefined {
+  return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts, gaps?.undone])
 }
 
 /** One audit now, for a person, with what the source's table has of the gaps started. Throws STREAM_NOT_FOUND, and what an audit throws. */

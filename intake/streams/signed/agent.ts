@@ -4,6 +4,7 @@ import type { Metrics } from '../../../observability/metrics.ts'
 import type { Outcome } from '../../submissions.ts'
 import { createCheckpointKeeper } from '../checkpoint-keeper.ts'
 import type { CheckpointStore } from '../checkpoints.ts'
+import { createConfigured } from '../configured.ts'
 import { loopsEnded, runLoop } from '../loop.ts'
 import { type AgentAlarm, reportStream } from '../report.ts'
 import { StreamClient } from '../stream-client.ts'
@@ -36,7 +37,7 @@ export interface SignedAgent {
 }
 
 /** Pauses, ms. A tick only looks whether there is something to do; that is free. */
-const every = { tickMs: 500, endsMs: 3_000, checkpointMs: 5_000 } as const
+const every = { tickMs: 500, endsMs: 3_000, checkpointMs: 5_000, configMs: 5_000 } as const
 
 export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   const { source, chain, client, logger, checkpoints: store, auditMs } = options
@@ -101,7 +102,7 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   }
 
   async function keep(): Promise<boolean> {
-    await keeper.keep(line, line.view?.completedNumber)
+    await keeper.keep(line, newsOf(line.view))
     return false
   }
 
@@ -116,6 +117,7 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
       loops = [
         runLoop({ ...common, name: 'audit', look, everyMs: () => every.tickMs }),
         runLoop({ ...common, name: 'ends', look: ends, everyMs: () => every.endsMs }),
+        runLoop({ ...common, name: 'config', look: createConfigured({ wanted: source, line, logger }), everyMs: () => every.configMs }),
         runLoop({ ...common, name: 'checkpoint', look: keep, everyMs: () => every.checkpointMs }),
       ]
     },
@@ -129,7 +131,7 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
       await loopsEnded(loops)
     },
     report(metrics) {
-      if (line.view) reportStream(metrics, line.view, { alarms, checkpointAt: keeper.writtenAt })
+      reportStream(metrics, stream, line.view, { alarms, checkpointAt: keeper.writtenAt })
     },
     listening() {
       tail.begin()
@@ -144,6 +146,13 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
       )
     },
   }
+}
+
+/** What its checkpoint would say: the watermark, and what ended above it without a delivery, or is taken up again. */
+function newsOf({ completedNumber, counts, gaps }: Partial<StreamView> = {}): string | undefined {
+  if (counts === undefined) return undefined
+  const { rejected, declined, cancelled, skipped } = counts
+  return JSON.stringify([completedNumber, rejected, declined, cancelled, skipped, gaps?.undone])
 }
 
 function missingOf({ gaps }: StreamView): bigint {

@@ -1,5 +1,5 @@
 import type { SignedSource } from '../../../bridges/source-port.ts'
-import { RelayerError } from '../../../domain/errors.ts'
+import { RelayerError, toRelayerError } from '../../../domain/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream-checkpoint.ts'
 import type { StreamInput } from '../../../temporal/stream.ts'
 
@@ -9,7 +9,8 @@ const below = 1_000n
 /**
  * What the stream of an emitter begins with: the first number of the config; else all above a checkpoint's watermark; else the latest thousand. A checkpoint
  * above what the source has given out is one of another network, and counts for nothing.
- * Throws what reads throw: nothing is begun before the source could be asked.
+ * Throws what reads throw: nothing is begun before the source could be asked. Where the config names no first number, neither before the checkpoint could be
+ * read (CHECKPOINT_UNAVAILABLE): what is more than a thousand numbers behind would never be looked at again.
  * @param onProblem a checkpoint that could not be used, for people
  */
 export async function beginSigned(
@@ -20,6 +21,7 @@ export async function beginSigned(
   const { config, begins } = source
   const highest = await source.highest()
   const checkpoint = await readCheckpoint().catch((error: unknown) => {
+    if (begins.first === undefined && toRelayerError(error).code === 'CHECKPOINT_UNAVAILABLE') throw error
     onProblem(error)
     return undefined
   })
@@ -28,7 +30,8 @@ export async function beginSigned(
     const detail = `It speaks of number ${checkpoint.completedNumber}, and the source's highest is ${highest ?? 'none'}.`
     onProblem(new RelayerError('CHECKPOINT_INVALID', { detail, facts: { stream: config.stream } }))
   }
-  const kept = trusted ? { checkpoint: trusted } : {}
+  const number = trusted ? undefined : checkpoint?.completedNumber
+  const kept = { ...(trusted && { checkpoint: trusted }), ...(number !== undefined && { distrusted: { number, by: 'checkpoint' } }) }
   if (begins.first !== undefined || trusted?.completedNumber !== undefined) return { config, ...kept }
   const next = highest === undefined ? 0n : BigInt(highest) + 1n
   return { config: { ...config, first: String(next > below ? next - below : 0n) }, ...kept }
