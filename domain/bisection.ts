@@ -49,9 +49,22 @@ export function tried<T>(state: Bisection<T>, completed: boolean): Bisection<T> 
   if (completed) return { ...rest, size: isFull(state, batch) ? Math.min(most, size * 2) : size }
   if (batch.length === 1) return { ...rest, isolated: [...state.isolated, ...batch] }
   const middle = Math.ceil(batch.length / 2)
-  // Halves of a half that fail say where the bad one is, not that batches are too large.
-  const smaller = state.halves.length > 0 ? size : Math.max(1, Math.floor(batch.length / 2))
-  return { ...rest, halves: [batch.slice(0, middle), batch.slice(middle), ...rest.halves], size: smaller }
+  return { ...rest, halves: [batch.slice(0, middle), batch.slice(middle), ...rest.halves], size: smallerThan(state, batch) }
+}
+
+/**
+ * After a try that told nothing of the transfers (a node timed out on it, say). They are off the list; should it have been too much for the node, the
+ * next new batch is smaller: one that never comes back with an answer would be tried for ever.
+ */
+export function unanswered<T>(state: Bisection<T>): Bisection<T> {
+  const batch = nextBatch(state)
+  if (!batch) return state
+  return { ...without(state), size: smallerThan(state, batch) }
+}
+
+/** Halves of a half that fail say where the bad one is, not that batches are too large. */
+function smallerThan<T>({ halves, size }: Bisection<T>, batch: readonly T[]): number {
+  return halves.length > 0 ? size : Math.max(1, Math.floor(batch.length / 2))
 }
 
 function without<T>(state: Bisection<T>): Bisection<T> {

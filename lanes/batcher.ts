@@ -1,4 +1,4 @@
-import { bisection, type Bisection, extended, nextBatch, tried } from '../domain/bisection.ts'
+import { bisection, type Bisection, extended, nextBatch, tried, unanswered } from '../domain/bisection.ts'
 import type { Waiting } from './waiting-room.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -151,24 +151,36 @@ export class Batcher<R extends Omit<Waiting, 'since'>, T> {
     const suspects = this.#state.halves.length > 0
     if (!suspects) this.#state = extended(this.#state, this.#room.take(this.#state.size, this.#now()))
     const batch = (nextBatch(this.#state) ?? []).filter(({ expired }) => !expired)
-    if (batch.length > 0) this.#departures = [...this.#departures, this.#now()]
+    if (batch.length === 0) return this.#goOn(tried(this.#state, true))
+    this.#departures = [...this.#departures, this.#now()]
     this.#leaving = batch
-    const left = batch.length > 0 ? await this.#depart(batch, suspects) : { together: true, answers: new Map<R, T>() }
+    const left = await this.#depart(batch, suspects)
     this.#leaving = []
-    this.#state = { ...tried(this.#state, left.together), isolated: [] }
+    if (!left) return this.#goOn(unanswered(this.#state))
+    this.#goOn(tried(this.#state, left.together))
+    this.#answer(batch, left)
+  }
+
+  #goOn(state: Bisection<Passenger<R, T>>): void {
+    this.#state = { ...state, isolated: [] }
+  }
+
+  /** Who has no answer waits on, in the room or in a half of those who could not go together. */
+  #answer(batch: readonly Passenger<R, T>[], { together, answers }: Departure<R, T>): void {
     const halved = new Set(this.#state.halves.flat())
     for (const passenger of batch) {
-      const answer = left.answers.get(passenger.rider) ?? (passenger.expired ? passenger.late : undefined)
+      const answer = answers.get(passenger.rider) ?? (passenger.expired ? passenger.late : undefined)
       // Of one that could not go even alone, whoever departs has to say why.
-      const lost = !left.together && !halved.has(passenger)
+      const lost = !together && !halved.has(passenger)
       if (answer !== undefined || lost) {
         passenger.expired = true
         passenger.settle(answer ?? passenger.late)
-      } else if (left.together) this.#room.enter(passenger)
+      } else if (together) this.#room.enter(passenger)
     }
   }
 
-  async #depart(batch: readonly Passenger<R, T>[], suspects: boolean): Promise<Departure<R, T>> {
+  /** Undefined: it failed, and with it all who were to leave. */
+  async #depart(batch: readonly Passenger<R, T>[], suspects: boolean): Promise<Departure<R, T> | undefined> {
     try {
       const riders = batch.map(({ rider }) => rider)
       return await this.#options.depart(riders, suspects)
@@ -177,7 +189,7 @@ export class Batcher<R extends Omit<Waiting, 'since'>, T> {
         passenger.expired = true
         passenger.fail(error)
       }
-      return { together: true, answers: new Map() }
+      return undefined
     }
   }
 }

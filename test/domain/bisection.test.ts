@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Bisection, bisection, extended, nextBatch, tried } from '../../domain/bisection.ts'
+import { type Bisection, bisection, extended, nextBatch, tried, unanswered } from '../../domain/bisection.ts'
 
 interface Run {
   readonly completed: readonly number[]
@@ -48,6 +48,28 @@ describe('bisection of batches', () => {
         },
       ),
     )
+  })
+
+  it('tries fewer together after a try that told nothing, until one is answered', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 39 }), fc.integer({ min: 100, max: 400 }), (answered, count) => {
+        let state = bisection(upTo(count), { size: 40 })
+        const sizes: number[] = []
+        for (let batch = nextBatch(state); batch && batch.length > answered; batch = nextBatch(state)) {
+          sizes.push(batch.length)
+          const before = state.waiting.length
+          state = unanswered(state)
+          expect(state.halves).toEqual([])
+          expect(state.waiting).toHaveLength(before - batch.length)
+        }
+        expect(sizes.length).toBeLessThanOrEqual(6)
+        expect(state.size).toBeLessThanOrEqual(Math.max(answered, 1))
+      }),
+    )
+    // A half of what could not go together says nothing of sizes; the other half is still to be tried.
+    const halved = tried(bisection(upTo(8), { size: 8 }), false)
+    expect(unanswered(halved)).toMatchObject({ halves: [[4, 5, 6, 7]], size: 4, isolated: [] })
+    expect(unanswered(bisection([]))).toEqual(bisection([]))
   })
 
   it('finds the size that a block takes, and stays near it', () => {
