@@ -56,9 +56,10 @@ export function assertStreamRequest(request: StreamRequest, path: string): void 
       if (request.height !== undefined) assertHeight(request.height, `${path}.height`)
       return assertText(request.by, `${path}.by`)
     case 'setMaxOpen':
-      assertHeight(request.maxOpen, `${path}.maxOpen`)
-      if (request.maxOpen === 0) throw new Error(`${path}.maxOpen: must be at least 1; to stop the stream, pause it`)
-      return
+      if (request.by !== undefined) assertText(request.by, `${path}.by`)
+      return request.maxOpen === undefined ? undefined : assertMaxOpen(request.maxOpen, path)
+    case 'configured':
+      return assertMaxOpen(request.maxOpen, path)
     case 'pause':
       assertText(request.by, `${path}.by`)
       return assertText(request.reason, `${path}.reason`)
@@ -67,6 +68,11 @@ export function assertStreamRequest(request: StreamRequest, path: string): void 
     default:
       throw new Error(`${path}.kind: unknown`)
   }
+}
+
+function assertMaxOpen(maxOpen: number, path: string): void {
+  assertHeight(maxOpen, `${path}.maxOpen`)
+  if (maxOpen === 0) throw new Error(`${path}.maxOpen: must be at least 1; to stop the stream, pause it`)
 }
 
 function assertReading(reading: Reading & { readonly from: number; readonly to: number }, path: string): void {

@@ -5,6 +5,7 @@ import { checkChains } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
 import { checkNativeRoutes } from '../doctor/native.ts'
 import { checkServices } from '../doctor/services.ts'
+import { checkStreams } from '../doctor/streams.ts'
 import { checkTemporal } from '../doctor/temporal.ts'
 import { print } from '../output.ts'
 
@@ -17,7 +18,13 @@ export function doctorCommand({ context, action }: Cli): Command {
       action(async (globals): Promise<ExitCode> => {
         const config = await readConfig(context, globals)
         const checks = (
-          await Promise.all([checkTemporal(config), checkChains(config), checkNativeRoutes(config), checkServices(config)])
+          await Promise.all([
+            checkTemporal(config),
+            checkChains(config),
+            checkNativeRoutes(config),
+            checkServices(config),
+            checkStreams(config),
+          ])
         ).flat()
         const failed = checks.filter(({ status }) => status === 'fail').length
         const warned = checks.filter(({ status }) => status === 'warn').length
@@ -45,7 +52,7 @@ function checksText(checks: readonly Check[]): string {
 const help = `
 Looks at: the Temporal server, its namespace and search attributes; each node's network, head and finality; the Wormhole contracts and
 the guardian set; the native bridges' contracts, pause, budget and roles; the lanes' balances and keys, each of which signs a no-op that is
-thrown away; the guardian spy; the guardian APIs. The exit code is 1 if anything failed.
+thrown away; the guardian spy; the guardian APIs; whether the streams run by what the config says. The exit code is 1 if anything failed.
 
 Example:
   portage doctor --json`

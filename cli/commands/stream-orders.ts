@@ -73,12 +73,23 @@ function resume(cli: Cli): Command {
 
 function setMaxOpen(cli: Cli): Command {
   return streamArgument('set-max-open')
-    .argument('<transfers>', `most transfers that are under way at a time, 1 to ${limits.open}; parked ones do not count`, mostOpen)
-    .description('Change how many transfers of the stream are under way at a time; beyond it the cursor waits.')
-    .addHelpText('after', `\nExample:\n  portage stream set-max-open ${example} 50`)
+    .argument(
+      '<transfers>',
+      `most transfers that are under way at a time, 1 to ${limits.open}; parked ones do not count; configured: as the config has it`,
+      mostOpen,
+    )
+    .description('Change how many transfers of the stream are under way at a time; beyond it the cursor waits. It outranks the config.')
+    .option('--by <name>', 'who says so (default: the user of the operating system)')
+    .addHelpText('after', `\nExamples:\n  portage stream set-max-open ${example} 50\n  portage stream set-max-open ${example} configured`)
     .action(
-      cli.action(async (globals: GlobalOptions, stream: string, maxOpen: number) =>
-        order(cli, globals, stream, { kind: 'setMaxOpen', maxOpen }, { done: `at most ${maxOpen} open` }),
+      cli.action(async (globals: GlobalOptions, stream: string, most: number | 'configured', { by = osUser() }: { by?: string }) =>
+        order(
+          cli,
+          globals,
+          stream,
+          { kind: 'setMaxOpen', by, ...(most !== 'configured' && { maxOpen: most }) },
+          { done: most === 'configured' ? 'as many open as the config says' : `at most ${most} open` },
+        ),
       ),
     )
 }
@@ -105,7 +116,8 @@ function trust(cli: Cli): Command {
     )
 }
 
-function mostOpen(text: string): number {
+function mostOpen(text: string): number | 'configured' {
+  if (text === 'configured') return text
   const most = height(text)
   if (most < 1 || most > limits.open) throw new InvalidArgumentError(`It must be from 1 to ${limits.open}.`)
   return most

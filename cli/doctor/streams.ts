@@ -1,0 +1,61 @@
+import { createBridges } from '../../bridges/registry.ts'
+import type { Source } from '../../bridges/source-port.ts'
+import { createChain } from '../../chains/registry.ts'
+import type { Config } from '../../config/schema.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { viewStream } from '../../domain/stream-reducer.ts'
+import { lateOf } from '../../intake/streams/configured.ts'
+import { queryState } from '../../intake/streams/stream-calls.ts'
+import { maxOpenText } from '../stream-text.ts'
+import { withClient } from '../temporal.ts'
+import type { Check, Finding } from './check.ts'
+import { look } from './check.ts'
+import type { Client } from '@temporalio/client'
+
+/** Each stream of the config: does it run, and by what the config says? Nothing of one whose Temporal does not answer: that is said elsewhere. */
+export async function checkStreams(config: Config): Promise<Check[]> {
+  const { sources, close } = sourcesOf(config)
+  try {
+    return await withClient(config, (client) =>
+      Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source)))),
+    ).catch(() => [])
+  } finally {
+    close()
+  }
+}
+
+async function checkStream(client: Client, source: Source): Promise<Finding> {
+  const { config } = source
+  const state = await queryState(client, config.stream).catch((error: unknown) => {
+    if (error instanceof RelayerError && error.code === 'STREAM_UNREACHABLE') return error
+    throw error
+  })
+  // Who asks the doctor first starts the workers after that.
+  if (state instanceof RelayerError) return { status: 'warn', detail: 'is there, and does not answer', remedy: state.remedy }
+  if (!state) return `has not begun; at most ${config.maxOpen} transfers under way`
+  const detail = `runs; ${maxOpenText(viewStream(state).maxOpen)}`
+  const [late] = lateOf(state, source)
+  if (!late) return detail
+  const { field, began, configured, remedy } = late
+  return {
+    status: 'warn',
+    detail: `${detail}; ${field} is ${configured} and acts only where a stream begins: this one began with ${began}`,
+    remedy,
+  }
+}
+
+/** The numbered sources of the config, by chains that nothing is asked of. */
+function sourcesOf(config: Config): { readonly sources: readonly Source[]; close(): void } {
+  const chains = new Map(
+    Object.entries(config.chains).map(([name, { family, networkId, nodes, finality, blockTimeMs }]) => [
+      name,
+      createChain(family, { name, networkId, nodes, finality, blockTimeMs }),
+    ]),
+  )
+  return {
+    sources: [...createBridges(config, chains).values()].flatMap(({ sources }) => sources),
+    close() {
+      for (const chain of chains.values()) chain.close()
+    },
+  }
+}
