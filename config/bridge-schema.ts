@@ -8,16 +8,27 @@ const originToken = z
   .regex(/^[0-9]+\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
+/** Of what a stream that runs takes over. */
+const changing = 'A stream that runs takes a change over when an intake starts, unless an operator ordered another number.'
+
 /** How one emitter's messages are counted. */
 export const emitterStreamSchema = z.strictObject({
-  first: decimal.optional().describe('Lowest sequence that is looked after. Absent: 1,000 below the present one at the first start.'),
+  first: decimal
+    .optional()
+    .describe('Lowest sequence that is looked after; acts only where the stream begins. Absent: 1,000 below the present one at that time.'),
   startBlock: z
     .number()
     .int()
     .min(0)
     .optional()
     .describe('Block of its sequence `first`. Absent: only the latest blocks are read for the names of gaps.'),
-  maxOpen: z.number().int().min(1).max(limits.open).default(200).describe('Most transfers of this emitter that are under way at a time.'),
+  maxOpen: z
+    .number()
+    .int()
+    .min(1)
+    .max(limits.open)
+    .default(200)
+    .describe(`Most transfers of this emitter that are under way at a time. ${changing}`),
 })
 
 export const wormholeTokenBridgeSchema = z.strictObject({
@@ -60,14 +71,14 @@ export const nativeRouteSchema = z.strictObject({
     .int()
     .min(0)
     .default(0)
-    .describe('Block of the source to begin with if nothing is known: that of the deployment of its contract.'),
+    .describe('Block of the source to begin with: that of the deployment of its contract. Acts only where the stream begins.'),
   maxOpen: z
     .number()
     .int()
     .min(1)
     .max(limits.open)
     .default(200)
-    .describe('Most transfers that are under way at a time; beyond it the scan waits. Parked ones do not count.'),
+    .describe(`Most transfers that are under way at a time; beyond it the scan waits. Parked ones do not count. ${changing}`),
   batch: z
     .number()
     .int()
