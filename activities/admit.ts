@@ -1,7 +1,7 @@
 import type { AdmitInput, Admission } from '../temporal/steps.ts'
 import { settled } from './check-delivered.ts'
 import { chooseLane } from './choose-lane.ts'
-import type { StepDeps } from './deps.ts'
+import { endpointOf, type StepDeps } from './deps.ts'
 import { shows } from './mismatch.ts'
 import { judge, rehearse, unchosen } from './prepare.ts'
 import { createValidate } from './validate.ts'
@@ -12,7 +12,11 @@ export function createAdmit(deps: StepDeps) {
   return async function admit(input: AdmitInput): Promise<Admission> {
     const { transfer } = input
     const validated = await validate({ transfer })
-    if (validated.kind !== 'passed') return validated
+    if (validated.kind !== 'passed') {
+      // It may have been let through by its gate, and woken: the room is for others while it is halted, or refused.
+      endpointOf(deps, transfer).leave?.(transfer)
+      return validated
+    }
     const choice = await chooseLane(deps, input)
     const there = shows(deps, transfer, input.doubted)
     if (choice.kind !== 'lane') return (await there) ? settled(deps, transfer) : unchosen(deps, input, choice)

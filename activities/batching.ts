@@ -9,8 +9,11 @@ import type { StepDeps } from './deps.ts'
 import { endpointOf } from './deps.ts'
 import { type Boarded, createDeparture, type Rider } from './departure.ts'
 
-/** A period of group commit is a block's time, ms, and no less than this. */
+/** Longest wait for company, ms. */
+export const waitForBatchMs = 30_000
+/** A period of group commit is a block's time, ms, no less than this, and no more: nobody is to be told that none left in time while one forms. */
 const shortestPeriodMs = 1_000
+const longestPeriodMs = waitForBatchMs / 2
 /** Longest wait for a full batch in busy times, ms: below the first heartbeat of a step, which costs the server a state transition. */
 const defaultPatienceMs = 3_500
 
@@ -36,10 +39,16 @@ export interface Batching {
   board(rider: Rider, options: { timeoutMs: number; signal: AbortSignal }): Promise<Boarded>
 }
 
+/** How long those wait who are not alone, ms, on a chain with such blocks: always less than they have (`waitForBatchMs`). */
+export function paceOf(blockTimeMs: number, patienceMs = defaultPatienceMs): { periodMs: number; patienceMs: number } {
+  const periodMs = Math.min(longestPeriodMs, Math.max(shortestPeriodMs, blockTimeMs))
+  return { periodMs, patienceMs: Math.max(periodMs, Math.min(longestPeriodMs, patienceMs)) }
+}
+
 /** One batcher per group: transfers of different contracts never share a call. */
 export function createBatching(deps: BatchingDeps): Batching {
   const groups = new Map<string, Batcher<Rider, Boarded>>()
-  const periodMs = Math.max(shortestPeriodMs, deps.chain.blockTimeMs)
+  const pace = paceOf(deps.chain.blockTimeMs, deps.patienceMs)
 
   function groupOf(transfer: Transfer): { endpoint: Endpoint; key: string; most: number } | undefined {
     const endpoint = endpointOf(deps, transfer)
@@ -60,8 +69,7 @@ export function createBatching(deps: BatchingDeps): Batching {
         groups.get(group.key) ??
         new Batcher<Rider, Boarded>({
           most: group.most,
-          periodMs,
-          patienceMs: Math.max(periodMs, deps.patienceMs ?? defaultPatienceMs),
+          ...pace,
           alone: { kind: 'alone' },
           depart: createDeparture({ ...deps, endpoint: group.endpoint, shared: batches }),
         })

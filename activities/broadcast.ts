@@ -3,16 +3,16 @@ import type { Chain } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { Transfer } from '../domain/transfer.ts'
-import type { Acquired, LaneAgent } from '../lanes/agent.ts'
+import type { Acquired, LaneAgent, Want } from '../lanes/agent.ts'
 import { callHash } from '../lanes/call-hash.ts'
 import type { Batch } from '../lanes/batches.ts'
 import type { Flight, FlightState } from '../lanes/flight.ts'
 import { failpoint } from '../observability/failpoints.ts'
 import type { BroadcastInput, BroadcastResult, Landed, StepTiming } from '../temporal/steps.ts'
-import type { Batching } from './batching.ts'
+import { type Batching, waitForBatchMs } from './batching.ts'
 import type { StepDeps } from './deps.ts'
 import { endpointOf } from './deps.ts'
-import { effectBeside } from './effect.ts'
+import { effectBeside, effectNow } from './effect.ts'
 import { heldBack } from './gate.ts'
 import { asMember, isUseless } from './membership.ts'
 import { refusalCodes } from './refusal-codes.ts'
@@ -20,8 +20,6 @@ import { Context } from '@temporalio/activity'
 
 /** Longest stay in the waiting room, then longest following, ms: then the slot goes to another, and the workflow waits for free. */
 const waitForSlotMs = 60_000
-/** Longest wait for company, ms. */
-const waitForBatchMs = 30_000
 const followMs = 30_000
 /** A healthy transfer is through before its first heartbeat, which would cost a state transition. */
 const firstHeartbeatMs = 4_000
@@ -166,59 +164,97 @@ function landing(flight: Flight, { receipt }: Extract<FlightState, { kind: 'incl
   return { nonce, txHash: receipt.hash, blockHeight, blockHash, gasPaid, attempts, tried }
 }
 
+type Got = Acquired | Ride | 'seen' | NoSlot
+
+/** What one try of the step works with. */
+interface Try {
+  readonly deps: BroadcastDeps
+  readonly agent: LaneAgent
+  readonly input: BroadcastInput
+  readonly want: Want
+  readonly options: { readonly timeoutMs: number; readonly signal: AbortSignal }
+  readonly looks: Looks
+}
+
 /**
  * A try that may have had a nonce asks for that first. If there is none, or if it comes late, the chain is asked: where the effect is there,
  * no nonce is wasted on it. A halt holds back whatever has no nonce yet; what has one goes on, since the nonce is the lane's debt.
  */
-async function acquire(
-  deps: BroadcastDeps,
-  agent: LaneAgent,
-  input: BroadcastInput,
-  context: Context,
-): Promise<Acquired | Ride | 'seen' | NoSlot> {
-  const { transfer, owner: workflowId, intentId, gasLimit, maxFee, tip, dataFee } = input
-  const endpoint = endpointOf(deps, transfer)
-  const batching = deps.batching?.get(input.lane)
-  const intent = await endpoint.intent(transfer)
-  if (callHash(intent) !== input.callHash) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowId, lane: input.lane } })
-  const want = {
-    owner: { workflowId, intentId, callHash: input.callHash, ...(intent.value !== '0' && { value: intent.value }) },
+async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: BroadcastInput, context: Context): Promise<Got> {
+  const want = await wantOf(deps, input)
+  const options = { timeoutMs: waitForSlotMs, signal: context.cancellationSignal }
+  const looks = new Looks(deps, input.transfer, context.info.currentAttemptScheduledTimestampMs)
+  const one: Try = { deps, agent, input, want, options, looks }
+  const again = input.again || input.requeued || context.info.attempt > 1
+  const held = again && (await heldAlready(one))
+  if (held) return held
+  if ((again || looks.late) && (await looks.again())) return 'seen'
+  // It had a nonce before: that is final without the effect, or its ledger is lost. No second one before it was simulated again.
+  if (input.again) return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
+  return anew(one)
+}
+
+async function wantOf(deps: BroadcastDeps, input: BroadcastInput): Promise<Want> {
+  const { transfer, owner: workflowId, intentId, gasLimit, maxFee, tip, dataFee, callHash: expected } = input
+  const intent = await endpointOf(deps, transfer).intent(transfer)
+  if (callHash(intent) !== expected) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowId, lane: input.lane } })
+  return {
+    owner: { workflowId, intentId, callHash: expected, ...(intent.value !== '0' && { value: intent.value }) },
     intent,
-    first: { kind: 'call' as const, gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) },
+    first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) },
     priority: input.priority,
     source: `${transfer.sourceChain}/${transfer.emitter}`,
     ...(input.deadline !== undefined && { deadline: input.deadline }),
   }
-  const options = { timeoutMs: waitForSlotMs, signal: context.cancellationSignal }
-  let lookedAt = context.info.currentAttemptScheduledTimestampMs
-  const late = () => Date.now() - lookedAt > believedMs
-  const delivered = () => {
-    lookedAt = Date.now()
-    return endpoint.delivered(transfer, 'latest')
-  }
-  const again = input.again || input.requeued || context.info.attempt > 1
-  if (again) {
-    const held = await agent.acquire(want, { ...options, again: true })
-    if (held.kind === 'flight' || held.why !== 'none') return held
-    const batch = await batching?.find(transfer, intentId)
-    if (batch) return { kind: 'ride', batch }
-  }
-  if ((again || late()) && (await delivered())) return 'seen'
-  // It had a nonce before: that is final without the effect, or its ledger is lost. No second one before it was simulated again.
-  if (input.again) return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
-  const before = await heldBack(deps, transfer, input.lane)
+}
+
+/** The nonce that it has, by itself or with others; undefined: none. */
+async function heldAlready({ deps, agent, input, want, options }: Try): Promise<Got | undefined> {
+  const held = await agent.acquire(want, { ...options, again: true })
+  if (held.kind === 'flight' || held.why !== 'none') return held
+  const batch = await deps.batching?.get(input.lane)?.find(input.transfer, input.intentId)
+  return batch && { kind: 'ride', batch }
+}
+
+/** A nonce of its own, or with others. */
+async function anew({ deps, agent, input, want, options, looks }: Try): Promise<Got> {
+  const { transfer, lane, owner, intentId } = input
+  const before = await heldBack(deps, transfer, lane)
   if (before) return before
-  const boarded = await batching?.board({ ...want, owner: workflowId, intentId, transfer }, { ...options, timeoutMs: waitForBatchMs })
+  const boarding = { ...options, timeoutMs: waitForBatchMs }
+  const boarded = await deps.batching?.get(lane)?.board({ ...want, owner, intentId, transfer }, boarding)
   if (boarded?.kind === 'seen') return 'seen'
   if (boarded && boarded.kind !== 'alone') return boarded
   const acquired = await agent.acquire(want, { ...options, again: false })
   if (acquired.kind === 'refused') return acquired
-  const seen = late() && (await delivered())
+  const seen = looks.late && (await looks.again())
   // Last, right before it is signed: a halt that came while it waited for its nonce, or a gate that closed.
-  const held = acquired.flight.unsigned ? await heldBack(deps, transfer, input.lane) : undefined
+  const held = acquired.flight.unsigned ? await heldBack(deps, transfer, lane) : undefined
   if (!seen && !held) return acquired
   await agent.giveBack(acquired.flight)
   return held && !seen ? held : 'seen'
+}
+
+/** When it was last seen that nobody has delivered. */
+class Looks {
+  readonly #deps: BroadcastDeps
+  readonly #transfer: Transfer
+  #at: number
+
+  constructor(deps: BroadcastDeps, transfer: Transfer, at: number) {
+    this.#deps = deps
+    this.#transfer = transfer
+    this.#at = at
+  }
+
+  get late(): boolean {
+    return Date.now() - this.#at > believedMs
+  }
+
+  again(): Promise<boolean> {
+    this.#at = Date.now()
+    return effectNow(this.#deps.chain, endpointOf(this.#deps, this.#transfer), this.#transfer)
+  }
 }
 
 function refused({ why, detail }: Extract<Acquired, { kind: 'refused' }>): BroadcastResult {

@@ -1,13 +1,16 @@
 import type { Endpoint, SharedCalls } from '../bridges/port.ts'
-import type { Chain } from '../chains/port.ts'
-import type { ErrorCode } from '../domain/errors.ts'
+import type { Chain, Revert } from '../chains/port.ts'
+import { type ErrorCode, toRelayerError } from '../domain/errors.ts'
 import type { FeeDesk } from '../domain/fee-policy.ts'
+import type { Intent } from '../domain/intent.ts'
+import type { Attempt } from '../domain/lane.ts'
 import type { Transfer } from '../domain/transfer.ts'
 import type { Acquired, LaneAgent } from '../lanes/agent.ts'
 import type { Departure } from '../lanes/batcher.ts'
 import type { Batch, Batches } from '../lanes/batches.ts'
 import type { BroadcastResult } from '../temporal/steps.ts'
 import type { StepDeps } from './deps.ts'
+import { effectNow } from './effect.ts'
 import { heldBack } from './gate.ts'
 import { priceCall } from './price-call.ts'
 
@@ -56,92 +59,113 @@ type Answers = Map<Rider, Boarded>
 
 /** How those leave who were chosen to leave together: looked at once more, simulated, recorded, signed. */
 export function createDeparture(deps: DepartureDeps) {
-  const { endpoint, shared, agent, batches } = deps
-
   return async function depart(riders: readonly Rider[], suspects: boolean): Promise<Departure<Rider, Boarded>> {
     const answers: Answers = new Map()
-    let lookedAt = Date.now()
-    const ready = fitting(await stillWanted(riders, answers), answers)
+    const lookedAt = Date.now()
+    const ready = fitting(deps, await stillWanted(deps, riders, answers), answers)
     const [first] = ready
     if (!first) return { together: true, answers }
     if (ready.length === 1) {
-      answers.set(first, suspects ? await alone(first) : { kind: 'alone' })
+      answers.set(first, suspects ? await alone(deps, first) : { kind: 'alone' })
       return { together: true, answers }
     }
-    const intent = await shared.intent(ready.map(({ transfer }) => transfer))
-    const priced = await priceCall(deps, { lane: agent.lane, owner: 'batch', intent })
-    if (priced.kind !== 'priced') {
-      const { code, reason } = priced.kind === 'reverts' ? meaningOf(priced.revert) : priced
-      if (ofRoute.has(code)) for (const rider of ready) answers.set(rider, noSlot(code, reason))
-      return { together: ofRoute.has(code), answers }
+    const intent = await deps.shared.intent(ready.map(({ transfer }) => transfer))
+    const priced = await priceCall(deps, { lane: deps.agent.lane, owner: 'batch', intent })
+    if (priced.kind === 'priced') {
+      await leave(deps, { ready, intent, first: priced.first, lookedAt }, answers)
+      return { together: true, answers }
     }
-    const call = {
-      intent,
-      first: priced.first,
-      members: ready.map(({ intentId }) => intentId),
-      priority: Math.min(...ready.map(({ priority }) => priority)),
-      source: first.source,
-    }
-    const launched = await batches.launch(call, {
-      timeoutMs: nonceMs,
-      async unfit() {
-        const late = Date.now() - lookedAt > believedMs
-        lookedAt = Date.now()
-        const wanted = new Set(late ? await stillWanted(ready, answers) : await notHeldBack(ready, answers))
-        return ready.filter((rider) => !wanted.has(rider)).map(({ intentId }) => intentId)
-      },
-    })
-    for (const rider of ready) {
-      if (launched.kind === 'underway') answers.set(rider, { kind: 'ride', batch: launched.batch })
-      else if (launched.kind === 'refused') answers.set(rider, launched)
-      else if (launched.members.includes(rider.intentId) && !answers.has(rider)) answers.set(rider, withdrawn)
-    }
-    return { together: true, answers }
+    const { code, reason } = priced.kind === 'reverts' ? meaningOf(deps, priced.revert) : priced
+    const together = ofRoute.has(code)
+    if (together) for (const rider of ready) answers.set(rider, noSlot(code, reason))
+    else deps.agent.batchCounts.split += 1
+    return { together, answers }
   }
+}
 
-  /** Those who are neither delivered, nor held back; the others have their answers. */
-  async function stillWanted(riders: readonly Rider[], answers: Answers): Promise<Rider[]> {
-    const [delivered, free] = await Promise.all([
-      Promise.all(riders.map(({ transfer }) => endpoint.delivered(transfer, 'latest'))),
-      notHeldBack(riders, answers),
-    ])
-    const there = new Set(riders.filter((_, index) => delivered[index]))
-    for (const rider of there) {
-      endpoint.leave?.(rider.transfer)
-      answers.set(rider, { kind: 'seen' })
-    }
-    return free.filter((rider) => !there.has(rider))
+/** Recorded, given its nonce, looked at for the last time, signed. */
+async function leave(
+  deps: DepartureDeps,
+  { ready, intent, first, lookedAt }: { ready: readonly Rider[]; intent: Intent; first: Attempt; lookedAt: number },
+  answers: Answers,
+): Promise<void> {
+  const call = {
+    intent,
+    first,
+    members: ready.map(({ intentId }) => intentId),
+    priority: Math.min(...ready.map(({ priority }) => priority)),
+    source: ready[0]?.source ?? '',
   }
+  const launched = await deps.batches.launch(call, {
+    timeoutMs: nonceMs,
+    async unfit() {
+      const late = Date.now() - lookedAt > believedMs
+      const wanted = new Set(await (late ? stillWanted : notHeldBack)(deps, ready, answers))
+      return ready.filter((rider) => !wanted.has(rider)).map(({ intentId }) => intentId)
+    },
+  })
+  for (const rider of ready) {
+    if (launched.kind === 'underway') answers.set(rider, { kind: 'ride', batch: launched.batch })
+    else if (launched.kind === 'refused') answers.set(rider, launched)
+    else if (launched.members.includes(rider.intentId) && !answers.has(rider)) answers.set(rider, withdrawn)
+  }
+}
 
-  /** Those whom neither a halt nor a closed gate holds back. */
-  async function notHeldBack(riders: readonly Rider[], answers: Answers): Promise<Rider[]> {
-    const looks = await Promise.all(riders.map(async (rider) => ({ rider, held: await heldBack(deps, rider.transfer, agent.lane) })))
-    for (const { rider, held } of looks) if (held) answers.set(rider, held)
-    return looks.filter(({ held }) => !held).map(({ rider }) => rider)
+/** Those who are neither delivered, nor held back; the others have their answers. */
+async function stillWanted(deps: DepartureDeps, riders: readonly Rider[], answers: Answers): Promise<Rider[]> {
+  const [looks, free] = await Promise.all([Promise.all(riders.map((rider) => lookAt(deps, rider))), notHeldBack(deps, riders, answers)])
+  const answered = new Set<Rider>()
+  for (const { rider, answer } of looks) {
+    if (!answer) continue
+    deps.endpoint.leave?.(rider.transfer)
+    answers.set(rider, answer)
+    answered.add(rider)
   }
+  return free.filter((rider) => !answered.has(rider))
+}
 
-  /** Those who fit together into what the bridge lets in. */
-  function fitting(riders: readonly Rider[], answers: Answers): Rider[] {
-    const fit = new Set(shared.fitting(riders.map(({ transfer }) => transfer)))
-    for (const rider of riders) {
-      if (!fit.has(rider.transfer)) answers.set(rider, noSlot('BRIDGE_BUDGET', 'it does not fit into what is left of the day'))
-    }
-    return riders.filter(({ transfer }) => fit.has(transfer))
+/**
+ * Is its effect there? What says for good that something is wrong with this one (its contracts contradict each other) is for its own admission to judge:
+ * the others have no part in it.
+ */
+async function lookAt({ chain, endpoint }: DepartureDeps, rider: Rider): Promise<{ rider: Rider; answer?: Boarded }> {
+  try {
+    return (await effectNow(chain, endpoint, rider.transfer)) ? { rider, answer: { kind: 'seen' } } : { rider }
+  } catch (error) {
+    const { code, message, retriable } = toRelayerError(error)
+    if (retriable) throw error
+    return { rider, answer: noSlot(code, message) }
   }
+}
 
-  /** The one that may have been in the others' way. Its own simulation says why; with that it goes back to its own way. */
-  async function alone(rider: Rider): Promise<Boarded> {
-    const intent = await endpoint.intent(rider.transfer)
-    const priced = await priceCall(deps, { lane: agent.lane, owner: rider.owner, intent })
-    if (priced.kind === 'priced') return { kind: 'alone' }
-    const { code, reason } = priced.kind === 'reverts' ? meaningOf(priced.revert, rider.transfer) : priced
-    return noSlot(code, reason)
-  }
+/** Those whom neither a halt nor a closed gate holds back. */
+async function notHeldBack(deps: DepartureDeps, riders: readonly Rider[], answers: Answers): Promise<Rider[]> {
+  const looks = await Promise.all(riders.map(async (rider) => ({ rider, held: await heldBack(deps, rider.transfer, deps.agent.lane) })))
+  for (const { rider, held } of looks) if (held) answers.set(rider, held)
+  return looks.filter(({ held }) => !held).map(({ rider }) => rider)
+}
 
-  function meaningOf(revert: Parameters<Endpoint['explainRevert']>[0], transfer?: Transfer): { code: ErrorCode; reason: string } {
-    const meaning = endpoint.explainRevert(revert, transfer)
-    return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
+/** Those who fit together into what the bridge lets in. */
+function fitting({ shared }: DepartureDeps, riders: readonly Rider[], answers: Answers): Rider[] {
+  const fit = new Set(shared.fitting(riders.map(({ transfer }) => transfer)))
+  for (const rider of riders) {
+    if (!fit.has(rider.transfer)) answers.set(rider, noSlot('BRIDGE_BUDGET', 'it does not fit into what is left of the day'))
   }
+  return riders.filter(({ transfer }) => fit.has(transfer))
+}
+
+/** The one that may have been in the others' way. Its own simulation says why; with that it goes back to its own way. */
+async function alone(deps: DepartureDeps, rider: Rider): Promise<Boarded> {
+  const intent = await deps.endpoint.intent(rider.transfer)
+  const priced = await priceCall(deps, { lane: deps.agent.lane, owner: rider.owner, intent })
+  if (priced.kind === 'priced') return { kind: 'alone' }
+  const { code, reason } = priced.kind === 'reverts' ? meaningOf(deps, priced.revert, rider.transfer) : priced
+  return noSlot(code, reason)
+}
+
+function meaningOf({ endpoint }: DepartureDeps, revert: Revert, transfer?: Transfer): { code: ErrorCode; reason: string } {
+  const meaning = endpoint.explainRevert(revert, transfer)
+  return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
 const withdrawn: Boarded = { kind: 'refused', why: 'withdrawn', detail: 'the intent was withdrawn while it waited' }

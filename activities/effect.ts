@@ -42,6 +42,14 @@ export async function denied(chain: Chain, endpoint: Endpoint, transfer: Transfe
   return !alone(chain) && (await agreed(endpoint, transfer, 'agreed-latest')) === false
 }
 
+/**
+ * Is the effect there, for who is about to sign? What one node shows is held against the others at once: on the word of one that lies, a transfer would be
+ * sent back here again and again. No read more where it is not there. Throws what reads throw.
+ */
+export async function effectNow(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
+  return (await endpoint.delivered(transfer, 'latest')) && !(await denied(chain, endpoint, transfer))
+}
+
 /** Is it the address of a lane of the transfer's target chain? */
 export function isOurs(deps: StepDeps, transfer: Transfer, address: string): boolean {
   return lanesOf(deps, transfer).lanes.some((lane) => laneAddress(lane) === address)

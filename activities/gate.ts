@@ -35,8 +35,11 @@ export async function heldBack(
   lane: LaneId,
 ): Promise<NoSlot | undefined> {
   const halted = haltedBy(deps, transfer)
+  const endpoint = endpointOf(deps, transfer)
+  // Room that its bridge has set aside for it is for others meanwhile.
+  if (halted) endpoint.leave?.(transfer)
   if (halted) return noSlotBy(halted)
-  const gate = await endpointOf(deps, transfer).gate?.(transfer, laneAddress(lane))
+  const gate = await endpoint.gate?.(transfer, laneAddress(lane))
   if (!gate || gate.kind === 'open') return undefined
   return { kind: 'no-slot', code: gate.code, reason: gate.reason, retryInMs: closedMs }
 }

@@ -7,6 +7,7 @@ import type { Attempt, Entry, FillOrder, LaneAnswer, LaneConfig, LaneView, Owner
 import type { Logger } from '../observability/logger.ts'
 import { AccountWatch } from './account-watch.ts'
 import { Alerts } from './alerts.ts'
+import { BatchCounts } from './batch-counts.ts'
 import { Flight } from './flight.ts'
 import type { Ledger } from './ledger.ts'
 import { orAborted } from './or-aborted.ts'
@@ -54,6 +55,8 @@ export interface AgentDeps {
  * given, and tells the ledger once per block what the chain says. Any number of processes may run one for the same lane.
  */
 export class LaneAgent {
+  /** Of the calls that transfers shared. */
+  readonly batchCounts = new BatchCounts()
   readonly #deps: AgentDeps
   readonly #room: WaitingRoom<Waiter>
   readonly #flights = new Map<number, Flight>()

@@ -128,6 +128,7 @@ export class Batches {
   async #send(batch: Batch, alsoUnfit: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const { agent } = this.#deps
     const { members, flight } = batch
+    const fresh = flight.unsigned
     try {
       const unfit = flight.unsigned ? [...new Set([...(await agent.unfree(members)), ...(await alsoUnfit())])] : []
       if (unfit.length > 0) {
@@ -135,6 +136,7 @@ export class Batches {
         return unfit
       }
       await flight.launch()
+      if (fresh) agent.batchCounts.left(members.length)
     } catch (error) {
       if (flight.unsigned) await this.#giveUp(batch, error instanceof Error ? error.message : String(error))
       else this.#drive(batch)
@@ -170,7 +172,8 @@ export class Batches {
 
   /** Tells the workflow. Without that it finds out for itself, late. */
   async #end(id: string, end: BatchEnd): Promise<void> {
-    const { client, logger } = this.#deps
+    const { client, logger, agent } = this.#deps
+    agent.batchCounts.end(end)
     await client.workflow
       .getHandle(id)
       .signal(batchOverSignal, end)

@@ -31,6 +31,17 @@ export function readCompleted(log: PlacedLog): TransferEvent {
   return placed(log, transferOfCompletion(argumentsOf(log, 'BridgeTransferCompleted')))
 }
 
+/** Does a log of the contract show the completion of this transfer? One that cannot be read, or contradicts itself, shows nothing: a node made it up. */
+export function showsCompletion(log: PlacedLog, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): boolean {
+  try {
+    const { transfer } = readCompleted(log)
+    return transfer.id === id && transfer.nonce === nonce
+  } catch (error) {
+    if (error instanceof RelayerError) return false
+    throw error
+  }
+}
+
 function placed({ block, transactionHash }: PlacedLog, transfer: NativeTransfer): TransferEvent {
   checkId(transfer)
   return { transfer, block, txHash: transactionHash }

@@ -1,7 +1,7 @@
 import type { Heads } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { FoundDelivery } from '../port.ts'
-import { completedTopic, type PlacedLog, readCompleted } from './events.ts'
+import { completedTopic, type PlacedLog, showsCompletion } from './events.ts'
 import type { NativeTransfer } from './message.ts'
 
 /** What is read of a chain to find out who delivered. */
@@ -31,7 +31,7 @@ export function createFindDelivery(chain: LogReader, { rangeBlocks = 2_000, dept
       for (let toBlock = latest; toBlock >= lowest; toBlock -= rangeBlocks) {
         const fromBlock = Math.max(lowest, toBlock - rangeBlocks + 1)
         const logs = await chain.logs({ address: bridge, topics: [completedTopic, id], fromBlock, toBlock })
-        const log = logs.filter((each) => readCompleted(each).transfer.nonce === nonce).at(-1)
+        const log = logs.filter((each) => showsCompletion(each, { id, nonce })).at(-1)
         if (log) return await toDelivery(chain, log)
       }
     } catch (error) {

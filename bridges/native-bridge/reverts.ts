@@ -63,12 +63,14 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   return { kind: row.means, code: row.code, reason: row.say }
 }
 
-/** The budget was too small a moment ago, whatever is read of it now: what is not above the cap waits. */
+/**
+ * The budget was too small a moment ago, whatever is read of it now. What is above the cap waits, too: both the revert and the limits are what one node
+ * says, and the gate, which the next admission meets first, asks most of them before it parks.
+ */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
-  if (gate.kind === 'transfer') return { kind: 'permanent', code: gate.code, reason: gate.reason }
   const { code, say } = rows['InboundRateLimitExceeded'] as Row
-  return { kind: 'wait', code, reason: gate.kind === 'route' ? gate.reason : say }
+  return gate.kind === 'open' ? { kind: 'wait', code, reason: say } : { kind: 'wait', code: gate.code, reason: gate.reason }
 }
 
 /** Error(string) says itself what it is; of the others only the name is worth showing. */

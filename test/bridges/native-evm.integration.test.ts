@@ -130,6 +130,36 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const lying = { ...read, call: async () => `0x${'0'.repeat(63)}1` }
     const endpoint = createEvmEndpoint({ chain: lying, routes: [{ ...world.route, source: world.source.chain }] })
     expect(await codeOfAsync(() => endpoint.delivered(transfer, 'latest'))).toBe('NATIVE_NONCE_MISMATCH')
+    // One node says so, and most do not: nothing is parked for that.
+    const alone = {
+      ...read,
+      call: async (...[, , at]: Parameters<typeof read.call>) => `0x${'0'.repeat(63)}${at?.startsWith('agreed') ? 0 : 1}`,
+    }
+    const doubting = createEvmEndpoint({ chain: alone, routes: [{ ...world.route, source: world.source.chain }] })
+    expect([await doubting.delivered(transfer, 'latest'), await doubting.delivered(transfer, 'finalized')]).toEqual([false, false])
+  })
+
+  it('takes no log for a completion that contradicts itself, or cannot be read', async () => {
+    const transfer = await one(12n)
+    const receipt = await world.deliver(await world.endpoint.intent(transfer))
+    expect(world.endpoint.hasEffect(receipt, transfer)).toBe(true)
+    const forged = (data: (before: string) => string) => ({
+      ...receipt,
+      logs: receipt.logs.map((log) => ({ ...log, data: data(log.data) })),
+    })
+    // The same id, of another amount; and bytes that are too few.
+    for (const data of [(before: string) => before.replace(/^0x0/, '0x1'), () => '0x12']) {
+      expect(world.endpoint.hasEffect(forged(data), transfer)).toBe(false)
+    }
+    const lying = {
+      ...world.target.chain,
+      async logs(...args: Parameters<typeof world.target.chain.logs>) {
+        return (await world.target.chain.logs(...args)).map((log) => ({ ...log, data: log.data.replace(/^0x0/, '0x1') }))
+      },
+    }
+    const routes = [{ ...world.route, source: world.source.chain }]
+    expect(await createEvmEndpoint({ chain: lying, routes }).findDelivery(transfer)).toBeUndefined()
+    expect(await world.endpoint.findDelivery(transfer)).toMatchObject({ txHash: receipt.hash })
   })
 
   it('closes the gate of a lane without the role', async () => {
@@ -185,7 +215,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     await nextDay()
     const transfer = await one(cap)
     expect(await gate(transfer)).toMatchObject({ kind: 'transfer', code: 'BRIDGE_CAP' })
-    expect(await meaning(transfer)).toMatchObject({ kind: 'permanent', code: 'BRIDGE_CAP' })
+    expect(await meaning(transfer)).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })
     await world.target.admin('mint', [world.target.insuranceFund, 4n], { address: world.target.token, contract: 'BridgeToken' })
     expect([await gate(transfer), await meaning(transfer)]).toEqual([{ kind: 'open' }, 'ok'])
     // A fund that is another one, and empty, lets nothing in; the limits are read anew.

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import { createDeparture, type DepartureDeps, type Rider } from '../../activities/departure.ts'
+import type { At } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { noSettings, type Settings } from '../../domain/settings.ts'
+import type { Transfer } from '../../domain/transfer.ts'
+import { BatchCounts } from '../../lanes/batch-counts.ts'
+import { laneId } from '../../domain/lane-id.ts'
+
+const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
+
+function rider(sequence: number): Rider {
+  const transfer: Transfer = {
+    bridge: 'native-bridge',
+    sourceChain: 'ethereum',
+    targetChain: 'bsc',
+    emitter: '00'.repeat(32),
+    sequence: String(sequence),
+    digest: `0x${String(sequence).padStart(64, '0')}`,
+    message: '',
+  }
+  return { owner: `transfer-${sequence}`, intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source' }
+}
+
+/** What chain and ledger answer is scripted: only which of their answers counts is looked at here. */
+function setting(delivered: (number: number, at: At) => boolean, { nodes = 3, settings = noSettings as Settings } = {}) {
+  const left: number[] = []
+  const signed: string[][] = []
+  const endpoint = {
+    delivered: async ({ sequence }: Transfer, at: At) => delivered(Number(sequence), at),
+    leave: ({ sequence }: Transfer) => left.push(Number(sequence)),
+    explainRevert: () => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason: 'a test' }),
+    intent: async () => ({ to: '0x', data: '0x', value: '0' }),
+  }
+  const deps = {
+    endpoint,
+    shared: { fitting: (all: readonly Transfer[]) => all, intent: async () => ({ to: '0x', data: '0x12345678', value: '0' }) },
+    agent: { lane, batchCounts: new BatchCounts() },
+    batches: {
+      async launch({ members }: { members: string[] }, { unfit }: { unfit: () => Promise<readonly string[]> }) {
+        const out = await unfit()
+        if (out.length > 0) return { kind: 'unfit', members: out }
+        signed.push(members)
+        return { kind: 'underway', batch: { id: 'batch', members } }
+      },
+    },
+    chain: {
+      name: 'bsc',
+      nodes: () => Array.from({ length: nodes }, () => ({ use: 'all', state: 'up' })),
+      simulate: async () => ({ ok: true, gas: '100' }),
+      quote: async () => ({ maxFee: '2', tip: '1' }),
+      dataFee: async () => '0',
+    },
+    settings: () => settings,
+    fees: () => ({}),
+    bridges: new Map([['native-bridge', { endpoint: () => endpoint }]]),
+  } as unknown as DepartureDeps
+  return { depart: createDeparture(deps), left, signed }
+}
+
+describe('Those who are to leave together', () => {
+  const riders = [1, 2, 3].map(rider)
+  const all = riders.map(({ intentId }) => intentId)
+
+  it('take along whom one node alone shows as delivered: it would be sent back here for ever', async () => {
+    const { depart, signed } = setting((number, at) => number === 2 && at === 'latest')
+    const { answers } = await depart(riders, false)
+    expect(signed).toEqual([all])
+    expect([...answers.values()].map(({ kind }) => kind)).toEqual(['ride', 'ride', 'ride'])
+  })
+
+  it('leave out whom most nodes show as delivered, or the only one', async () => {
+    for (const nodes of [1, 3]) {
+      const { depart, signed, left } = setting((number) => number === 2, { nodes })
+      const { answers } = await depart(riders, false)
+      expect([signed, left]).toEqual([[[all[0], all[2]]], [2]])
+      expect(answers.get(riders[1]!)).toEqual({ kind: 'seen' })
+    }
+  })
+
+  it('have no part in what is wrong with one of them', async () => {
+    const { depart, signed } = setting((number) => {
+      if (number === 2) throw new RelayerError('NATIVE_NONCE_MISMATCH')
+      return false
+    })
+    const { answers } = await depart(riders, false)
+    expect(signed).toEqual([[all[0], all[2]]])
+    expect(answers.get(riders[1]!)).toMatchObject({ kind: 'no-slot', code: 'NATIVE_NONCE_MISMATCH' })
+  })
+
+  it('wait for a node that does not answer, all of them', async () => {
+    const { depart } = setting(() => {
+      throw new RelayerError('NODE_UNAVAILABLE')
+    })
+    await expect(depart(riders, false)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+  })
+
+  it('leave room to others while they are halted', async () => {
+    const halts = [{ scope: { bridge: 'native-bridge' }, by: 'an operator', reason: 'a test', at: 0 }]
+    const { depart, left, signed } = setting(() => false, { settings: { ...noSettings, halts } })
+    const { answers } = await depart(riders, false)
+    expect([...answers.values()].map((each) => each.kind === 'no-slot' && each.code)).toEqual(['HALTED', 'HALTED', 'HALTED'])
+    expect([left, signed]).toEqual([[1, 2, 3], []])
+  })
+})
