@@ -17,6 +17,7 @@ import {
   setWindowSignal,
 } from '../temporal/messages.ts'
 import { serveUpdates } from './shell.ts'
+import { textOr } from './typed.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
 /** Far below the server's 2,000 updates per run: each update lives in the run's record, which is rewritten at every step. */
@@ -41,9 +42,9 @@ export async function lane(input: LaneInput): Promise<void> {
 
   const untilFull = serveUpdates(applyUpdate, { perRun: input.updatesPerRun ?? updatesPerRun, apply: step, refuse: assertApplyRequest })
   // Batch tools can only signal; each of these is idempotent. Typed by hand: what is missing must not fail the task, and so the lane.
-  setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', reason: by?.reason ?? noReason }))
-  setHandler(drainSignal, (by) => order({ kind: 'drain', id: '', reason: by?.reason ?? noReason }))
-  setHandler(forbidSignal, (by) => order({ kind: 'forbid', id: '', reason: by?.reason ?? noReason }))
+  setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', reason: textOr(by?.reason, noReason) }))
+  setHandler(drainSignal, (by) => order({ kind: 'drain', id: '', reason: textOr(by?.reason, noReason) }))
+  setHandler(forbidSignal, (by) => order({ kind: 'forbid', id: '', reason: textOr(by?.reason, noReason) }))
   setHandler(activateSignal, () => order({ kind: 'activate', id: '' }))
   setHandler(resumeSignal, () => order({ kind: 'resume', id: '' }))
   setHandler(setWindowSignal, (to) => order({ kind: 'setWindow', id: '', window: to?.window }))

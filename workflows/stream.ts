@@ -5,6 +5,7 @@ import type { StreamRequest, StreamResponse, StreamState, StreamUpdate } from '.
 import type { StreamInput } from '../temporal/stream.ts'
 import { pauseStreamSignal, resumeStreamSignal, streamStatusQuery, streamViewQuery, tellUpdate } from '../temporal/stream.ts'
 import { serveUpdates } from './shell.ts'
+import { textOr } from './typed.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
 /** As with a lane: each update lives in the run's record, which is rewritten at every step. */
@@ -25,8 +26,10 @@ export async function stream(input: StreamInput): Promise<void> {
   }
   const order = (request: StreamRequest) => void step({ requests: [request] })
   const untilFull = serveUpdates(tellUpdate, { perRun: input.updatesPerRun ?? updatesPerRun, apply: step, refuse: assertStreamUpdate })
-  // Batch tools can only signal. Typed by hand: what is missing must not fail the task, and so the stream.
-  setHandler(pauseStreamSignal, (by) => order({ kind: 'pause', by: by?.by ?? 'unnamed', reason: by?.reason ?? 'no reason given' }))
+  // Batch tools can only signal. Typed by hand: what is missing, or is no text, must not fail the task, and so the stream.
+  setHandler(pauseStreamSignal, (by) =>
+    order({ kind: 'pause', by: textOr(by?.by, 'unnamed'), reason: textOr(by?.reason, 'no reason given') }),
+  )
   setHandler(resumeStreamSignal, () => order({ kind: 'resume' }))
   setHandler(streamStatusQuery, () => state)
   setHandler(streamViewQuery, () => viewStream(state))

@@ -180,6 +180,31 @@ describe('portage stream', () => {
     expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining("required option '--number <number>' not specified")])
   })
 
+  test('a watermark above what is known is refused, and alarms until one is given that can be taken', async () => {
+    const alarms = async () => (await state()).view['alarms']
+    await refused('INPUT_INVALID', /number: 99 is not known to exist/, 'trust', stream, '--number', '99', '--by', 'a script')
+    expect(await alarms()).toEqual(['distrusted'])
+    expect((await cli('show', stream)).out).toMatch(/^distrusted: a script gave 99 as watermark/m)
+    expect((await cli('list')).out).toContain('ALARM distrusted')
+    await refused('INPUT_INVALID', /height: above the cursor \(20\)/, 'trust', stream, '--number', '2', '--height', '21')
+    expect((await cli('trust', stream, '--number', '2')).code).toBe(0)
+    expect(await alarms()).toEqual([])
+  })
+
+  test('a signal whose texts are none pauses, and never jams the stream', async () => {
+    const signal = (...args: unknown[]) => stage.client.workflow.getHandle(`stream:${stream}`).signal('pause', ...args)
+    const paused = async () => (await state()).paused
+    for (const [typed, by, reason] of [
+      [[{ by: 5, reason: { ticket: 7 } }], '5', '{"ticket":7}'],
+      [[{ by: null, reason: ['a', 'b'] }], 'unnamed', '["a","b"]'],
+      [[], 'unnamed', 'no reason given'],
+    ] as const) {
+      await signal(...typed)
+      expect(await paused()).toMatchObject({ by, reason })
+    }
+    expect((await cli('resume', stream)).code).toBe(0)
+  })
+
   test('a checkpoint is written outside Temporal, and shown beside what it would be now', async () => {
     const before = (await cli('checkpoint', 'show', stream, '--json')).json()
     expect(before).toMatchObject({
