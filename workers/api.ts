@@ -2,9 +2,11 @@ import { createApi } from '../api/server.ts'
 import { namesOf } from '../api/settings-scopes.ts'
 import type { Chain, NodeStatus } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
+import type { LaneId } from '../domain/lane-id.ts'
 import type { ChainName } from '../domain/transfer.ts'
 import { createDoor } from '../intake/start-transfer.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
+import type { BatchCounts } from '../lanes/batch-counts.ts'
 import type { Settings } from '../domain/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
@@ -78,7 +80,8 @@ export function processMetrics(world: World, agents: readonly LaneAgent[], setti
       all.headHeight.set({ chain: chain.name }, event.latest.height)
       all.finalizedHeight.set({ chain: chain.name }, event.finalized)
     }
-    for (const { lane, view, load, balance, foreign, atFeeLimit } of agents) {
+    for (const { lane, view, load, balance, foreign, atFeeLimit, batchCounts } of agents) {
+      collectBatches(all, lane, batchCounts)
       all.laneWaiting.set({ lane }, load.waiting)
       all.laneAtFeeLimit.set({ lane }, atFeeLimit)
       if (balance !== undefined) all.laneBalance.set({ lane }, Number(balance))
@@ -91,6 +94,14 @@ export function processMetrics(world: World, agents: readonly LaneAgent[], setti
     }
   })
   return metrics
+}
+
+/** Nothing of a lane on which nothing is shared. */
+function collectBatches(all: Metrics, lane: LaneId, { members, signed, split, ended }: BatchCounts): void {
+  for (const [state, count] of ended) all.batchesEnded.set({ lane, state }, count)
+  if (signed > 0) all.batchesSigned.set({ lane }, signed)
+  if (signed > 0) all.batchMembers.set({ lane }, members)
+  if (split > 0) all.batchesSplit.set({ lane }, split)
 }
 
 /** @param seen every node that was shown before, with its use: one that an operator took out is down */

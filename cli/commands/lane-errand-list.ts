@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import type { ErrandStatus } from '../../temporal/errand.ts'
 import type { Cli, GlobalOptions } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
@@ -7,7 +7,7 @@ import { cancelErrand, listErrands } from '../errands.ts'
 import { facts, print, table } from '../output.ts'
 import { osUser } from '../settings.ts'
 import { withClient } from '../temporal.ts'
-import { laneArgument, withLane, type LaneOptions } from './lane-shared.ts'
+import { count, laneArgument, withLane, type LaneOptions } from './lane-shared.ts'
 
 /** What became of an operator's own transactions: `errands`, `cancel-errand`. */
 export function errandListCommands(cli: Cli): Command[] {
@@ -75,9 +75,4 @@ function cells({ errand, execution, startedAt, status }: ErrandRow): string[] {
   if (!status) return [errand, started, execution === 'RUNNING' ? 'no answer' : execution.toLowerCase(), '-', '-', '-', '-', '-', '']
   const { state, nonce, intent, by = '-', reason = '-', detail } = status
   return [errand, started, state, nonce === undefined ? '-' : String(nonce), intent.to, intent.value, by, reason, detail]
-}
-
-function count(text: string): number {
-  if (!/^[0-9]{1,3}$/.test(text)) throw new InvalidArgumentError('It must be a whole number below 1000.')
-  return Number(text)
 }

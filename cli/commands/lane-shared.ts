@@ -87,3 +87,9 @@ export function wei(text: string): string {
   if (!/^[0-9]{1,78}$/.test(text)) throw new InvalidArgumentError('It must be a decimal number of wei.')
   return text
 }
+
+/** For commander: how many rows. */
+export function count(text: string): number {
+  if (!/^[0-9]{1,3}$/.test(text)) throw new InvalidArgumentError('It must be a whole number below 1000.')
+  return Number(text)
+}

@@ -6,6 +6,7 @@ import type { LaneRow } from '../lanes.ts'
 import { listLanes, readLane, resolveLane, toRow } from '../lanes.ts'
 import { facts, print, table } from '../output.ts'
 import { withClient } from '../temporal.ts'
+import { batchListCommand } from './lane-batch-list.ts'
 import { errandListCommands } from './lane-errand-list.ts'
 import { errandCommands } from './lane-errands.ts'
 import { modeCommands } from './lane-modes.ts'
@@ -18,6 +19,7 @@ export function laneCommand(cli: Cli): Command {
     .description('Lanes: a key on a chain, and the ledger of its nonces.')
     .addCommand(listCommand(cli))
     .addCommand(showCommand(cli))
+    .addCommand(batchListCommand(cli))
   for (const one of [...modeCommands(cli), ...nonceCommands(cli), ...errandCommands(cli), ...errandListCommands(cli)])
     command.addCommand(one)
   return command

@@ -32,6 +32,7 @@ const commands = [
   ['lane', 'send'],
   ['lane', 'sweep'],
   ['lane', 'top-up'],
+  ['lane', 'batches'],
   ['lane', 'errands'],
   ['lane', 'cancel-errand'],
   ['stream'],

@@ -6,6 +6,7 @@ import { until } from '../../devnet/until.ts'
 import { batchStatusQuery } from '../../temporal/batch.ts'
 import type { TransferStatus } from '../../temporal/messages.ts'
 import { nonceOf, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { runCli } from '../cli/run-cli.ts'
 import type { ChainKey, Stage } from '../helpers/e2e.ts'
 import { ledgerId, startStage } from '../helpers/e2e.ts'
 
@@ -104,6 +105,14 @@ describe('Completions in batches', () => {
     }
     const ended = async () => (await stage.client.workflow.count(`WorkflowType = 'batch' AND ExecutionStatus = 'Running'`)).count === 0
     await until(ended, { timeoutMs: 20_000, everyMs: 200, what: 'every batch to have been told that it is over' })
+    const { code, out } = await runCli(
+      ['lane', 'batches', address('bsc'), '--chain', 'bsc', '--closed', '100', '--json', '--config', api.configPath],
+      { env: process.env },
+    )
+    const listed = (JSON.parse(out) as { batches: { batch: string; state: string; members: number }[] }).batches
+    expect([code, new Set(listed.map(({ state }) => state))]).toEqual([0, new Set(['done'])])
+    expect(new Set(listed.map(({ batch }) => batch))).toEqual(batches)
+    expect(listed.reduce((sum, { members }) => sum + members, 0)).toBe(batched.filter(({ batch }) => batch !== undefined).length)
     console.info(
       [
         `60 transfers in ${transactions} transactions, ${batches.size} of them batches: ${await costs(there.map(nativeTransferId))} per transfer`,

@@ -5,6 +5,7 @@ import { secondsOf } from '../../bridges/native-bridge/limits.ts'
 import { idOf, type NativeTransfer, readMessage, toTransfer } from '../../bridges/native-bridge/message.ts'
 import type { Signer } from '../../chains/port.ts'
 import { until } from '../../devnet/until.ts'
+import { listBatches } from '../../cli/batches.ts'
 import { noSettings, type Settings } from '../../domain/settings.ts'
 import type { Transfer } from '../../domain/transfer.ts'
 import type { Batch } from '../../lanes/batches.ts'
@@ -65,6 +66,7 @@ describe('Batches of a lane', () => {
     expect(end).toMatchObject({ state: 'done', nonce: batch.flight.nonce, members: transfers.map((each) => riderOf(each).intentId) })
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
     expect(one.batches.driven(riderOf(transfers[0]!).intentId)).toBeUndefined()
+    expect(one.agent.batchCounts).toMatchObject({ signed: 1, members: 20, split: 0, ended: new Map([['done', 1]]) })
   })
 
   test('isolate the one that no call delivers, and deliver the others', async () => {
@@ -76,6 +78,8 @@ describe('Batches of a lane', () => {
     expect(boarded[7]).toMatchObject({ kind: 'no-slot', code: 'DELIVERY_IMPOSSIBLE', reason: expect.stringContaining('recipient') })
     const batches = new Set(rides(boarded))
     expect(batches.size).toBeLessThanOrEqual(4)
+    expect(one.agent.batchCounts).toMatchObject({ signed: batches.size, members: rides(boarded).length })
+    expect(one.agent.batchCounts.split).toBeGreaterThanOrEqual(4)
     await Promise.all([...batches].map(ends))
     const rest = transfers.filter((_, index) => index !== 7 && boarded[index]?.kind === 'ride')
     expect(rest.length + boarded.filter(({ kind }) => kind === 'alone').length).toBe(19)
@@ -120,12 +124,24 @@ describe('Batches of a lane', () => {
   test('once sent, are held: by a cancel and by a leave, until they are final', async () => {
     const transfers = await setting.world.transfers(...amounts(4))
     const [batch] = rides(await one.boardAll(transfers))
+    const { client } = setting.ledgers.temporal
+    const members = transfers.map((each) => riderOf(each).intentId)
+    const row = { batch: batch!.id, members: 4, transfers: members, nonce: batch!.flight.nonce }
+    const listed = async () => (await listBatches(client, setting.config.lane, 0)).find((each) => each.batch === batch!.id)
+    // The list trails behind the workflows.
+    expect(await until(listed, { ...patience, what: 'the batch to be listed' })).toMatchObject({ ...row, state: 'underway' })
     const held = { kind: 'held', nonce: batch!.flight.nonce }
     const ask = (index: number, how: 'cancel' | 'leave') =>
       withdraw({ lane: setting.config.lane, intentId: riderOf(transfers[index]!).intentId, how })
     expect(await Promise.all([ask(0, 'cancel'), ask(1, 'leave')])).toEqual([held, held])
     await ends(batch!)
     await until(async () => (await ask(0, 'cancel')).kind === 'free', { ...patience, what: 'the cancelled one to be free' })
+    const ended = async () => (await listBatches(client, setting.config.lane, 1)).find(({ state }) => state !== 'underway')
+    expect(await until(ended, { ...patience, what: 'the end to be listed' })).toMatchObject({
+      ...row,
+      state: 'done',
+      txHash: expect.any(String),
+    })
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
   })
 
