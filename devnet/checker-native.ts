@@ -1,4 +1,4 @@
-import { Contract, Interface, type JsonRpcProvider, type Log, zeroPadBytes } from 'ethers'
+import { concat, Contract, dataSlice, Interface, type JsonRpcProvider, type Log, zeroPadBytes } from 'ethers'
 import type { SentNativeTransfer } from './native-users.ts'
 
 /** The native bridge as the judge knows it. */
@@ -28,6 +28,8 @@ export interface NativeVerdict {
   readonly findings: readonly NativeFinding[]
   /** Completions of what no user initiated, or of something else than was initiated under that id. */
   readonly foreignCompletions: number
+  /** Of what the chains show as initiated, and the judge was not told of: without a completion, and with more than one. */
+  readonly untold: { readonly lost: number; readonly duplicates: number }
 }
 
 const abi = new Interface([
@@ -57,14 +59,33 @@ export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMa
     findings: findings.flat(),
     // Two chains: what is completed on one was initiated on the other.
     foreignCompletions: all.filter(([source, told]) => !initiated.has(keyOf(source, told))).length,
+    untold: judgeUntold(
+      initiated,
+      input.transfers,
+      all.map(([source, told]) => keyOf(source, told)),
+    ),
   }
+}
+
+/** A transfer that its own sender has forgotten must arrive as well. */
+function judgeUntold(
+  initiated: ReadonlySet<string>,
+  transfers: readonly SentNativeTransfer[],
+  completed: readonly string[],
+): NativeVerdict['untold'] {
+  const told = new Set(transfers.map((transfer) => keyOf(transfer.source, toldOf(transfer))))
+  const times = new Map<string, number>()
+  for (const key of completed) times.set(key, (times.get(key) ?? 0) + 1)
+  const counts = [...initiated].filter((key) => !told.has(key)).map((key) => times.get(key) ?? 0)
+  return { lost: counts.filter((count) => count === 0).length, duplicates: counts.filter((count) => count > 1).length }
 }
 
 async function initiations({ ends }: NativeCheckInput, chain: string, providers: ReadonlyMap<string, JsonRpcProvider>): Promise<string[]> {
   const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferInitiated')
   return logs.map((log) => {
     const [id, initiator, recipient, amount, nonce] = argumentsOf(log)
-    return keyOf(chain, [id, zeroPadBytes(initiator, 32), `0x${recipient.slice(26)}`, amount, nonce])
+    // The same bytes, cut elsewhere: the target is told 32 bytes of initiator and 20 of recipient.
+    return keyOf(chain, [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce])
   })
 }
 

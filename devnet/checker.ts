@@ -27,7 +27,7 @@ export interface TransferFinding {
   readonly blockHeight: number | undefined
   /** Timestamp of the block that redeemed it, ms, minus that of the block that sent it: whole seconds, as block times are. */
   readonly latencyMs: number | undefined
-  /** What arrived and what should have; equal is right. Only judged for recipients of a single transfer. */
+  /** What its recipient has, and what this one should have brought; of several for one recipient it is the sum that is judged. */
   readonly balance: bigint
   readonly expected: bigint
 }
@@ -37,9 +37,9 @@ export interface CheckResult {
   readonly transfers: number
   /** Exactly one TransferRedeemed, or BridgeTransferCompleted, and the right balance. */
   readonly delivered: number
-  /** None at all. */
+  /** None at all: of these, and of what else the native bridge's contracts show as initiated. */
   readonly lost: number
-  /** More than one. */
+  /** More than one, of the same. */
   readonly duplicates: number
   /** Delivered, but the recipient's balance is not what it should be (amount − fee). */
   readonly wrongBalances: number
@@ -76,7 +76,7 @@ export async function check(input: CheckInput): Promise<CheckResult> {
     const laneNames = Object.entries(input.lanes ?? {})
     const [perChain, native, lanes] = await Promise.all([
       Promise.all([...providers].map(([name, node]) => judge(input, name, node))),
-      input.native ? judgeNative(input.native, providers) : { findings: [], foreignCompletions: 0 },
+      input.native ? judgeNative(input.native, providers) : { findings: [], foreignCompletions: 0, untold: { lost: 0, duplicates: 0 } },
       Promise.all(laneNames.flatMap(([chain, list]) => list.map((address) => checkLane(of(providers, chain), chain, address)))),
     ])
     return summarize(perChain.flat(), native, lanes)
@@ -149,8 +149,8 @@ function summarize(findings: readonly TransferFinding[], native: NativeVerdict, 
   return {
     transfers: judged.length,
     delivered: judged.filter(({ effects, right }) => effects === 1 && right).length,
-    lost: judged.filter(({ effects }) => effects === 0).length,
-    duplicates: judged.filter(({ effects }) => effects > 1).length,
+    lost: judged.filter(({ effects }) => effects === 0).length + native.untold.lost,
+    duplicates: judged.filter(({ effects }) => effects > 1).length + native.untold.duplicates,
     wrongBalances: judged.filter(({ effects, right }) => effects > 0 && !right).length,
     foreignCompletions: native.foreignCompletions,
     deliveredBy,
@@ -167,13 +167,17 @@ function summarize(findings: readonly TransferFinding[], native: NativeVerdict, 
 }
 
 function judgedOf(findings: readonly TransferFinding[]): Judged[] {
-  const shared = new Set<string>()
-  const recipients = new Set<string>()
-  for (const { transfer } of findings) (recipients.has(place(transfer)) ? shared : recipients).add(place(transfer))
-  return findings.map(({ transfer, redeemed, redeemedBy, txHashes, balance, expected }) => ({
+  const together = new Map<string, TransferFinding[]>()
+  for (const finding of findings) together.set(place(finding.transfer), [...(together.get(place(finding.transfer)) ?? []), finding])
+  return findings.map(({ transfer, redeemed, redeemedBy, txHashes, balance }) => ({
     ...{ chain: transfer.target, effects: redeemed, by: redeemedBy, txHashes },
-    right: shared.has(place(transfer)) || balance === expected,
+    right: balance === arrived(together.get(place(transfer)) ?? []),
   }))
+}
+
+/** What a place has of those that were redeemed, once each. */
+function arrived(findings: readonly TransferFinding[]): bigint {
+  return findings.filter(({ redeemed }) => redeemed > 0).reduce((sum, { expected }) => sum + expected, 0n)
 }
 
 function judgedNative({ transfer, completed, completedBy, txHashes, balance, expected }: NativeFinding): Judged {
@@ -185,7 +189,7 @@ function ourDeliveries(judged: readonly Judged[], ours: ReadonlySet<string>): nu
   return new Set(judged.flatMap(({ chain, by, txHashes }) => (ours.has(`${chain}/${by[0]}`) ? [`${chain}/${txHashes[0]}`] : []))).size
 }
 
-/** A recipient is a place on one chain in one asset: transfers that share it can't be told apart by its balance. */
+/** A recipient is a place on one chain in one asset: of transfers that share it the balance tells the sum. */
 function place({ target, asset, recipient }: SentTransfer): string {
   return `${target}/${asset}/${recipient}`
 }
