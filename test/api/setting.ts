@@ -36,7 +36,8 @@ export async function openApi(
   options: Partial<ApiOptions> = {},
   logger: Logger = silentLogger(),
 ): Promise<{ api: Api; metrics: Metrics; close(): Promise<void> }> {
-  const connection = Connection.lazy({ address: config.temporal.address })
+  // Without the retries of this client, of which the processes' own has none: one that waits when the connection is closed throws where nobody catches.
+  const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] })
   const client = new Client({ connection })
   const chains = new Map(
     Object.entries(config.chains).map(([name, { family, networkId, nodes, finality, blockTimeMs }]) => [

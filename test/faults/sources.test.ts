@@ -22,7 +22,6 @@ const liars: readonly (readonly [string, FaultRule])[] = [
 const storms: readonly (readonly [string, FaultRule])[] = [
   ['answer that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leave a log out', { fault: { kind: 'logs', how: 'one-less' } }],
-  ['refuse ranges of more than one block', { fault: { kind: 'log-range', blocks: 1, ...tooMany } }],
   ['have a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
@@ -65,6 +64,19 @@ describe('sources that are told of wrongly', () => {
       await until(() => active.some(({ strikes }) => strikes > 5), { timeoutMs: 30_000, what: 'a lag' })
     await expectAllProved(stage, sent)
     expect(active.reduce((sum, { strikes }) => sum + strikes, 0)).toBeGreaterThan(0)
+  })
+
+  test('all nodes refuse ranges of more than one block, when there are more to read', async () => {
+    const { anvil } = stage.devnet.chains.ethereum
+    const height = async () => Number(await anvil.rpc<string>('eth_blockNumber'))
+    const lag = stage.devnet.nodes.ethereum.map((node) => node.add({ fault: { kind: 'finality-behind', blocks: 8 } }))
+    const refused = stage.devnet.nodes.ethereum.map((node) => node.add({ fault: { kind: 'log-range', blocks: 1, ...tooMany } }))
+    sent.push(...(await sendNatives(stage, 'ethereum', 3)))
+    const from = await height()
+    await until(async () => (await height()) >= from + 6, { timeoutMs: 60_000, what: 'blocks that nobody calls final' })
+    for (const rule of lag) rule.end()
+    await expectAllProved(stage, sent)
+    expect(refused.reduce((sum, { strikes }) => sum + strikes, 0)).toBeGreaterThan(0)
   })
 
   test('the spy drops its readers, and says meanwhile what they never hear', async () => {
