@@ -3,6 +3,7 @@ import type { Transfer } from '../../../domain/transfer.ts'
 import { transferId } from '../../../temporal/names.ts'
 import { createClosedTransfers } from '../../closed-transfers.ts'
 import { isMismatch } from '../../halt-route.ts'
+import { pooled } from '../pooled.ts'
 import type { Work } from './work.ts'
 
 /** The door's look at the source's table by quorum waits a block with one node: all of a range wait together. */
@@ -46,13 +47,4 @@ export async function startAgain(
   if (latest === 'delivered') await closed.restart(id, 'started again: its effect was undone')
   else await startAll(work, [transfer])
   return 'running'
-}
-
-/** Runs at most so many at a time; ends when all have ended. */
-export async function pooled<T>(items: readonly T[], most: number, run: (item: T) => Promise<void>): Promise<void> {
-  const waiting = [...items]
-  const worker = async () => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await run(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker))
 }

@@ -39,6 +39,9 @@ export interface SignedAgent {
 /** Pauses, ms. A tick only looks whether there is something to do; that is free. */
 const every = { tickMs: 500, endsMs: 3_000, checkpointMs: 5_000, configMs: 5_000 } as const
 
+/** What failed is tried again after this, ms. */
+const afterTroubleMs = 5_000
+
 export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   const { source, chain, client, logger, checkpoints: store, auditMs } = options
   const { stream } = source.config
@@ -68,10 +71,13 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
     if (count > missing) lookAt = Math.min(lookAt, now + settleMs)
     missing = count
     if (count > 0n && now >= lookAt) {
+      // Until it has come to its end: an audit that is due must not wait for servers that fail.
+      lookAt = now + afterTroubleMs
       const { nextAt } = await auditor.look()
       lookAt = nextAt ?? Infinity
     }
     if (now < auditAt && !tail.isDue()) return false
+    auditAt = now + Math.min(auditMs, afterTroubleMs)
     const done = tail.take()
     // What was heard is no gap.
     await recorder.flush()

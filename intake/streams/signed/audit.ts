@@ -1,4 +1,6 @@
 import type { Client } from '@temporalio/client'
+import { toRelayerError } from '../../../domain/errors.ts'
+import { limits } from '../../../domain/stream-gaps.ts'
 import { type Seen, toSeen } from '../seen.ts'
 import type { SignedDeps } from './deps.ts'
 import { createEnds, type Ends } from './ends.ts'
@@ -23,16 +25,16 @@ export interface SignedAuditor {
   readonly ends: Ends
   readonly gaps: Gaps
   /**
-   * The stream against its source's own count, its gaps against the servers of the network, and its open numbers against their transfers.
-   * Throws what reads throw and what the Temporal client throws; what was told stays, and nothing is lost.
+   * The stream against its source's own count, its gaps against the servers of the network, and its open numbers against their transfers. Each part is
+   * done whatever becomes of the others; then throws what the first that failed has thrown. What was told stays, and nothing is lost.
    */
   audit(): Promise<SignedAudit>
   /** The gaps alone, by the last count. */
   look(): Promise<GapReport>
 }
 
-/** Looked for again in one audit. */
-const mostLost = 100
+/** Looked for again in one audit: all that can be open, so that none stands behind others that nobody has. */
+const mostLost = limits.open
 const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
 
 /** @param auditMs how often it audits: the measure of how often an absent number is asked for */
@@ -56,6 +58,16 @@ export function createSignedAuditor(deps: SignedDeps & { readonly client: Client
     return { restarted: again.length, closed: await ends.settle(outcomes) }
   }
 
+  /** The final block of which the source's count was told, or a lower one; undefined: nothing was. */
+  async function count(): Promise<number | undefined> {
+    // Read before the count: the count is that of this block or of a later one.
+    const height = chain.heads.current?.finalized
+    upTo = await source.highest(upTo)
+    if (upTo === undefined || height === undefined) return undefined
+    await line.tell([{ kind: 'audited', upTo, height, present: [] }])
+    return height
+  }
+
   async function look(): Promise<GapReport> {
     const state = await line.state()
     if (!state || state.paused || state.gaps.length === 0) return nothing
@@ -74,18 +86,24 @@ export function createSignedAuditor(deps: SignedDeps & { readonly client: Client
     gaps,
     look,
     async audit() {
-      // Read before the count: the count is that of this block or of a later one.
-      const height = chain.heads.current?.finalized
-      upTo = await source.highest(upTo)
-      if (upTo === undefined || height === undefined) return { ...nothing, restarted: 0, closed: 0, undone: 0 }
-      await line.tell([{ kind: 'audited', upTo, height, present: [] }])
-      const missing = await look()
+      const errors: unknown[] = []
+      const attempt = async <T>(part: () => Promise<T>, otherwise: T): Promise<T> => {
+        try {
+          return await part()
+        } catch (error) {
+          errors.push(error)
+          return otherwise
+        }
+      }
+      const height = await attempt(count, undefined)
+      const missing = await attempt(look, nothing)
       const state = await line.state()
-      if (!state) return { ...missing, upTo, height, restarted: 0, closed: 0, undone: 0 }
-      await ends.look(state)
-      const lost = await ends.lost(state)
-      const found = await findLost([...new Set([...lost, ...ends.aged])].slice(0, mostLost))
-      return { ...missing, ...found, upTo, height, undone: await ends.reopen(state) }
+      if (state) await attempt(() => ends.look(state), undefined)
+      const lost = state ? await attempt(() => ends.lost(state), []) : []
+      const found = await attempt(() => findLost([...new Set([...lost, ...ends.aged])].slice(0, mostLost)), { restarted: 0, closed: 0 })
+      const undone = state ? await attempt(() => ends.reopen(state), 0) : 0
+      if (errors.length > 0) throw toRelayerError(errors[0])
+      return { ...missing, ...found, ...(height !== undefined && { height }), ...(upTo !== undefined && { upTo }), undone }
     },
   }
 }

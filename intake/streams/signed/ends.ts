@@ -1,10 +1,12 @@
 import type { Client } from '@temporalio/client'
 import { isResolved } from '../../../domain/stream-numbers.ts'
-import type { StreamRequest, StreamState } from '../../../domain/stream.ts'
+import type { OpenNumber, StreamRequest, StreamState } from '../../../domain/stream.ts'
 import { isOutcome } from '../../../domain/transfer.ts'
 import { createClosedTransfers } from '../../closed-transfers.ts'
+import { pooled } from '../pooled.ts'
 import { type Seen, toSeen } from '../seen.ts'
 import { parkedAndEnded, runningTransfers, type Standing, statusOf, toClosed } from '../standings.ts'
+import { deliveredByTarget } from './delivered.ts'
 import type { SignedDeps } from './deps.ts'
 import type { Filled } from './fill.ts'
 
@@ -26,29 +28,69 @@ export interface Ends {
   readonly aged: readonly string[]
 }
 
+type EndsDeps = Pick<SignedDeps, 'source' | 'line' | 'logger'> & { readonly client: Client }
+
 /** The visibility store lags, and so may another process's clock, ms. */
 export const graceMs = 15_000
 /** At the first look, ms: what ended before is found as `lost`. */
 const firstLookMs = 600_000
+/** So long a number whose transfer is gone is looked for in quick succession, ms. */
+const suspectMs = 20 * graceMs
 /** In one audit. */
 const mostReopened = 20
+/** Parked transfers that are asked for their code: in one look, at once, and how long one may take, ms. One that did not answer is left alone for `silentMs`. */
+const mostQueried = 50
+const queriedAtOnce = 20
+const queryMs = 5_000
+const silentMs = 60_000
 
-export function createEnds({ source, line, client }: Pick<SignedDeps, 'source' | 'line'> & { readonly client: Client }): Ends {
+export function createEnds({ source, line, client, logger }: EndsDeps): Ends {
   const of = { bridge: source.bridge, sourceChain: source.sourceChain, emitter: source.emitter }
   const closed = createClosedTransfers(client)
   /** Codes of parked runs: they stay parked with them until they run again. */
   const codes = new Map<string, { readonly number: string; readonly code: string }>()
+  const silentUntil = new Map<string, number>()
   const firstMissed = new Map<string, number>()
   let since = Date.now() - firstLookMs
 
-  async function parkedCode(standing: Standing): Promise<string | undefined> {
-    const { runId, number } = standing
-    const known = codes.get(runId)?.code
-    if (known !== undefined) return known
-    const { state, code } = await statusOf(client, standing)
-    if (state !== 'parked' || code === undefined) return undefined
-    codes.set(runId, { number, code })
-    return code
+  /** The code of each that is parked, as far as it can be asked for. */
+  async function parkedCodes(parked: readonly Standing[]): Promise<ReadonlyMap<string, string>> {
+    const now = Date.now()
+    const unknown = parked.filter(({ runId }) => !codes.has(runId) && (silentUntil.get(runId) ?? 0) <= now).slice(0, mostQueried)
+    await pooled(unknown, queriedAtOnce, async (standing) => {
+      const { runId, number } = standing
+      try {
+        const { state, code } = await client.withDeadline(Date.now() + queryMs, () => statusOf(client, standing))
+        if (state === 'parked' && code !== undefined) codes.set(runId, { number, code })
+      } catch (error) {
+        // No worker of its target chain answers: that is in nobody else's way.
+        silentUntil.set(runId, Date.now() + silentMs)
+        logger.debug('a parked transfer does not answer', { stream: source.config.stream, number, error: String(error) })
+      }
+    })
+    const runs = new Set(parked.map(({ runId }) => runId))
+    for (const runId of codes.keys()) if (!runs.has(runId)) codes.delete(runId)
+    for (const runId of silentUntil.keys()) if (!runs.has(runId)) silentUntil.delete(runId)
+    return new Map(
+      parked.flatMap(({ runId, number }) => [codes.get(runId)].flatMap((known) => (known ? [[number, known.code] as const] : []))),
+    )
+  }
+
+  async function tellParked(open: readonly OpenNumber[], parked: readonly Standing[], known: ReadonlyMap<string, string>): Promise<void> {
+    const told = new Map(open.map((one) => [one.number, one.parked]))
+    const numbers = new Set(parked.map(({ number }) => number))
+    const started = [...numbers].filter((number) => !told.has(number)).map((number) => [number, 'started'] as const)
+    const fresh = [...known].filter(([number, code]) => told.get(number) !== code)
+    const released = open.filter((one) => one.parked !== undefined && !numbers.has(one.number))
+    await tell(started, [
+      ...fresh.map(([number, code]) => ({ kind: 'parked' as const, number, code })),
+      ...released.map(({ number }) => ({ kind: 'unparked' as const, number })),
+    ])
+  }
+
+  async function tell(seen: readonly (readonly [string, Seen])[], requests: readonly StreamRequest[]): Promise<void> {
+    const all = [...(seen.length > 0 ? [toSeen(seen)] : []), ...requests]
+    if (all.length > 0) await line.tell(all)
   }
 
   return {
@@ -56,39 +98,32 @@ export function createEnds({ source, line, client }: Pick<SignedDeps, 'source' |
       return [...codes.values()].flatMap(({ number, code }) => (code === 'GUARDIAN_SET_EXPIRED' ? [number] : []))
     },
     get suspects() {
-      return firstMissed.size > 0
+      // What is missed for longer was looked for again and again: from now on with every audit.
+      const soon = Date.now() - suspectMs
+      return [...firstMissed.values()].some((at) => at > soon)
     },
     async look({ open, gaps }) {
       const from = since
       const now = Date.now()
       const standings = await parkedAndEnded(client, of, from)
-      const parkedRuns = new Set(standings.flatMap(({ running, runId }) => (running ? [runId] : [])))
-      for (const runId of codes.keys()) if (!parkedRuns.has(runId)) codes.delete(runId)
       const opened = new Map(open.map((one) => [one.number, one]))
       const isMissing = (number: string) =>
         gaps.some((gap) => gap.state !== 'undone' && BigInt(gap.from) <= BigInt(number) && BigInt(number) <= BigInt(gap.to))
       const seen: [string, Seen][] = []
       const requests: StreamRequest[] = []
-      const parked = new Set<string>()
       for (const standing of standings) {
         const { number, state, running } = standing
-        const one = opened.get(number)
-        if (!one && !isMissing(number)) continue
+        if (running || (!opened.has(number) && !isMissing(number))) continue
         if (state === 'delivered') seen.push([number, 'delivered'])
-        else if (!running) {
+        else {
           const closed = toClosed(number, await statusOf(client, standing))
           if (closed) requests.push(closed)
-        } else if (state === 'parked') {
-          parked.add(number)
-          const code = await parkedCode(standing)
-          if (!one) seen.push([number, 'started'])
-          if (code !== undefined && one?.parked !== code) requests.push({ kind: 'parked', number, code })
         }
       }
-      for (const one of open)
-        if (one.parked !== undefined && !parked.has(one.number)) requests.push({ kind: 'unparked', number: one.number })
-      if (seen.length > 0) requests.unshift(toSeen(seen))
-      if (requests.length > 0) await line.tell(requests)
+      // What is over needs no worker of any chain, and waits for none.
+      await tell(seen, requests)
+      const parked = standings.filter(({ running, number }) => running && (opened.has(number) || isMissing(number)))
+      await tellParked(open, parked, await parkedCodes(parked))
       since = now - graceMs
     },
     async lost({ open }) {
@@ -114,8 +149,8 @@ export function createEnds({ source, line, client }: Pick<SignedDeps, 'source' |
     async reopen(state) {
       const again = (await runningTransfers(client, of)).filter(({ number }) => isResolved(state, number)).slice(0, mostReopened)
       const transfers = await Promise.all(again.map(async (one) => (await statusOf(client, one)).transfer))
-      const delivered = await source.delivered(transfers)
-      const undone = transfers.flatMap(({ sequence }, index) => (delivered[index] ? [] : [sequence]))
+      const { done, unread } = await deliveredByTarget(source, transfers)
+      const undone = transfers.flatMap(({ sequence }) => (done.has(sequence) || unread.has(sequence) ? [] : [sequence]))
       if (undone.length === 0) return 0
       await line.tell([
         ...undone.map((number) => ({ kind: 'undone' as const, numbers: [[number, number] as const] })),

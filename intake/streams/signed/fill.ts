@@ -3,6 +3,7 @@ import { toRelayerError } from '../../../domain/errors.ts'
 import type { Transfer } from '../../../domain/transfer.ts'
 import { parseVaa } from '../../../domain/vaa.ts'
 import type { SubmitResult } from '../../start-transfer.ts'
+import { deliveredByTarget } from './delivered.ts'
 import type { SignedDeps } from './deps.ts'
 
 /**
@@ -38,7 +39,7 @@ type Deps = Pick<SignedDeps, 'source' | 'bridge' | 'door' | 'lookup'>
  * Looks for the signed messages of these numbers and brings them through the door, all at a time. What the target already shows starts nothing: that is
  * the target's own word on the digest, which needs no signature. A copy that is refused leaves its place to that of the next server: each is asked once,
  * so that one which has another bad copy each time keeps nobody busy.
- * Throws what reads throw; nothing is lost by that.
+ * A target whose nodes do not answer keeps its own numbers `unknown`, and no others. Throws what is no outage; nothing is lost by that.
  */
 export async function fillNumbers(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, Filled>> {
   const outcomes = new Map<string, Filled>()
@@ -47,11 +48,10 @@ export async function fillNumbers(deps: Deps, numbers: readonly string[]): Promi
   while (left.length > 0) {
     const copies = await findCopies(deps, left, refused, outcomes)
     const transfers = copies.flatMap(({ transfer }) => (transfer ? [transfer] : []))
-    const answers = await deps.source.delivered(transfers)
-    const delivered = new Set(transfers.filter((_, index) => answers[index]).map(({ sequence }) => sequence))
-    const isDone = ({ number }: Copy) => delivered.has(number)
-    for (const { number } of copies.filter(isDone)) outcomes.set(number, { kind: 'delivered' })
-    const entering = copies.filter((copy) => !isDone(copy))
+    const { done, unread } = await deliveredByTarget(deps.source, transfers)
+    for (const number of done) outcomes.set(number, { kind: 'delivered' })
+    for (const [number, why] of unread) outcomes.set(number, { kind: 'unknown', againInMs: afterTroubleMs, why })
+    const entering = copies.filter(({ number }) => !done.has(number) && !unread.has(number))
     const results = await Promise.all(entering.map((copy) => enter(deps, copy)))
     left = entering.flatMap(({ number, api }, index) => {
       const result = results[index]

@@ -1,10 +1,11 @@
 import { backoffMs } from '../../../domain/backoff.ts'
+import { toRelayerError } from '../../../domain/errors.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream.ts'
 import { type Seen, toSeen } from '../seen.ts'
 import type { SignedDeps } from './deps.ts'
 import { fillNumbers, type Filled } from './fill.ts'
 import { createPublishedLogs } from './logs.ts'
-import { classifications, type GapName, nameNumbers } from './names.ts'
+import { classifications, type GapName, type Named, nameNumbers } from './names.ts'
 
 /** What one look at the gaps came to, in numbers. */
 export interface GapReport {
@@ -84,12 +85,20 @@ export function createGaps(deps: SignedDeps, auditMs: number): Gaps {
     }
   }
 
+  /** The source does not answer: what was found is told without it, and names come later. */
+  function unnamed(thrown: unknown): Named {
+    const error = toRelayerError(thrown)
+    if (!error.retriable) throw error
+    logger.warn('numbers that are missing cannot be named now', { stream, error: error.message })
+    return { ignored: [], delivered: [], names: new Map() }
+  }
+
   async function tell(outcomes: ReadonlyMap<string, Filled>, upTo: string | undefined, state: StreamState): Promise<Seen[]> {
     const seen = [...outcomes].flatMap(([number, { kind }]) => (kind === 'absent' || kind === 'unknown' ? [] : [[number, kind] as const]))
     const absent = [...outcomes].flatMap(([number, one]) => (one.kind === 'absent' ? [[number, one] as const] : []))
     const finalized = chain.heads.current?.finalized
     const missing = absent.map(([number]) => number)
-    const { ignored, delivered, names } = await nameNumbers({ ...deps, logs }, missing, { upTo, finalized })
+    const { ignored, delivered, names } = await nameNumbers({ ...deps, logs }, missing, { upTo, finalized }).catch(unnamed)
     const resolved = [
       ...ignored.map((number) => [number, 'ignored'] as const),
       ...delivered.map((number) => [number, 'delivered'] as const),
@@ -101,7 +110,8 @@ export function createGaps(deps: SignedDeps, auditMs: number): Gaps {
     // Full: told again with the next look, as their transfers run.
     const isTold = told?.answers[0]?.kind === 'done'
     for (const [number] of all) if (isTold) tries.delete(number)
-    for (const [number, { againInMs }] of absent) if (names.has(number)) later(number, names.get(number), againInMs)
+    const over = new Set([...ignored, ...delivered])
+    for (const [number, { againInMs }] of absent) if (!over.has(number)) later(number, names.get(number), againInMs)
     for (const [number, one] of outcomes) if (one.kind === 'unknown') later(number, undefined, one.againInMs)
     for (const how of new Set(all.map(([, each]) => each))) {
       const numbers = all.filter(([, each]) => each === how).map(([number]) => number)

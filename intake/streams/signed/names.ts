@@ -1,5 +1,6 @@
 import type { Published } from '../../../bridges/source-port.ts'
 import type { Gap, StreamRequest } from '../../../domain/stream.ts'
+import { deliveredByTarget } from './delivered.ts'
 import type { SignedDeps } from './deps.ts'
 import type { PublishedLogs } from './logs.ts'
 
@@ -38,9 +39,8 @@ export async function nameNumbers(
     const content = published.get(number)?.content
     return content?.kind === 'transfer' ? [content.transfer] : []
   })
-  const answers = await source.delivered(transfers)
-  const delivered = transfers.filter((_, index) => answers[index]).map(({ sequence }) => sequence)
-  const over = new Set([...ignored, ...delivered])
+  const { done } = await deliveredByTarget(source, transfers)
+  const over = new Set([...ignored, ...done])
   const open = numbers.filter((number) => !over.has(number))
   const place = { chain: source.emitterChain, emitter: source.emitter }
   const names = await Promise.all(
@@ -49,7 +49,7 @@ export async function nameNumbers(
       return [number, (await lookup.held({ ...place, sequence: number })) ? 'held' : 'unobserved']
     }),
   )
-  return { ignored, delivered, names: new Map(names) }
+  return { ignored, delivered: [...done], names: new Map(names) }
 }
 
 /** The names as requests, neighbours of one name together; without those that the gaps have already. */
