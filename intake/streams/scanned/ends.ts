@@ -27,7 +27,7 @@ export function createEnds(work: Work): () => Promise<boolean> {
     const state = standings.length > 0 || view.parked > 0 ? await line.state() : undefined
     if (state) {
       const known = await transfersUnder(work, concerned(state, standings))
-      const requests = [...(await newly(work, state, standings, known)), ...(await released(work, state, standings, known))]
+      const requests = await changes(work, state, standings, known)
       if (requests.length > 0) await line.tell(requests, era)
       for (const { kind, ...facts } of requests)
         work.logger.info(`a transfer of a stream is ${kind}`, { stream: source.config.stream, ...facts })
@@ -70,43 +70,36 @@ async function transfersUnder({ memory, source }: Work, numbers: readonly string
   return numbers.flatMap((number) => memory.transfer(number) ?? [])
 }
 
-/** Those that were parked, or ended. */
-async function newly(
+/** What has changed, by each transfer's own word. */
+async function changes(
   work: Work,
   { open }: StreamState,
   standings: readonly Standing[],
   known: readonly Transfer[],
-): Promise<StreamRequest[]> {
-  const requests: StreamRequest[] = []
-  for (const transfer of known) {
-    const standing = standings.find((one) => one.number === transfer.sequence && isOf(one, transfer))
-    if (!standing) continue
-    if (!standing.running) {
-      const closed = await closedRequest(work, standing)
-      if (closed) requests.push(closed)
-    } else if (open.some(({ number, parked }) => number === transfer.sequence && parked === undefined)) {
-      const { state, code = 'INTERNAL' } = await statusOf(work.client, standing)
-      if (state === 'parked') requests.push({ kind: 'parked', number: transfer.sequence, code })
-    }
-  }
-  return requests
+): Promise<readonly StreamRequest[]> {
+  const told = await Promise.all(
+    known.map((transfer) => {
+      const { sequence: number } = transfer
+      const isParked = open.some((one) => one.number === number && one.parked !== undefined)
+      const standing = standings.find((one) => one.number === number && isOf(one, transfer))
+      if (standing?.running) return isParked ? undefined : parkedRequest(work, standing)
+      if (standing) return closedRequest(work, standing)
+      // Another one may claim the number: of this one nothing is known.
+      return isParked && !standings.some((one) => one.number === number) ? releasedRequest(work, transfer) : undefined
+    }),
+  )
+  return told.flatMap((request) => request ?? [])
 }
 
-/** Those that are parked no more, by their own word. One that closed since is told by the target, or by the next look. */
-async function released(
-  work: Work,
-  { open }: StreamState,
-  standings: readonly Standing[],
-  known: readonly Transfer[],
-): Promise<StreamRequest[]> {
-  const requests: StreamRequest[] = []
-  for (const transfer of known) {
-    const isParked = open.some(({ number, parked }) => number === transfer.sequence && parked !== undefined)
-    if (!isParked || standings.some((one) => one.number === transfer.sequence)) continue
-    const id = transferId(transfer)
-    if ((await createClosedTransfers(work.client).latest(id)) !== 'running') continue
-    const { state } = await statusOf(work.client, { id, running: true })
-    if (state !== 'parked') requests.push({ kind: 'unparked', number: transfer.sequence })
-  }
-  return requests
+async function parkedRequest({ client }: Pick<Work, 'client'>, standing: Standing): Promise<StreamRequest | undefined> {
+  const { state, code = 'INTERNAL' } = await statusOf(client, standing)
+  return state === 'parked' ? { kind: 'parked', number: standing.number, code } : undefined
+}
+
+/** One that closed since is told by the target, or by the next look. */
+async function releasedRequest({ client }: Pick<Work, 'client'>, transfer: Transfer): Promise<StreamRequest | undefined> {
+  const id = transferId(transfer)
+  if ((await createClosedTransfers(client).latest(id)) !== 'running') return undefined
+  const { state } = await statusOf(client, { id, running: true })
+  return state === 'parked' ? undefined : { kind: 'unparked', number: transfer.sequence }
 }
