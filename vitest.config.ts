@@ -1,9 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/**
- * Suites that start servers, chains or worker processes. Mostly they wait for blocks, so two files share two cores well; more would make processes
- * miss their heartbeats.
- */
+/** Suites that start servers, chains or worker processes. Mostly they wait, for blocks and for heartbeats: three files share two cores well. */
 const integration = ['test/{contract,devnet,e2e,faults,replay}/**/*.test.ts', 'test/**/*.integration.test.ts']
 
 const common = {
@@ -35,7 +32,7 @@ export default defineConfig({
           ...common,
           name: 'integration',
           include: integration,
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 1 },

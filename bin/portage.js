@@ -2,6 +2,11 @@
 // The sources run as they are: tsx reads the TypeScript, found from this file and not from the working directory.
 import { register } from 'tsx/esm/api'
 
+// The reader of a pipe has seen enough (`portage transfer list | head`).
+process.stdout.on('error', (error) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
 register()
 const { main } = await import(new URL('../cli/main.ts', import.meta.url).href)
 process.exitCode = await main(process.argv.slice(2), process)

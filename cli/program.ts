@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { auditCommand } from './commands/audit.ts'
 import { configCommand } from './commands/config.ts'
@@ -28,6 +29,7 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
         ended(await handler(program.opts<GlobalOptions>(), ...args)),
   }
   program
+    .version(version())
     .description('Portage carries cross-chain transfers to their destination and loses none.')
     .option('--config <file>', 'config file (default: $PORTAGE_CONFIG, else portage.yaml)')
     .option('--json', 'one JSON object on stdout, for scripts')
@@ -57,6 +59,11 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
     inherit(program, create(cli))
   }
   return program
+}
+
+function version(): string {
+  const { version: own } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  return own
 }
 
 /** Adds a command and hands the settings of the program down to it and its subcommands. */

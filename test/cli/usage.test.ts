@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -147,9 +148,22 @@ describe('a wrong command line ends with 2, says why and prints nothing on stdou
   })
 })
 
+const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
+const run = promisify(execFile)
+
+test('the version is the one of the package', async () => {
+  const { code, out } = await runCli(['--version'])
+  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  expect([code, out]).toEqual([0, `${version}\n`])
+})
+
+test('a reader that has seen enough is no error', async () => {
+  // The reader is gone before the first word.
+  const { stdout, stderr } = await run('bash', ['-c', '"$0" "$1" --help | true; echo "${PIPESTATUS[0]}"', process.execPath, launcher])
+  expect([stdout, stderr]).toEqual(['0\n', ''])
+})
+
 test('the launcher runs from any folder', async () => {
-  const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
-  const run = promisify(execFile)
   const { stdout } = await run(process.execPath, [launcher, 'config', '--help'], { cwd: tmpdir() })
   expect(stdout).toContain('Usage: portage config')
   const failure = await run(process.execPath, [launcher, 'config', 'check', '--config', 'absent.yaml'], { cwd: tmpdir() }).catch(
