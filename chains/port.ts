@@ -202,7 +202,10 @@ export interface Chain {
   hasCode(address: string): Promise<boolean>
   /** The market, read at most once per block. */
   quote(): Promise<FeeQuote>
-  /** Would the call succeed from this address, and with how much gas? Two reads in one. @param gasFactor the limit is the estimate times this; absent: as estimated */
+  /**
+   * Would the call succeed from this address, and with how much gas? One read; a revert is the word of more than half of the nodes.
+   * @param gasFactor the limit is the estimate times this; absent: as estimated
+   */
   simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
   /** What the chain charges for the data of a call beside its gas (L2s), wei, decimal; '0' where it charges nothing. An estimate. */
   dataFee(call: Intent): Promise<string>

@@ -26,8 +26,17 @@ const panics: Readonly<Record<string, string>> = {
   '81': 'call of an uninitialised function',
 }
 
+/** What is asked of nodes for one simulation. */
+interface Rehearsal {
+  readonly params: readonly unknown[]
+  readonly from: string
+  readonly gasFactor: number
+  readonly blockGasLimit: bigint | undefined
+}
+
 /**
- * Estimates the gas of a call; an estimate runs the call, so it tells a revert too.
+ * Estimates the gas of a call; an estimate runs the call, so it tells a revert too. A revert is the word of more than half of the nodes: one that reverts
+ * everything would stop all deliveries, or park them. It costs their reads where it reverts, and nothing else.
  * @param gasFactor the limit is the estimate times this, at most the block's gas limit
  * Throws TRANSACTION_REFUSED when the sender can't pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
@@ -38,19 +47,46 @@ export async function simulate(
   gasFactor: number,
   blockGasLimit: bigint | undefined,
 ): Promise<Simulation> {
+  const transaction = { from, to: call.to, data: call.data, value: toQuantity(call.value) }
+  // Of the latest block: without it some nodes (anvil, older go-ethereum) take the pool along, where our own call may be that reverts a second one.
+  const rehearsal = { params: [transaction, 'latest'], from, gasFactor, blockGasLimit }
+  const first = await askOne(nodes, rehearsal)
+  return first.ok || nodes.readers === 1 ? first : agreed(nodes, rehearsal, first.revert)
+}
+
+async function askOne(nodes: Nodes, rehearsal: Rehearsal): Promise<Simulation> {
   try {
-    const transaction = { from, to: call.to, data: call.data, value: toQuantity(call.value) }
-    // Of the latest block: without it some nodes (anvil, older go-ethereum) take the pool along, where our own call may be that reverts a second one.
-    const estimate = toNumber(await nodes.request('eth_estimateGas', [transaction, 'latest']), 'gas estimate')
-    return { ok: true, gas: String(withFactor(estimate, gasFactor, blockGasLimit)) }
+    return worked(await nodes.request('eth_estimateGas', rehearsal.params), rehearsal)
   } catch (error) {
     if (error instanceof RpcError && /insufficient (funds|balance)|outoffunds/i.test(error.rpcMessage)) {
-      throw new RelayerError('TRANSACTION_REFUSED', { detail: error.rpcMessage, facts: { from }, cause: error })
+      throw new RelayerError('TRANSACTION_REFUSED', { detail: error.rpcMessage, facts: { from: rehearsal.from }, cause: error })
     }
     const revert = revertOf(error)
     if (revert) return { ok: false, revert }
     throw error
   }
+}
+
+/** What most nodes say, where the first says that it reverts. Where there is no majority it reverts for no reason that anybody may act upon. */
+async function agreed(nodes: Nodes, rehearsal: Rehearsal, first: Revert): Promise<Simulation> {
+  const needed = Math.floor(nodes.readers / 2) + 1
+  const answers = await nodes.askAll('eth_estimateGas', rehearsal.params)
+  const gas: bigint[] = []
+  const reverts = new Map<string, Revert[]>()
+  for (const answer of answers) {
+    if (answer.ok) gas.push(BigInt(toNumber(answer.result, 'gas estimate')))
+    const revert = answer.ok ? undefined : revertOf(answer.error)
+    if (revert) reverts.set(revert.data, [...(reverts.get(revert.data) ?? []), revert])
+  }
+  // Neither the lowest nor the highest of them: one may lie about that, too.
+  const middle = gas.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor(gas.length / 2)]
+  if (gas.length >= needed && middle !== undefined) return worked(`0x${middle.toString(16)}`, rehearsal)
+  const [same] = [...reverts.values()].find((each) => each.length >= needed) ?? []
+  return { ok: false, revert: same ?? { data: '0x', reason: `${first.reason} (the nodes do not agree on that)` } }
+}
+
+function worked(estimate: unknown, { gasFactor, blockGasLimit }: Rehearsal): Simulation {
+  return { ok: true, gas: String(withFactor(toNumber(estimate, 'gas estimate'), gasFactor, blockGasLimit)) }
 }
 
 /** The estimate with room, in whole gas units; never above the block's limit, never below the estimate. */

@@ -4,6 +4,7 @@ import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import { signingHashOf } from '../../chains/evm/mined.ts'
 import { devnetAccount } from '../../devnet/accounts.ts'
 import { devnetSigner, head, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { deployReverting } from '../helpers/reverting.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 const to = devnetAccount(1).address
@@ -116,6 +117,27 @@ describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
     })
     at(two.behind[1]).alter = undefined
     expect(await two.chain.call(identity, word, 'agreed')).toBe(word)
+  })
+
+  test('simulations: what one of three nodes alone reverts is carried out, and what most revert is told with their reason', async () => {
+    const { chain, behind } = await connected(3)
+    const intent = { to: identity, data: word, value: '0' }
+    const truth = await chain.simulate(intent, to)
+    expect(truth).toMatchObject({ ok: true })
+    const estimates = () => behind.map(({ requests }) => requests.flat().filter((method) => method === 'eth_estimateGas').length)
+    expect(estimates()).toEqual([1, 0, 0])
+    const liar = at(behind[0])
+    liar.refuse = (method) => (method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted: never' } : undefined)
+    expect(await chain.simulate(intent, to)).toEqual(truth)
+    const { address } = await deployReverting(anvil, 'a true reason')
+    const reverting = { ...intent, to: address }
+    expect(await chain.simulate(reverting, to)).toMatchObject({ ok: false, revert: { reason: 'a true reason' } })
+    // Of two that are left, one says this and one says that: nothing to act upon.
+    at(behind[2]).mode = 503
+    expect(await chain.simulate(reverting, to)).toMatchObject({
+      ok: false,
+      revert: { data: '0x', reason: 'never (the nodes do not agree on that)' },
+    })
   })
 
   test('one node alone: two equal answers a block apart', async () => {

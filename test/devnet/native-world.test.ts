@@ -136,7 +136,7 @@ function completion(sent: SentNativeTransfer): Completion {
 }
 
 /** Runtime code that emits a log of its input: 64 bytes of data, then four topics. */
-const logsItsInput = '0x60406000600037' + '60a035' + '608035' + '606035' + '604035' + '60406000a400'
+const logsItsInput = '0x6040600060003760a03560803560603560403560406000a400'
 
 /** The event of a completion that is none. */
 async function claim(end: NativeBridgeEnd, key: DevnetAccount, [id, initiator, recipient, amount, nonce]: Completion) {
