@@ -10,3 +10,5 @@ process.stdout.on('error', (error) => {
 register()
 const { main } = await import(new URL('../cli/main.ts', import.meta.url).href)
 process.exitCode = await main(process.argv.slice(2), process)
+// The command is over. A start that failed half-way may have left something that would keep the process (Workers that never ran).
+setTimeout(() => process.exit(), 2_000).unref()

@@ -10,13 +10,16 @@ export interface SdkLine {
 
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
+/** Its native part tells each try of each call while Temporal is away; that it is away is told once (workers/settings.ts). */
+const retries = 'temporalio_client::retry'
+
 /**
  * The SDK warns, with a stack, of every step that failed. Ours fail with a code: what waits for a gate, or finds a lane full, is tried again, shows in
  * its transfer, and is no line that anybody should read.
  */
 export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): SdkLine {
   const { error, ...fields } = meta as Record<string, unknown>
-  if (isByDesign(message)) return { level: 'debug', fields: meta }
+  if (isByDesign(message) || fields['target'] === retries) return { level: 'debug', fields: meta }
   if (error instanceof ApplicationFailure && isErrorCode(error.type)) {
     const logged = asLogged({ code: error.type, message: error.message }, error)
     return { level: logged.level, fields: { ...fields, ...logged.fields } }

@@ -18,9 +18,10 @@ export async function connectTemporal(
   logger: Logger,
   stopping?: AbortSignal,
 ): Promise<Temporal> {
-  installRuntime(logger)
   // The native connection says less of what is wrong, and cannot be stopped while it waits.
   await probeTemporal({ address, namespace }, { stopping })
+  // Not before: it ends with its last connection, and without any it would keep the process.
+  installRuntime(logger)
   try {
     // On loopback, compressing costs more than it saves.
     const local = /^(127\.|localhost|\[::1\])/.test(address)
@@ -44,6 +45,8 @@ function installRuntime(logger: Logger): void {
       const { level, fields } = sdkLine(entry)
       logger[level](entry.message, fields)
     }),
+    // Else its native part writes lines of its own to the console, which are no JSON.
+    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
     // Signals are ours to handle: roles stop in order.
     shutdownSignals: [],
   })

@@ -34,4 +34,6 @@ test('other lines of the SDK keep their level; those of a healthy start are none
   expect(sdkLine({ level: 'ERROR', message: 'Workflow task failed' })).toMatchObject({ level: 'error' })
   expect(sdkLine({ level: 'INFO', message: 'Worker state changed' })).toMatchObject({ level: 'debug' })
   expect(sdkLine({ level: 'WARN', message: 'No activities registered, not polling for activity tasks' })).toMatchObject({ level: 'debug' })
+  const retried = { target: 'temporalio_client::retry', error: 'tcp connect error' }
+  expect(sdkLine({ level: 'WARN', message: 'gRPC call query_workflow retried 5 times', meta: retried })).toMatchObject({ level: 'debug' })
 })

@@ -1,0 +1,164 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { startAnvil } from '../../devnet/anvil.ts'
+import type { Child } from '../../devnet/child.ts'
+import { startChild } from '../../devnet/child.ts'
+import { freePort } from '../../devnet/ports.ts'
+import { startTemporal } from '../../devnet/temporal.ts'
+import { until } from '../../devnet/until.ts'
+import type { Role } from '../../workers/roles.ts'
+import { runTemporalCli } from '../helpers/e2e-cli.ts'
+
+const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
+const chainId = 31_400
+
+/** A fleet whose parts come up in any order: processes of `portage run` before the servers that they need. */
+describe('what a process needs is not there yet', () => {
+  let folder: string
+  const running: Child[] = []
+  const servers: { stop(): Promise<void> }[] = []
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'portage-start-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+  afterEach(async () => {
+    for (const one of running.splice(0)) await one.stop(15_000)
+    for (const one of servers.splice(0)) await one.stop()
+  })
+
+  const serve = async <Server extends { stop(): Promise<void> }>(server: Promise<Server>): Promise<Server> => {
+    servers.push(await server)
+    return server
+  }
+  const anvilAt = (port: number) => serve(startAnvil({ chainId, blockTimeSeconds: 0.5, port }))
+  const temporalAt = (port: number) => serve(startTemporal({ port, inMemory: true, headless: true, log: () => {} }))
+
+  interface Place {
+    readonly temporal: number
+    readonly node: number
+    readonly namespace?: string
+    readonly lanes?: object[]
+  }
+
+  async function portage(role: Role, { temporal, node, namespace = 'default', lanes = [] }: Place) {
+    const port = await freePort()
+    const path = join(folder, `${port}.yaml`)
+    const logFile = join(folder, `${port}.log`)
+    const chain = {
+      family: 'evm',
+      networkId: chainId,
+      blockTimeMs: 500,
+      lanes,
+      nodes: [{ url: `http://127.0.0.1:${node}/?key=secret-key` }],
+    }
+    const config = { temporal: { address: `127.0.0.1:${temporal}`, namespace }, chains: { one: chain }, bridges: {}, api: { port } }
+    await writeFile(path, stringify(config))
+    const child = await startChild(process.execPath, [launcher, '--config', path, 'run', '--role', role], { logFile })
+    running.push(child)
+    const ask = async (route: string, init?: RequestInit) => {
+      const response = await fetch(`http://127.0.0.1:${port}${route}`, init)
+      return { status: response.status, text: await response.text() }
+    }
+    const seen = (route: string, sees: (answer: { status: number; text: string }) => boolean, what: string, init?: RequestInit) => {
+      let last = 'nothing'
+      const look = async () => {
+        const answer = await ask(route, init).catch((error: unknown) => ({ status: 0, text: String(error) }))
+        last = `${answer.status} ${answer.text}`
+        return sees(answer) && answer
+      }
+      const giveUp = () => child.ended && `${child.ended}: ${child.tail()}`
+      return until(look, { timeoutMs: 40_000, everyMs: 50, what, giveUp }).catch((error: unknown) => {
+        throw new Error(`${String(error)}; last: ${last}; ${child.tail()}`, { cause: error })
+      })
+    }
+    const waitsFor = (code: string) => seen('/ready', ({ status, text }) => status === 503 && text.includes(code), `to wait: ${code}`)
+    const isReady = () => seen('/ready', ({ status }) => status === 200, 'to be ready')
+    const lines = async () =>
+      (await readFile(logFile, 'utf8'))
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as { level: string; message: string; code?: string })
+    return { child, ask, seen, waitsFor, isReady, lines }
+  }
+
+  const ended = async ({ child }: { child: Child }) => {
+    await child.exited
+    return child.ended
+  }
+
+  test('it waits for Temporal, then for nodes, says so, and goes on; when Temporal goes and comes again, too', async () => {
+    const at = { temporal: await freePort(), node: await freePort() }
+    const process = await portage('all', at)
+    await process.waitsFor('Temporal server cannot be reached')
+    expect(await process.ask('/health')).toMatchObject({ status: 200 })
+    const refused = await process.ask('/v1/transfers', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })
+    expect([refused.status, JSON.parse(refused.text)]).toMatchObject([503, { error: { code: 'TEMPORAL_UNAVAILABLE' } }])
+
+    const temporal = await temporalAt(at.temporal)
+    expect((await process.waitsFor('No node of the chain answered')).text).not.toContain('secret-key')
+    await anvilAt(at.node)
+    await process.isReady()
+    const waits = (await process.lines()).filter(({ level }) => level === 'warn')
+    expect(waits.map(({ message, code }) => [message, code])).toEqual([
+      ['waiting for Temporal; trying until it is there', 'TEMPORAL_UNAVAILABLE'],
+      ['waiting for nodes; trying until it is there', 'NODE_UNAVAILABLE'],
+    ])
+
+    await temporal.kill('SIGKILL')
+    const away = await process.ask('/v1/transfers')
+    expect([away.status, JSON.parse(away.text)]).toMatchObject([503, { error: { code: 'TEMPORAL_UNAVAILABLE' } }])
+    expect(await process.ask('/ready')).toMatchObject({ status: 503 })
+    expect(await process.ask('/health')).toMatchObject({ status: 200 })
+    await temporal.restart()
+    await process.isReady()
+    // A change of the settings is a workflow of the queue `lanes`: its worker polls again, within seconds.
+    const orders = [{ kind: 'halt', scope: {} }]
+    const halt = { by: 'test', reason: 'Temporal is back', orders }
+    const init = { method: 'POST', body: JSON.stringify(halt), headers: { 'content-type': 'application/json' } }
+    await process.seen('/v1/settings', ({ status }) => status === 200, 'to obey an order', init)
+    // That it was away is told once, and not with each call of each part.
+    const told = (await process.lines()).filter(({ level, message }) => /warn|error/.test(level) && !message.startsWith('waiting for'))
+    const kinds = new Set(told.map(({ message }) => message))
+    expect([...kinds].toSorted()).toEqual(['request failed', 'the settings cannot be read; going on with what is known'])
+    process.child.kill('SIGTERM')
+    expect(await ended(process)).toBe('ended with code 0')
+  })
+
+  test('it ends in order when it is told to while it waits', async () => {
+    const at = { temporal: await freePort(), node: await freePort() }
+    const withoutTemporal = await portage('api', at)
+    await withoutTemporal.waitsFor('Temporal server cannot be reached')
+    withoutTemporal.child.kill('SIGTERM')
+    expect(await ended(withoutTemporal)).toBe('ended with code 0')
+    await temporalAt(at.temporal)
+    const withoutNode = await portage('all', at)
+    await withoutNode.waitsFor('No node of the chain answered')
+    withoutNode.child.kill('SIGTERM')
+    expect(await ended(withoutNode)).toBe('ended with code 0')
+  })
+
+  test('a namespace that is not there is named, and what makes it; once it is made, it goes on', async () => {
+    const at = { temporal: await freePort(), node: await freePort(), namespace: 'elsewhere' }
+    const [temporal] = await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
+    const process = await portage('all', at)
+    const { text } = await process.waitsFor('namespace=elsewhere')
+    expect(text).toContain('temporal operator namespace create --namespace')
+    await runTemporalCli(temporal, ['operator', 'namespace', 'create', '--namespace', 'elsewhere', '--retention', '24h'])
+    await process.isReady()
+  })
+
+  test('a start that fails ends with its reason, and leaves nothing that keeps the process', async () => {
+    const at = { temporal: await freePort(), node: await freePort() }
+    await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
+    // The ledgers' Worker was made before the key is missed.
+    const lane = { address: `0x${'1'.repeat(40)}`, signer: { kind: 'environment', variable: 'NO_SUCH_KEY_IS_SET' } }
+    const process = await portage('all', { ...at, lanes: [lane] })
+    expect(await ended(process)).toBe('ended with code 1')
+    expect(process.child.tail()).toContain('SIGNER_UNAVAILABLE')
+  })
+})
