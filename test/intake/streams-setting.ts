@@ -6,6 +6,7 @@ import type { StreamReader } from '../../bridges/native-bridge/source.ts'
 import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
 import type { ScannedSource } from '../../bridges/source-port.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
+import type { HeadEvent } from '../../chains/port.ts'
 import { startFaultProxy, type FaultProxy } from '../../devnet/fault-proxy.ts'
 import { until } from '../../devnet/until.ts'
 import { viewStream } from '../../domain/stream-reducer.ts'
@@ -37,6 +38,8 @@ export interface ScannedSetting {
   readonly ledgers: Ledgers
   /** The source's node as the agents see it. */
   readonly proxy: FaultProxy
+  /** The source's head as the agents know it. */
+  head(): HeadEvent
   /** Whether blocks come by themselves, three a second. */
   mining(wanted: boolean): void
   /** A stream of its own that begins with the next number and block. */
@@ -49,6 +52,8 @@ export interface StreamOptions {
   readonly rangeBlocks?: number
   readonly auditMs?: number
   readonly checkpoints?: CheckpointStore
+  /** Of an agent: its config has another start than the stream began with. */
+  readonly start?: number
 }
 
 export interface OneStream {
@@ -95,6 +100,11 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
     world,
     ledgers,
     proxy,
+    head() {
+      const { current } = chain.heads
+      if (!current) throw new Error('no block was seen')
+      return current
+    },
     mining(wanted) {
       isMining = wanted
     },
@@ -120,9 +130,9 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
         lines,
         halts,
         agent(changes = {}) {
-          const { rangeBlocks = 1_000, auditMs = 2_000, checkpoints } = { ...defaults, ...changes }
+          const { rangeBlocks = 1_000, auditMs = 2_000, checkpoints, ...config } = { ...defaults, ...changes }
           const options: ScannedAgentOptions = {
-            source,
+            source: { ...source, config: { ...source.config, ...config } },
             sourceChain: chain,
             targetChain: world.target.chain,
             endpoint,

@@ -120,6 +120,39 @@ describe('what a stream is held against', () => {
     await agent.stop()
   })
 
+  it('its last block: a fork that leaves a chain which is no longer is met by no scan, and found by the audit', async () => {
+    const { source } = setting.world
+    const stream = await setting.stream({ auditMs: 1_000 })
+    const agent = stream.agent()
+    const [kept] = await stream.initiate(6n)
+    if (!kept) throw new Error('nothing was initiated')
+    await stream.shows(({ open }) => open === 1, 'the transfer below the fork')
+    setting.mining(false)
+    await source.mine(3)
+    const snapshot = await source.anvil.rpc<string>('evm_snapshot')
+    const [gone] = await stream.initiate(7n, 8n)
+    if (!gone) throw new Error('nothing was initiated')
+    await stream.shows(({ open }) => open === 3, 'the transfers above it')
+    const height = Number(await source.anvil.rpc<string>('eth_blockNumber'))
+    const { finalized } = setting.head()
+    // Empty blocks are told together: to the last of them.
+    await stream.shows(({ nextHeight }) => nextHeight === finalized + 1, 'the scan to be at the head')
+    await source.anvil.rpc('evm_revert', [snapshot])
+    const [other] = await setting.world.start(9n)
+    if (!other) throw new Error('nothing was initiated')
+    const now = Number(await source.anvil.rpc<string>('eth_blockNumber'))
+    expect(now).toBeLessThan(height)
+    await source.anvil.rpc('anvil_mine', [`0x${(height - now).toString(16)}`])
+    // No block comes above the cursor.
+    await until(() => stream.runs(other), { timeoutMs: 60_000, what: 'the transfer of the new branch' })
+    const view = await stream.shows(({ open, backfill }) => open === 2 && backfill.left === 0, 'the fork to be over')
+    expect(view).toMatchObject({ next: String(other.nonce + 1n), counts: { forks: 0 } })
+    expect(errors(stream)).toContainEqual(expect.stringContaining('reorganised below what was final'))
+    expect(await stream.runs(kept)).toBe(true)
+    setting.mining(true)
+    await agent.stop()
+  })
+
   it('a target that was reorganised below its finality: what had completed a number is gone, and the number is open again', async () => {
     const { target } = setting.world
     const stream = await setting.stream({ auditMs: 1_000 })

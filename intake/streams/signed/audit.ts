@@ -1,11 +1,9 @@
-import type { Client } from '@temporalio/client'
 import { toRelayerError } from '../../../domain/errors.ts'
 import { limits } from '../../../domain/stream-gaps.ts'
 import { type Seen, toSeen } from '../seen.ts'
-import type { SignedDeps } from './deps.ts'
-import { createEnds, type Ends } from './ends.ts'
+import { createEnds, type Ends, type EndsDeps } from './ends.ts'
 import { fillNumbers } from './fill.ts'
-import { createGaps, type GapReport, type Gaps } from './gaps.ts'
+import { createGaps, type GapReport, type Gaps, type GapsDeps } from './gaps.ts'
 
 /** What an audit came to, in numbers. */
 export interface SignedAudit extends GapReport {
@@ -38,7 +36,7 @@ const mostLost = limits.open
 const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
 
 /** @param auditMs how often it audits: the measure of how often an absent number is asked for */
-export function createSignedAuditor(deps: SignedDeps & { readonly client: Client }, auditMs: number): SignedAuditor {
+export function createSignedAuditor(deps: GapsDeps & EndsDeps, auditMs: number): SignedAuditor {
   const { source, chain, line, logger } = deps
   const { stream } = source.config
   const ends = createEnds(deps)

@@ -28,7 +28,11 @@ export interface Ends {
   readonly aged: readonly string[]
 }
 
-type EndsDeps = Pick<SignedDeps, 'source' | 'line' | 'logger'> & { readonly client: Client }
+export interface EndsDeps extends Pick<SignedDeps, 'source' | 'line' | 'logger'> {
+  readonly client: Client
+  /** So long a number must be missed before it is lost, ms; 0 where nobody asks twice. Default `graceMs`. */
+  readonly lostAfterMs?: number
+}
 
 /** The visibility store lags, and so may another process's clock, ms. */
 export const graceMs = 15_000
@@ -44,7 +48,7 @@ const queriedAtOnce = 20
 const queryMs = 5_000
 const silentMs = 60_000
 
-export function createEnds({ source, line, client, logger }: EndsDeps): Ends {
+export function createEnds({ source, line, client, logger, lostAfterMs = graceMs }: EndsDeps): Ends {
   const of = { bridge: source.bridge, sourceChain: source.sourceChain, emitter: source.emitter }
   const closed = createClosedTransfers(client)
   /** Codes of parked runs: they stay parked with them until they run again. */
@@ -132,7 +136,7 @@ export function createEnds({ source, line, client, logger }: EndsDeps): Ends {
       const missed = open.flatMap(({ number }) => (running.has(number) ? [] : [number]))
       for (const number of firstMissed.keys()) if (!missed.includes(number)) firstMissed.delete(number)
       for (const number of missed) if (!firstMissed.has(number)) firstMissed.set(number, now)
-      return missed.filter((number) => (firstMissed.get(number) ?? now) <= now - graceMs)
+      return missed.filter((number) => (firstMissed.get(number) ?? now) <= now - lostAfterMs)
     },
     async settle(outcomes) {
       const requests: StreamRequest[] = []

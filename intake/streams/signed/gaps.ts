@@ -39,8 +39,13 @@ export const settleMs = 2_000
 /** First wait before a number is asked for again, ms; and how long a number that was just asked for is left alone at least. */
 const firstWaitMs = 5_000
 
-export function createGaps(deps: SignedDeps, auditMs: number): Gaps {
-  const { source, line, logger, chain } = deps
+export interface GapsDeps extends SignedDeps {
+  /** So long a gap is given to close by itself, ms; 0 where nobody asks twice. Default `settleMs`. */
+  readonly freshMs?: number
+}
+
+export function createGaps(deps: GapsDeps, auditMs: number): Gaps {
+  const { source, line, logger, chain, freshMs = settleMs } = deps
   const { stream } = source.config
   const logs = createPublishedLogs(deps)
   const tries = new Map<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>()
@@ -59,7 +64,7 @@ export function createGaps(deps: SignedDeps, auditMs: number): Gaps {
   }
 
   /** Known for a moment only: what a spy is about to tell needs no look. A clock that is far from ours says nothing. */
-  const isFresh = (since: number) => Math.abs(Date.now() - since) < settleMs
+  const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
 
   /** What was found otherwise needs no look, and no time for one. */
   function prune({ gaps }: StreamState): void {
@@ -143,7 +148,7 @@ export function createGaps(deps: SignedDeps, auditMs: number): Gaps {
         above = last ? -1n : BigInt(batch.at(-1) ?? -1)
       }
       const isUnfinished = full || looked >= mostPerLook
-      const fresh = state.gaps.some(({ at }) => isFresh(at)) ? [Date.now() + settleMs] : []
+      const fresh = state.gaps.some(({ at }) => isFresh(at)) ? [Date.now() + freshMs] : []
       const soonest = Math.min(...fresh, ...[...tries.values()].map(({ dueAt }) => dueAt))
       const nextAt = isUnfinished ? Date.now() + 1_000 : soonest
       return { ...counts, ...(Number.isFinite(nextAt) && { nextAt }) }

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { until } from '../../devnet/until.ts'
+import { toUniversal } from '../../devnet/vaa.ts'
+import { runCli } from '../cli/run-cli.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const coins = (count: number) => Array.from({ length: count }, () => ({ kind: 'coin', amount: 10n ** 16n }) as const)
+
+/** An audit by hand of an emitter that no intake feeds: what it finds, it starts. */
+describe('portage stream audit of a Wormhole stream', () => {
+  let stage: Stage
+  let portage: PortageProcess
+  let stream: string
+
+  const audit = async () => {
+    const setting = { env: { ...process.env, ...stage.devnet.env } }
+    const { code, out } = await runCli(['stream', 'audit', stream, '--json', '--config', portage.configPath], setting)
+    return { code, answer: JSON.parse(out) as Record<string, unknown> }
+  }
+  const show = async () => {
+    const { out } = await runCli(['stream', 'show', stream, '--json', '--config', portage.configPath])
+    return JSON.parse(out) as { next: string; view: Record<string, unknown>; open: { number: string }[] }
+  }
+  const isRunning = async (id: string) => (await stage.client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
+
+  beforeAll(async () => {
+    // No audit by itself: the ones by hand are to be seen.
+    stage = await startStage({ auditMinutes: 60 })
+    stream = `wormhole-token-bridge:ethereum:${toUniversal(stage.devnet.chains.ethereum.tokenBridge)}`
+    portage = await stage.portage()
+    const first = await stage.send('ethereum', coins(1))
+    await stage.outcomes(first)
+    const sequence = String(first[0]?.sequence)
+    const isProved = async () => (await show()).view['completed_nonce_height'] === sequence
+    await until(isProved, { timeoutMs: 60_000, what: 'the watermark' })
+    await stage.end(portage)
+    portage = await stage.portage({ role: 'lanes', name: 'lanes' })
+  })
+  afterAll(() => stage?.close())
+
+  test('starts what nobody heard of, once, and says how many', async () => {
+    const sent = await stage.send('ethereum', coins(2))
+    const upTo = String(sent.at(-1)?.sequence)
+    const counted = async () => {
+      const { code, answer } = await audit()
+      return answer['upTo'] === upTo && { code, answer }
+    }
+    // The count is of the finalized state.
+    const { code, answer } = await until(counted, { timeoutMs: 60_000, everyMs: 500, what: 'the count to be final' })
+    expect([code, answer['gaps'], answer['undone'], answer['height']]).toEqual([0, 0, 0, expect.any(Number)])
+    expect((await show()).open.map(({ number }) => number)).toEqual(sent.map(({ sequence }) => String(sequence)))
+    for (const { id } of sent) expect(await isRunning(id)).toBe(true)
+    expect(await audit()).toMatchObject({ code: 0, answer: { stream, upTo, gaps: 0, started: 0, completed: 0, closed: 0, undone: 0 } })
+  })
+
+  test('starts again what was open and is gone, at its first look', async () => {
+    const [one] = stage.sent.slice(-1)
+    const id = one?.id ?? ''
+    await stage.temporal('workflow', 'terminate', '--workflow-id', id, '--reason', 'a test')
+    const isListed = async () => (await stage.client.workflow.count(`WorkflowId = '${id}' AND ExecutionStatus = 'Running'`)).count === 0
+    await until(isListed, { timeoutMs: 30_000, what: 'the visibility store to know it' })
+    expect(await audit()).toMatchObject({ code: 0, answer: { started: 1, gaps: 0 } })
+    expect(await isRunning(id)).toBe(true)
+  })
+
+  test('of a stream that is none ends with 1', async () => {
+    const unknown = await runCli(['stream', 'audit', `${stream.slice(0, -2)}ff`, '--json', '--config', portage.configPath])
+    expect([unknown.code, JSON.parse(unknown.out)]).toEqual([1, { error: expect.objectContaining({ code: 'STREAM_NOT_FOUND' }) }])
+  })
+
+  test('leaves all of it to be delivered, once', async () => {
+    await stage.portage({ name: 'all' })
+    const outcomes = await stage.outcomes(stage.sent)
+    expect(outcomes.map(({ state }) => state)).toEqual(stage.sent.map(() => 'delivered'))
+  })
+})
