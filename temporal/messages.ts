@@ -90,7 +90,14 @@ export interface TransferStatus {
   timeline: TimelineEntry[]
 }
 
-export const retrySignal = defineSignal('retry')
+/** By whom a transfer is told to go on, where it is no operator. */
+export interface RetryHint {
+  /** Its gate has opened: that ends a wait, and nothing else. */
+  gate: true
+}
+
+/** An operator's word: go on now, out of parked, too, and past a deadline. With a hint: only if it waits. */
+export const retrySignal = defineSignal<[RetryHint?]>('retry')
 /** An operator ends the transfer. A nonce in flight gets the lane's no-op; if the call wins, the transfer is delivered. */
 export const cancelSignal = defineSignal<[CancelOrder]>('cancel')
 export const expediteSignal = defineSignal('expedite')

@@ -13,7 +13,7 @@ export function createWakers(client: Client, chain: ChainName): Wakers {
   return {
     async wake(id) {
       try {
-        await client.workflow.getHandle(id).signal(retrySignal)
+        await client.workflow.getHandle(id).signal(retrySignal, { gate: true })
         return true
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return false

@@ -10,7 +10,7 @@ import { setHandler } from '@temporalio/workflow'
 export async function transfer(input: TransferInput): Promise<TransferStatus> {
   const way = new Way(input)
   setHandler(statusQuery, () => way.status())
-  setHandler(retrySignal, () => way.retry())
+  setHandler(retrySignal, (hint) => way.retry(hint?.gate === true))
   // Signals are typed by hand in a Web UI: what is missing must not fail the workflow's task.
   setHandler(cancelSignal, (by) => way.inbox.cancel({ operator: by?.operator ?? 'unnamed', reason: by?.reason ?? 'no reason given' }))
   setHandler(expediteSignal, () => way.expedite())

@@ -33,8 +33,10 @@ export class Way {
     return this.#course.journal.status(this.#course.transfer)
   }
 
-  retry(): void {
+  /** @param waiting only if it waits: who has parked meanwhile, or is past its deadline, waits for an operator's word and not for a gate */
+  retry(waiting: boolean): void {
     const { journal, overdue } = this.#course
+    if (waiting && journal.state === 'parked') return
     if (journal.state === 'parked' && overdue) this.#course.liftDeadline()
     this.#course.progress.failures = 0
     this.#course.progress.spent = 0

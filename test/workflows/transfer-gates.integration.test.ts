@@ -39,6 +39,13 @@ describe('A transfer before a gate that says when it opens', () => {
     const handle = await on.start({ deadline: Date.now() + 3_000 })
     await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
     expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', reason: expect.stringContaining('renews tomorrow') })
+    // The gate opens after that: to deliver it all the same is an operator's to order.
+    const looks = on.asked.admit.length
+    await handle.signal(retrySignal, { gate: true })
+    expect(await on.status(handle)).toMatchObject({ state: 'parked', code: 'DEADLINE_PASSED' })
+    await handle.signal(retrySignal)
+    await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to look again')
+    expect(on.asked.admit).toHaveLength(looks + 1)
     await handle.terminate()
   })
 })
