@@ -1,4 +1,4 @@
-import type { Block } from '../../../domain/stream.ts'
+import type { Block, StreamState } from '../../../domain/stream.ts'
 import { finalizedOf } from './work.ts'
 import type { Work } from './work.ts'
 
@@ -6,7 +6,8 @@ import type { Work } from './work.ts'
  * After a fork below what was final: the newest block known to this process that more than half of the nodes still have, and the order to read all above
  * it again. Without one, everything from where the stream began; transfers that run or are delivered are not started twice. If the stream's own
  * last block is in the chain, one node was wrong: nothing is ordered, and the next range ends the alarm.
- * @param isBelow the block must be below the cursor: the source's count contradicts what was seen above some block
+ * @param isBelow the block must be below the cursor, and below the lowest number that the source no longer counts: nearer ones would be gone back to again
+ * and again, with the contradiction left in place
  */
 export async function goBack(work: Work, isBelow = false): Promise<void> {
   const { line, memory, source, logger } = work
@@ -16,8 +17,9 @@ export async function goBack(work: Work, isBelow = false): Promise<void> {
   if (!state || !cursor) return
   const isThere = await has(work, cursor)
   if (isThere && !isBelow) return
-  const known = memory.blocks.filter(({ height }) => height < cursor.height)
-  const block = (await firstKept(work, known)) ?? (await below(work, isThere ? cursor.height : (state.config.start ?? 0)))
+  const limit = isBelow ? Math.min(cursor.height, vanishedAt(state) ?? cursor.height) : cursor.height
+  const known = memory.blocks.filter(({ height }) => height < limit)
+  const block = (await firstKept(work, known)) ?? (await below(work, isThere ? limit : (state.config.start ?? 0)))
   if (!block) return
   logger.error('the source was reorganised below what was final, or its nodes contradict themselves: blocks are read again', {
     stream,
@@ -25,6 +27,11 @@ export async function goBack(work: Work, isBelow = false): Promise<void> {
     from: block.height + 1,
   })
   await reread(work, block)
+}
+
+/** Where the lowest number was seen that the source no longer counts, as far as the stream knows. */
+function vanishedAt({ vanished, marks }: StreamState): number | undefined {
+  return vanished && marks.find(([number]) => BigInt(number) > BigInt(vanished.upTo))?.[1]
 }
 
 /** From this block on all is read again, and what was trusted of it is not any more. */
