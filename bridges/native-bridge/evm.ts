@@ -18,7 +18,7 @@ import { createVerifier, type ReadableRoute, toVerdict } from './verify.ts'
 
 /** The native bridge on one EVM chain, as values of the config. */
 export interface EvmEndpointOptions {
-  readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender'>
+  readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender' | 'nodes'>
   /** The routes that end at this chain, each with its source chain connected. */
   readonly routes: readonly ReadableRoute[]
   /** What was found good lately, shared with the streams of this process. Absent: a memory of its own. */

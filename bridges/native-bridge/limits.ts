@@ -1,11 +1,15 @@
 import { id } from 'ethers'
-import type { Heads } from '../../chains/port.ts'
+import type { At, Chain, Heads } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { type ContractReader, read, tokenAbi } from './contracts.ts'
 import { daySeconds, type InboundLimits } from './gates.ts'
 
 /** What reads of the limits need of the target chain. */
-export type LimitsChain = ContractReader & { readonly heads: Pick<Heads, 'current'> }
+export type LimitsChain = ContractReader & {
+  readonly heads: Pick<Heads, 'current'>
+  /** Absent: there is one, and nobody else to ask. */
+  readonly nodes?: Chain['nodes']
+}
 
 /** The limits of one target contract. */
 export interface Limits {
@@ -15,7 +19,12 @@ export interface Limits {
    * They may be of two neighbouring blocks: a gate only spares tries, the simulation decides. Throws what `read` throws.
    */
   read(relayer: string): Promise<InboundLimits>
-  /** Does this account have RELAYER_ROLE? At most one read per block and account. Throws what `read` throws. */
+  /**
+   * All of them as most nodes have them, for who was told by one that it has to wait; undefined: there is only one, or they do not agree. At most once
+   * per block and account. Throws what `read` throws.
+   */
+  byMost(relayer: string): Promise<InboundLimits | undefined>
+  /** Does this account have RELAYER_ROLE? At most one read per block and account; that it has not is the word of most nodes. Throws what `read` throws. */
   mayComplete(relayer: string): Promise<boolean>
   /**
    * The cap as most nodes have it, at the latest state: what parks a transfer is not for one of them to say. At most one read per block. Throws what
@@ -44,10 +53,16 @@ export function createLimits(chain: LimitsChain, bridge: string): Limits {
     known ??= await learn()
     return readShared(known)
   })
-  const roles = oncePerBlock(chain, (relayer: string) => one<boolean>('hasRole', [relayerRole, relayer]))
+  const roles = oncePerBlock(chain, (relayer: string) => roleOf(relayer, 'latest'))
+  const mostRoles = oncePerBlock(chain, (relayer: string) => unlessDisagreed(roleOf(relayer, 'agreed-latest')))
+  const most = oncePerBlock(chain, (relayer: string) => unlessDisagreed(readMost(relayer)))
 
-  async function one<T>(method: string, args: readonly unknown[] = []): Promise<T> {
-    return (await read(chain, bridge, method, args))[0] as T
+  async function one<T>(method: string, args: readonly unknown[] = [], at: At = 'latest'): Promise<T> {
+    return (await read(chain, bridge, method, args, at))[0] as T
+  }
+
+  function roleOf(relayer: string, at: At): Promise<boolean> {
+    return one<boolean>('hasRole', [relayerRole, relayer], at)
   }
 
   async function learn(): Promise<Known> {
@@ -55,20 +70,26 @@ export function createLimits(chain: LimitsChain, bridge: string): Limits {
     return { token, fund }
   }
 
-  async function readShared(holders: Known): Promise<Shared> {
+  async function readShared(holders: Known, at: At = 'latest'): Promise<Shared> {
     const day = Math.floor(secondsOf(chain) / daySeconds)
     const [fund, denominator, used, paused, [balance]] = await Promise.all([
-      one<string>('insuranceFund'),
-      one<bigint>('riskDenominator'),
-      one<bigint>('inboundRateLimitBudget', [day]),
-      one<boolean>('paused'),
-      read(chain, holders.token, 'balanceOf', [holders.fund], 'latest', tokenAbi),
+      one<string>('insuranceFund', [], at),
+      one<bigint>('riskDenominator', [], at),
+      one<bigint>('inboundRateLimitBudget', [day], at),
+      one<boolean>('paused', [], at),
+      read(chain, holders.token, 'balanceOf', [holders.fund], at, tokenAbi),
     ])
     if (fund !== holders.fund) {
       known = { ...holders, fund }
-      return readShared(known)
+      return readShared(known, at)
     }
     return { day, used, cap: capOf(balance as bigint, denominator), paused }
+  }
+
+  async function readMost(relayer: string): Promise<InboundLimits> {
+    const at = 'agreed-latest'
+    const [limits, mayComplete] = await Promise.all([readShared((known ??= await learn()), at), roleOf(relayer, at)])
+    return { ...limits, mayComplete }
   }
 
   const agreed = oncePerBlock(chain, async () => {
@@ -88,11 +109,34 @@ export function createLimits(chain: LimitsChain, bridge: string): Limits {
       last = { ...limits, mayComplete }
       return last
     },
-    mayComplete: roles,
+    async byMost(relayer) {
+      if (!hasSeveral(chain)) return undefined
+      const limits = await most(relayer)
+      if (limits) last = limits
+      return limits
+    },
+    async mayComplete(relayer) {
+      const may = await roles(relayer)
+      return may || !hasSeveral(chain) ? may : ((await mostRoles(relayer)) ?? may)
+    },
     agreedCap: () => agreed(''),
     get last() {
       return last
     },
+  }
+}
+
+function hasSeveral({ nodes }: LimitsChain): boolean {
+  const readers = nodes?.().filter(({ use, state }) => (use === 'all' || use === 'read') && state !== 'disabled') ?? []
+  return readers.length > 1
+}
+
+async function unlessDisagreed<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof RelayerError && error.code === 'NODES_DISAGREE') return undefined
+    throw error
   }
 }
 

@@ -4,6 +4,7 @@ import type { At, HeadEvent } from '../../chains/port.ts'
 import { nativeBridgeAbi, tokenAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createInbound } from '../../bridges/native-bridge/inbound.ts'
 import { createLimits } from '../../bridges/native-bridge/limits.ts'
+import { RelayerError } from '../../domain/errors.ts'
 
 const [bridge, token, fund] = ['b1', 'c2', 'f3'].map((byte) => `0x${byte.repeat(20)}`) as [string, string, string]
 
@@ -16,6 +17,11 @@ function scriptedChain() {
     fund,
     agreedBalance: 4_000n,
     down: false,
+    /** What the first node makes up; the others know better. */
+    lies: {} as Readonly<Record<string, unknown>>,
+    paused: false,
+    disagree: false,
+    readers: 1,
     logs: 0,
     calls: new Map<string, number>(),
   }
@@ -24,7 +30,7 @@ function scriptedChain() {
     insuranceFund: () => [state.fund],
     riskDenominator: () => [4n],
     inboundRateLimitBudget: () => [state.used],
-    paused: () => [false],
+    paused: () => [state.paused],
     hasRole: ([, account]) => [String(account).toLowerCase() !== fund],
     balanceOf: () => [state.balance],
   }
@@ -40,6 +46,10 @@ function scriptedChain() {
     asked: (method: string) => state.calls.get(method) ?? 0,
     chain: {
       name: 'target',
+      nodes: () =>
+        Array.from({ length: state.readers }, (_, index) => ({
+          ...{ name: `node-${index}`, origin: '', use: 'all' as const, state: 'up' as const, failures: 0 },
+        })),
       heads: {
         get current(): HeadEvent {
           return { applied: [], rolledBack: [], latest: block(), finalized: 0 }
@@ -50,6 +60,8 @@ function scriptedChain() {
         const call = abi.parseTransaction({ data })
         if (!call || state.down) throw new Error('down')
         state.calls.set(call.name, (state.calls.get(call.name) ?? 0) + 1)
+        if (at === 'agreed-latest' && state.disagree) throw new RelayerError('NODES_DISAGREE')
+        if (at === 'latest' && call.name in state.lies) return abi.encodeFunctionResult(call.name, [state.lies[call.name]])
         if (call.name === 'balanceOf' && at === 'agreed-latest') return abi.encodeFunctionResult(call.name, [state.agreedBalance])
         return abi.encodeFunctionResult(call.name, answers[call.name]?.(call.args.toArray()) ?? [])
       },
@@ -137,6 +149,42 @@ describe('the way into a target contract', () => {
       await Promise.all(['0xa', '0xb', '0xc'].map((id) => inbound.gate(entrant(id, 1n), token)))
     }
     expect(state.logs).toBe(3)
+  })
+})
+
+describe('what one node alone says is closed', () => {
+  const entrant = { id: '0x01', amount: 30n }
+
+  it.each([
+    ['paused', true, 'BRIDGE_PAUSED'],
+    ['hasRole', false, 'BRIDGE_ROLE_MISSING'],
+    ['inboundRateLimitBudget', 5_000n, 'BRIDGE_BUDGET'],
+    ['riskDenominator', 0n, 'BRIDGE_BUDGET'],
+  ])('keeps nobody waiting where most say otherwise: %s', async (method, lie, code) => {
+    const { chain, state, asked } = scriptedChain()
+    Object.assign(state, { readers: 3, lies: { [method]: lie } })
+    const inbound = createInbound(chain, bridge)
+    const ids = Array.from({ length: 20 }, (_, index) => ({ ...entrant, id: `0x${index}` }))
+    expect(new Set((await Promise.all(ids.map((each) => inbound.gate(each, token)))).map(({ kind }) => kind))).toEqual(new Set(['open']))
+    // Of the first node, and once of most of them, however many ask.
+    expect(asked(method)).toBe(2)
+    expect(inbound.fitting([entrant], (each) => each)).toEqual([entrant])
+    expect(await inbound.mayComplete(token)).toBe(true)
+    // As long as they do not agree it waits; the only node is believed.
+    state.height++
+    state.disagree = true
+    expect(await inbound.gate(entrant, token)).toMatchObject({ code })
+    state.height++
+    Object.assign(state, { disagree: false, readers: 1 })
+    expect(await inbound.gate(entrant, token)).toMatchObject({ code })
+  })
+
+  it('is closed where most say so', async () => {
+    const { chain, state } = scriptedChain()
+    Object.assign(state, { readers: 3, paused: true })
+    const inbound = createInbound(chain, bridge)
+    expect(await inbound.gate(entrant, token)).toMatchObject({ code: 'BRIDGE_PAUSED' })
+    expect(await inbound.mayComplete(fund)).toBe(false)
   })
 })
 
