@@ -145,9 +145,14 @@ describe('portage stream', () => {
     expect((await tell([next])).answers).toEqual([{ kind: 'paused' }])
     expect((await cli('resume', stream, '--json')).json()).toMatchObject({ done: true, view: { full: false } })
     expect(await state()).not.toHaveProperty('paused')
-    expect((await cli('set-max-open', stream, '2', '--json')).json()).toMatchObject({ done: true, view: { room: 0, full: true } })
+    const ordered = await cli('set-max-open', stream, '2', '--by', 'night-shift', '--json')
+    expect(ordered.json()).toMatchObject({ done: true, view: { room: 0, full: true, maxOpen: { most: 2, configured: 10 } } })
     expect((await cli('list')).out).toContain('full: the cursor waits')
-    expect((await cli('set-max-open', stream, '10')).code).toBe(0)
+    expect((await cli('show', stream)).out).toMatch(
+      /\(at most 2, ordered by night-shift since \d+ s; the config says 10\): the cursor waits$/m,
+    )
+    expect((await cli('set-max-open', stream, 'configured')).out).toMatch(/^done +as many open as the config says$/m)
+    expect((await cli('show', stream)).out).toMatch(/\(at most 10, as configured\)$/m)
   })
 
   test('backfill orders blocks below the cursor, and --wait tells the progress until they are read', async () => {
