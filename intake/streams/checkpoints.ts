@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { RelayerError } from '../../domain/errors.ts'
 import type { StreamCheckpoint } from '../../domain/stream-checkpoint.ts'
+import { readAtMost } from './http-body.ts'
 
 /** Where checkpoints are kept; as in the config (`streams.checkpoints`). */
 export type CheckpointPlace =
@@ -131,10 +132,10 @@ function overHttp({ url, authorization }: { readonly url: string; readonly autho
       const response = await request(stream, { method: 'GET' })
       if (response.status === 404) return undefined
       if (!response.ok) throw unavailable(stream, new Error(`HTTP ${response.status}`))
-      const found = await response.text().catch(() => {
+      const found = await readAtMost(response, mostBytes).catch(() => {
         throw unavailable(stream, new Error('an answer that was cut off'))
       })
-      if (found.length > mostBytes) throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
+      if (found === undefined) throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
       return found
     },
     async put(stream, body) {

@@ -5,6 +5,9 @@ import { createCheckpointKeeper } from '../../intake/streams/checkpoint-keeper.t
 import type { CheckpointStore } from '../../intake/streams/checkpoints.ts'
 import type { AgentAlarm } from '../../intake/streams/report.ts'
 import { createScannedBegin } from '../../intake/streams/scanned/begin.ts'
+import { createScan } from '../../intake/streams/scanned/scan.ts'
+import { RangeSize } from '../../intake/streams/scanned/range-size.ts'
+import type { Work } from '../../intake/streams/scanned/work.ts'
 import { createLogger } from '../../observability/logger.ts'
 
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
@@ -62,4 +65,17 @@ describe('where the stream of a native bridge begins', () => {
       expect([...alarms]).toEqual(['checkpoint'])
     },
   )
+
+  it('is asked of the source again when the first range was read, also where another process read it', async () => {
+    let asked = 0
+    const view = { nextHeight: 51, parentHash: '0x50', targetHeight: 1, backfill: { left: 0, ordered: 0 } }
+    const work = {
+      source: { config },
+      line: { view, era: 0 },
+      sourceChain: { heads: { current: { finalized: 50 } } },
+      ranges: { source: new RangeSize(10) },
+    } as unknown as Work
+    expect(await createScan(work, async () => void asked++)()).toBe(false)
+    expect(asked).toBe(1)
+  })
 })

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startGuardianApi } from '../../devnet/guardian-api.ts'
 import { freePort } from '../../devnet/ports.ts'
@@ -33,6 +35,22 @@ const any = () => true
 const quick = { timeoutMs: 300, pause: { firstMs: 200, mostMs: 400 } }
 
 describe('where a missing VAA is looked for', () => {
+  it('reads no more of an answer than a VAA can be long, and asks the next server', async () => {
+    const endless = createServer((_, response) => {
+      const more = () => {
+        while (response.write(Buffer.alloc(65_536, 0x20)));
+      }
+      response.on('drain', more)
+      more()
+    })
+    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve))
+    stops.push(() => new Promise((resolve) => endless.close(resolve)))
+    const good = await guardian(() => true)
+    const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`
+    const lookup = createVaaLookup({ guardianApis: [url, good.url], wormholescanApis: [], timeoutMs: 60_000 })
+    expect(await lookup.find(place(1), any)).toMatchObject({ kind: 'found', origin: good.url })
+  })
+
   it('asks each guardian, then Wormholescan, each in its own shape', async () => {
     const [first, second, scan] = await Promise.all([
       guardian((n) => n === '1'),

@@ -70,6 +70,12 @@ describe('checkpoints in an object store', () => {
     expect(await codeOfAsync(() => store.read(checkpoint.stream))).toBe('CHECKPOINT_INVALID')
   })
 
+  it('are read no further than one can be long', async () => {
+    const store = createCheckpointStore({ kind: 'http', url, authorization: secret })
+    objects.set('/bucket/portage/endless.json?key=of-a-secret', 'x'.repeat(40_000_000))
+    expect(await codeOfAsync(() => store.read('endless'))).toBe('CHECKPOINT_INVALID')
+  })
+
   it('say so where it refuses or is gone, and tell nothing of its URL', async () => {
     const tells = async (store: ReturnType<typeof createCheckpointStore>) => {
       const error: unknown = await store.write(checkpoint).catch((thrown: unknown) => thrown)

@@ -21,7 +21,7 @@ interface Untold {
 /**
  * CONTINUOUS_BLOCK_PROCESSING: the next final blocks of the source. The hashes are read before the logs, so that blocks of a fork never vouch for the
  * logs of what it replaced. The cursor moves with the last request, when every transfer was started.
- * @param onBegun the first range was taken
+ * @param onBegun the first range was taken, by whomever; called again and again
  * @returns one look; true: there is more to read at once
  */
 export function createScan(work: Work, onBegun: () => Promise<void>): () => Promise<boolean> {
@@ -32,7 +32,12 @@ export function createScan(work: Work, onBegun: () => Promise<void>): () => Prom
   let isLive = false
 
   return async function scan() {
-    const view = await viewOf(work)
+    let view = await viewOf(work)
+    // Who has begun it need not be who reads its first range.
+    if (view.nextHeight !== undefined) {
+      await onBegun()
+      view = line.view ?? view
+    }
     const era = line.era
     const finalized = finalizedOf(sourceChain)
     if (view.paused) return false

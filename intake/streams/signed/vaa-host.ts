@@ -1,4 +1,5 @@
 import { backoffMs } from '../../../domain/backoff.ts'
+import { readAtMost } from '../http-body.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 export interface VaaHostOptions {
@@ -29,6 +30,9 @@ export interface VaaHost {
   ask(path: string): Promise<HostAnswer>
 }
 
+/** Of an answer: far above any VAA with what is said about it. */
+const mostBytes = 2_000_000
+
 export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOptions): VaaHost {
   const base = url.endsWith('/') ? url : `${url}/`
   const { origin } = new URL(base)
@@ -54,8 +58,11 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
       const signal = AbortSignal.timeout(timeoutMs)
       const response = await fetch(new URL(path, base), { signal, headers: { accept: 'application/json' }, redirect: 'error' })
       if (response.ok || response.status === 404) {
-        const answer: HostAnswer = response.ok ? { kind: 'found', body: await response.json() } : { kind: 'absent' }
         if (!response.ok) await response.body?.cancel()
+        const text = response.ok ? await readAtMost(response, mostBytes) : undefined
+        // What is wrong with one question says nothing about the next.
+        if (response.ok && text === undefined) return { kind: 'failed', why: 'an answer that is too long' }
+        const answer: HostAnswer = text === undefined ? { kind: 'absent' } : { kind: 'found', body: JSON.parse(text) as unknown }
         failures = 0
         return answer
       }
