@@ -1,54 +1,23 @@
-import type { Bridges } from '../bridges/port.ts'
-import type { Chain } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
-import type { LaneId } from '../domain/lane-id.ts'
 import type { Transfer } from '../domain/transfer.ts'
-import type { Acquired, LaneAgent, Want } from '../lanes/agent.ts'
-import { callHash } from '../lanes/call-hash.ts'
-import type { Batch } from '../lanes/batches.ts'
+import type { Acquired, LaneAgent } from '../lanes/agent.ts'
 import type { Flight, FlightState } from '../lanes/flight.ts'
 import { failpoint } from '../observability/failpoints.ts'
 import type { BroadcastInput, BroadcastResult, Landed, StepTiming } from '../temporal/steps.ts'
-import { type Batching, waitForBatchMs } from './batching.ts'
-import type { StepDeps } from './deps.ts'
+import { acquire, type BroadcastDeps } from './acquire.ts'
 import { endpointOf } from './deps.ts'
-import { effectBeside, effectNow } from './effect.ts'
-import { heldBack } from './gate.ts'
+import { effectBeside } from './effect.ts'
 import { asMember, isUseless } from './membership.ts'
 import { refusalCodes } from './refusal-codes.ts'
 import { Context } from '@temporalio/activity'
 
-/** Longest stay in the waiting room, then longest following, ms: then the slot goes to another, and the workflow waits for free. */
-const waitForSlotMs = 60_000
+/** Longest following, ms: then the slot goes to another, and the workflow waits for free. */
 const followMs = 30_000
 /** A healthy transfer is through before its first heartbeat, which would cost a state transition. */
 const firstHeartbeatMs = 4_000
 const heartbeatMs = 3_000
-/**
- * So long, ms, the admission is believed that nobody has delivered: less than the heartbeat time-out, since a process that was stopped for
- * longer wakes up to tries that others have taken over and ended.
- */
-const believedMs = 8_000
 /** A refusal that only time mends: look again after this, ms. */
 const retryMs = 5_000
-
-type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
-
-export interface BroadcastDeps {
-  readonly bridges: Bridges
-  readonly agents: ReadonlyMap<LaneId, LaneAgent>
-  /** The lane's. */
-  readonly chain: Chain
-  readonly settings: StepDeps['settings']
-  /** By lane; absent: nothing shares a call. */
-  readonly batching?: ReadonlyMap<LaneId, Batching>
-}
-
-/** It is in a call with others, which has its nonce, or may get it. */
-interface Ride {
-  readonly kind: 'ride'
-  readonly batch: Batch
-}
 
 /**
  * Step 4, on the lane's queue: gets the nonce from the ledger, signs, sends, follows into a block and, where finality is near, to finality.
@@ -162,99 +131,6 @@ function landing(flight: Flight, { receipt }: Extract<FlightState, { kind: 'incl
   const { height: blockHeight, hash: blockHash } = receipt.block
   const { nonce, attempts, tried } = flight
   return { nonce, txHash: receipt.hash, blockHeight, blockHash, gasPaid, attempts, tried }
-}
-
-type Got = Acquired | Ride | 'seen' | NoSlot
-
-/** What one try of the step works with. */
-interface Try {
-  readonly deps: BroadcastDeps
-  readonly agent: LaneAgent
-  readonly input: BroadcastInput
-  readonly want: Want
-  readonly options: { readonly timeoutMs: number; readonly signal: AbortSignal }
-  readonly looks: Looks
-}
-
-/**
- * A try that may have had a nonce asks for that first. If there is none, or if it comes late, the chain is asked: where the effect is there,
- * no nonce is wasted on it. A halt holds back whatever has no nonce yet; what has one goes on, since the nonce is the lane's debt.
- */
-async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: BroadcastInput, context: Context): Promise<Got> {
-  const want = await wantOf(deps, input)
-  const options = { timeoutMs: waitForSlotMs, signal: context.cancellationSignal }
-  const looks = new Looks(deps, input.transfer, context.info.currentAttemptScheduledTimestampMs)
-  const one: Try = { deps, agent, input, want, options, looks }
-  const again = input.again || input.requeued || context.info.attempt > 1
-  const held = again && (await heldAlready(one))
-  if (held) return held
-  if ((again || looks.late) && (await looks.again())) return 'seen'
-  // It had a nonce before: that is final without the effect, or its ledger is lost. No second one before it was simulated again.
-  if (input.again) return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
-  return anew(one)
-}
-
-async function wantOf(deps: BroadcastDeps, input: BroadcastInput): Promise<Want> {
-  const { transfer, owner: workflowId, intentId, gasLimit, maxFee, tip, dataFee, callHash: expected } = input
-  const intent = await endpointOf(deps, transfer).intent(transfer)
-  if (callHash(intent) !== expected) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowId, lane: input.lane } })
-  return {
-    owner: { workflowId, intentId, callHash: expected, ...(intent.value !== '0' && { value: intent.value }) },
-    intent,
-    first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) },
-    priority: input.priority,
-    source: `${transfer.sourceChain}/${transfer.emitter}`,
-    ...(input.deadline !== undefined && { deadline: input.deadline }),
-  }
-}
-
-/** The nonce that it has, by itself or with others; undefined: none. */
-async function heldAlready({ deps, agent, input, want, options }: Try): Promise<Got | undefined> {
-  const held = await agent.acquire(want, { ...options, again: true })
-  if (held.kind === 'flight' || held.why !== 'none') return held
-  const batch = await deps.batching?.get(input.lane)?.find(input.transfer, input.intentId)
-  return batch && { kind: 'ride', batch }
-}
-
-/** A nonce of its own, or with others. */
-async function anew({ deps, agent, input, want, options, looks }: Try): Promise<Got> {
-  const { transfer, lane, owner, intentId } = input
-  const before = await heldBack(deps, transfer, lane)
-  if (before) return before
-  const boarding = { ...options, timeoutMs: waitForBatchMs }
-  const boarded = await deps.batching?.get(lane)?.board({ ...want, owner, intentId, transfer }, boarding)
-  if (boarded?.kind === 'seen') return 'seen'
-  if (boarded && boarded.kind !== 'alone') return boarded
-  const acquired = await agent.acquire(want, { ...options, again: false })
-  if (acquired.kind === 'refused') return acquired
-  const seen = looks.late && (await looks.again())
-  // Last, right before it is signed: a halt that came while it waited for its nonce, or a gate that closed.
-  const held = acquired.flight.unsigned ? await heldBack(deps, transfer, lane) : undefined
-  if (!seen && !held) return acquired
-  await agent.giveBack(acquired.flight)
-  return held && !seen ? held : 'seen'
-}
-
-/** When it was last seen that nobody has delivered. */
-class Looks {
-  readonly #deps: BroadcastDeps
-  readonly #transfer: Transfer
-  #at: number
-
-  constructor(deps: BroadcastDeps, transfer: Transfer, at: number) {
-    this.#deps = deps
-    this.#transfer = transfer
-    this.#at = at
-  }
-
-  get late(): boolean {
-    return Date.now() - this.#at > believedMs
-  }
-
-  again(): Promise<boolean> {
-    this.#at = Date.now()
-    return effectNow(this.#deps.chain, endpointOf(this.#deps, this.#transfer), this.#transfer)
-  }
 }
 
 function refused({ why, detail }: Extract<Acquired, { kind: 'refused' }>): BroadcastResult {
