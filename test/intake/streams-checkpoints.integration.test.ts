@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../devnet/until.ts'
 import type { StreamCheckpoint } from '../../domain/stream-checkpoint.ts'
 import { createCheckpointStore } from '../../intake/streams/checkpoints.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
@@ -24,6 +27,34 @@ describe('checkpoints in a folder', () => {
     await Promise.all([store.write(checkpoint), store.write({ ...checkpoint, completedNumber: '5' })])
     expect(await store.read(checkpoint.stream)).toMatchObject({ stream: checkpoint.stream })
     expect(await readdir(join(folder, 'new'))).toEqual(['native-bridge_a_b.json'])
+  })
+
+  it('stay whole, the older or the newer, however often who writes them is killed while it does', async () => {
+    const path = join(folder, 'killed')
+    const store = createCheckpointStore({ kind: 'directory', path })
+    const module = pathToFileURL(fileURLToPath(new URL('../../intake/streams/checkpoints.ts', import.meta.url))).href
+    const script = `
+      const { createCheckpointStore } = await import(${JSON.stringify(module)})
+      const store = createCheckpointStore({ kind: 'directory', path: ${JSON.stringify(path)} })
+      const one = { number: '10', outcome: 'skipped', by: 'ops', at: 1, reason: 'x'.repeat(200) }
+      const kept = { ...${JSON.stringify(checkpoint)}, exceptions: Array.from({ length: 1_000 }, () => one) }
+      for (let number = Number(process.argv[1]); ; number++) await store.write({ ...kept, completedNumber: String(number) })`
+    const read = async () => Number((await store.read(checkpoint.stream))?.completedNumber ?? 0)
+    for (let round = 0, last = 0; round < 5; round++) {
+      const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, String(last + 1)])
+      const ended = new Promise((resolve) => child.on('exit', resolve))
+      try {
+        const before = last
+        last = await until(async () => (await read()) > before + 3 && read(), { timeoutMs: 30_000, everyMs: 1, what: 'it to write' })
+      } finally {
+        child.kill('SIGKILL')
+        await ended
+      }
+      expect(await read()).toBeGreaterThanOrEqual(last)
+      last = await read()
+    }
+    await store.write({ ...checkpoint, completedNumber: '5' })
+    expect(await read()).toBe(5)
   })
 
   it('say so where the folder is none', async () => {
