@@ -32,7 +32,7 @@ type Kept = 'gate' | 'leave' | 'barred'
 
 /** The port, and what this bridge knows beyond it. */
 export interface NativeEndpoint extends Omit<Endpoint, Kept>, Required<Pick<Endpoint, Kept>> {
-  /** @param transfer tells an amount that never fits from a spent budget, by the limits that `gate` last read; without it both wait */
+  /** @param transfer its code tells an amount that never fits from a spent budget, by the limits that `gate` last read; both wait: the gate parks */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
 }
 

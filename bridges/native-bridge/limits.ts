@@ -72,18 +72,17 @@ export function createLimits(chain: LimitsChain, bridge: string): Limits {
 
   async function readShared(holders: Known, at: At = 'latest'): Promise<Shared> {
     const day = Math.floor(secondsOf(chain) / daySeconds)
-    const [fund, denominator, used, paused, [balance]] = await Promise.all([
+    const balanceOf = async (owner: string) => (await read(chain, holders.token, 'balanceOf', [owner], at, tokenAbi))[0] as bigint
+    const [fund, denominator, used, paused, balance] = await Promise.all([
       one<string>('insuranceFund', [], at),
       one<bigint>('riskDenominator', [], at),
       one<bigint>('inboundRateLimitBudget', [day], at),
       one<boolean>('paused', [], at),
-      read(chain, holders.token, 'balanceOf', [holders.fund], at, tokenAbi),
+      balanceOf(holders.fund),
     ])
-    if (fund !== holders.fund) {
-      known = { ...holders, fund }
-      return readShared(known, at)
-    }
-    return { day, used, cap: capOf(balance as bigint, denominator), paused }
+    known = { ...holders, fund }
+    // Once, and not until two answers are the same: a node that names another fund each time is not to be asked without end.
+    return { day, used, cap: capOf(fund === holders.fund ? balance : await balanceOf(fund), denominator), paused }
   }
 
   async function readMost(relayer: string): Promise<InboundLimits> {

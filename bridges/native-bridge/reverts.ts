@@ -5,7 +5,7 @@ import type { RevertMeaning } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { gateOf, type InboundLimits } from './gates.ts'
 
-/** What is known beside the bytes of a revert: it tells a spent budget from an amount that never fits. */
+/** What is known beside the bytes of a revert: its code tells a spent budget from an amount that never fits. */
 export interface RevertContext {
   readonly limits: InboundLimits
   readonly amount: bigint

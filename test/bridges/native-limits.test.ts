@@ -15,6 +15,7 @@ function scriptedChain() {
     used: 0n,
     balance: 4_000n,
     fund,
+    funds: [] as string[],
     agreedBalance: 4_000n,
     down: false,
     /** What the first node makes up; the others know better. */
@@ -27,7 +28,7 @@ function scriptedChain() {
   }
   const answers: Record<string, (args: readonly unknown[]) => readonly unknown[]> = {
     token: () => [token],
-    insuranceFund: () => [state.fund],
+    insuranceFund: () => [state.funds.shift() ?? state.fund],
     riskDenominator: () => [4n],
     inboundRateLimitBudget: () => [state.used],
     paused: () => [state.paused],
@@ -89,7 +90,7 @@ describe('the limits of a target contract', () => {
   })
 
   it('are asked for again after a failure, and after a change of the fund', async () => {
-    const { chain, state } = scriptedChain()
+    const { chain, state, asked } = scriptedChain()
     const limits = createLimits(chain, bridge)
     state.down = true
     await expect(limits.read(token)).rejects.toThrow('down')
@@ -99,6 +100,12 @@ describe('the limits of a target contract', () => {
     state.fund = token
     state.balance = 8_000n
     expect((await limits.read(token)).cap).toBe(2_000n)
+    // A node that names another one each time is asked no more often for that.
+    state.height++
+    const before = asked('balanceOf')
+    state.funds = Array.from({ length: 50 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`)
+    await limits.read(token)
+    expect(asked('balanceOf') - before).toBe(2)
   })
 })
 
