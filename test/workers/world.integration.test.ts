@@ -41,7 +41,7 @@ describe('the world of a process that serves one end of a native bridge', () => 
     expect([[...chains.keys()], served]).toEqual([['target', 'source'], ['target']])
     const bridge = bridges.get('native-bridge')!
     expect(bridge.sources.map(({ config }) => config)).toEqual([
-      { stream: 'native-bridge:source:target', first: '1', start: 7, maxOpen: 11 },
+      { stream: 'native-bridge:source:target', origin: expect.stringMatching(/^1337\/0x[0-9a-f]{40}$/), first: '1', start: 7, maxOpen: 11 },
     ])
     expect(codeOf(() => bridge.endpoint('source'))).toBe('TARGET_CHAIN_UNSUPPORTED')
     // Every process reads the messages of every route.
