@@ -13,8 +13,8 @@ export interface LoopOptions {
   /** For the log: `scan`. */
   readonly name: string
   readonly stream: string
-  /** One look; true: the next at once. */
-  readonly look: () => Promise<boolean>
+  /** One look; true: the next at once. Undefined: nothing was due, which does not show that what failed works again. */
+  readonly look: () => Promise<boolean | undefined>
   /** Wakes the loop before its time. Returns the function that ends that. */
   readonly wake?: (listener: () => void) => () => void
   /** Longest pause between two looks, ms. */
@@ -50,8 +50,10 @@ export async function runLoop({ name, stream, look, wake, everyMs, stopping, log
     isWoken = false
     try {
       const isMore = await look()
-      if (trouble !== undefined) logger.info(`the ${name} of a stream works again`, { stream })
-      trouble = undefined
+      if (trouble !== undefined && isMore !== undefined) {
+        logger.info(`the ${name} of a stream works again`, { stream })
+        trouble = undefined
+      }
       failures = 0
       if (!isMore && !isWoken) await pause(everyMs())
     } catch (thrown) {

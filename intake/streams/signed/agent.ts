@@ -60,29 +60,33 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   let loops: readonly Promise<void>[] = []
   let auditAt = 0
   let lookAt = 0
+  let isAuditOwed = false
   let missing = 0n
   let reached: { readonly next: bigint; readonly completed: number } | undefined
 
   /** The gaps first: they need no node of the source. */
-  async function look(): Promise<boolean> {
+  async function look(): Promise<boolean | undefined> {
     const now = Date.now()
     const count = line.view ? missingOf(line.view) : 0n
     if (hasGoneBack()) auditAt = 0
     if (count > missing) lookAt = Math.min(lookAt, now + settleMs)
     missing = count
-    if (count > 0n && now >= lookAt) {
+    const isGapsDue = count > 0n && now >= lookAt
+    if (isGapsDue) {
       // Until it has come to its end: an audit that is due must not wait for servers that fail.
       lookAt = now + afterTroubleMs
       const { nextAt } = await auditor.look()
       lookAt = nextAt ?? Infinity
     }
-    if (now < auditAt && !tail.isDue()) return false
+    if (now < auditAt && !tail.isDue()) return isGapsDue && !isAuditOwed ? false : undefined
+    isAuditOwed = true
     auditAt = now + Math.min(auditMs, afterTroubleMs)
     const done = tail.take()
     // What was heard is no gap.
     await recorder.flush()
     const { nextAt, restarted, closed, undone } = await auditor.audit()
     done()
+    isAuditOwed = false
     lookAt = nextAt ?? Infinity
     // Several processes audit the same: not all at once.
     const waitMs = auditMs * (0.9 + Math.random() * 0.2)
