@@ -33,6 +33,8 @@ export interface Ledgers {
   state(lane: string): Promise<LaneState>
   /** What an operator, or a transfer, asks of a ledger past the processes of its lane. */
   order(lane: string, request: LaneOrder | LaneRequest): Promise<LaneAnswer | undefined>
+  /** Its worker stops, and serves again when this has ended. */
+  without(during: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
@@ -42,8 +44,15 @@ export async function startLedgers({
 }: TemporalOptions & { readonly tuning?: Partial<WorkerTuning> } = {}): Promise<Ledgers> {
   const server = await startTemporal({ inMemory: true, headless: true, ...options })
   const temporal = await connectTemporal({ address: server.address, namespace: 'default' }, logger)
-  const worker = await createLanesWorker({ temporal, logger, tuning: { ...defaultTuning, graceMs: 0, ...tuning } })
-  const running = worker.run()
+  const serve = async () => {
+    const worker = await createLanesWorker({ temporal, logger, tuning: { ...defaultTuning, graceMs: 0, ...tuning } })
+    return { worker, running: worker.run() }
+  }
+  const end = async ({ worker, running }: Awaited<ReturnType<typeof serve>>) => {
+    worker.shutdown()
+    await running
+  }
+  let serving = await serve()
   const lines: Ledger[] = []
   return {
     server,
@@ -58,10 +67,17 @@ export async function startLedgers({
       const handle = temporal.client.workflow.getHandle(laneWorkflowId(lane))
       return (await handle.executeUpdate(applyUpdate, { args: [{ requests: [request] }] })).answers[0]
     },
+    async without(during) {
+      await end(serving)
+      try {
+        await during()
+      } finally {
+        serving = await serve()
+      }
+    },
     async stop() {
       for (const line of lines) line.close()
-      worker.shutdown()
-      await running
+      await end(serving)
       await temporal.connection.close()
       await server.stop()
     },

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../devnet/temporal.ts'
 import { until } from '../../devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
+import type { AuditInput } from '../../temporal/audit.ts'
 import type { TransferInput } from '../../temporal/messages.ts'
 import { retrySignal } from '../../temporal/messages.ts'
 import { chainQueue } from '../../temporal/names.ts'
@@ -12,6 +13,7 @@ import { workflowBundle } from '../../workers/bundle.ts'
 import { unfitting } from '../../workers/chain.ts'
 import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
 import { transfer } from '../workflows/scripted.ts'
+import { spoil } from './spoil.ts'
 
 const closed: Admission = { kind: 'waiting', code: 'BRIDGE_BUDGET', reason: 'a test', retryInMs: 3_600_000 }
 const id = 'a-transfer'
@@ -52,6 +54,27 @@ test('a transfer whose history does not fit what it did fails, so that it can be
   await after.runUntil(async () => {
     const failed = async () => (await handle.describe()).status.name === 'FAILED'
     await until(failed, { timeoutMs: 60_000, what: 'the transfer to have failed' })
+  })
+  expect((await handle.describe()).status.name).toBe('FAILED')
+})
+
+test('an audit fails as well: the schedule would start no other while it stands', async () => {
+  const taskQueue = chainQueue('ethereum')
+  const handle = temporal.client.workflow.getHandle('an-audit')
+  // Nobody serves its step: it waits.
+  const args: [AuditInput] = [{ chain: 'ethereum', hours: 1, graceMs: 0 }]
+  await temporal.client.workflow.start('audit', { workflowId: 'an-audit', taskQueue, args })
+  await spoil(temporal, ['an-audit'], taskQueue)
+  const after = await Worker.create({
+    connection: temporal.connection,
+    taskQueue,
+    workflowBundle: await workflowBundle(silentLogger()),
+    workflowFailureErrorTypes: unfitting,
+  })
+  await after.runUntil(async () => {
+    await handle.signal('nobody heeds this')
+    const failed = async () => (await handle.describe()).status.name === 'FAILED'
+    await until(failed, { timeoutMs: 60_000, what: 'the audit to have failed' })
   })
   expect((await handle.describe()).status.name).toBe('FAILED')
 })

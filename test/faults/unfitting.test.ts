@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { changeSettings, readSettings } from '../../api/settings.ts'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import type { AnySent } from '../../devnet/sent.ts'
+import { until } from '../../devnet/until.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { connectTemporal } from '../../workers/temporal.ts'
+import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { expectAllProved, sendNatives, untilDelivered } from '../helpers/e2e-native.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { ledgerId, startStage } from '../helpers/e2e.ts'
+import { spoil } from '../workers/spoil.ts'
+import { sendCoins, startSound } from './processes.ts'
+
+const open = `WorkflowType IN ('lane', 'stream', 'settings', 'batch') AND ExecutionStatus = 'Running'`
+const known = { bridges: ['wormhole-token-bridge'], lanes: [], nodes: { ethereum: [], bsc: [] } }
+const halt = { kind: 'halt', scope: { targetChain: 'ethereum' } } as const
+
+describe('histories that fit nothing, of all that transfers need', () => {
+  let stage: Stage
+  let portage: PortageProcess
+  const sent: AnySent[] = []
+
+  beforeAll(async () => {
+    stage = await startStage({ native: 'fixed', batch: 20, auditMinutes: 0.1 })
+    portage = await startSound(stage)
+  })
+  afterAll(() => stage?.close())
+
+  test('what flew, and what comes later, is delivered once; what was ordered stays', async () => {
+    const { anvil } = stage.devnet.chains.bsc
+    sent.push(...(await sendCoins(stage, 1)), ...(await sendNatives(stage, 'ethereum', 1)))
+    await untilDelivered(stage, sent)
+    const ordered = await changeSettings(stage.client, known, { by: 'night-shift', reason: 'a test', orders: [halt] })
+    await stopMining(anvil)
+    sent.push(...(await sendCoins(stage, 3)), ...(await sendNatives(stage, 'ethereum', 8)))
+    // Three coins, two that leave alone, and a batch.
+    await inPool(anvil, stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address ?? '', 6)
+    await stage.end(portage, 'SIGKILL')
+
+    const runs = new Map<string, string>()
+    for await (const { workflowId, runId } of stage.client.workflow.list({ query: open })) runs.set(workflowId, runId)
+    expect([...runs.keys()].map((id) => id.split(':')[0])).toEqual(expect.arrayContaining(['lane', 'stream', 'settings', 'batch']))
+    const temporal = await connectTemporal({ address: stage.devnet.temporal.address, namespace: 'default' }, silentLogger())
+    try {
+      await spoil(temporal, [...runs.keys()])
+    } finally {
+      await temporal.connection.close()
+    }
+
+    await startSound(stage)
+    const ledger = ledgerId(stage.devnet, 'bsc')
+    const isMended = async () => (await stage.client.workflow.getHandle(ledger).describe()).runId !== runs.get(ledger)
+    await until(isMended, { timeoutMs: 90_000, everyMs: 200, what: 'the lane to be mended' })
+    await startMining(anvil)
+    sent.push(...(await sendCoins(stage, 2)), ...(await sendNatives(stage, 'ethereum', 2)))
+    await expectAllProved(stage, sent)
+    expect(await readSettings(stage.client)).toMatchObject({ version: ordered.after.version, halts: [{ by: 'night-shift' }] })
+  }, 300_000)
+})
