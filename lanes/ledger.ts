@@ -1,3 +1,4 @@
+import { isTold } from '../domain/backoff.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type {
   ApplyRequest,
@@ -170,7 +171,7 @@ export class Ledger {
             facts: { lane: this.#options.config.lane },
           })
         // Closing, continuing as new, restarting, out of reach: all are the same to us, and all pass. The first belongs to every day.
-        this.#options.logger[refusedAs(runIsFull, error) ? 'debug' : 'warn']('the ledger did not answer; asking again', {
+        this.#options.logger[refusedAs(runIsFull, error) || !isTold(tries) ? 'debug' : 'warn']('the ledger did not answer; asking again', {
           lane: this.#options.config.lane,
           tries,
           reason: error instanceof Error ? error.message : String(error),

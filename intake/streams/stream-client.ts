@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Client } from '@temporalio/client'
-import { backoffMs } from '../../domain/backoff.ts'
+import { backoffMs, isTold } from '../../domain/backoff.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { viewStream } from '../../domain/stream-reducer.ts'
 import type { StreamAnswer, StreamConfig, StreamRequest, StreamResponse, StreamState, StreamView } from '../../domain/stream.ts'
@@ -204,7 +204,7 @@ export class StreamClient {
   #wail(error: unknown, tries: number): void {
     const { config, logger } = this.#options
     const reason = error instanceof Error ? error.message : String(error)
-    logger.warn('the stream did not answer; telling it again', { stream: config.stream, tries, reason })
+    logger[isTold(tries) ? 'warn' : 'debug']('the stream did not answer; telling it again', { stream: config.stream, tries, reason })
   }
 
   /** Rejects when the line is closed: an update may hang for as long as no worker serves its queue. */
