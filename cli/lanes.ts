@@ -102,9 +102,12 @@ export function toRow(
     inFlight,
     window,
     ...(state.observed && { balance: state.observed.balance }),
-    ...(why && { reason: why.detail }),
+    ...(why ? { reason: why.detail } : window === 0 && { reason: shut }),
   }
 }
+
+/** An operator's `set-window 0` is no state of the ledger: without a word the lane would look as if it worked. */
+const shut = 'its window is 0: it gives no nonces, until portage lane set-window'
 
 const words = { funds: 'broke', replaced: 'chain replaced' } as const
 

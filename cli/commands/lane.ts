@@ -72,6 +72,7 @@ function toCells({ lane, chain, status, next, latest, finalized, inFlight, windo
 }
 
 function stateText(state: LaneState): string {
+  const configured = state.configured?.window
   const { lane, status, next, latest, finalized, inFlight, window, balance, reason } = toRow(state.config.lane, undefined, true, state)
   const head = facts({
     lane,
@@ -80,7 +81,7 @@ function stateText(state: LaneState): string {
     'next nonce': next,
     mined: latest,
     final: finalized,
-    'in flight': `${inFlight}/${window}`,
+    'in flight': `${inFlight}/${window}${configured === undefined || configured === window ? '' : ` (the config says ${configured})`}`,
     balance: balance && `${balance} wei`,
     ...state.counts,
   })
