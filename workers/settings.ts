@@ -13,6 +13,8 @@ const everyMs = 2_000
 const eagerMs = 200
 /** A start is not held up for longer by a settings workflow that no worker serves yet, ms: this process may be the one that will. */
 const firstLookMs = 1_000
+/** Nor is it told before this time that they cannot be read, ms: with the worker of that workflow this passes by itself. */
+const quietMs = 10_000
 
 /** The settings as a process knows them: at most some two seconds old while Temporal answers, and the last known while it does not. */
 export interface SettingsWatch extends Service {
@@ -29,6 +31,7 @@ const unread: Settings = {
 
 /** Looks once, then again and again until it is stopped. Never throws. */
 export async function watchSettings({ client, logger }: { client: Client; logger: Logger }): Promise<SettingsWatch> {
+  const startedAt = Date.now()
   let known: Settings | undefined
   let complained = false
   let stopped = false
@@ -60,12 +63,13 @@ export async function watchSettings({ client, logger }: { client: Client; logger
       const next = await readSettings(client, timeoutMs)
       if (!stopped) take(next)
     } catch (error) {
-      if (!complained && !stopped && timeoutMs === undefined)
-        logger.warn('the settings cannot be read; going on with what is known', {
-          version: known?.version ?? 'none',
+      const isEarly = !known && Date.now() - startedAt < quietMs
+      if (!complained && !stopped && !isEarly)
+        logger.warn(`the settings cannot be read; ${known ? 'going on with what is known' : 'nothing is signed before they are'}`, {
+          ...(known && { version: known.version }),
           reason: toRelayerError(error).message,
         })
-      complained ||= timeoutMs === undefined
+      complained ||= !isEarly
     }
     if (!stopped) timer = setTimeout(() => void look(), known ? everyMs : eagerMs)
   }

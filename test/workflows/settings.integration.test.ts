@@ -1,3 +1,4 @@
+import { defaultPayloadConverter } from '@temporalio/common'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeSettings, readSettings } from '../../api/settings.ts'
 import { namesOf } from '../../api/settings-scopes.ts'
@@ -163,9 +164,14 @@ describe('The settings', () => {
     await change({ kind: 'halt', scope })
     await change({ kind: 'unhalt', scope })
     const signals = async (one: typeof held) =>
-      ((await one.fetchHistory()).events ?? []).flatMap((event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? [])
+      ((await one.fetchHistory()).events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) =>
+        signal
+          ? [[signal.signalName, ...(signal.input?.payloads ?? []).map((payload) => defaultPayloadConverter.fromPayload(payload))]]
+          : [],
+      )
     await until(async () => (await signals(held)).length > 0, { timeoutMs: 20_000, what: 'the one that was held to be woken' })
-    expect([await signals(held), await signals(free)]).toEqual([['retry'], []])
+    // Who has parked meanwhile is left alone.
+    expect([await signals(held), await signals(free)]).toEqual([[['retry', { gate: true }]], []])
     await Promise.all([held.terminate(), free.terminate()])
   })
 
@@ -199,9 +205,12 @@ test('What is known of the settings stays while Temporal is away, and is said on
   await until(() => watch.current().version === after.version, { timeoutMs: 10_000, what: 'the change to be seen' })
   await ledgers.server.stop()
   await until(() => lines.length > 0, { timeoutMs: 20_000, what: 'the outage to be noticed' })
-  const fresh = await watchSettings({ client, logger: silentLogger() })
+  const early: string[] = []
+  const fresh = await watchSettings({ client, logger: { ...silentLogger(), warn: (message) => early.push(message) } })
   expect(fresh.current().halts).toMatchObject([{ scope: {}, by: 'portage' }])
   expect(watch.current()).toEqual(after)
   expect(lines).toEqual(['the settings cannot be read; going on with what is known'])
+  await until(() => early.length > 0, { timeoutMs: 60_000, what: 'the fresh one to say so, too' })
+  expect(early).toEqual(['the settings cannot be read; nothing is signed before they are'])
   await Promise.all([watch.stop(), fresh.stop(), ledgers.stop()])
 })
