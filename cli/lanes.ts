@@ -107,7 +107,7 @@ export function toRow(
 }
 
 /** An operator's `set-window 0` is no state of the ledger: without a word the lane would look as if it worked. */
-const shut = 'its window is 0: it gives no nonces, until portage lane set-window'
+const shut = 'its window is 0, and it gives no nonces before portage lane set-window'
 
 const words = { funds: 'broke', replaced: 'chain replaced' } as const
 
