@@ -219,7 +219,11 @@ export interface StreamView {
   readonly parked: number
   readonly room: number
   /** `ordered`: an operator has, and the config's word waits. Absent: told by an older version. */
-  readonly maxOpen?: { readonly most: number; readonly configured: number; readonly ordered?: { readonly by: string; readonly at?: number } }
+  readonly maxOpen?: {
+    readonly most: number
+    readonly configured: number
+    readonly ordered?: { readonly by: string; readonly at?: number }
+  }
   /** No room, or paused: the cursor waits. */
   readonly full: boolean
   readonly paused?: { readonly by: string; readonly reason: string; readonly at: number }

@@ -1,26 +1,13 @@
-import { addInterval, hasNumber } from '../../domain/interval-set.ts'
+import { hasNumber } from '../../domain/interval-set.ts'
 import type { IntervalSet } from '../../domain/interval-set.ts'
 import { checkpointOf, fromCheckpoint } from '../../domain/stream-checkpoint.ts'
 import type { StreamCheckpoint } from '../../domain/stream-checkpoint.ts'
 import { isWanted, room } from '../../domain/stream-numbers.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream-reducer.ts'
 import { assertStreamUpdate } from '../../domain/stream-request.ts'
-import type { Reading, StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream.ts'
+import type { StreamAnswer, StreamRequest, StreamState } from '../../domain/stream.ts'
+import { config, type Read, setOf, type SourceBlock } from './stream-blocks.ts'
 import assert from 'node:assert/strict'
-
-interface SourceBlock {
-  readonly hash: string
-  /** Number and the id of its transfer: a fork may give a number to another transfer. */
-  readonly numbers: readonly (readonly [number: number, id: string])[]
-}
-
-type Read = Pick<Reading, 'passed'> & { readonly numbers: (readonly [string, number])[] }
-
-export const config: StreamConfig = { stream: 'native-bridge:a:b', first: '1', start: 0, maxOpen: 4 }
-
-/** Intervals of single numbers. */
-export const setOf = (numbers: Iterable<number>): IntervalSet =>
-  [...numbers].reduce<IntervalSet>((set, number) => addInterval(set, String(number)), [])
 
 /**
  * A source that forks, hides logs and has a table; a target; transfers; two agents that hold old states; and the stream, held against the

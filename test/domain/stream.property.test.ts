@@ -1,4 +1,5 @@
-import { config, StreamWorld } from './stream-world.ts'
+import { config } from './stream-blocks.ts'
+import { StreamWorld } from './stream-world.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 

@@ -89,7 +89,7 @@ describe('a target whose nodes are down', () => {
       ['3', { kind: 'delivered' }],
     ])
     const transfers = [2, 3, 5].map((number) => ({ sequence: String(number), targetChain: number === 2 ? 'dead' : 'alive' }) as Transfer)
-    const { done, unread } = await deliveredByTarget({ delivered: deadOnly } as never, transfers)
+    const { done, unread } = await deliveredByTarget({ delivered: (some) => deadOnly(some as readonly Transfer[]) }, transfers)
     expect([[...done], [...unread.keys()]]).toEqual([['3'], ['2']])
   })
 

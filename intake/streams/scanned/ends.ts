@@ -78,7 +78,7 @@ async function changes(
   known: readonly Transfer[],
 ): Promise<readonly StreamRequest[]> {
   const told = await Promise.all(
-    known.map((transfer) => {
+    known.map(async (transfer) => {
       const { sequence: number } = transfer
       const isParked = open.some((one) => one.number === number && one.parked !== undefined)
       const standing = standings.find((one) => one.number === number && isOf(one, transfer))
