@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from '@temporalio/client'
 import { isGrpcServiceError, ServiceError, WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client'
-import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common'
+import { ApplicationFailure, defaultPayloadConverter, WorkflowNotFoundError } from '@temporalio/common'
 import { RelayerError } from '../domain/errors.ts'
 import { noSettings } from '../domain/settings.ts'
 import type { Settings, SettingsOrder } from '../domain/settings.ts'
 import { assertSettingsOrders } from '../domain/settings-request.ts'
 import { redactText } from '../observability/redact.ts'
-import type { SettingsInput, SettingsRequest } from '../temporal/messages.ts'
+import type { RetryHint, SettingsInput, SettingsRequest } from '../temporal/messages.ts'
 import { changeSettingsUpdate, malformedUpdate, retrySignal, runIsFull, settingsQuery } from '../temporal/messages.ts'
 import { lanesQueue, searchAttributes, settingsWorkflowId } from '../temporal/names.ts'
 import type { KnownNames } from './settings-scopes.ts'
@@ -84,6 +84,8 @@ function refuseMalformed(request: SettingsRequest): void {
   }
 }
 
+const ended: RetryHint = { gate: true }
+
 /**
  * What waits may go on after these orders: told so by the server itself, however many they are. That is a help and no more, since their own
  * waits end within a minute (a halt) or grow to half an hour (a ceiling).
@@ -97,7 +99,8 @@ async function wake(client: Client, orders: readonly SettingsOrder[]): Promise<v
         jobId: randomUUID(),
         visibilityQuery,
         reason: 'the settings have changed',
-        signalOperation: { signal: retrySignal.name, identity: 'portage' },
+        // The list lags: who has parked meanwhile waits for an operator's word, and this is none.
+        signalOperation: { signal: retrySignal.name, identity: 'portage', input: { payloads: [defaultPayloadConverter.toPayload(ended)] } },
       })
       .catch(() => {})
   }
