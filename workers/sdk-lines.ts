@@ -18,13 +18,15 @@ const retries = 'temporalio_client::retry'
  * its transfer, and is no line that anybody should read.
  */
 export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): SdkLine {
-  const { error, ...fields } = meta as Record<string, unknown>
-  if (isByDesign(message) || fields['target'] === retries) return { level: 'debug', fields: meta }
+  // The token is a long text that tells a reader nothing that the ids beside it do not.
+  const { taskToken: _, ...told } = meta as Record<string, unknown>
+  const { error, ...fields } = told
+  if (isByDesign(message) || fields['target'] === retries) return { level: 'debug', fields: told }
   if (error instanceof ApplicationFailure && isErrorCode(error.type)) {
     const logged = asLogged({ code: error.type, message: error.message }, error)
     return { level: logged.level, fields: { ...fields, ...logged.fields } }
   }
-  return { level: levels[level], fields: meta }
+  return { level: levels[level], fields: told }
 }
 
 /** Queues of lanes have activities only, and the ledgers' queue has workflows only: no warning for a healthy start. */

@@ -5,7 +5,8 @@ import type { ErrorCode } from '../../domain/errors.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { sdkLine } from '../../workers/sdk-lines.ts'
 
-const failed = (error: unknown) => sdkLine({ level: 'WARN', message: 'Activity failed', meta: { activityType: 'prepare', error } })
+const failed = (error: unknown) =>
+  sdkLine({ level: 'WARN', message: 'Activity failed', meta: { activityType: 'prepare', taskToken: 'CiQw', error } })
 
 describe('a step that failed', () => {
   test.each<[ErrorCode, 'warn' | 'debug']>([
