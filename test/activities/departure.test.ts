@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createDeparture, type DepartureDeps, type Rider } from '../../activities/departure.ts'
 import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import { noSettings, type Settings } from '../../domain/settings.ts'
+import { noSettings } from '../../domain/settings.ts'
 import type { Transfer } from '../../domain/transfer.ts'
 import { BatchCounts } from '../../lanes/batch-counts.ts'
 import { laneId } from '../../domain/lane-id.ts'
@@ -23,7 +23,7 @@ function rider(sequence: number): Rider {
 }
 
 /** What chain and ledger answer is scripted: only which of their answers counts is looked at here. */
-function setting(delivered: (number: number, at: At) => boolean, { nodes = 3, settings = noSettings as Settings } = {}) {
+function setting(delivered: (number: number, at: At) => boolean, { nodes = 3, settings = noSettings } = {}) {
   const left: number[] = []
   const signed: string[][] = []
   const endpoint = {
