@@ -27,6 +27,8 @@ export interface Door {
 /** One thing that must work for this process to be of use. `check` resolves if it does and throws the reason if not. */
 export interface HealthProbe {
   readonly name: string
+  /** False: without it the process is ready all the same, and only says so. Default: true. */
+  readonly vital?: boolean
   check(): Promise<void>
 }
 

@@ -4,7 +4,7 @@ import type { HealthProbe } from './deps.ts'
 
 export interface HealthReport {
   readonly ready: boolean
-  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly problem?: string }[]
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly vital: boolean; readonly problem?: string }[]
 }
 
 /** A probe that has not answered by then has failed: load balancers do not wait longer. */
@@ -13,16 +13,16 @@ const probeTimeoutMs = 3_000
 /** Runs all probes at once. Never throws. */
 export async function checkHealth(probes: readonly HealthProbe[]): Promise<HealthReport> {
   const checks = await Promise.all(
-    probes.map(async ({ name, check }) => {
+    probes.map(async ({ name, check, vital = true }) => {
       try {
         await withTimeout(check())
-        return { name, ok: true }
+        return { name, ok: true, vital }
       } catch (error) {
-        return { name, ok: false, problem: redactText(error instanceof Error ? error.message : String(error)) }
+        return { name, ok: false, vital, problem: redactText(error instanceof Error ? error.message : String(error)) }
       }
     }),
   )
-  return { ready: checks.every(({ ok }) => ok), checks }
+  return { ready: checks.every(({ ok, vital }) => ok || !vital), checks }
 }
 
 /** Does the Temporal server answer for our namespace? */

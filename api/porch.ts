@@ -22,7 +22,7 @@ export function createPorch({ host, port }: { readonly host: string; readonly po
     porch.get('/health', () => ({ status: 'ok' }))
     porch.get('/ready', (_, reply) => {
       const problem = redactText(waiting?.error.message ?? 'starting')
-      return reply.status(503).send({ ready: false, checks: [{ name: waiting?.what ?? 'start', ok: false, problem }] })
+      return reply.status(503).send({ ready: false, checks: [{ name: waiting?.what ?? 'start', ok: false, vital: true, problem }] })
     })
     porch.setNotFoundHandler((_, reply) => {
       const { retryAfter = 1, body } = toErrorAnswer(waiting?.error)

@@ -6,7 +6,7 @@ import type { SentTransfer, UserTransfer } from '../devnet/users.ts'
 import { configSchema } from '../config/schema.ts'
 import { fetchSignedVaa } from '../intake/guardian-api.ts'
 import { createDoor } from '../intake/start-transfer.ts'
-import { closeWorld, connectWorld } from '../workers/deps.ts'
+import { connectWorld } from '../workers/world.ts'
 import { allClosed, inParallel } from './yardsticks.ts'
 import type { Client } from '@temporalio/client'
 
@@ -65,7 +65,7 @@ async function start(devnet: Devnet, client: Client, sent: readonly SentTransfer
       await door.submit('wormhole-token-bridge', vaa)
     })
   } finally {
-    closeWorld(world)
+    world.close()
   }
 }
 

@@ -10,10 +10,10 @@ import { createSignedAuditor } from '../intake/streams/signed/audit.ts'
 import { StreamClient } from '../intake/streams/stream-client.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
-import { closeWorld, connectWorld, transferDefaults } from '../workers/deps.ts'
-import type { World } from '../workers/deps.ts'
+import { transferDefaults } from '../workers/deps.ts'
 import { signedOptions } from '../workers/signed-streams.ts'
 import { scannedOptions } from '../workers/streams.ts'
+import { connectWorld, type World } from '../workers/world.ts'
 
 /**
  * One audit of a stream by this very process, with the chains of its config: what the intake does every `streams.auditMinutes`. What it finds is
@@ -22,14 +22,14 @@ import { scannedOptions } from '../workers/streams.ts'
 export async function auditNow(client: Client, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
   // Of a route its two chains are enough: one that is down elsewhere is in nobody's way.
-  const world = await connectWorld(config, config.chains[target] ? [target] : undefined)
+  const world = await connectWorld(config, { only: config.chains[target] ? [target] : undefined })
   try {
     const source = sourceOf(world, stream)
     const now = await readSettings(client)
     const context = { config, temporal: { client }, world, settings: () => now, logger, metrics: createMetrics() }
     return await (source.kind === 'scanned' ? auditOnce(scannedOptions(context, source)) : auditSigned(context, source))
   } finally {
-    closeWorld(world)
+    world.close()
   }
 }
 

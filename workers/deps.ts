@@ -1,7 +1,3 @@
-import type { Bridges } from '../bridges/port.ts'
-import { createBridges, sourcesOf } from '../bridges/registry.ts'
-import type { Chain } from '../chains/port.ts'
-import { createChain } from '../chains/registry.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import { laneId } from '../domain/lane-id.ts'
@@ -15,59 +11,6 @@ import type { Client } from '@temporalio/client'
 
 /** The least time without anybody driving it before a stuck nonce is filled, ms: longer than a crashed worker's tasks take to come back. */
 const fillAfterMs = 60_000
-
-/** The networks of a process and the bridges between them. */
-export interface World {
-  /** All that are connected: also the sources of native routes to the served ones, whose tables are read. */
-  readonly chains: ReadonlyMap<ChainName, Chain>
-  /** Those that this process delivers to. */
-  readonly served: readonly ChainName[]
-  readonly bridges: Bridges
-}
-
-/**
- * Connects to the chains of the config, or to those that are named and the sources of native routes to them. Throws CHAIN_ID_MISMATCH,
- * NODE_UNAVAILABLE, INPUT_INVALID.
- * @param stopping ends it at once
- */
-export async function connectWorld(config: Config, only?: readonly ChainName[], stopping?: AbortSignal): Promise<World> {
-  const served = [...new Set(only ?? Object.keys(config.chains))]
-  const names = [...new Set([...served, ...sourcesOf(config, served)])]
-  const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name))] as const))
-  const leave = () => {
-    for (const chain of chains.values()) chain.close()
-  }
-  stopping?.addEventListener('abort', leave)
-  try {
-    await Promise.all([...chains.values()].map((chain) => chain.connect()))
-    return { chains, served, bridges: createBridges(config, chains, served) }
-  } catch (error) {
-    leave()
-    throw error
-  } finally {
-    stopping?.removeEventListener('abort', leave)
-  }
-}
-
-function buildChain(name: ChainName, chain: ChainConfig): Chain {
-  const { family, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory } = chain
-  const environment = nodeVariables(process.env)
-  return createChain(family, { name, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory, environment })
-}
-
-/**
- * The variables that the URL of a node may name which an operator adds while the workers run. Not all of them: a password would leave with
- * the request to whatever host the URL names.
- */
-export function nodeVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => /RPC|NODE|URL/i.test(name) && !/pass|secret|private|keystore/i.test(name)),
-  )
-}
-
-export function closeWorld(world: World): void {
-  for (const chain of world.chains.values()) chain.close()
-}
 
 /** What the config says of transfers whose senders say nothing. */
 export function transferDefaults({ transfers }: Config): TransferDefaults {

@@ -1,10 +1,12 @@
 import { createPorch, type Porch } from '../api/porch.ts'
+import type { Chain } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
-import { closeWorld, connectWorld, type World } from './deps.ts'
+import { toRelayerError } from '../domain/errors.ts'
 import { createPatience, Stopped } from './patience.ts'
 import type { Role, RunOptions } from './roles.ts'
 import { type SettingsWatch, watchSettings } from './settings.ts'
 import { connectTemporal, type Temporal } from './temporal.ts'
+import { connectWorld, type World } from './world.ts'
 
 /** What no role starts without. */
 export interface Needs {
@@ -17,29 +19,40 @@ export interface Needs {
   close(): Promise<void>
 }
 
-const noWorld: World = { chains: new Map(), served: [], bridges: new Map() }
+const noWorld: World = { chains: new Map(), served: [], bridges: new Map(), close: () => {} }
 
 /**
- * Temporal and the networks of a role, as soon as they are there. Undefined: it was stopped in the wait. Throws what waiting does not mend (INPUT_INVALID,
+ * Temporal and the networks of a role, as soon as they are there; one of several networks is enough to begin. Undefined: it was stopped in the wait. Throws what waiting does not mend (INPUT_INVALID,
  * CHAIN_ID_MISMATCH), with nothing left open.
  */
 export async function awaitNeeds(role: Role, config: Config, options: RunOptions): Promise<Needs | undefined> {
   const { logger, stopping = new AbortController().signal, chains } = options
   const porch = role === 'all' || role === 'api' ? createPorch(config.api) : undefined
   const patience = createPatience({ logger, stopping, onWaiting: porch?.say })
+  const keepTrying = (chain: Chain, closing: AbortSignal) => {
+    const background = createPatience({ logger, stopping: AbortSignal.any([stopping, closing]) })
+    background
+      .until(`the nodes of ${chain.name}`, () => chain.connect())
+      .catch((error: unknown) => {
+        if (error instanceof Stopped) return
+        const { code, message } = toRelayerError(error)
+        logger.error('a chain stays out until this process is started again', { chain: chain.name, code, reason: message })
+      })
+  }
   let temporal: Temporal | undefined
   let world: World | undefined
   let watch: SettingsWatch | undefined
   const close = async () => {
     await porch?.close()
     await watch?.stop()
-    if (world) closeWorld(world)
+    world?.close()
     // Of Workers that were made and never ran, it says that they hold it: then it ends with the process.
     await temporal?.connection.close().catch(() => {})
   }
   try {
     temporal = await patience.until('Temporal', () => connectTemporal(config.temporal, logger, stopping))
-    world = role === 'lanes' ? noWorld : await patience.until('nodes', () => connectWorld(config, chains, stopping))
+    world =
+      role === 'lanes' ? noWorld : await patience.until('nodes', () => connectWorld(config, { only: chains, stopping, onAway: keepTrying }))
     watch = await watchSettings({ client: temporal.client, logger })
     return { temporal, world, watch, porch, close }
   } catch (error) {

@@ -6,7 +6,7 @@ import type { LaneAgent } from '../lanes/agent.ts'
 import { processMetrics, startApi } from './api.ts'
 import { scheduleAudits } from './audit.ts'
 import { createChainWorker } from './chain.ts'
-import { closeWorld, idOf, type World } from './deps.ts'
+import { idOf } from './deps.ts'
 import { startIntake } from './intake.ts'
 import { createFeeDesk } from './fees.ts'
 import { createLaneWorker } from './lane.ts'
@@ -20,6 +20,7 @@ import { awaitNeeds, type Needs } from './needs.ts'
 import type { Temporal } from './temporal.ts'
 import { startStreams } from './streams.ts'
 import { tuningFrom } from './tuning.ts'
+import type { World } from './world.ts'
 import type { Worker } from '@temporalio/worker'
 
 export interface Running {
@@ -159,7 +160,7 @@ function supervise(parts: {
     await stopServices()
     await watch.stop()
     for (const agent of agents) agent.stop()
-    closeWorld(world)
+    world.close()
     await temporal.connection.close()
     for (const result of results) if (result.status === 'rejected') throw result.reason
   }

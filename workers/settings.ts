@@ -4,7 +4,7 @@ import type { Settings } from '../domain/settings.ts'
 import { noSettings } from '../domain/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Client } from '@temporalio/client'
-import type { World } from './deps.ts'
+import type { World } from './world.ts'
 import type { Service } from './service.ts'
 
 /** How often a process looks at the settings, ms: one query of a few kilobytes, and none that costs where nothing was ever changed. */
@@ -89,7 +89,7 @@ export async function watchSettings({ client, logger }: { client: Client; logger
 }
 
 /** Lays the changes of nodes over the chains of this process, now and whenever they change. */
-export function followNodes(watch: SettingsWatch, world: World, logger: Logger): void {
+export function followNodes(watch: SettingsWatch, world: Pick<World, 'chains'>, logger: Logger): void {
   const laid = new Map<string, string>()
   watch.subscribe(({ nodes }) => {
     for (const [name, chain] of world.chains) {

@@ -10,7 +10,7 @@ import { createSignedAgent, type SignedAgentOptions } from '../intake/streams/si
 import { createVaaLookup } from '../intake/streams/signed/vaa-lookup.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import type { World } from './deps.ts'
+import type { World } from './world.ts'
 import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 

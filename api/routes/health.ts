@@ -4,10 +4,10 @@ import { checkHealth, temporalProbe } from '../health.ts'
 
 const report = z.object({
   ready: z.boolean(),
-  checks: z.array(z.object({ name: z.string(), ok: z.boolean(), problem: z.string().optional() })),
+  checks: z.array(z.object({ name: z.string(), ok: z.boolean(), vital: z.boolean(), problem: z.string().optional() })),
 })
 
-/** `GET /health`: the process lives. `GET /ready`: what it needs works; 503 if not. Neither is rate limited. */
+/** `GET /health`: the process lives. `GET /ready`: what is vital to it works; 503 if not. Neither is rate limited. */
 export function healthRoutes(app: Api, { client, health }: ApiDeps): void {
   const config = { rateLimit: false as const }
   app.get(

@@ -16,7 +16,7 @@ async function opened() {
   closing.push(() => porch.close())
   const ask = async (path: string, method = 'GET') => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method })
-    return { status: response.status, retryAfter: response.headers.get('retry-after'), body: (await response.json()) }
+    return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.json() }
   }
   return { port, porch, ask }
 }
@@ -27,7 +27,7 @@ test('alive, not ready with the reason, and everything else refused with its cod
   expect(await ask('/health')).toMatchObject({ status: 200, body: { status: 'ok' } })
   expect(await ask('/ready')).toMatchObject({
     status: 503,
-    body: { ready: false, checks: [{ name: 'Temporal', ok: false, problem: expect.stringContaining('namespace=prod') }] },
+    body: { ready: false, checks: [{ name: 'Temporal', ok: false, vital: true, problem: expect.stringContaining('namespace=prod') }] },
   })
   for (const method of ['GET', 'POST']) {
     expect(await ask('/v1/transfers', method)).toMatchObject({

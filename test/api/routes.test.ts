@@ -194,7 +194,7 @@ describe('the rest', () => {
     const ready = await get('/ready')
     expect([ready.statusCode, ready.json()]).toEqual([
       503,
-      { ready: false, checks: [{ name: 'temporal', ok: false, problem: expect.any(String) }] },
+      { ready: false, checks: [{ name: 'temporal', ok: false, vital: true, problem: expect.any(String) }] },
     ])
   })
 

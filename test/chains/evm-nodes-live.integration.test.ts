@@ -232,7 +232,7 @@ describe('nodes while everything runs', { timeout: 20_000 }, () => {
       { url: `${first.url}/v3/s3cretkey99`, name: 'main' },
       { url: anvil.url, use: 'send', name: 'relay' },
     ])
-    const metrics = processMetrics({ chains: new Map([['test', chain]]), served: ['test'], bridges: {} as never }, [], () => noSettings)
+    const metrics = processMetrics({ chains: new Map([['test', chain]]) }, [], () => noSettings)
     chain.adjustNodes([{ chain: 'test', name: 'extra', url: second.url, disabled: false }])
     await expect.poll(() => status(chain, 'extra').state).toBe('up')
     expect(metrics.render()).toContain('portage_node_up{chain="test",node="extra",use="all"} 1')

@@ -15,7 +15,7 @@ test('of two nodes that read one that is down leaves no majority; disabled, it c
   const chain = testChain([anvil.url, `http://127.0.0.1:${await freePort()}`], { timeoutMs: 1_000 })
   try {
     await chain.connect()
-    const world = { chains: new Map([['test', chain]]), served: ['test'], bridges: new Map() }
+    const world = { chains: new Map([['test', chain]]) }
     const metrics = processMetrics(world, [], () => noSettings)
     const quorum = () => {
       metrics.render()

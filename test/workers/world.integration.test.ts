@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readMessage, writeMessage } from '../../bridges/native-bridge/message.ts'
 import { configSchema } from '../../config/schema.ts'
-import { closeWorld, connectWorld, type World } from '../../workers/deps.ts'
+import { connectWorld, type World } from '../../workers/world.ts'
 import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOf } from '../helpers/refusals.ts'
 
@@ -12,7 +12,7 @@ describe('the world of a process that serves one end of a native bridge', () => 
     anvils = await startNativeBridge('fixed')
   })
   afterAll(async () => {
-    for (const world of worlds) closeWorld(world)
+    for (const world of worlds) world.close()
     await anvils?.stop()
   })
 
@@ -31,7 +31,7 @@ describe('the world of a process that serves one end of a native bridge', () => 
       chains: { source: chain(source), target: chain(target) },
       bridges: { 'native-bridge': { routes } },
     })
-    const world = await connectWorld(config, only)
+    const world = await connectWorld(config, { only })
     worlds.push(world)
     return world
   }
