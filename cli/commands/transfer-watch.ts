@@ -48,7 +48,7 @@ async function watchOne(client: Client, context: CliContext, globals: GlobalOpti
     const report = await readTransfer(client, id)
     const closed = 'partial' in report ? report.closedAt !== undefined : report.execution === 'COMPLETED'
     if (closed || signal.aborted) {
-      print(context, globals, report, `\n${reportText(report)}`)
+      print(context, globals, report, `${printedUntil > 0 ? '\n' : ''}${reportText(report)}`)
       return report.state === 'delivered' ? exitCodes.ok : exitCodes.failure
     }
     printedUntil = printNews(context, globals, report, printedUntil)
