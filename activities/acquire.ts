@@ -50,6 +50,8 @@ interface Try {
   readonly want: Want
   readonly options: { readonly timeoutMs: number; readonly signal: AbortSignal }
   readonly looks: Looks
+  /** It may have sent a call already, whatever the ledger knows of that. */
+  readonly again: boolean
 }
 
 /**
@@ -60,8 +62,8 @@ export async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: Broa
   const want = await wantOf(deps, input)
   const options = { timeoutMs: waitForSlotMs, signal: context.cancellationSignal }
   const looks = new Looks(deps, input.transfer, context.info.currentAttemptScheduledTimestampMs)
-  const one: Try = { deps, agent, input, want, options, looks }
   const again = input.again || input.requeued || context.info.attempt > 1
+  const one: Try = { deps, agent, input, want, options, looks, again }
   const held = again && (await heldAlready(one))
   if (held) return held
   if ((again || looks.late) && (await looks.again())) return 'seen'
@@ -93,17 +95,18 @@ async function heldAlready({ deps, agent, input, want, options }: Try): Promise<
 }
 
 /** A nonce of its own, or with others. */
-async function anew({ deps, agent, input, want, options, looks }: Try): Promise<Got> {
+async function anew({ deps, agent, input, want, options, looks, again }: Try): Promise<Got> {
   const { transfer, lane, owner, intentId } = input
   const before = await heldBack(deps, transfer, lane)
   if (before) return before
   const boarding = { ...options, timeoutMs: waitForBatchMs }
-  const boarded = await deps.batching?.get(lane)?.board({ ...want, owner, intentId, transfer }, boarding)
+  const boarded = await deps.batching?.get(lane)?.board({ ...want, owner, intentId, transfer, again }, boarding)
   if (boarded?.kind === 'seen') return 'seen'
   if (boarded && boarded.kind !== 'alone') return boarded
   const acquired = await agent.acquire(want, { ...options, again: false })
   if (acquired.kind === 'refused') return acquired
-  const seen = looks.late && (await looks.again())
+  // A ledger that began anew gives nonces from the block on in which an earlier try's call may be.
+  const seen = (looks.late || (again && looks.passed)) && (await looks.again())
   // Last, right before it is signed: a halt that came while it waited for its nonce, or a gate that closed.
   const held = acquired.flight.unsigned ? await heldBack(deps, transfer, lane) : undefined
   if (!seen && !held) return acquired
@@ -116,6 +119,7 @@ class Looks {
   readonly #deps: BroadcastDeps
   readonly #transfer: Transfer
   #at: number
+  #block: string | undefined
 
   constructor(deps: BroadcastDeps, transfer: Transfer, at: number) {
     this.#deps = deps
@@ -127,8 +131,14 @@ class Looks {
     return Date.now() - this.#at > believedMs
   }
 
+  /** There is a later block than at the last look. */
+  get passed(): boolean {
+    return this.#deps.chain.heads.current?.latest.hash !== this.#block
+  }
+
   again(): Promise<boolean> {
     this.#at = Date.now()
+    this.#block = this.#deps.chain.heads.current?.latest.hash
     return effectNow(this.#deps.chain, endpointOf(this.#deps, this.#transfer), this.#transfer)
   }
 }

@@ -23,6 +23,8 @@ export interface Rider {
   readonly priority: number
   readonly source: string
   readonly deadline?: number
+  /** A call may have been sent for it already, whatever the ledger knows of that. */
+  readonly again?: boolean
 }
 
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
@@ -61,7 +63,7 @@ type Answers = Map<Rider, Boarded>
 export function createDeparture(deps: DepartureDeps) {
   return async function depart(riders: readonly Rider[], suspects: boolean): Promise<Departure<Rider, Boarded>> {
     const answers: Answers = new Map()
-    const lookedAt = Date.now()
+    const looked = { at: Date.now(), block: latestOf(deps) }
     const ready = fitting(deps, await stillWanted(deps, riders, answers), answers)
     const [first] = ready
     if (!first) return { together: true, answers }
@@ -72,7 +74,7 @@ export function createDeparture(deps: DepartureDeps) {
     const intent = await deps.shared.intent(ready.map(({ transfer }) => transfer))
     const priced = await priceCall(deps, { lane: deps.agent.lane, owner: 'batch', intent })
     if (priced.kind === 'priced') {
-      await leave(deps, { ready, intent, first: priced.first, lookedAt }, answers)
+      await leave(deps, { ready, intent, first: priced.first, looked }, answers)
       return { together: true, answers }
     }
     const { code, reason } = priced.kind === 'reverts' ? meaningOf(deps, priced.revert) : priced
@@ -86,7 +88,12 @@ export function createDeparture(deps: DepartureDeps) {
 /** Recorded, given its nonce, looked at for the last time, signed. */
 async function leave(
   deps: DepartureDeps,
-  { ready, intent, first, lookedAt }: { ready: readonly Rider[]; intent: Intent; first: Attempt; lookedAt: number },
+  {
+    ready,
+    intent,
+    first,
+    looked,
+  }: { ready: readonly Rider[]; intent: Intent; first: Attempt; looked: { at: number; block: string | undefined } },
   answers: Answers,
 ): Promise<void> {
   const call = {
@@ -99,7 +106,9 @@ async function leave(
   const launched = await deps.batches.launch(call, {
     timeoutMs: nonceMs,
     async unfit() {
-      const late = Date.now() - lookedAt > believedMs
+      // As with one that goes alone: what an earlier try has sent may be in the block from which on a new ledger gives nonces.
+      const passed = ready.some(({ again }) => again) && latestOf(deps) !== looked.block
+      const late = passed || Date.now() - looked.at > believedMs
       const wanted = new Set(await (late ? stillWanted : notHeldBack)(deps, ready, answers))
       return ready.filter((rider) => !wanted.has(rider)).map(({ intentId }) => intentId)
     },
@@ -109,6 +118,10 @@ async function leave(
     else if (launched.kind === 'refused') answers.set(rider, launched)
     else if (launched.members.includes(rider.intentId) && !answers.has(rider)) answers.set(rider, withdrawn)
   }
+}
+
+function latestOf({ chain }: DepartureDeps): string | undefined {
+  return chain.heads.current?.latest.hash
 }
 
 /** Those who are neither delivered, nor held back; the others have their answers. */

@@ -9,7 +9,7 @@ import { laneId } from '../../domain/lane-id.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 
-function rider(sequence: number): Rider {
+function rider(sequence: number, again = false): Rider {
   const transfer: Transfer = {
     bridge: 'native-bridge',
     sourceChain: 'ethereum',
@@ -19,12 +19,17 @@ function rider(sequence: number): Rider {
     digest: `0x${String(sequence).padStart(64, '0')}`,
     message: '',
   }
-  return { owner: `transfer-${sequence}`, intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source' }
+  return { owner: `transfer-${sequence}`, intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source', again }
 }
 
 /** What chain and ledger answer is scripted: only which of their answers counts is looked at here. */
-function setting(delivered: (number: number, at: At) => boolean, { nodes = 3, settings = noSettings } = {}) {
+function setting(
+  delivered: (number: number, at: At) => boolean,
+  options: { nodes?: number; settings?: typeof noSettings; onGrant?: (head: { hash: string }) => void } = {},
+) {
+  const { nodes = 3, settings = noSettings, onGrant } = options
   const left: number[] = []
+  const head = { hash: '0xaa' }
   const signed: string[][] = []
   const endpoint = {
     delivered: async ({ sequence }: Transfer, at: At) => delivered(Number(sequence), at),
@@ -38,6 +43,7 @@ function setting(delivered: (number: number, at: At) => boolean, { nodes = 3, se
     agent: { lane, batchCounts: new BatchCounts() },
     batches: {
       async launch({ members }: { members: string[] }, { unfit }: { unfit: () => Promise<readonly string[]> }) {
+        onGrant?.(head)
         const out = await unfit()
         if (out.length > 0) return { kind: 'unfit', members: out }
         signed.push(members)
@@ -46,6 +52,7 @@ function setting(delivered: (number: number, at: At) => boolean, { nodes = 3, se
     },
     chain: {
       name: 'bsc',
+      heads: { current: { latest: head } },
       nodes: () => Array.from({ length: nodes }, () => ({ use: 'all', state: 'up' })),
       simulate: async () => ({ ok: true, gas: '100' }),
       quote: async () => ({ maxFee: '2', tip: '1' }),
@@ -59,8 +66,30 @@ function setting(delivered: (number: number, at: At) => boolean, { nodes = 3, se
 }
 
 describe('Those who are to leave together', () => {
-  const riders = [1, 2, 3].map(rider)
+  const riders = [1, 2, 3].map((number) => rider(number))
   const all = riders.map(({ intentId }) => intentId)
+
+  it.each([
+    [true, '0xbb', []],
+    [true, '0xaa', [[...all]]],
+    [false, '0xbb', [[...all]]],
+  ])(
+    'are looked at once more if one has tried before (%s) and a block has come before their nonce (0xaa, then %s)',
+    async (again, hash, calls) => {
+      let granted = false
+      const onGrant = (head: { hash: string }) => {
+        granted = true
+        head.hash = hash
+      }
+      const { depart, signed } = setting((number) => granted && number === 2, { nodes: 1, onGrant })
+      const { answers } = await depart(
+        [1, 2, 3].map((number) => rider(number, again)),
+        false,
+      )
+      expect(signed).toEqual(calls)
+      expect([...answers.values()].map(({ kind }) => kind)).toEqual(calls.length > 0 ? ['ride', 'ride', 'ride'] : ['seen'])
+    },
+  )
 
   it('take along whom one node alone shows as delivered: it would be sent back here for ever', async () => {
     const { depart, signed } = setting((number, at) => number === 2 && at === 'latest')
