@@ -39,8 +39,9 @@ export function startMending(options: {
   metrics: Pick<Metrics, 'workflowsStanding' | 'workflowsMended'>
   everyMs?: number
   restMs?: number
+  tries?: number
 }): Service {
-  const { client, logger, metrics } = options
+  const { client, logger, metrics, tries = triesUntilItStands } = options
   const told = new Set<string>()
   let stopped = false
   let timer: NodeJS.Timeout | undefined
@@ -69,7 +70,7 @@ export function startMending(options: {
   const look = async () => {
     try {
       await client.withDeadline(Date.now() + answerMs, () => wakeSettings(client))
-      const standing = await findStanding(client, () => stopped)
+      const standing = await findStanding(client, tries, () => stopped)
       for (const type of mended) metrics.workflowsStanding.set({ type }, standing.filter((one) => one.type === type).length)
       for (const one of stopped ? [] : standing) await client.withDeadline(Date.now() + answerMs, () => consider(one))
     } catch (error) {
@@ -104,22 +105,22 @@ async function wakeSettings(client: Client): Promise<void> {
   }
 }
 
-async function findStanding(client: Client, isStopped: () => boolean): Promise<Standing[]> {
+async function findStanding(client: Client, tries: number, isStopped: () => boolean): Promise<Standing[]> {
   const standing: Standing[] = []
   const types = mended.map((type) => `'${type}'`).join(', ')
   for await (const { workflowId, runId } of client.workflow.list({ query: `WorkflowType IN (${types}) AND ExecutionStatus = 'Running'` })) {
     if (isStopped()) break
-    const found = await client.withDeadline(Date.now() + answerMs, () => describe(client, workflowId, runId))
+    const found = await client.withDeadline(Date.now() + answerMs, () => describe(client, tries, workflowId, runId))
     if (found) standing.push(found)
   }
   return standing
 }
 
 /** Undefined: it is in order, or has ended. */
-async function describe(client: Client, workflowId: string, runId: string): Promise<Standing | undefined> {
+async function describe(client: Client, tries: number, workflowId: string, runId: string): Promise<Standing | undefined> {
   try {
     const { raw, startTime, type, status } = await client.workflow.getHandle(workflowId, runId).describe()
-    if (status.name !== 'RUNNING' || (raw.pendingWorkflowTask?.attempt ?? 0) < triesUntilItStands) return undefined
+    if (status.name !== 'RUNNING' || (raw.pendingWorkflowTask?.attempt ?? 0) < tries) return undefined
     return { workflowId, runId, type: type as Mended, startedAt: startTime.getTime() }
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined

@@ -42,7 +42,7 @@ describe('A workflow whose history fits nothing is mended', () => {
 
   beforeAll(async () => {
     setting = await startLaneSetting()
-    mending = startMending({ client: client(), logger: silentLogger(), metrics, everyMs: 300, restMs: 0 })
+    mending = startMending({ client: client(), logger: silentLogger(), metrics, everyMs: 300, restMs: 0, tries: 2 })
   })
   afterAll(async () => {
     await mending?.stop()
