@@ -1,7 +1,7 @@
 import { getAddress, keccak256, solidityPacked, Wallet, zeroPadValue } from 'ethers'
 import { freshAddress } from './accounts.ts'
 import type { AnvilNode } from './anvil.ts'
-import type { Mined } from './contracts.ts'
+import { minedOf } from './mined.ts'
 import { initiatedIn, nativeBridgeAbi, type InitiatedTransfer, type NativeBridgeEnd } from './native-bridge.ts'
 import { until } from './until.ts'
 import { toUniversal } from './vaa.ts'
@@ -105,10 +105,4 @@ async function outcome(source: NativeSide, target: NativeSide, wanted: Wanted, t
 function idOf(initiator: string, { recipient, amount }: Wanted, { nonce }: InitiatedTransfer): string {
   const fields = [getAddress(initiator), zeroPadValue(recipient, 32), amount, nonce]
   return keccak256(solidityPacked(['address', 'bytes32', 'uint256', 'uint256'], fields))
-}
-
-async function minedOf({ rpc }: AnvilNode, txHash: string): Promise<Mined> {
-  const receipt = await rpc<{ blockNumber: string; logs: Mined['logs'] }>('eth_getTransactionReceipt', [txHash])
-  const block = await rpc<{ timestamp: string }>('eth_getBlockByNumber', [receipt.blockNumber, false])
-  return { ...receipt, transactionHash: txHash, blockNumber: Number(receipt.blockNumber), timestamp: Number(block.timestamp) }
 }

@@ -1,7 +1,8 @@
 import { Wallet } from 'ethers'
 import { freshAddress } from './accounts.ts'
 import type { AnvilNode } from './anvil.ts'
-import { artifact, type Mined } from './contracts.ts'
+import { artifact } from './contracts.ts'
+import { minedOf } from './mined.ts'
 import { until } from './until.ts'
 import { toUniversal } from './vaa.ts'
 import { published, type WormholeChain } from './wormhole.ts'
@@ -147,12 +148,8 @@ function tokens(source: UserSide, target: UserSide): Record<TransferKind, TokenP
 
 /** Throws Error if the transaction reverted: then nothing was published. */
 async function receipt(source: UserSide, txHash: string): Promise<Pick<SentTransfer, 'sequence' | 'txHash' | 'sentAt'>> {
-  const { rpc } = source.anvil
-  const mined = await rpc<{ status: string; blockNumber: string; logs: Mined['logs'] }>('eth_getTransactionReceipt', [txHash])
-  const block = await rpc<{ timestamp: string }>('eth_getBlockByNumber', [mined.blockNumber, false])
-  const sentAt = Number(block.timestamp)
-  const transaction = { transactionHash: txHash, blockNumber: Number(mined.blockNumber), timestamp: sentAt, logs: mined.logs }
-  const [message] = published(transaction, source.core, source.wormholeChainId)
+  const mined = await minedOf(source.anvil, txHash)
+  const [message] = published(mined, source.core, source.wormholeChainId)
   if (!message) throw new Error(`The user's transaction ${txHash} on ${source.name} reverted`)
-  return { sequence: message.sequence, txHash, sentAt }
+  return { sequence: message.sequence, txHash, sentAt: mined.timestamp }
 }
