@@ -5,6 +5,7 @@ import { RelayerError } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane-id.ts'
 import type { ErrandStatus } from '../temporal/errand.ts'
 import { cancelErrandSignal, errandStatusQuery } from '../temporal/errand.ts'
+import { listOfLane, statusOf } from './lane-workflows.ts'
 
 /** An errand of a lane. Without a status: it failed, or no worker of the queue `lanes` answers. */
 export interface ErrandRow {
@@ -16,29 +17,9 @@ export interface ErrandRow {
   readonly status?: ErrandStatus
 }
 
-const serverTimeoutMs = 10_000
-const queryTimeoutMs = 5_000
-
 /** The errands of a lane, newest first: those under way, and with `closed` so many of those that ended. Throws TEMPORAL_UNAVAILABLE. */
-export async function listErrands(client: Client, lane: LaneId, closed: number): Promise<ErrandRow[]> {
-  const list = async (query: string, most: number): Promise<WorkflowExecutionInfo[]> => {
-    const found: WorkflowExecutionInfo[] = []
-    for await (const info of client.workflow.list({ query: `WorkflowType = 'errand' AND ${query}` })) {
-      if (info.workflowId.startsWith(`errand:${lane}:`)) found.push(info)
-      if (found.length >= most) break
-    }
-    return found
-  }
-  try {
-    return await client.withDeadline(Date.now() + serverTimeoutMs, async () => {
-      const ended = closed > 0 ? await list(`ExecutionStatus != 'Running' AND ExecutionStatus != 'ContinuedAsNew'`, closed) : []
-      const infos = [...(await list(`ExecutionStatus = 'Running'`, Infinity)), ...ended]
-      const newestFirst = infos.toSorted((a, b) => b.startTime.getTime() - a.startTime.getTime())
-      return Promise.all(newestFirst.map((info) => toRow(client, info)))
-    })
-  } catch (error) {
-    throw fromTemporal(error, 'INTERNAL', { lane })
-  }
+export function listErrands(client: Client, lane: LaneId, closed: number): Promise<ErrandRow[]> {
+  return listOfLane(client, { lane, type: 'errand', prefix: `errand:${lane}:`, closed }, (info) => toRow(client, info))
 }
 
 /**
@@ -59,14 +40,8 @@ export async function cancelErrand(client: Client, errand: string, order: { by: 
   }
 }
 
-async function toRow(client: Client, { workflowId, runId, status, startTime }: WorkflowExecutionInfo): Promise<ErrandRow> {
-  const row = { errand: workflowId, execution: status.name, startedAt: startTime.toISOString() }
-  const handle = client.workflow.getHandle(workflowId, runId)
-  // One that does not answer must not hide the others; its row says so.
-  const known = await client
-    .withDeadline(Date.now() + queryTimeoutMs, () =>
-      status.name === 'COMPLETED' ? (handle.result() as Promise<ErrandStatus>) : handle.query(errandStatusQuery),
-    )
-    .catch(() => undefined)
-  return { ...row, ...(known && { status: known }) }
+async function toRow(client: Client, info: WorkflowExecutionInfo): Promise<ErrandRow> {
+  const { workflowId, status, startTime } = info
+  const known = await statusOf(client, info, errandStatusQuery)
+  return { errand: workflowId, execution: status.name, startedAt: startTime.toISOString(), ...(known && { status: known }) }
 }
