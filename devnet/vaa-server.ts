@@ -29,7 +29,8 @@ export interface VaaServer {
   stop(): Promise<void>
 }
 
-const onTheWayMs = 500
+/** What was sent before the answer was read may come so much later, ms: the reader may share two busy cores with all else. */
+const onTheWayMs = 1_000
 
 export async function startVaaServer(answer: (method: string, path: string) => VaaAnswer, port = 0): Promise<VaaServer> {
   const requests: string[] = []

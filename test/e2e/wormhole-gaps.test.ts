@@ -147,7 +147,7 @@ describe('Wormhole messages that the spy does not tell', () => {
     const { guardian } = stage.devnet
     guardian.treat(muteAllBut(11))
     guardian.wormholescan.trouble({ refuse: { status: 503, retryAfterSeconds: 120 } })
-    guardian.api.trouble({ limit: { requests: 4, perMs: 2_000 } })
+    guardian.api.trouble({ limit: { requests: 4, perMs: 3_000 } })
     const early = guardian.api.early
     const sent = await send(coins(12))
     await isFound(sent)
