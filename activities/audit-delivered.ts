@@ -1,18 +1,22 @@
-import type { Chain } from '../chains/port.ts'
 import { toRelayerError } from '../domain/errors.ts'
 import type { ChainName, Transfer } from '../domain/transfer.ts'
 import type { Closed, ClosedRun, ClosedTransfers } from '../intake/closed-transfers.ts'
+import type { IdleTransfers } from '../intake/idle-transfers.ts'
 import type { AuditInput, AuditReport } from '../temporal/audit.ts'
 import type { StepDeps } from './deps.ts'
 import { chainOf, endpointOf } from './deps.ts'
+import { nextBlock } from './next-block.ts'
 import { Context } from '@temporalio/activity'
 
 export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
   readonly closed: ClosedTransfers
+  readonly idle: IdleTransfers
   /** A delivered effect is gone; its transfer was started again. */
   readonly onUndone: (chain: ChainName, transfer: string) => void
   /** A transfer that closed without an outcome was started again. */
   readonly onReopened: (chain: ChainName, transfer: string) => void
+  /** A transfer that waited for nothing was started over. */
+  readonly onIdle: (chain: ChainName, transfer: string) => void
   /** An audit has come to its end. */
   readonly onDone: (chain: ChainName) => void
 }
@@ -38,7 +42,7 @@ const blocksToWait = 5
 /**
  * Asks the chain again for every effect that was delivered lately, all of a page in one batch. One that is not there is looked at again a
  * block later, at the finalized state on the word of more than half of the nodes: gone then, it was undone by a reorg deeper than finality;
- * alarm, and the transfer starts again under its id. Then what closed without an outcome starts again.
+ * alarm, and the transfer starts again under its id. Then what closed without an outcome starts again, and what runs and waits for nothing.
  */
 export function createAuditDelivered(deps: AuditDeps) {
   const transfers = new Map<string, Transfer>()
@@ -59,6 +63,7 @@ export function createAuditDelivered(deps: AuditDeps) {
         if (phase === 'undone') break
         Object.assign(progress, { phase: 'undone', token: '' })
       }
+      await startOver(progress)
     } finally {
       clearInterval(beat)
     }
@@ -77,7 +82,7 @@ export function createAuditDelivered(deps: AuditDeps) {
     const [first] = missing
     if (!first) return
     const chain = chainOf(deps, first.transfer)
-    const looks = (await nextBlock(chain))
+    const looks = (await nextBlock(chain, Math.max(10_000, blocksToWait * chain.blockTimeMs)))
       ? await Promise.all(missing.map(({ transfer }) => secondLook(transfer)))
       : missing.map(() => undefined)
     for (const [index, { id }] of missing.entries()) {
@@ -121,6 +126,15 @@ export function createAuditDelivered(deps: AuditDeps) {
     }
   }
 
+  async function startOver({ to, report }: Progress): Promise<void> {
+    for (const run of await deps.idle.find(report.chain, to)) {
+      await deps.idle.startOver(run)
+      deps.onIdle(report.chain, run.workflowId)
+      report.idleCount = (report.idleCount ?? 0) + 1
+      report.idle = [...(report.idle ?? []), run.workflowId].slice(0, listed)
+    }
+  }
+
   async function load(runs: readonly ClosedRun[]): Promise<{ id: string; transfer: Transfer }[]> {
     const found: { id: string; transfer: Transfer }[] = []
     for (let at = 0; at < runs.length; at += readsAtOnce) {
@@ -147,20 +161,4 @@ function begin({ chain, hours, graceMs }: AuditInput, now: number): Progress {
     ...{ reopenedCount: 0, reopened: [], underway: 0, unsure: 0 },
   }
   return { phase: 'delivered', token: '', from: now - hours * 3_600_000, to: now - graceMs, report }
-}
-
-/** Resolves true with the next block, and false if none comes: a chain that stands still shows nothing new. */
-function nextBlock({ heads, blockTimeMs }: Chain): Promise<boolean> {
-  const before = heads.current?.latest.hash
-  return new Promise((resolve) => {
-    const finish = (came: boolean) => {
-      clearTimeout(timer)
-      unsubscribe()
-      resolve(came)
-    }
-    const timer = setTimeout(() => finish(false), Math.max(10_000, blocksToWait * blockTimeMs))
-    const unsubscribe = heads.subscribe(({ latest }) => {
-      if (latest.hash !== before) finish(true)
-    })
-  })
 }

@@ -5,6 +5,10 @@ import { laneAddress } from '../domain/lane-id.ts'
 import type { Delivery, Transfer } from '../domain/transfer.ts'
 import type { StepDeps } from './deps.ts'
 import { chainOf, endpointOf, lanesOf } from './deps.ts'
+import { nextBlock } from './next-block.ts'
+
+/** Longest wait for the block after which the others are asked once more, ms: below the heartbeat time-out of who asks. */
+const longestBlockMs = 4_000
 
 /**
  * Does the finalized state show the effect, so that nothing takes it back (DESIGN §2.5)? For who has a receipt of a canonical block past
@@ -43,11 +47,15 @@ export async function denied(chain: Chain, endpoint: Endpoint, transfer: Transfe
 }
 
 /**
- * Is the effect there, for who is about to sign? What one node shows is held against the others at once: on the word of one that lies, a transfer would be
- * sent back here again and again. No read more where it is not there. Throws what reads throw.
+ * Is the effect there, for who is about to sign? What one node shows is held against the others: on the word of one that lies, a transfer would be sent
+ * back here again and again. An honest one may be a block ahead, so that they are asked once more after the next: who signs for what is there already
+ * pays for a call that reverts. No read more where it is not there. Throws what reads throw.
  */
 export async function effectNow(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
-  return (await endpoint.delivered(transfer, 'latest')) && !(await denied(chain, endpoint, transfer))
+  if (!(await endpoint.delivered(transfer, 'latest'))) return false
+  if (!(await denied(chain, endpoint, transfer))) return true
+  await nextBlock(chain, longestBlockMs)
+  return !(await denied(chain, endpoint, transfer))
 }
 
 /** Is it the address of a lane of the transfer's target chain? */

@@ -23,6 +23,9 @@ export interface AuditReport {
   /** Closed without an outcome (failed, terminated, timed out), and started again. */
   reopenedCount: number
   reopened: string[]
+  /** Waited for nothing, and started over. Absent in reports of earlier versions. */
+  idleCount?: number
+  idle?: string[]
   /** The effect is not there, and the transfer is on its way again already. */
   underway: number
   /** The nodes don't agree, or no block came for a second look: the next audit asks again. */

@@ -80,6 +80,13 @@ export function auditAlarms(logger: Logger, metrics: Pick<Metrics, 'effectsUndon
       metrics.transfersReopened.increment({ chain })
       logger.warn('a transfer was closed without an outcome; it is started again', { chain, transfer })
     },
+    onIdle(chain: ChainName, transfer: string) {
+      metrics.transfersReopened.increment({ chain })
+      logger.warn('a transfer waited for nothing, as after a Temporal was set back under its process; it is started over', {
+        chain,
+        transfer,
+      })
+    },
     onDone(chain: ChainName) {
       metrics.auditsDone.increment({ chain })
     },

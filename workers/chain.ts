@@ -4,6 +4,7 @@ import type { Settings } from '../domain/settings.ts'
 import type { ChainName } from '../domain/transfer.ts'
 import type { HaltRoute } from '../intake/halt-route.ts'
 import { createClosedTransfers } from '../intake/closed-transfers.ts'
+import { createIdleTransfers } from '../intake/idle-transfers.ts'
 import { createWithdrawals } from '../lanes/withdrawals.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -57,7 +58,13 @@ export async function createChainWorker(
     patienceMs: config.transfers.abandonAfterMinutes * 60_000,
     withdraw: createWithdrawals(temporal.client, laneConfigs(chainOf(config, name)), batched),
   })
-  const audits = createAuditSteps({ bridges, chains, closed: createClosedTransfers(temporal.client), ...auditAlarms(logger, metrics) })
+  const audits = createAuditSteps({
+    bridges,
+    chains,
+    closed: createClosedTransfers(temporal.client),
+    idle: createIdleTransfers(temporal.client),
+    ...auditAlarms(logger, metrics),
+  })
   const worker = await Worker.create({
     connection: temporal.connection,
     namespace: temporal.namespace,

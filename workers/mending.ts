@@ -1,10 +1,11 @@
 import { toRelayerError } from '../domain/errors.ts'
+import { type HistoryEvent, resetToBeginning } from '../intake/reset-run.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { settingsQuery } from '../temporal/messages.ts'
 import { settingsWorkflowId } from '../temporal/names.ts'
 import type { Service } from './service.ts'
-import type { Client, WorkflowHandle } from '@temporalio/client'
+import type { Client } from '@temporalio/client'
 import { QueryNotRegisteredError, WorkflowNotFoundError } from '@temporalio/client'
 
 /** Workflows of the queue `lanes`: what they know is in their input, and in what they were told since, which a reset tells them again. */
@@ -24,7 +25,6 @@ const nonDeterministic = 24
 /** A signal that nobody heeds. Its one purpose is a workflow task. */
 const nudge = 'nudge'
 
-type Event = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number]
 type Standing = { readonly workflowId: string; readonly runId: string; readonly type: Mended; readonly startedAt: number }
 
 /**
@@ -59,7 +59,7 @@ export function startMending(options: {
     }
     const rested = Date.now() - one.startedAt >= (options.restMs ?? restMs)
     if (isOfReset(events, runId) && !rested) return
-    await reset(client, one, events)
+    await resetToBeginning(client, one, events, 'its history fits nothing that the code does')
     metrics.workflowsMended.increment({ type })
     logger.error('a workflow whose history fits nothing was reset to its beginning, and told once more what it was told', {
       workflow: workflowId,
@@ -129,24 +129,11 @@ async function describe(client: Client, tries: number, workflowId: string, runId
 }
 
 /** Of the task that is being tried: the server keeps the first failure of each in the history. Undefined: it timed out. */
-function lastFailure(events: readonly Event[]) {
+function lastFailure(events: readonly HistoryEvent[]) {
   const task = events.findLast((event) => event.workflowTaskCompletedEventAttributes ?? event.workflowTaskFailedEventAttributes)
   return task?.workflowTaskFailedEventAttributes ?? undefined
 }
 
-function isOfReset([first]: readonly Event[], runId: string): boolean {
+function isOfReset([first]: readonly HistoryEvent[], runId: string): boolean {
   return first?.workflowExecutionStartedEventAttributes?.originalExecutionRunId !== runId
-}
-
-/** To the end of its first task, before which there is nothing that could not fit. The same request id: of many who do it, one does. */
-async function reset(client: Client, { workflowId, runId }: Standing, events: readonly Event[]): Promise<void> {
-  const first = events.find(({ workflowTaskCompletedEventAttributes: done }) => done)
-  if (!first) throw new Error(`${workflowId} has ended no task that it could be reset to`)
-  await client.workflowService.resetWorkflowExecution({
-    namespace: client.options.namespace,
-    workflowExecution: { workflowId, runId },
-    reason: 'portage: its history fits nothing that the code does',
-    requestId: `mend-${runId}`,
-    workflowTaskFinishEventId: first.eventId ?? null,
-  })
 }

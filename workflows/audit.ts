@@ -14,10 +14,22 @@ export async function audit(input: AuditInput): Promise<AuditReport> {
   return report
 }
 
-function details({ checked, intact, undoneCount, undone, reopenedCount, reopened, underway, unsure }: AuditReport): string {
+function details({
+  checked,
+  intact,
+  undoneCount,
+  undone,
+  reopenedCount,
+  reopened,
+  idleCount = 0,
+  idle = [],
+  underway,
+  unsure,
+}: AuditReport): string {
   return [
     `${intact} of ${checked} effects are there; ${underway} on their way again, ${unsure} unsure`,
     ...(undoneCount > 0 ? [`**${undoneCount} undone, started again**`, ...undone] : []),
     ...(reopenedCount > 0 ? [`${reopenedCount} closed without an outcome, started again`, ...reopened] : []),
+    ...(idleCount > 0 ? [`${idleCount} waited for nothing, started over`, ...idle] : []),
   ].join('\n\n')
 }

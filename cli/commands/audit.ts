@@ -51,10 +51,10 @@ function showCommand({ context, action }: Cli): Command {
     )
 }
 
-const headings = ['chain', 'checked', 'intact', 'undone', 'reopened', 'underway', 'unsure']
+const headings = ['chain', 'checked', 'intact', 'undone', 'reopened', 'idle', 'underway', 'unsure']
 
-function cells({ checked, intact, undoneCount, reopenedCount, underway, unsure }: AuditReport): string[] {
-  return [checked, intact, undoneCount, reopenedCount, underway, unsure].map(String)
+function cells({ checked, intact, undoneCount, reopenedCount, idleCount = 0, underway, unsure }: AuditReport): string[] {
+  return [checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure].map(String)
 }
 
 function reportsText(reports: readonly AuditReport[]): string {
@@ -74,10 +74,11 @@ function rowsText(audits: readonly AuditRow[]): string {
   )
 }
 
-function findings({ undone, reopened }: AuditReport): string[] {
+function findings({ undone, reopened, idle = [] }: AuditReport): string[] {
   return [
     ...undone.map((id) => `undone, delivered again: ${id}`),
     ...reopened.map((id) => `closed without an outcome, started again: ${id}`),
+    ...idle.map((id) => `waited for nothing, started over: ${id}`),
   ]
 }
 

@@ -22,6 +22,12 @@ function rider(sequence: number, again = false): Rider {
   return { owner: `transfer-${sequence}`, intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source', again }
 }
 
+/** A block comes at once for who waits for one. */
+function nextHead(listener: (event: { latest: { hash: string } }) => void): () => void {
+  queueMicrotask(() => listener({ latest: { hash: '0xff' } }))
+  return () => {}
+}
+
 /** What chain and ledger answer is scripted: only which of their answers counts is looked at here. */
 function setting(
   delivered: (number: number, at: At) => boolean,
@@ -52,7 +58,7 @@ function setting(
     },
     chain: {
       name: 'bsc',
-      heads: { current: { latest: head } },
+      heads: { current: { latest: head }, subscribe: nextHead },
       nodes: () => Array.from({ length: nodes }, () => ({ use: 'all', state: 'up' })),
       simulate: async () => ({ ok: true, gas: '100' }),
       quote: async () => ({ maxFee: '2', tip: '1' }),

@@ -1,0 +1,27 @@
+import type { Client, WorkflowHandle } from '@temporalio/client'
+
+export type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number]
+
+/**
+ * Another run of a workflow from the end of its first task on, before which there is nothing that could not fit. It keeps its input, and what it was told
+ * since Temporal tells it once more. The same request id: of many who do it, one does. Throws what the Temporal client throws.
+ *
+ * @param events those of this run, the first ones at least
+ * @param why for the Web UI
+ */
+export async function resetToBeginning(
+  client: Client,
+  { workflowId, runId }: { readonly workflowId: string; readonly runId: string },
+  events: readonly HistoryEvent[],
+  why: string,
+): Promise<void> {
+  const first = events.find(({ workflowTaskCompletedEventAttributes: done }) => done)
+  if (!first) throw new Error(`${workflowId} has ended no task that it could be reset to`)
+  await client.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId, runId },
+    reason: `portage: ${why}`,
+    requestId: `mend-${runId}`,
+    workflowTaskFinishEventId: first.eventId ?? null,
+  })
+}

@@ -1,0 +1,79 @@
+import { fileURLToPath } from 'node:url'
+import { Client, Connection } from '@temporalio/client'
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTemporal, type TemporalServer } from '../../devnet/temporal.ts'
+import { until } from '../../devnet/until.ts'
+import { createIdleTransfers } from '../../intake/idle-transfers.ts'
+import { searchAttributes } from '../../temporal/names.ts'
+
+const taskQueue = 'waits'
+let server: TemporalServer
+let client: Client
+const closing: (() => Promise<void>)[] = []
+
+beforeAll(async () => {
+  server = await startTemporal({ inMemory: true, headless: true, log: () => {} })
+  closing.push(() => server.stop())
+  const connection = await Connection.connect({ address: server.address })
+  const native = await NativeConnection.connect({ address: server.address })
+  closing.push(
+    () => connection.close(),
+    () => native.close(),
+  )
+  client = new Client({ connection })
+  const workflowsPath = fileURLToPath(new URL('idle/index.ts', import.meta.url))
+  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR', () => {}) })
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const worker = await Worker.create({
+    connection: native,
+    taskQueue,
+    workflowBundle,
+    activities: { hold: () => held },
+    shutdownGraceTime: 0,
+  })
+  const running = worker.run()
+  closing.push(async () => {
+    release()
+    worker.shutdown()
+    await running
+  })
+})
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close()
+})
+
+test('of all transfers that run, the one that waits for nothing is found, and started over', async () => {
+  const { TargetChain, TransferState } = searchAttributes
+  const ways = ['nothing', 'timer', 'step', 'parked'] as const
+  const handles = await Promise.all(
+    ways.map((how) =>
+      client.workflow.start('transfer', {
+        workflowId: how,
+        taskQueue,
+        args: [how],
+        typedSearchAttributes: [
+          { key: TargetChain, value: 'bsc' },
+          { key: TransferState, value: 'broadcasting' },
+        ],
+      }),
+    ),
+  )
+  const begun = async () => (await Promise.all(handles.map((one) => one.describe()))).every(({ historyLength }) => historyLength >= 4)
+  await until(begun, { timeoutMs: 20_000, what: 'all to wait' })
+  const listed = async () => (await client.workflow.count(`WorkflowType = 'transfer' AND ${TransferState.name} = 'parked'`)).count === 1
+  await until(listed, { timeoutMs: 20_000, what: 'the list to know of them' })
+
+  // As long as it may still be between two tasks it is let be; so are another chain's, and those that have only just begun.
+  expect(await createIdleTransfers(client).find('bsc', Date.now() + 1_000)).toEqual([])
+  const idle = createIdleTransfers(client, -5_000)
+  expect(await idle.find('ethereum', Date.now() + 1_000)).toEqual([])
+  expect(await idle.find('bsc', Date.now() - 600_000)).toEqual([])
+  const [found, ...others] = await idle.find('bsc', Date.now() + 1_000)
+  expect([found?.workflowId, others]).toEqual(['nothing', []])
+
+  if (found) await idle.startOver(found)
+  const { runId, status } = await client.workflow.getHandle('nothing').describe()
+  expect([status.name, runId === found?.runId]).toEqual(['RUNNING', false])
+})
