@@ -90,6 +90,8 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
       }),
       ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
     },
+    // Of what was delivered, too: not as often, since it reads all of it.
+    ...(auditMinutes !== undefined && { audit: { everyMinutes: Math.max(0.5, auditMinutes) } }),
     streams: {
       ...(auditMinutes !== undefined && { auditMinutes }),
       ...(checkpoints !== undefined && { checkpoints: { kind: 'directory' as const, path: checkpoints } }),
