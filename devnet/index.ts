@@ -50,6 +50,8 @@ export interface DevnetOptions {
   readonly maxOpen?: number | undefined
   /** How often streams are audited, in relayerConfig(). Default: 0.1 with a native bridge, else the config's. */
   readonly auditMinutes?: number
+  /** How often transfers are audited, in relayerConfig(). Default: the config's. */
+  readonly transferAuditMinutes?: number | undefined
   /** Temporal forgets everything at its end. Default false. */
   readonly inMemory?: boolean
   /** Where Temporal's database and the logs go. Default: a temporary directory, which `stop()` removes. */
@@ -158,6 +160,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
           wormhole: options.wormhole,
           nativeRoutes: native?.routes,
           auditMinutes,
+          transferAuditMinutes: options.transferAuditMinutes,
           // Absolute: a config in a file means a path that is relative to that file.
           checkpoints: resolve(dir, 'checkpoints'),
         }),

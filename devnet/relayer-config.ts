@@ -35,6 +35,8 @@ export interface RelayerConfigInput {
   readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
   /** How often streams are audited. Default: the config's. */
   readonly auditMinutes?: number | undefined
+  /** How often transfers are audited. Default: the config's. */
+  readonly transferAuditMinutes?: number | undefined
   /** The folder for streams' checkpoints; absent: none are kept. */
   readonly checkpoints?: string | undefined
 }
@@ -49,7 +51,7 @@ export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 
 /** The config of a relayer that serves this devnet; it passes config/schema.ts. */
 export function relayerConfig(input: RelayerConfigInput): ConfigInput {
-  const { chains, lanes, window = 64, apiPort, wormhole = true, nativeRoutes, auditMinutes, checkpoints } = input
+  const { chains, lanes, window = 64, apiPort, wormhole = true, nativeRoutes, auditMinutes, transferAuditMinutes, checkpoints } = input
   const fees = Object.fromEntries(
     chains.flatMap((chain) => [
       [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
@@ -90,8 +92,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
       }),
       ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
     },
-    // Of what was delivered, too: not as often, since it reads all of it.
-    ...(auditMinutes !== undefined && { audit: { everyMinutes: Math.max(0.5, auditMinutes) } }),
+    ...(transferAuditMinutes !== undefined && { audit: { everyMinutes: transferAuditMinutes } }),
     streams: {
       ...(auditMinutes !== undefined && { auditMinutes }),
       ...(checkpoints !== undefined && { checkpoints: { kind: 'directory' as const, path: checkpoints } }),

@@ -30,7 +30,10 @@ export interface FaultRun {
 }
 
 /** `finalized` lags by 2 × slots: no fork goes deeper. Two keys on each chain, and of its three nodes two are a majority. */
-export const faultDevnet = { keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3, auditMinutes: 0.1 } as const
+export const faultDevnet = {
+  ...{ keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3 },
+  ...{ auditMinutes: 0.1, transferAuditMinutes: 0.5 },
+} as const
 
 /** The faults of a run, without doing them. */
 export function planOf(run: FaultRun): PlannedFault[] {
