@@ -1,6 +1,6 @@
-import { parseUnits } from 'ethers'
+import { formatUnits, parseUnits } from 'ethers'
 import { InvalidArgumentError } from 'commander'
-import type { FeeScope } from '../domain/fee-policy.ts'
+import type { FeePolicy, FeeScope } from '../domain/fee-policy.ts'
 
 /** `global`, `chain:bsc`, `call:bsc/0x…` or `call:bsc/0x…/0x12345678`, `lane:evm-56:0x…`, `transfer:<id>`. */
 export function feeScopeText(scope: FeeScope): string {
@@ -43,6 +43,18 @@ export function parseWei(text: string): string {
     // Less than a wei.
   }
   throw new InvalidArgumentError('It must be an amount in wei, or with a unit: 30gwei, 0.05ether.')
+}
+
+/** The opposite of parseWei, exact: in the largest unit in which it is not less than one, `1.5gwei`. */
+export function weiText(wei: string): string {
+  const [unit, digits] = wei.length > 18 ? (['ether', 18] as const) : wei.length > 9 ? (['gwei', 9] as const) : (['wei', 0] as const)
+  return `${formatUnits(wei, digits).replace(/[.]0$/, '')}${unit}`
+}
+
+/** A limit as `fees set` takes it: amounts with their unit, the rest as it is. Undefined: `-`. */
+export function limitText(field: keyof FeePolicy, value: string | number | undefined): string {
+  if (value === undefined) return '-'
+  return field === 'gasFactor' || field === 'gasLimit' ? String(value) : weiText(String(value))
 }
 
 /** A number from 1 to 5. Throws InvalidArgumentError. */

@@ -4,7 +4,7 @@ import type { FeePolicy, FeeRule, FeeScope } from '../../domain/fee-policy.ts'
 import { configRules } from '../../workers/fees.ts'
 import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
-import { feeScopeText, parseFeeScope, parseGas, parseGasFactor, parseWei } from '../fee-scope.ts'
+import { feeScopeText, limitText, parseFeeScope, parseGas, parseGasFactor, parseWei } from '../fee-scope.ts'
 import { print, table } from '../output.ts'
 import { order, withAuthor } from '../settings.ts'
 import { withClient } from '../temporal.ts'
@@ -34,7 +34,7 @@ function showCommand({ context, action }: Cli): Command {
         const row = (from: string) => (rule: FeeRule) => [
           feeScopeText(rule.scope),
           from,
-          ...fields.map((field) => String(rule.policy[field] ?? '-')),
+          ...fields.map((field) => limitText(field, rule.policy[field])),
         ]
         const rows = [...fees.map(row('operator')), ...configured.map(row('config'))]
         print(

@@ -3,10 +3,11 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { readSettings } from '../../api/settings.ts'
 import { RelayerError } from '../../domain/errors.ts'
+import type { FeePolicy } from '../../domain/fee-policy.ts'
 import type { Settings, SettingsChange, SettingsOrder } from '../../domain/settings.ts'
 import type { Cli, CliContext } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
-import { feeScopeText } from '../fee-scope.ts'
+import { feeScopeText, limitText } from '../fee-scope.ts'
 import { print, table } from '../output.ts'
 import { order, scopeText, withAuthor, withoutAudit } from '../settings.ts'
 import { withClient } from '../temporal.ts'
@@ -137,12 +138,8 @@ function orderText(one: SettingsOrder): string {
   }
 }
 
-function policyText(policy: object): string {
-  return (
-    Object.entries(policy)
-      .map(([name, value]) => `${name}=${value}`)
-      .join(' ') || 'none'
-  )
+function policyText(policy: FeePolicy): string {
+  return (Object.keys(policy) as (keyof FeePolicy)[]).map((name) => `${name}=${limitText(name, policy[name])}`).join(' ') || 'none'
 }
 
 function nodeText({
