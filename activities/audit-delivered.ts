@@ -36,6 +36,8 @@ const listed = 200
 const readsAtOnce = 20
 /** Transfers of closed runs that a process keeps: they never change, and every audit of the next hours asks for them again. */
 const kept = 20_000
+/** A run that is younger, ms, is not looked at: nearly all are over by then. */
+const youngestMs = 30_000
 /** A second look waits so many block times for a block, and at least 10 s. */
 const blocksToWait = 5
 
@@ -126,8 +128,8 @@ export function createAuditDelivered(deps: AuditDeps) {
     }
   }
 
-  async function startOver({ to, report }: Progress): Promise<void> {
-    for (const run of await deps.idle.find(report.chain, to)) {
+  async function startOver({ report }: Progress): Promise<void> {
+    for (const run of await deps.idle.find(report.chain, Date.now() - youngestMs)) {
       await deps.idle.startOver(run)
       deps.onIdle(report.chain, run.workflowId)
       report.idleCount = (report.idleCount ?? 0) + 1

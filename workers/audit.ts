@@ -10,27 +10,34 @@ import type { Service } from './service.ts'
 import type { Client } from '@temporalio/client'
 import { ScheduleAlreadyRunning } from '@temporalio/client'
 
-/** Between two tries to set a schedule while Temporal does not take it, ms. */
-const againMs = 30_000
+/** Between two tries to set a schedule while Temporal does not take it, and between two looks whether it is still there, ms: a wiped Temporal has none. */
+const againMs = 15_000
 
 /**
  * Sets the schedule of a chain's audits, and brings one that is there to what the config says; every process of the chain does so, with the same
- * result. An operator's pause stays. Tries in the background until Temporal takes it: no audit is a reason to deliver nothing.
+ * result, and sets it again where it is gone. An operator's pause stays. Tries in the background until Temporal takes it: no audit is a reason to deliver
+ * nothing.
  */
 export function scheduleAudits(options: { client: Client; config: Config; chain: ChainName; logger: Logger }): Service {
   const { client, config, chain, logger } = options
   let timer: NodeJS.Timeout | undefined
   let stopped = false
+  let isSet = false
+  let isTold = false
   const set = async () => {
     try {
-      await setSchedule(client, chain, config.audit)
+      await setSchedule(client, chain, config.audit, isSet)
+      isSet = true
+      isTold = false
     } catch (error) {
-      if (stopped) return
-      logger.warn('the schedule of the audits could not be set; trying again', { chain, reason: toRelayerError(error).message })
-      timer = setTimeout(() => {
-        setting = set()
-      }, againMs)
+      if (!isTold && !stopped)
+        logger.warn('the schedule of the audits could not be set; trying again', { chain, reason: toRelayerError(error).message })
+      isTold = true
     }
+    if (stopped) return
+    timer = setTimeout(() => {
+      setting = set()
+    }, againMs)
   }
   let setting = set()
   return {
@@ -42,7 +49,8 @@ export function scheduleAudits(options: { client: Client; config: Config; chain:
   }
 }
 
-async function setSchedule(client: Client, chain: ChainName, audit: Config['audit']): Promise<void> {
+/** @param wasSet only if it is gone: what an operator has changed since is kept */
+async function setSchedule(client: Client, chain: ChainName, audit: Config['audit'], wasSet: boolean): Promise<void> {
   const input: AuditInput = { chain, hours: audit.hours, graceMs: auditGraceMs }
   const schedule = {
     spec: { intervals: [{ every: audit.everyMinutes * 60_000 }] },
@@ -62,6 +70,7 @@ async function setSchedule(client: Client, chain: ChainName, audit: Config['audi
     await client.schedule.create({ scheduleId: auditId(chain), ...schedule })
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error
+    if (wasSet) return
     await client.schedule.getHandle(auditId(chain)).update(({ state }) => ({ ...schedule, state }))
   }
 }

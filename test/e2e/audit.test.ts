@@ -41,6 +41,10 @@ describe('The audit of what was delivered', () => {
     await until(changed, { timeoutMs: 20_000, what: 'the schedule to be as the second config says' })
     expect((await schedule.describe()).state.paused).toBe(true)
     await stage.end(second)
+    // A wiped Temporal has none.
+    await schedule.delete()
+    const again = await until(described, { timeoutMs: 40_000, everyMs: 200, what: 'the schedule to be set again' })
+    expect(again.spec.intervals?.map(({ every }) => every)).toEqual([600_000])
   })
 
   test('finds everything where it is; starts again what closed undone, once, and nothing that was cancelled', async () => {
