@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RelayerError } from '../../domain/errors.ts'
 import { type FinalityPolicy, finalizedHeight } from '../../domain/finality.ts'
-import type { HeadEvent, Heads } from '../port.ts'
+import type { BlockRef, HeadEvent, Heads } from '../port.ts'
 import { createFinalityTag } from './finality-tag.ts'
 import { isBelievable } from './far-heads.ts'
 import { findPath, readBlockAt } from './head-path.ts'
@@ -49,7 +49,11 @@ export function createHeads(options: HeadsOptions): EvmHeads {
   const listeners = new Set<(event: HeadEvent) => void>()
   const pollListeners = new Set<() => void>()
   const lags: number[] = []
-  const tag = createFinalityTag(nodes, (height) => stopping.signal.aborted || publish([], [], height))
+  const tag = createFinalityTag(
+    nodes,
+    (height) => kept.at(height)?.hash,
+    (height) => stopping.signal.aborted || publish([], [], height),
+  )
   let current: HeadEvent | undefined
   let stopping = new AbortController()
   let running = false
@@ -66,16 +70,16 @@ export function createHeads(options: HeadsOptions): EvmHeads {
       nodes.request('eth_getBlockByNumber', ['latest', false]).then(readBlock),
       finality.kind === 'tag' ? readFinalized() : undefined,
     ])
-    ownTag = tagged
+    ownTag = tagged?.height
     const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
     if (stopping.signal.aborted) return
     await follow(latest, agreed)
   }
 
-  async function readFinalized(): Promise<number | undefined> {
+  async function readFinalized(): Promise<BlockRef | undefined> {
     try {
       const block = await nodes.request('eth_getBlockByNumber', ['finalized', false])
-      return block === null ? undefined : readBlock(block).height
+      return block === null ? undefined : readBlock(block)
     } catch (error) {
       // Young chains answer "finalized block not found" until the first epoch is final.
       if (error instanceof RpcError) return undefined
