@@ -20,7 +20,7 @@ export async function mine({ rpc }: Anvil, blocks = 1): Promise<void> {
 }
 
 /** A block with this base fee. */
-async function mineDear({ rpc }: Anvil, baseFeeWei: bigint): Promise<void> {
+export async function mineDear({ rpc }: Anvil, baseFeeWei: bigint): Promise<void> {
   await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${baseFeeWei.toString(16)}`])
   await rpc('evm_mine')
 }
@@ -83,7 +83,7 @@ export function inPool(anvil: Anvil, address: string, count: number): Promise<Po
     const found = await pooled(anvil, address)
     return found.length >= count && found
   }
-  return until(look, { timeoutMs: 30_000, everyMs: 50, what: `${count} transactions of ${address} in the pool` })
+  return until(look, { timeoutMs: 60_000, everyMs: 50, what: `${count} transactions of ${address} in the pool` })
 }
 
 const abi = ['function completeTransfer(bytes vaa)', 'function completeTransferAndUnwrapETH(bytes vaa)']

@@ -75,7 +75,7 @@ export async function startStage(options: DevnetOptions & { readonly noCache?: b
     return execution.name === 'RUNNING' ? handle.query<TransferStatus>('status') : ((await handle.result()) as TransferStatus)
   }
 
-  function reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs = 45_000): Promise<TransferStatus> {
+  function reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs = 90_000): Promise<TransferStatus> {
     let last = 'not started'
     const look = async () => {
       const now = await status(id)
