@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PortageProcess } from '../../devnet/portage.ts'
 import { until } from '../../devnet/until.ts'
@@ -46,9 +47,10 @@ describe('A reorg deeper than finality', () => {
       undone.push(...(report?.undone ?? []))
       return undone.length >= sent.length
     }
-    await until(found, { timeoutMs: 60_000, everyMs: 500, what: 'the audit to find both undone' })
+    await until(found, { timeoutMs: 90_000, everyMs: 500, what: 'the audit to find both undone' })
     expect(undone.toSorted()).toEqual(sent.map(({ id }) => id).toSorted())
-    expect(portage.tail()).toContain('a delivered effect is gone')
+    const told = async () => (await readFile(portage.logFile, 'utf8')).includes('a delivered effect is gone')
+    await until(told, { timeoutMs: 30_000, what: 'the log to tell of it' })
     const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
     expect(metrics).toContain('portage_effects_undone_total{chain="bsc"} 2')
 

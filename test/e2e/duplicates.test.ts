@@ -14,14 +14,19 @@ describe('Duplicates, and workers that are away', () => {
   let chain: PortageProcess
   let lane: PortageProcess
 
-  const runsOf = async (id: string) => {
-    const runs: string[] = []
-    for await (const { runId } of stage.client.workflow.list({ query: `WorkflowId = '${id}'` })) runs.push(runId)
-    return runs
+  /** All runs of an id, as soon as the list, which lags, has the one that the server itself knows as the latest. */
+  const runsOf = async (id: string, count: number) => {
+    const { runId: latest } = await stage.client.workflow.getHandle(id).describe()
+    const look = async () => {
+      const runs: string[] = []
+      for await (const { runId } of stage.client.workflow.list({ query: `WorkflowId = '${id}'` })) runs.push(runId)
+      return runs.includes(latest) && runs.length >= count && runs
+    }
+    return until(look, { timeoutMs: 60_000, everyMs: 100, what: `${count} runs of ${id} to be listed` })
   }
   const isRunning = async ({ id }: Sent) => (await stage.client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
   const allStarted = (sent: readonly Sent[]) =>
-    until(async () => (await Promise.all(sent.map(isRunning))).every(Boolean), { timeoutMs: 30_000, what: 'the workflows to be started' })
+    until(async () => (await Promise.all(sent.map(isRunning))).every(Boolean), { timeoutMs: 90_000, what: 'the workflows to be started' })
 
   beforeAll(async () => {
     stage = await startStage()
@@ -54,7 +59,7 @@ describe('Duplicates, and workers that are away', () => {
     expect(end).toMatchObject({ state: 'delivered', rounds: 1 })
     stage.devnet.guardian.spy.publish(vaa, sent.emitterChain, sent.emitter)
     expect(await stage.submit(api, vaa)).toEqual({ status: 200, body: { id: sent.id, status: 'known' } })
-    expect(await runsOf(sent.id)).toHaveLength(1)
+    expect(await runsOf(sent.id, 1)).toHaveLength(1)
     const { lanes } = await expectDelivered(stage)
     expect(lanes.map(({ transactions }) => transactions).toSorted((a, b) => a - b)).toEqual([1, 3])
   })
@@ -66,7 +71,7 @@ describe('Duplicates, and workers that are away', () => {
     await stage.temporal('workflow', 'terminate', '--workflow-id', terminated.id, '--reason', 'by mistake')
     const vaa = await stage.vaa(terminated)
     expect(await stage.submit(api, vaa)).toEqual({ status: 202, body: { id: terminated.id, status: 'started' } })
-    expect(await runsOf(terminated.id)).toHaveLength(2)
+    expect(await runsOf(terminated.id, 2)).toHaveLength(2)
     await stage.end(lane, 'SIGKILL')
     await stage.portage({ role: 'chain', name: 'chain-2' })
     // Seen, checked and on their way, though no key is there.
@@ -81,6 +86,6 @@ describe('Duplicates, and workers that are away', () => {
     api = await stage.portage({ role: 'api', name: 'api-2' })
     const [sent] = stage.sent as [Sent]
     expect(await stage.submit(api, await stage.vaa(sent))).toEqual({ status: 200, body: { id: sent.id, status: 'known' } })
-    expect(await runsOf(sent.id)).toHaveLength(1)
+    expect(await runsOf(sent.id, 1)).toHaveLength(1)
   })
 })

@@ -21,7 +21,7 @@ describe('Orders to a lane', () => {
     return { code, answer: JSON.parse(out) as Record<string, unknown> }
   }
   const ledger = (what: string, holds: (state: LaneState) => boolean) =>
-    until(async () => holds(await stage.lane('bsc')), { timeoutMs: 30_000, everyMs: 100, what })
+    until(async () => holds(await stage.lane('bsc')), { timeoutMs: 90_000, everyMs: 100, what })
 
   beforeAll(async () => {
     stage = await startStage({ consistencyLevel: 200 })
@@ -37,7 +37,7 @@ describe('Orders to a lane', () => {
     const pool = await stuckInPool(anvil)
     const sent = await sendCoins(stage, 2)
     const waiting = async () => Number(await anvil.rpc<string>('eth_getTransactionCount', [address, 'pending'])) === next + 2
-    await until(waiting, { timeoutMs: 30_000, everyMs: 100, what: 'both calls to be in the pool' })
+    await until(waiting, { timeoutMs: 60_000, everyMs: 100, what: 'both calls to be in the pool' })
 
     expect(await lane('replace', String(next), '--max-fee', '90000000000', '--tip', '3000000000')).toMatchObject({ code: 0 })
     expect(await lane('cancel-nonce', String(next + 1))).toMatchObject({ code: 0 })
@@ -48,7 +48,7 @@ describe('Orders to a lane', () => {
       return raised?.some(({ maxFee }) => maxFee === '90000000000') && cancelled?.at(-1)?.kind === 'noop'
     }
     try {
-      await until(obeyed, { timeoutMs: 30_000, everyMs: 200, what: 'both orders to be obeyed' })
+      await until(obeyed, { timeoutMs: 60_000, everyMs: 200, what: 'both orders to be obeyed' })
     } finally {
       await pool.end()
     }
