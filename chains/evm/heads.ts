@@ -41,6 +41,17 @@ export interface EvmHeads extends Heads {
   readonly latestSeenAt: number
 }
 
+/** What a poll has found. */
+interface Step {
+  readonly applied: readonly EvmBlock[]
+  /** Newest first. */
+  readonly rolledBack: readonly EvmBlock[]
+  /** Blocks that were final are among those that were rolled back. */
+  readonly replaced: boolean
+}
+
+const nothingNew: Step = { applied: [], rolledBack: [], replaced: false }
+
 /** One poll loop at half the block time; see `Heads` in the port. */
 export function createHeads(options: HeadsOptions): EvmHeads {
   const { nodes, finality } = options
@@ -49,16 +60,12 @@ export function createHeads(options: HeadsOptions): EvmHeads {
   const listeners = new Set<(event: HeadEvent) => void>()
   const pollListeners = new Set<() => void>()
   const lags: number[] = []
-  const tag = createFinalityTag(
-    nodes,
-    (height) => kept.at(height)?.hash,
-    (height) => stopping.signal.aborted || publish([], [], height),
-  )
+  const tag = createFinalityTag(nodes, kept, (height) => unpublished || stopping.signal.aborted || publish(nothingNew, height))
   let current: HeadEvent | undefined
   let stopping = new AbortController()
   let running = false
-  /** What the node that was asked for the head tags as final. */
-  let ownTag: number | undefined
+  /** Blocks are kept that nobody was told of yet: the poll that found them does it. */
+  let unpublished = false
   let lowerPolls = 0
   let brokenPolls = 0
   let rankedAt = 0
@@ -70,10 +77,14 @@ export function createHeads(options: HeadsOptions): EvmHeads {
       nodes.request('eth_getBlockByNumber', ['latest', false]).then(readBlock),
       finality.kind === 'tag' ? readFinalized() : undefined,
     ])
-    ownTag = tagged?.height
+    if (stopping.signal.aborted) return
+    const step = await follow(latest)
+    // The head first: a tag says nothing of ours until it is known to be on the same branch.
     const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
     if (stopping.signal.aborted) return
-    await follow(latest, agreed)
+    // What was agreed of the other chain is void, and until more of this one is known, the node's own word is all there is.
+    const own = step.replaced && tagged && kept.isCanonical(tagged) ? tagged.height : undefined
+    publish(step, agreed ?? own)
   }
 
   async function readFinalized(): Promise<BlockRef | undefined> {
@@ -87,20 +98,28 @@ export function createHeads(options: HeadsOptions): EvmHeads {
     }
   }
 
-  async function follow(target: EvmBlock, tagged: number | undefined): Promise<void> {
+  /** Keeps what lies between the kept blocks and a head, if that is believed. */
+  async function follow(target: EvmBlock): Promise<Step> {
     const head = kept.latest
     if (!head || target.height >= head.height) lowerPolls = 0
-    else if (!(await isRetreat(target, head))) return
-    if (head?.hash === target.hash) return publish([], [], tagged)
-    if (!(await isBelievable(nodes, head, target))) return rankNodes(lateRankMs)
+    else if (!(await isRetreat(target, head))) return nothingNew
+    if (head?.hash === target.hash) return nothingNew
+    if (!(await isBelievable(nodes, head, target))) {
+      rankNodes(lateRankMs)
+      return nothingNew
+    }
     const path = await findPath(nodes, kept, target)
-    if (!path || stopping.signal.aborted) return
-    if (path.forked && (path.ancestor ?? -1) < (current?.finalized ?? 0) && !(await isFinalityBroken())) return
+    if (!path || stopping.signal.aborted) return nothingNew
+    const final = current?.finalized ?? 0
+    if (path.forked && (path.ancestor ?? -1) < final && !(await isFinalityBroken())) return nothingNew
     const rolledBack = path.ancestor === undefined ? (path.forked ? kept.rollBackTo(-1) : []) : kept.rollBackTo(path.ancestor)
     kept.append(path.blocks)
+    unpublished = true
     if (path.ancestor === undefined && head) breaks++
     latestSeenAt = Date.now()
-    publish(path.blocks, rolledBack, tagged)
+    const replaced = (rolledBack.at(-1)?.height ?? Infinity) <= final
+    if (replaced) tag.reset()
+    return { applied: path.blocks, rolledBack, replaced }
   }
 
   /**
@@ -131,14 +150,13 @@ export function createHeads(options: HeadsOptions): EvmHeads {
     return true
   }
 
-  function publish(applied: readonly EvmBlock[], rolledBack: readonly EvmBlock[], tagged: number | undefined): void {
+  function publish({ applied, rolledBack, replaced }: Step, tagged: number | undefined): void {
+    unpublished = false
     const latest = kept.latest
     if (!latest) return
     const before = current?.finalized ?? 0
+    const computed = finalizedHeight(finality, latest.height, tagged)
     // Finality only grows, unless the chain below it was replaced: what was agreed before is of the other chain then.
-    const replaced = (rolledBack.at(-1)?.height ?? Infinity) <= before
-    if (replaced) tag.reset()
-    const computed = finalizedHeight(finality, latest.height, replaced ? ownTag : tagged)
     const finalized = Math.min(latest.height, replaced ? computed : Math.max(before, computed))
     if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before) return
     lags.push(latest.height - finalized)

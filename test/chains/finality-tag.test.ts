@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createFinalityTag } from '../../chains/evm/finality-tag.ts'
+import { KeptBlocks, readBlock } from '../../chains/evm/kept-blocks.ts'
 import type { Nodes } from '../../chains/evm/nodes.ts'
 
 const hashOf = (branch: string, height: number) => `0x${branch}${String(height).padStart(63, '0')}`
@@ -14,19 +15,23 @@ const raw = (branch: string, height: number) => ({
   transactions: [],
 })
 
-/** Nodes on branches of their own, each with its finalized height. What we keep is of the branch `ours`. */
-function setting(nodes: readonly { branch: string; final: number }[]) {
-  const kept = { branch: 'a' }
+/** Nodes on branches of their own, each with its finalized height. What we keep, of the branch `a`, ends below `head`. */
+function setting(nodes: readonly { branch: string; final: number }[], head = 60) {
+  const kept = new KeptBlocks()
   const rises: number[] = []
   const askAll = async (_: string, [which]: readonly unknown[]) =>
     nodes.map(({ branch, final }) => ({ node: branch, ok: true, result: raw(branch, which === 'finalized' ? final : Number(which)) }))
-  const tag = createFinalityTag(
-    { readers: nodes.length, askAll } as unknown as Nodes,
-    (height) => hashOf(kept.branch, height),
-    (height) => void rises.push(height),
-  )
-  return { tag, kept, rises }
+  const tag = createFinalityTag({ readers: nodes.length, askAll } as unknown as Nodes, kept, (height) => void rises.push(height))
+  /** As after a fork that goes below all that is kept. */
+  const follow = (branch: string, from: number, to: number) => {
+    kept.rollBackTo(-1)
+    kept.append(Array.from({ length: to - from + 1 }, (_, index) => readBlock(raw(branch, from + index))))
+  }
+  follow('a', 50, head)
+  return { tag, follow, rises }
 }
+
+const all = (branch: string, final: number, count = 3) => Array.from({ length: count }, () => ({ branch, final }))
 
 test('a height is final where the block that is tagged is the one that we keep', async () => {
   const { tag, rises } = setting([
@@ -41,12 +46,36 @@ test('a height is final where the block that is tagged is the one that we keep',
 test.each([1, 3])(
   'after a fork that was not followed yet, ours is final on no node (%i of them); once it is followed, the new one is',
   async (count) => {
-    const { tag, kept } = setting(Array.from({ length: count }, () => ({ branch: 'b', final: 58 })))
+    const { tag, follow } = setting(all('b', 58, count))
     expect(await tag.update(block('b', 58))).toBeUndefined()
-    kept.branch = 'b'
+    follow('b', 50, 60)
     expect(await tag.update(block('b', 58))).toBe(58)
   },
 )
+
+test.each([1, 3])(
+  'a head below the tag is not final where no node has it (%i of them); once the fork is followed, the tag counts',
+  async (count) => {
+    const { tag, follow } = setting(all('b', 63, count), 61)
+    expect(await tag.update(block('b', 63))).toBeUndefined()
+    follow('b', 50, 64)
+    expect(await tag.update(block('b', 63))).toBe(63)
+  },
+)
+
+test.each([1, 3])('a head below the tag is final where the nodes have it (%i of them), and nothing above it', async (count) => {
+  const { tag, follow, rises } = setting(all('a', 63, count), 61)
+  expect(await tag.update(block('a', 63))).toBe(61)
+  follow('a', 50, 70)
+  await tag.update(block('a', 63))
+  await vi.waitFor(() => expect(rises).toEqual([61, 63]))
+})
+
+test('nothing of ours becomes final by a tag below all that is kept', async () => {
+  const { tag, follow } = setting(all('b', 40))
+  follow('a', 60, 60)
+  expect(await tag.update(block('b', 40))).toBe(40)
+})
 
 test('one node of three on a branch of its own keeps nothing from being final', async () => {
   const { tag } = setting([
