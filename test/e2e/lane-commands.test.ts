@@ -5,6 +5,7 @@ import type { LaneState } from '../../domain/lane.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { sendCoins } from '../faults/processes.ts'
 import { stuckInPool } from '../faults/stuck.ts'
+import { pooled } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
@@ -45,7 +46,10 @@ describe('Orders to a lane', () => {
       await pool.passBlock()
       const { entries } = await stage.lane('bsc')
       const [raised, cancelled] = [entries[next]?.attempts, entries[next + 1]?.attempts]
-      return raised?.some(({ maxFee }) => maxFee === '90000000000') && cancelled?.at(-1)?.kind === 'noop'
+      const recorded = raised?.some(({ maxFee }) => maxFee === '90000000000') && cancelled?.at(-1)?.kind === 'noop'
+      // Recorded first, then sent: a block that comes in between would still take what was there before.
+      const sent = await pooled(anvil, address)
+      return recorded && sent.some(({ nonce, to }) => nonce === next + 1 && to === address)
     }
     try {
       await until(obeyed, { timeoutMs: 60_000, everyMs: 200, what: 'both orders to be obeyed' })
