@@ -19,7 +19,7 @@ describe('a remote signer of the web3signer kind', () => {
   const spec = (more: { url?: string; identifier?: string; timeoutMs?: number } = {}) => ({
     kind: 'remote' as const,
     url: service.url,
-    timeoutMs: 2_000,
+    timeoutMs: 15_000,
     ...more,
   })
   const open = (more: Parameters<typeof spec>[0] = {}, address: string | undefined = mine.address) =>
@@ -76,9 +76,9 @@ describe('a remote signer of the web3signer kind', () => {
   test.each([
     ['503', 503 as const, '503'],
     ['404', 404 as const, 'does not have the key'],
-    ['silence', 'hang' as const, 'did not answer within 150 ms'],
+    ['silence', 'hang' as const, 'did not answer within 2000 ms'],
   ])('%s when it signs is SIGNER_OFFLINE, to be tried again, and passes', async (_, mode, text) => {
-    const signer = await open({ timeoutMs: 150 })
+    const signer = await open({ timeoutMs: 2_000 })
     service.mode = mode
     const error = await failure(signer.sign(unsigned))
     expect(error).toMatchObject({ code: 'SIGNER_OFFLINE', retriable: true, message: expect.stringContaining(text) })

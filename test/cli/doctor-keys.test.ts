@@ -17,7 +17,7 @@ describe("the doctor has a lane's key sign a no-op", () => {
   afterEach(() => service.stop())
 
   const check = (address: string) => {
-    const signer = { kind: 'remote', url: service.url, timeoutMs: 2_000 } as const
+    const signer = { kind: 'remote', url: service.url, timeoutMs: 15_000 } as const
     return look('chain test', 'key', () => checkKey(chain, { address, signer, window: 16 }))
   }
 

@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
+import { accepts } from '../../devnet/ports.ts'
 import { runCli } from './run-cli.ts'
 
 /** DEVNET: the first key of the well-known test mnemonic. */
@@ -12,6 +12,7 @@ const devnetKey = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2f
 const devnetAddress = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
 let cwd = ''
+let deadConfigs = 0
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), 'portage-cli-'))
 })
@@ -43,17 +44,16 @@ async function writeDeadConfig(): Promise<string> {
     },
     api: { port },
   }
-  const file = join(cwd, 'dead.yaml')
+  // A file of its own: tests that run at the same time must not read what another one is just writing.
+  const file = join(cwd, `dead-${++deadConfigs}.yaml`)
   await writeFile(file, stringify(config))
   return file
 }
 
+/** Below the ports that tests find for their servers (devnet/ports.ts) and that systems give: nobody comes to listen there. */
 async function closedPort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (let port = 9_100; port < 9_900; port++) if (!(await accepts(port))) return port
+  throw new Error('Something listens on every port from 9100 to 9899')
 }
 
 describe('config check', () => {
@@ -86,7 +86,10 @@ describe('config check', () => {
   })
 })
 
-describe('keystore', () => {
+/** Keystores are slow to open by design, and a connection that is never made takes its time: far more of it where the machine is busy. */
+const patience = { timeout: 120_000 }
+
+describe('keystore', patience, () => {
   const env = { PORTAGE_KEYSTORE_PASSWORD: 'correct horse' }
 
   test('import writes an encrypted file that only its owner may read, and never the key', async () => {
@@ -125,7 +128,7 @@ describe('keystore', () => {
 })
 
 /** Each waits for a connection that is never made; together they wait once. */
-describe.concurrent('where nothing answers', () => {
+describe.concurrent('where nothing answers', patience, () => {
   test('the doctor names every part with its remedy, and no secret', async ({ expect }) => {
     const file = await writeDeadConfig()
     const { code, out, json } = await runCli(['doctor', '--json', '--config', file])

@@ -157,13 +157,16 @@ test('the version is the one of the package', async () => {
   expect([code, out]).toEqual([0, `${version}\n`])
 })
 
-test('a reader that has seen enough is no error', async () => {
+// Each starts a process or two, which takes seconds where the machine is busy.
+const patience = { timeout: 120_000 }
+
+test('a reader that has seen enough is no error', patience, async () => {
   // The reader is gone before the first word.
   const { stdout, stderr } = await run('bash', ['-c', '"$0" "$1" --help | true; echo "${PIPESTATUS[0]}"', process.execPath, launcher])
   expect([stdout, stderr]).toEqual(['0\n', ''])
 })
 
-test('the launcher runs from any folder', async () => {
+test('the launcher runs from any folder', patience, async () => {
   const { stdout } = await run(process.execPath, [launcher, 'config', '--help'], { cwd: tmpdir() })
   expect(stdout).toContain('Usage: portage config')
   const failure = await run(process.execPath, [launcher, 'config', 'check', '--config', 'absent.yaml'], { cwd: tmpdir() }).catch(

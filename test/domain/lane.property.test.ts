@@ -103,7 +103,7 @@ describe('the nonce ledger, whatever happens', () => {
     )
     // The stories are no idle talk.
     expect(granted).toBeGreaterThan(1500)
-  }, 120_000)
+  }, 600_000)
 
   test('serves a new intent once it has settled', () => {
     fc.assert(
@@ -123,7 +123,7 @@ describe('the nonce ledger, whatever happens', () => {
       }),
       { numRuns: 300 },
     )
-  }, 120_000)
+  }, 600_000)
 
   test('gives no nonce to two, however often it is reset, as long as the process lives that drives it', () => {
     let resets = 0
@@ -138,5 +138,5 @@ describe('the nonce ledger, whatever happens', () => {
       { numRuns: 500 },
     )
     expect(resets).toBeGreaterThan(500)
-  }, 120_000)
+  }, 600_000)
 })

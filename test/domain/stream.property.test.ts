@@ -64,5 +64,5 @@ describe('a stream, whatever happens', () => {
     expect(forks).toBeGreaterThan(0)
     expect(undone).toBeGreaterThan(0)
     expect(config.maxOpen).toBe(4)
-  }, 120_000)
+  }, 600_000)
 })

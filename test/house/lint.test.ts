@@ -26,7 +26,8 @@ function lint(files: Record<string, string>): { code: number | null; output: str
   return { code: status, output: stdout + stderr }
 }
 
-describe('the lint gate', () => {
+// Each starts the linter, which takes seconds where the machine is busy.
+describe('the lint gate', { timeout: 120_000 }, () => {
   test('lets good code pass', () => {
     expect(
       lint({ 'good.ts': 'export async function work(): Promise<number> {\n  return 1\n}\nexport const done = await work()\n' }),

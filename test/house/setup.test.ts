@@ -34,7 +34,8 @@ function setup(args: readonly string[] = [], { env = {}, nodeArgs = [] }: { env?
   return { status, stdout, stderr }
 }
 
-describe('npm run setup', () => {
+// Each starts node or npm, which takes seconds where the machine is busy.
+describe('npm run setup', { timeout: 120_000 }, () => {
   test('--help says what it does, and does nothing', () => {
     const { status, stdout } = setup(['--help'])
     expect(status).toBe(0)
