@@ -8,7 +8,7 @@ import { startStage } from '../helpers/e2e.ts'
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
 /** Finality is 16 blocks behind the head. Transfers go to bsc. */
-describe('Blocks that go away while no process is there', () => {
+describe('Blocks that go away while no process is there', { timeout: 300_000 }, () => {
   let stage: Stage
   let lane: string
   const anvil = () => stage.devnet.chains.bsc.anvil
@@ -35,7 +35,7 @@ describe('Blocks that go away while no process is there', () => {
     await startMining(anvil())
     await stage.portage()
     const again = async () => (await stage.devnet.check(sent)).delivered === sent.length
-    await until(again, { timeoutMs: 60_000, everyMs: 200, what: 'both deliveries to be in blocks again' })
+    await until(again, { timeoutMs: 120_000, everyMs: 200, what: 'both deliveries to be in blocks again' })
     await mine(anvil(), 16)
     const ends = await stage.outcomes(sent)
     expect(ends).toMatchObject(sent.map(() => ({ state: 'delivered', rounds: 1, delivery: { by: lane, ours: true } })))

@@ -17,7 +17,7 @@ const signerPassword = 'secret-password-of-the-signer'
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 const chainNames = ['ethereum', 'bsc'] as const
 
-describe('Keys, passwords and what is secret in URLs', () => {
+describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () => {
   let stage: Stage
   let nodes: Record<(typeof chainNames)[number], SecretNode>
   let signer: Web3Signer
@@ -112,10 +112,10 @@ describe('Keys, passwords and what is secret in URLs', () => {
     // Bad times: the nodes quote their own URLs in errors, then the remote signer is away.
     signer.mode = 503
     const late = await stage.send('ethereum', [coin, coin])
-    await until(() => signer.refusals > 2, { timeoutMs: 60_000, what: 'the signer to have been asked in vain' })
+    await until(() => signer.refusals > 2, { timeoutMs: 120_000, what: 'the signer to have been asked in vain' })
     for (const node of Object.values(nodes)) node.failing = true
     await until(() => Object.values(nodes).every(({ failed }) => failed > 5), {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
       what: 'nodes to have been asked in vain',
     })
     await readTemporal()
@@ -126,7 +126,7 @@ describe('Keys, passwords and what is secret in URLs', () => {
 
     signer.mode = 'well'
     for (const node of Object.values(nodes)) node.failing = false
-    const ends = await stage.outcomes(late, 120_000)
+    const ends = await stage.outcomes(late, 180_000)
     expect(ends.map(({ state }) => state)).toEqual(['delivered', 'delivered'])
     for (const path of [
       '/',

@@ -13,7 +13,7 @@ import { startStage } from '../helpers/e2e.ts'
 const count = 10
 const amount = 10n ** 16n
 
-describe('keys that are not on this machine', () => {
+describe('keys that are not on this machine', { timeout: 300_000 }, () => {
   let stage: Stage
   let remote: Web3Signer
   let kms: Kms
@@ -68,9 +68,9 @@ describe('keys that are not on this machine', () => {
     kms.mode = 500
     const sent = await sendCoins(stage, 3)
     const stuck = async () => (await inFlight(stage, sent)) === sent.length
-    await until(stuck, { timeoutMs: 20_000, what: 'the transfers to be on their way' })
+    await until(stuck, { timeoutMs: 60_000, what: 'the transfers to be on their way' })
     const asked = kms.refusals
-    await until(() => kms.refusals >= asked + 3, { timeoutMs: 60_000, what: 'the lane to have asked KMS in vain' })
+    await until(() => kms.refusals >= asked + 3, { timeoutMs: 120_000, what: 'the lane to have asked KMS in vain' })
     kms.mode = 'well'
     const ends = await stage.outcomes(sent, 120_000)
     expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(sent.map(() => ['delivered', true]))
@@ -79,7 +79,7 @@ describe('keys that are not on this machine', () => {
   })
 })
 
-describe('kill -9 of a process whose key is in KMS: no second signature is like the first', () => {
+describe('kill -9 of a process whose key is in KMS: no second signature is like the first', { timeout: 400_000 }, () => {
   let stage: Stage
   let kms: Kms
   let options: PortageOptions

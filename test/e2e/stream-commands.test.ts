@@ -97,7 +97,7 @@ describe('portage stream', () => {
     const told = await tellStream(stage.client, stream, { requests }, { input: begun })
     expect(told.answers).toEqual([{ kind: 'done' }, { kind: 'done' }])
     const listed = async () => (await cli('list', '--json')).json()['streams'] as readonly object[]
-    await until(async () => (await listed()).length === 1, { timeoutMs: 20_000, what: 'the server to list the stream' })
+    await until(async () => (await listed()).length === 1, { timeoutMs: 90_000, what: 'the server to list the stream' })
     expect(await listed()).toEqual([
       expect.objectContaining({
         ...{ stream, cursor: scanned, lag: 10, open: 3, parked: 1, gaps: { unobserved: '1' }, alarms: [], completed_nonce_height: '1' },
@@ -165,9 +165,9 @@ describe('portage stream', () => {
       onError: (text) => (told += text),
     })
     const read = (from: number, to: number): StreamRequest => ({ kind: 'backfilled', from, to, numbers: [], passed: [] })
-    await until(() => told.includes('0 of 9 blocks read'), { timeoutMs: 20_000, what: 'the first progress' })
+    await until(() => told.includes('0 of 9 blocks read'), { timeoutMs: 60_000, what: 'the first progress' })
     await tell([read(12, 15)])
-    await until(() => told.includes('4 of 9 blocks read'), { timeoutMs: 20_000, what: 'the next progress' })
+    await until(() => told.includes('4 of 9 blocks read'), { timeoutMs: 60_000, what: 'the next progress' })
     await tell([read(16, 20)])
     const above = await cli('backfill', stream, '--from', '18', '--to', '99')
     expect(above.out).toMatch(/^ordered +blocks 18-(\d+); the live scan reads those above \1$/m)

@@ -7,7 +7,7 @@ import { startStage } from '../helpers/e2e.ts'
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
 /** Transfers go to bsc, whose blocks become too dear for what was sent. */
-describe('Stuck transactions', () => {
+describe('Stuck transactions', { timeout: 300_000 }, () => {
   let stage: Stage
   let lane: string
   const anvil = () => stage.devnet.chains.bsc.anvil

@@ -12,7 +12,7 @@ const count = 3
 /** `finalized` lags by twice as many blocks: the deepest fork. */
 const slotsInAnEpoch = 1
 
-describe('chains that do wrong', () => {
+describe('chains that do wrong', { timeout: 300_000 }, () => {
   let stage: Stage
   const chain = () => stage.devnet.chains.bsc.anvil
   const lanes = () => stage.devnet.lanes.filter((lane) => lane.chain === 'bsc')
@@ -32,11 +32,11 @@ describe('chains that do wrong', () => {
   const looked = async (times: number) => {
     const looks = () => stage.devnet.nodes.bsc[0]?.calls.get('eth_getBlockByNumber') ?? 0
     const enough = looks() + times
-    await until(() => looks() >= enough, { timeoutMs: 30_000, what: 'the relayer to look at the chain' })
+    await until(() => looks() >= enough, { timeoutMs: 90_000, what: 'the relayer to look at the chain' })
   }
   const headIncludes = async (nonce: number) => {
     const look = async () => (await nonceOf(chain(), lane().address)) >= nonce
-    await until(look, { timeoutMs: 30_000, everyMs: 50, what: `nonce ${nonce - 1} to be mined` })
+    await until(look, { timeoutMs: 60_000, everyMs: 50, what: `nonce ${nonce - 1} to be mined` })
   }
 
   beforeAll(async () => {
@@ -104,6 +104,6 @@ describe('chains that do wrong', () => {
     const sent = await inFlight()
     expect(await useKey(chain(), lane(), at)).toBe(true)
     await startMining(chain())
-    expect((await deliveredOnce(stage, sent, 90_000)).wastedTransactions).toBe(before + 1)
+    expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(before + 1)
   })
 })

@@ -22,7 +22,7 @@ const deaths: readonly (readonly [Failpoint, number, string])[] = [
   ['activity-done-unreported', 3, 'a delivery that the workflow has not heard of'],
 ]
 
-describe('kill -9 of a worker process', () => {
+describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
   let stage: Stage
 
   beforeAll(async () => {
@@ -54,7 +54,7 @@ describe('kill -9 of a worker process', () => {
 
     // It goes on where it was: it sends bytes for nonces that are used, and reports to tasks that are closed.
     sleeper.kill('SIGCONT')
-    await until(() => fetch(`${sleeper.apiUrl}/ready`).then(({ ok }) => ok), { timeoutMs: 20_000, what: 'the sleeper to be ready again' })
+    await until(() => fetch(`${sleeper.apiUrl}/ready`).then(({ ok }) => ok), { timeoutMs: 90_000, what: 'the sleeper to be ready again' })
     await resubmit(stage, sleeper, sent)
     await sendCoins(stage, 4)
     await allDeliveredOnce(stage)
@@ -76,7 +76,7 @@ describe('kill -9 of a worker process', () => {
     const before = await inPool(anvil, lane, window)
     // Blocks pass, a look of the relayer between two of them, until it raises the fee of the lowest.
     const block = async () => doomed.ended ?? (await stuck.passBlock().then(() => undefined))
-    await until(block, { timeoutMs: 30_000, everyMs: 400, what: 'a bump' })
+    await until(block, { timeoutMs: 90_000, everyMs: 400, what: 'a bump' })
     await died(stage, doomed)
     expect(await inFlight(stage, sent)).toBe(count)
     expect(await pooled(anvil, lane)).toEqual(before)
@@ -88,7 +88,7 @@ describe('kill -9 of a worker process', () => {
       const [lowest] = await pooled(anvil, lane)
       return lowest && lowest.nonce === before[0]?.nonce && lowest.maxFeePerGas > before[0].maxFeePerGas
     }
-    await until(raised, { timeoutMs: 60_000, what: 'the recorded replacement to be in the pool' })
+    await until(raised, { timeoutMs: 120_000, what: 'the recorded replacement to be in the pool' })
     await stuck.end()
     await allDeliveredOnce(stage)
     await stage.end(sound)

@@ -26,7 +26,7 @@ export async function inFlight(stage: Stage, sent: readonly Sent[]): Promise<num
  * Each transfer ended as delivered by our lane; the independent checker finds each redeemed once, every nonce used, and as many transactions
  * of the lane as transfers: no call twice, no no-op. Nothing is left running, in the pool or in the ledger.
  */
-export async function allDeliveredOnce(stage: Stage, sent: readonly Sent[] = stage.sent, timeoutMs = 90_000): Promise<void> {
+export async function allDeliveredOnce(stage: Stage, sent: readonly Sent[] = stage.sent, timeoutMs = 150_000): Promise<void> {
   const ends = await stage.outcomes(sent, timeoutMs)
   expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(sent.map(() => ['delivered', true]))
   const result = await expectDelivered(stage)
@@ -46,7 +46,7 @@ async function running({ client }: Stage): Promise<string[]> {
     return ids
   }
   // The list trails behind the workflows.
-  await until(async () => (await list()).length === 0, { timeoutMs: 10_000, what: 'the list of running transfers to be empty' }).catch(
+  await until(async () => (await list()).length === 0, { timeoutMs: 60_000, what: 'the list of running transfers to be empty' }).catch(
     () => {},
   )
   return list()
@@ -60,5 +60,5 @@ function settledLedger(stage: Stage): Promise<LaneState> {
     const state = await handle.query(laneStatusQuery)
     return Object.keys(state.entries).length === 0 && state
   }
-  return until(look, { timeoutMs: 30_000, everyMs: 250, what: 'all nonces of the ledger to be final' })
+  return until(look, { timeoutMs: 90_000, everyMs: 250, what: 'all nonces of the ledger to be final' })
 }

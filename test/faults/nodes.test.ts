@@ -34,7 +34,7 @@ const storms: readonly (readonly [string, number, FaultRule])[] = [
   ['hang', 6, { fault: { kind: 'hang' } }],
 ]
 
-describe('nodes that do wrong', () => {
+describe('nodes that do wrong', { timeout: 400_000 }, () => {
   let stage: Stage
 
   beforeAll(async () => {
@@ -55,7 +55,7 @@ describe('nodes that do wrong', () => {
       return (active?.strikes ?? 0) > 0
     }
     // A node that has just been found to lag (the test before) is asked last for a while: its fault befalls nobody until it leads again.
-    await until(struck, { timeoutMs: 60_000, what: 'the fault to have struck' })
+    await until(struck, { timeoutMs: 180_000, what: 'the fault to have struck' })
   })
 
   test.each(storms)('all of them %s', async (_, strikes, rule) => {
@@ -63,7 +63,7 @@ describe('nodes that do wrong', () => {
     const active = nodes.map((node) => node.add(rule))
     const sent = await sendCoins(stage, 2)
     const struck = () => active.reduce((sum, one) => sum + one.strikes, 0) >= strikes
-    await until(struck, { timeoutMs: 30_000, what: 'the storm to have struck' })
+    await until(struck, { timeoutMs: 120_000, what: 'the storm to have struck' })
     for (const node of nodes) node.clear()
     const { wastedTransactions } = await deliveredOnce(stage, sent)
     expect(wastedTransactions).toBe(0)

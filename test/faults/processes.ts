@@ -34,7 +34,7 @@ export function sendCoins(stage: Stage, count: number): Promise<Sent[]> {
 
 /** Waits until the failpoint has killed the process. Throws if it has not fired, or if the process ended in another way. */
 export async function died(stage: Stage, doomed: PortageProcess): Promise<void> {
-  await until(() => doomed.ended !== undefined, { timeoutMs: 60_000, what: 'the failpoint to kill its process' })
+  await until(() => doomed.ended !== undefined, { timeoutMs: 120_000, what: 'the failpoint to kill its process' })
   if (doomed.ended !== 'ended by SIGKILL') throw new Error(`The process ${doomed.ended}, not by its failpoint: ${doomed.tail()}`)
   await stage.end(doomed, 'SIGKILL')
 }
@@ -42,7 +42,7 @@ export async function died(stage: Stage, doomed: PortageProcess): Promise<void> 
 /** Waits until the failpoint has stopped the process (state T of `ps`). */
 export async function fellAsleep(doomed: PortageProcess): Promise<void> {
   await until(async () => (await stateOf(doomed)).startsWith('T'), {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
     what: 'the failpoint to stop its process',
     giveUp: () => doomed.ended,
   })

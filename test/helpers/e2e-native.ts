@@ -25,10 +25,10 @@ export function untilDelivered({ devnet }: Stage, sent: readonly AnySent[], coun
 export async function expectAllProved(stage: Stage, sent: readonly AnySent[]): Promise<CheckResult> {
   await untilDelivered(stage, sent)
   const isProved = async () => (await unprovedStreams({ client: stage.client, sent })).length === 0
-  await until(isProved, { timeoutMs: 60_000, everyMs: 500, what: 'the streams to prove all' })
+  await until(isProved, { timeoutMs: 120_000, everyMs: 500, what: 'the streams to prove all' })
   const check = () => stage.devnet.check(...byBridge(sent))
   const isDrained = async () => (await check()).lanes.every(({ waiting }) => waiting === 0)
-  await until(isDrained, { timeoutMs: 60_000, everyMs: 500, what: 'the pools to have nothing of our lanes' })
+  await until(isDrained, { timeoutMs: 120_000, everyMs: 500, what: 'the pools to have nothing of our lanes' })
   const result = await check()
   const { transfers, delivered, lost, duplicates, wrongBalances, foreignCompletions, nonceHoles, wastedTransactions } = result
   expect({ transfers, delivered, lost, duplicates, wrongBalances, foreignCompletions, nonceHoles, wastedTransactions }).toEqual({
