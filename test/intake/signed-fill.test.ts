@@ -42,7 +42,7 @@ function depsFor(urls: readonly string[], door: Door): Parameters<typeof fillNum
     source: { emitterChain: 2, emitter, delivered: async (all: readonly unknown[]) => all.map(() => false) },
     bridge: { name: 'b', decode: (vaa: Uint8Array) => ({ ...transfer, sequence: parseVaa(vaa).sequence, message: '' }) },
     door,
-    lookup: createVaaLookup({ guardianApis: urls, wormholescanApis: [], timeoutMs: 2_000 }),
+    lookup: createVaaLookup({ guardianApis: urls, wormholescanApis: [], timeoutMs: 15_000 }),
   } as unknown as Parameters<typeof fillNumbers>[0]
 }
 

@@ -32,7 +32,7 @@ async function wormholescan(has: (sequence: string) => boolean, held: readonly s
 }
 
 const any = () => true
-const quick = { timeoutMs: 300, pause: { firstMs: 200, mostMs: 400 } }
+const quick = { timeoutMs: 3_000, pause: { firstMs: 200, mostMs: 400 } }
 
 describe('where a missing VAA is looked for', () => {
   it('reads no more of an answer than a VAA can be long, and asks the next server', async () => {
@@ -49,7 +49,7 @@ describe('where a missing VAA is looked for', () => {
     const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`
     const lookup = createVaaLookup({ guardianApis: [url, good.url], wormholescanApis: [], timeoutMs: 60_000 })
     expect(await lookup.find(place(1), any)).toMatchObject({ kind: 'found', origin: good.url })
-  })
+  }, 60_000)
 
   it('asks each guardian, then Wormholescan, each in its own shape', async () => {
     const [first, second, scan] = await Promise.all([
@@ -102,7 +102,7 @@ describe('where a missing VAA is looked for', () => {
       api.trouble({ refuse: { status } })
       expect(await lookup.find(place(1), any)).toMatchObject({ kind: 'unknown' })
       api.trouble()
-      await until(async () => (await lookup.find(place(1), any)).kind === 'found', { timeoutMs: 5_000, what: `the end of ${status}` })
+      await until(async () => (await lookup.find(place(1), any)).kind === 'found', { timeoutMs: 15_000, what: `the end of ${status}` })
     }
   })
 
@@ -123,13 +123,14 @@ describe('where a missing VAA is looked for', () => {
           }
           return missing.size === 0
         },
-        { timeoutMs: 20_000, everyMs: 20, what: 'all of them' },
+        { timeoutMs: 50_000, everyMs: 20, what: 'all of them' },
       )
       expect(api.early).toBe(0)
       // Seven good ones, and one refusal at the end of each window: everything else was kept back here.
       expect(api.requests.length).toBeLessThanOrEqual(7 + 3)
       expect(refused).toBeGreaterThan(api.requests.length - 7)
     },
+    60_000,
   )
 
   it('asks the Governor of any guardian, and of Wormholescan', async () => {

@@ -6,6 +6,8 @@ import type { Door } from '../../intake/start-transfer.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 
+/** For what comes within milliseconds, unless the machine stands. */
+const patience = { timeout: 15_000 }
 const emitter = (name: string) => name.repeat(32)
 const open: (() => Promise<void>)[] = []
 
@@ -47,8 +49,8 @@ async function world(options: Partial<SpyIntakeOptions> & { sendTimeoutMs?: numb
 
 async function listening(spy: Spy, intake: SpyIntake): Promise<void> {
   intake.start()
-  await expect.poll(() => spy.subscribers).toBe(1)
-  await expect.poll(() => intake.health.connected).toBe(true)
+  await expect.poll(() => spy.subscribers, patience).toBe(1)
+  await expect.poll(() => intake.health.connected, patience).toBe(true)
 }
 
 const say = (spy: Spy, text: string, chain = 2, from = emitter('aa')) => spy.publish(Buffer.from(text), chain, from)
@@ -61,7 +63,7 @@ describe('the spy intake', () => {
     say(spy, 'other chain', 4)
     say(spy, 'other emitter', 2, emitter('cc'))
     say(spy, 'two', 4, emitter('bb'))
-    await expect.poll(() => messages).toEqual(['one', 'two'])
+    await expect.poll(() => messages, patience).toEqual(['one', 'two'])
     expect(intake.health).toMatchObject({
       connected: true,
       connections: 1,
@@ -88,7 +90,7 @@ describe('the spy intake', () => {
     await listening(spy, intake)
     say(spy, 'good')
     say(spy, 'bad')
-    await expect.poll(() => intake.health).toMatchObject({ received: 2, known: 1, refused: { VAA_NO_QUORUM: 1 }, kept: 0 })
+    await expect.poll(() => intake.health, patience).toMatchObject({ received: 2, known: 1, refused: { VAA_NO_QUORUM: 1 }, kept: 0 })
     expect(asked[0]).toEqual(['wormhole-token-bridge', { repeats: 'skip' }])
     expect(metrics.render()).toContain('portage_intake_refused_total{door="spy",bridge="wormhole-token-bridge",code="VAA_NO_QUORUM"} 1')
   })
@@ -97,14 +99,14 @@ describe('the spy intake', () => {
     const { spy, intake, messages } = await world()
     await listening(spy, intake)
     say(spy, 'before')
-    await expect.poll(() => messages).toEqual(['before'])
+    await expect.poll(() => messages, patience).toEqual(['before'])
     await spy.stop()
-    await expect.poll(() => intake.health.connected).toBe(false)
+    await expect.poll(() => intake.health.connected, patience).toBe(false)
     expect(intake.health.problem).toBeTruthy()
     await spy.start()
-    await expect.poll(() => spy.subscribers, { timeout: 5_000 }).toBe(1)
+    await expect.poll(() => spy.subscribers, patience).toBe(1)
     say(spy, 'after')
-    await expect.poll(() => messages).toEqual(['before', 'after'])
+    await expect.poll(() => messages, patience).toEqual(['before', 'after'])
     expect(intake.health).toMatchObject({ connected: true, connections: 2, problem: undefined })
   })
 
@@ -112,10 +114,10 @@ describe('the spy intake', () => {
     const { spy, intake } = await world()
     await spy.stop()
     intake.start()
-    await expect.poll(() => intake.health.problem).toBeTruthy()
+    await expect.poll(() => intake.health.problem, patience).toBeTruthy()
     await spy.start()
-    await expect.poll(() => intake.health.connected, { timeout: 10_000 }).toBe(true)
-    await expect.poll(() => spy.subscribers).toBe(1)
+    await expect.poll(() => intake.health.connected, patience).toBe(true)
+    await expect.poll(() => spy.subscribers, patience).toBe(1)
   })
 
   it('keeps what cannot be submitted, stops reading when that is too much, and loses nothing of it', async () => {
@@ -128,19 +130,19 @@ describe('the spy intake', () => {
     await listening(spy, intake)
     const sent = Array.from({ length: 200 }, (_, index) => String(index))
     for (const text of sent) say(spy, text)
-    await expect.poll(() => intake.health.paused).toBe(true)
+    await expect.poll(() => intake.health.paused, patience).toBe(true)
     // What is in the buffers of the stream still comes; the rest stays with the spy.
-    await expect.poll(() => intake.health.problem).toContain('Temporal')
+    await expect.poll(() => intake.health.problem, patience).toContain('Temporal')
     expect(intake.health.received).toBeLessThan(sent.length)
     expect(intake.health.kept).toBe(intake.health.received)
     down = false
-    await expect.poll(() => messages.length, { timeout: 10_000 }).toBe(sent.length)
+    await expect.poll(() => messages.length, patience).toBe(sent.length)
     expect(messages.toSorted()).toEqual(sent.toSorted())
     expect(intake.health).toMatchObject({ started: 200, kept: 0, paused: false, problem: undefined })
   })
 
   it('is dropped by the spy as too slow while it does not read, and comes back reading', async () => {
-    const { spy, intake, messages, answerWith } = await world({ limit: 2, concurrency: 1, sendTimeoutMs: 100 })
+    const { spy, intake, messages, answerWith } = await world({ limit: 2, concurrency: 1, sendTimeoutMs: 1_000 })
     let down = true
     answerWith(async (_, message) => {
       if (down) throw new RelayerError('NODE_UNAVAILABLE')
@@ -149,13 +151,13 @@ describe('the spy intake', () => {
     await listening(spy, intake)
     const large = Buffer.alloc(200_000, 'x')
     for (let sent = 0; sent < 20; sent++) spy.publish(large, 2, emitter('aa'))
-    await expect.poll(() => spy.subscribers, { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => spy.subscribers, patience).toBe(0)
     expect(intake.health).toMatchObject({ paused: true, connections: 1 })
     down = false
-    await expect.poll(() => intake.health, { timeout: 10_000 }).toMatchObject({ connected: true, connections: 2, kept: 0, paused: false })
-    await expect.poll(() => spy.subscribers).toBe(1)
+    await expect.poll(() => intake.health, patience).toMatchObject({ connected: true, connections: 2, kept: 0, paused: false })
+    await expect.poll(() => spy.subscribers, patience).toBe(1)
     say(spy, 'after')
-    await expect.poll(() => messages.at(-1)).toBe('after')
+    await expect.poll(() => messages.at(-1), patience).toBe('after')
     expect(intake.health.started).toBe(intake.health.received)
   })
 
@@ -169,12 +171,12 @@ describe('the spy intake', () => {
     })
     await listening(spy, intake)
     say(spy, 'last')
-    await expect.poll(() => intake.health.received).toBe(1)
+    await expect.poll(() => intake.health.received, patience).toBe(1)
     const stopped = intake.stop(1_000)
     release()
     await stopped
     expect(messages).toEqual(['last'])
-    await expect.poll(() => spy.subscribers).toBe(0)
+    await expect.poll(() => spy.subscribers, patience).toBe(0)
     expect(intake.health.connected).toBe(false)
   })
 
@@ -186,7 +188,7 @@ describe('the spy intake', () => {
     const waiting = await world({ retry: { firstMs: 60_000, mostMs: 60_000 } })
     await waiting.spy.stop()
     waiting.intake.start()
-    await expect.poll(() => waiting.intake.health.problem).toContain('cannot connect')
+    await expect.poll(() => waiting.intake.health.problem, patience).toContain('cannot connect')
     await waiting.intake.stop()
     await waiting.spy.start()
     expect([waiting.spy.subscribers, waiting.intake.health.connections]).toEqual([0, 0])
@@ -195,6 +197,6 @@ describe('the spy intake', () => {
   it('says what the spy says to a filter that it does not take', async () => {
     const { intake } = await world({ filters: [{ chain: 70_000, emitter: emitter('aa') }] })
     intake.start()
-    await expect.poll(() => intake.health.problem).toContain('16 bit')
+    await expect.poll(() => intake.health.problem, patience).toContain('16 bit')
   })
 })

@@ -3,6 +3,8 @@ import { RelayerError } from '../../domain/errors.ts'
 import type { SubmitResult } from '../../intake/start-transfer.ts'
 import { createSubmissions, type Outcome } from '../../intake/submissions.ts'
 
+const patience = { timeout: 15_000 }
+
 /** A door that is opened and shut by the test. */
 function world(options: { concurrency?: number; limit?: number } = {}) {
   const outcomes: Outcome[] = []
@@ -52,7 +54,7 @@ describe('submissions', () => {
   it('submits a few at a time, and says what became of each', async () => {
     const { add, outcomes, mostAtOnce, submissions } = world()
     add(1, 2, 3, 4, 5)
-    await expect.poll(() => outcomes.length).toBe(5)
+    await expect.poll(() => outcomes.length, patience).toBe(5)
     expect(ids(outcomes)).toEqual(['1', '2', '3', '4', '5'])
     expect([mostAtOnce(), submissions.size]).toEqual([2, 0])
   })
@@ -61,10 +63,10 @@ describe('submissions', () => {
     const { add, outcomes, troubles, tried, fail, work, submissions } = world()
     fail('TEMPORAL_UNAVAILABLE')
     add(1, 2, 3)
-    await expect.poll(() => tried.length).toBeGreaterThan(9)
+    await expect.poll(() => tried.length, patience).toBeGreaterThan(9)
     expect([outcomes, troubles, submissions.size]).toEqual([[], ['TEMPORAL_UNAVAILABLE'], 3])
     work()
-    await expect.poll(() => outcomes.length).toBe(3)
+    await expect.poll(() => outcomes.length, patience).toBe(3)
     expect(troubles).toEqual(['TEMPORAL_UNAVAILABLE', undefined])
   })
 
@@ -76,7 +78,7 @@ describe('submissions', () => {
     add(4)
     expect(fullness).toEqual([true])
     work()
-    await expect.poll(() => submissions.size).toBe(0)
+    await expect.poll(() => submissions.size, patience).toBe(0)
     expect(fullness).toEqual([true, false])
   })
 
@@ -84,7 +86,7 @@ describe('submissions', () => {
     const { add, outcomes, tried, fail } = world()
     fail('VAA_NO_QUORUM')
     add(1)
-    await expect.poll(() => ids(outcomes)).toEqual(['VAA_NO_QUORUM'])
+    await expect.poll(() => ids(outcomes), patience).toEqual(['VAA_NO_QUORUM'])
     expect(tried).toEqual(['1'])
   })
 
@@ -92,7 +94,7 @@ describe('submissions', () => {
     const { add, troubles, tried, fail, submissions } = world()
     fail('GUARDIAN_SET_UNKNOWN')
     add(1)
-    await expect.poll(() => tried.length).toBeGreaterThan(3)
+    await expect.poll(() => tried.length, patience).toBeGreaterThan(3)
     expect([troubles, submissions.size]).toEqual([[], 1])
     await submissions.close(100)
   })
@@ -101,20 +103,20 @@ describe('submissions', () => {
     const healed = world()
     healed.fail('TEMPORAL_UNAVAILABLE')
     healed.add(1, 2, 3)
-    await expect.poll(() => healed.tried.length).toBeGreaterThan(3)
+    await expect.poll(() => healed.tried.length, patience).toBeGreaterThan(3)
     healed.work()
-    expect(await healed.submissions.close(1_000)).toBe(0)
+    expect(await healed.submissions.close(15_000)).toBe(0)
     expect(ids(healed.outcomes)).toEqual(['1', '2', '3'])
 
     const broken = world()
     broken.fail('TEMPORAL_UNAVAILABLE')
     broken.add(1, 2, 3)
-    expect(await broken.submissions.close(1_000)).toBe(3)
+    expect(await broken.submissions.close(15_000)).toBe(3)
     // Nothing of it waits for a next try: what is added now is tried after all that was due.
     const tries = broken.tried.length
     expect(broken.submissions.size).toBe(0)
     broken.add(9)
-    await expect.poll(() => broken.tried.length).toBe(tries + 1)
+    await expect.poll(() => broken.tried.length, patience).toBe(tries + 1)
     expect(broken.tried.at(-1)).toBe('9')
   })
 

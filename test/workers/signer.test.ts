@@ -62,7 +62,7 @@ describe('a signing service that is not there when a process starts', () => {
 
   test('is asked again with every signature', async () => {
     const port = await freePort()
-    const spec = { kind: 'remote' as const, url: `http://127.0.0.1:${port}`, timeoutMs: 1_000 }
+    const spec = { kind: 'remote' as const, url: `http://127.0.0.1:${port}`, timeoutMs: 10_000 }
     const signer = await openSigner({ family: 'evm', spec, address: mine.address, policy, logger })
     await expect(signer.sign(noop)).rejects.toMatchObject({ code: 'SIGNER_OFFLINE', retriable: true })
     const service = await startWeb3Signer([mine], port)
@@ -77,7 +77,7 @@ describe('a signing service that is not there when a process starts', () => {
   test('a key that it does not have ends the start', async () => {
     const service = await startWeb3Signer([other])
     try {
-      const spec = { kind: 'remote' as const, url: service.url, timeoutMs: 1_000 }
+      const spec = { kind: 'remote' as const, url: service.url, timeoutMs: 10_000 }
       await expect(openSigner({ family: 'evm', spec, address: mine.address, policy, logger })).rejects.toMatchObject({
         code: 'SIGNER_UNAVAILABLE',
       })

@@ -23,7 +23,7 @@ test('a server that wants TLS is not called one that is away', async () => {
   const address = await listening(
     createTlsServer({ ciphers: 'PSK', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2', pskCallback: () => null }),
   )
-  await expect(probeTemporal({ address, namespace: 'default' }, { timeoutMs: 500 })).rejects.toMatchObject({
+  await expect(probeTemporal({ address, namespace: 'default' }, { timeoutMs: 3_000 })).rejects.toMatchObject({
     code: 'TEMPORAL_TLS',
     facts: { address },
   })
@@ -36,7 +36,7 @@ test('nobody listens; who listens is no Temporal', async () => {
     message: expect.stringContaining(`ECONNREFUSED ${address}`),
   })
   const other = await listening(createServer((socket) => socket.destroy()))
-  await expect(probeTemporal({ address: other, namespace: 'default' }, { timeoutMs: 500 })).rejects.toMatchObject({
+  await expect(probeTemporal({ address: other, namespace: 'default' }, { timeoutMs: 3_000 })).rejects.toMatchObject({
     code: 'TEMPORAL_UNAVAILABLE',
   })
 })
