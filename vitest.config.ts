@@ -7,7 +7,8 @@ const common = {
   pool: 'forks' as const,
   // No retries: a test that passes at the second try has found something.
   retry: 0,
-  expect: { requireAssertions: true },
+  // What is waited for comes at once, or on a machine that stands for a while: its second is no measure of anything.
+  expect: { requireAssertions: true, poll: { timeout: 60_000 } },
 }
 
 export default defineConfig({
