@@ -6,6 +6,7 @@ import { configSchema } from '../../config/schema.ts'
 import type { Devnet } from '../../devnet/index.ts'
 import { startDevnet } from '../../devnet/index.ts'
 import { freePort } from '../../devnet/ports.ts'
+import { until } from '../../devnet/until.ts'
 import type { SentTransfer } from '../../devnet/users.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { runRole } from '../../workers/runtime.ts'
@@ -46,13 +47,13 @@ describe('API and command line on a devnet', () => {
       Array.from({ length: 4 }, (_, index) => ({ kind: 'coin', amount: 10n ** 17n + BigInt(index) * 10n ** 12n, fee: 0n })),
     )
     await start('api')
-  }, 90_000)
+  })
 
   afterAll(async () => {
     for (const { stop } of running.reverse()) await stop()
     for (const variable of Object.keys(devnet?.env ?? {})) delete process.env[variable]
     await devnet?.stop()
-  }, 60_000)
+  })
 
   test('the doctor finds everything well', async () => {
     const result = await cli('doctor', '--json')
@@ -97,8 +98,10 @@ describe('API and command line on a devnet', () => {
     forged[20]! ^= 1
     const refused = await cli('transfer', 'submit', forged.toString('base64'))
     expect([refused.code, refused.out, refused.err]).toEqual([1, '', expect.stringMatching(/^VAA_(SIGNATURE_INVALID|NO_QUORUM): .*\n→ /)])
-    const list = (await (await fetch(`${url}/v1/transfers`)).json()) as { transfers: unknown[] }
-    expect(list.transfers).toHaveLength(2)
+    // The server lists a while after it has started.
+    const list = async () => ((await (await fetch(`${url}/v1/transfers`)).json()) as { transfers: unknown[] }).transfers
+    await until(async () => (await list()).length >= 2, { timeoutMs: 60_000, everyMs: 500, what: 'the server to list both' })
+    expect(await list()).toHaveLength(2)
   })
 
   test('what nobody works on is told from what the server knows', async () => {
@@ -147,27 +150,46 @@ describe('API and command line on a devnet', () => {
     expect([second.code, second.json()]).toEqual([0, expect.objectContaining({ state: 'delivered' })])
     const late = await cli('transfer', 'cancel', cancelled, '--operator', 'night-shift', '--reason', 'too late')
     expect([late.code, late.err]).toEqual([1, expect.stringContaining('closed already')])
-    const { transfers: rows } = (await cli('transfer', 'list', '--state', 'delivered', '--json')).json() as { transfers: { id: string }[] }
-    expect(rows.map(({ id }) => id).toSorted()).toEqual([cancelled, delivered].toSorted())
-  }, 120_000)
+    const listed = async () => {
+      const { transfers: rows } = (await cli('transfer', 'list', '--state', 'delivered', '--json')).json() as {
+        transfers: { id: string }[]
+      }
+      return rows.map(({ id }) => id).toSorted()
+    }
+    await until(async () => (await listed()).length >= 2, { timeoutMs: 60_000, everyMs: 200, what: 'the server to list both as delivered' })
+    expect(await listed()).toEqual([cancelled, delivered].toSorted())
+  })
 
   test('a lane is listed, shown, paused and resumed', async () => {
     const lane = `evm-1397:${devnet.lanes.find(({ chain }) => chain === 'bsc')!.address.toLowerCase()}`
     const { lanes } = (await cli('lane', 'list', '--json')).json() as { lanes: { lane: string; status: string; next?: number }[] }
     expect(lanes.find((row) => row.lane === lane)).toMatchObject({ chain: 'bsc', status: 'active', next: 2 })
     expect((await cli('lane', 'pause', lane, '--reason', 'key rotation')).code).toBe(0)
-    await expect.poll(async () => (await cli('lane', 'show', lane, '--json')).json()).toMatchObject({ paused: { reason: 'key rotation' } })
+    const shown = async () => (await cli('lane', 'show', lane, '--json')).json()
+    await expect.poll(shown).toMatchObject({ paused: { reason: 'key rotation' } })
     expect((await cli('lane', 'show', lane)).out).toMatch(/^status +paused\nreason +key rotation$/m)
     // By its address: only one chain has it.
     expect((await cli('lane', 'resume', lane.split(':')[1]!)).code).toBe(0)
-    await expect.poll(async () => (await cli('lane', 'show', lane, '--json')).json()).not.toHaveProperty('paused')
+    await expect.poll(shown).not.toHaveProperty('paused')
     const unknown = await cli('lane', 'show', `evm-1:0x${'0'.repeat(40)}`)
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('LANE_NOT_FOUND')])
   })
 
   test('metrics tell what the API did, and how many transfers are where', async () => {
-    const text = await (await fetch(`${url}/metrics`)).text()
-    const counts = Array.from(text.matchAll(/^portage_transfers\{state="(.*)"\} (\d+)$/gm), ([, state, count]) => [state, Number(count)])
+    const scrape = async () => (await fetch(`${url}/metrics`)).text()
+    const countsIn = (metrics: string) =>
+      Array.from(
+        metrics.matchAll(/^portage_transfers\{state="(.*)"\} (\d+)$/gm),
+        ([, state = '', count]) => [state, Number(count)] as const,
+      )
+    // Counted every 30 seconds, and not longer than two: the server may list late, or be too slow for all counts at once.
+    const isCounted = async () => {
+      const { delivered, undone } = Object.fromEntries(countsIn(await scrape()))
+      return delivered === 2 && undone !== undefined
+    }
+    await until(isCounted, { timeoutMs: 150_000, everyMs: 500, what: 'two transfers to be counted as delivered' })
+    const text = await scrape()
+    const counts = countsIn(text)
     expect(counts).toHaveLength(11)
     // One was cancelled, then started again: both of its runs are counted.
     expect(Object.fromEntries(counts)).toMatchObject({ delivered: 2, cancelled: 1, parked: 0, undone: 0 })

@@ -14,7 +14,7 @@ import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 const count = 4
 
 /** What the first of three nodes says alone. */
-describe('a source of the native bridge one of whose nodes is wrong', { timeout: 30_000 }, () => {
+describe('a source of the native bridge one of whose nodes is wrong', () => {
   let world: NativeBridgeWorld
   let source: ScannedSource
   let transfers: readonly Transfer[]
@@ -56,7 +56,7 @@ describe('a source of the native bridge one of whose nodes is wrong', { timeout:
     transfers = await world.transfers(1n, 2n, 3n, 4n)
     const [{ chain: from }, { chain: to }] = await Promise.all([connect('source'), connect('target')])
     source = createNativeSource({ route: world.route, source: from, target: to, startBlock: 0, maxOpen: 10, good: createGoodMessages() })
-  }, 60_000)
+  })
   afterAll(async () => {
     for (const { chain, proxies } of ends.values()) {
       chain.close()

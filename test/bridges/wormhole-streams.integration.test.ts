@@ -5,6 +5,7 @@ import { createTokenBridgeSource } from '../../bridges/wormhole-token-bridge/str
 import type { EvmChain } from '../../chains/evm/index.ts'
 import { devnetGuardians } from '../../devnet/accounts.ts'
 import { type Guardian, startGuardian } from '../../devnet/guardian.ts'
+import { until } from '../../devnet/until.ts'
 import { startUsers } from '../../devnet/users.ts'
 import { digestOf, toUniversal } from '../../devnet/vaa.ts'
 import { chainPlan, deployWormhole, type WormholeChain } from '../../devnet/wormhole.ts'
@@ -53,13 +54,19 @@ describe('a token bridge as a numbered source, on real contracts', () => {
   }
   /** Users wait for their blocks. */
   const sendCoins = async (count: number) => {
-    const sending = startUsers(ethereum, bsc).send(Array.from({ length: count }, () => coin))
-    const mining = setInterval(() => void anvils[0]!.mine(), 100)
-    try {
-      return await sending
-    } finally {
-      clearInterval(mining)
+    let isSent = false
+    const sending = startUsers(ethereum, bsc)
+      .send(Array.from({ length: count }, () => coin))
+      .finally(() => (isSent = true))
+    const mineOne = async () => {
+      await anvils[0]!.mine()
+      return isSent
     }
+    const [sent] = await Promise.all([
+      sending,
+      until(mineOne, { timeoutMs: 120_000, everyMs: 100, what: 'the users to have their blocks' }),
+    ])
+    return sent
   }
 
   beforeAll(async () => {

@@ -6,7 +6,7 @@ import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 const absurd = `0x${(5_000_000).toString(16)}`
 
 /** Blocks that nothing links to ours are one node's word. */
-describe('a node that tells of a head far above the chain’s, for ever', { timeout: 30_000 }, () => {
+describe('a node that tells of a head far above the chain’s, for ever', () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   const proxies: RpcProxy[] = []
   const chains: EvmChain[] = []

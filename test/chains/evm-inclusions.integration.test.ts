@@ -3,8 +3,9 @@ import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import type { Signer } from '../../chains/port.ts'
 import { devnetSigner, head, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+import { hearWarnings } from '../helpers/warnings.ts'
 
-describe('inclusions', { timeout: 20_000 }, () => {
+describe('inclusions', () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   let node: RpcProxy
   let chain: EvmChain
@@ -38,14 +39,16 @@ describe('inclusions', { timeout: 20_000 }, () => {
 
   test('forty that are sent and land in one block cost one read, and none while they wait', async () => {
     await connect()
-    node.requests.length = 0
     const signer = await devnetSigner(accounts++)
     const signed = await Promise.all(Array.from({ length: 40 }, (_, nonce) => signer.sign(payment(signer, nonce))))
     const hashes = signed.map(({ hash }) => hash)
+    // No poll comes between the watch and the send: it would read what nobody has sent yet, and rightly so.
+    chain.heads.stop()
     // Watched first and then sent, as flights do.
     const watches = hashes.map((hash) => chain.watch([hash]))
     expect(new Set((await Promise.all(signed.map(({ raw }) => chain.send(raw)))).map(({ kind }) => kind))).toEqual(new Set(['accepted']))
     node.requests.length = 0
+    await chain.heads.start()
     await expect.poll(() => node.requests.length).toBeGreaterThan(4)
     expect(receiptCalls()).toEqual([])
     await anvil.mine()
@@ -93,7 +96,10 @@ describe('inclusions', { timeout: 20_000 }, () => {
     node.requests.length = 0
     const told = new Promise((resolve) => chain.watch([`0x${'ab'.repeat(32)}`, hash]).onChange(resolve))
     expect(await told).toMatchObject({ kind: 'included', receipt: { hash, block: { height: before + 1 } } })
-    // One for the unknown hash, one for the block's.
+    // One for the unknown hash, with the next poll, and one for the block's; and no third one with the polls after that.
+    await expect.poll(() => receiptCalls().length).toBeGreaterThanOrEqual(2)
+    const polls = node.requests.length
+    await expect.poll(() => node.requests.length).toBeGreaterThan(polls + 1)
     expect(receiptCalls()).toHaveLength(2)
   })
 
@@ -140,8 +146,10 @@ describe('inclusions', { timeout: 20_000 }, () => {
     watch.onChange(() => {
       throw new Error('a bad listener')
     })
+    const warnings = hearWarnings()
     const good = inclusion(watch, (now) => now.kind === 'included' && now.final)
     await anvil.mine(4)
     expect(await good).toMatchObject({ final: true })
+    expect(warnings).toContain('Error: a bad listener')
   })
 })

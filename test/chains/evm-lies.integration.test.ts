@@ -6,7 +6,7 @@ import { deployReverting } from '../helpers/reverting.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 /** A receipt is one node's word. What becomes of it must be true, also where the node lies. */
-describe('receipts that lie', { timeout: 20_000 }, () => {
+describe('receipts that lie', () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   let account = 20
   const proxies: RpcProxy[] = []
@@ -25,10 +25,7 @@ describe('receipts that lie', { timeout: 20_000 }, () => {
   async function connected(count: number): Promise<{ chain: EvmChain; first: RpcProxy; behind: RpcProxy[] }> {
     const behind = await Promise.all(Array.from({ length: count }, () => startRpcProxy(anvil.url)))
     proxies.push(...behind)
-    const chain = testChain(
-      behind.map(({ url }) => url),
-      { timeoutMs: 500 },
-    )
+    const chain = testChain(behind.map(({ url }) => url))
     chains.push(chain)
     await chain.connect()
     return { chain, first: behind[0] as RpcProxy, behind }
@@ -140,7 +137,7 @@ describe('receipts that lie', { timeout: 20_000 }, () => {
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     await head(chain, ({ latest }) => latest.height === height)
     await anvil.mine()
-    await expect.poll(() => watch.inclusion, { timeout: 8_000 }).toMatchObject({ kind: 'included', receipt: { hash } })
+    await expect.poll(() => watch.inclusion).toMatchObject({ kind: 'included', receipt: { hash } })
   })
 
   test('mined before we looked, long ago: denied once, it is asked for again when somebody says that it is in a block', async () => {

@@ -9,7 +9,7 @@ import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 const { address } = devnetAccount(7)
 
-describe('nodes while everything runs', { timeout: 20_000 }, () => {
+describe('nodes while everything runs', () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   const proxies: RpcProxy[] = []
   const chains: EvmChain[] = []
@@ -31,7 +31,7 @@ describe('nodes while everything runs', { timeout: 20_000 }, () => {
   }
 
   async function connected(nodes: readonly EvmNodeOptions[], options: Partial<EvmChainOptions> = {}): Promise<EvmChain> {
-    const chain = testChain([], { nodes, timeoutMs: 500, ...options })
+    const chain = testChain([], { nodes, ...options })
     chains.push(chain)
     await chain.connect()
     return chain
@@ -56,7 +56,7 @@ describe('nodes while everything runs', { timeout: 20_000 }, () => {
     await chain.pendingNonce(signer.address)
     expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
     await expect.poll(() => methods(send)).toEqual(new Set(['eth_chainId', 'eth_sendRawTransaction']))
-    expect(methods(all)).toContain('eth_sendRawTransaction')
+    await expect.poll(() => methods(all)).toContain('eth_sendRawTransaction')
     expect(methods(read)).toContain('eth_getTransactionCount')
     expect(methods(read)).not.toContain('eth_sendRawTransaction')
     expect(methods(hidden)).toEqual(new Set(['eth_chainId']))
@@ -71,7 +71,7 @@ describe('nodes while everything runs', { timeout: 20_000 }, () => {
     const { raw } = await signer.sign(payment(signer, 1))
     for (let round = 0; round < 2; round++) expect(await chain.send(raw)).toMatchObject({ kind: 'refused', error: 'ambiguous' })
     hidden.mode = 'pass'
-    await expect.poll(async () => (await chain.send(raw)).kind, { timeout: 5_000 }).toMatch(/accepted|known/)
+    await expect.poll(async () => (await chain.send(raw)).kind).toMatch(/accepted|known/)
     expect(methods(open)).not.toContain('eth_sendRawTransaction')
     expect(methods(hidden)).toEqual(new Set(['eth_chainId', 'eth_sendRawTransaction']))
   })
@@ -94,7 +94,7 @@ describe('nodes while everything runs', { timeout: 20_000 }, () => {
       first.mode = 'pass'
       first.requests.length = 0
       // The head tracker's next reads are its again.
-      await expect.poll(() => methods(first), { timeout: 8_000 }).toContain('eth_getBlockByNumber')
+      await expect.poll(() => methods(first)).toContain('eth_getBlockByNumber')
     }
     expect(status(chain, 'node-1').failures).toBeGreaterThanOrEqual(2)
     expect(status(chain, 'node-2').failures).toBe(0)
@@ -119,15 +119,15 @@ describe('nodes while everything runs', { timeout: 20_000 }, () => {
     const node = await proxy()
     const chain = await connected([{ url: node.url }], { blockTimeMs: 60_000 })
     node.mode = 429
-    node.retryAfter = '2'
+    node.retryAfter = '6'
+    const before = performance.now()
     await expect(chain.hasCode(address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     node.mode = 'pass'
     node.requests.length = 0
-    const held = Date.now()
     await expect(chain.hasCode(address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     expect(node.requests).toEqual([])
-    await expect.poll(() => chain.hasCode(address).catch(() => 'held'), { timeout: 5_000 }).toBe(false)
-    expect(Date.now() - held).toBeGreaterThan(1_000)
+    await expect.poll(() => chain.hasCode(address).catch(() => 'held')).toBe(false)
+    expect(performance.now() - before).toBeGreaterThanOrEqual(6_000)
   })
 
   test('a limit that comes as a JSON-RPC error counts as one: the next node serves, alone', async () => {
@@ -138,7 +138,8 @@ describe('nodes while everything runs', { timeout: 20_000 }, () => {
     expect(status(chain, 'node-1')).toMatchObject({ state: 'open', failures: 1 })
     first.requests.length = 0
     expect(await chain.hasCode(address)).toBe(false)
-    expect(first.requests).toEqual([])
+    // A probe may go to it, but no call.
+    expect(methods(first)).not.toContain('eth_getCode')
   })
 
   test('over the rate of one node the next one is asked; over that of all, the call waits for its turn', async () => {
@@ -148,7 +149,7 @@ describe('nodes while everything runs', { timeout: 20_000 }, () => {
         { url: first.url, requestsPerSecond: 20 },
         { url: second.url, requestsPerSecond: 20 },
       ],
-      { blockTimeMs: 60_000, timeoutMs: 5_000 },
+      { blockTimeMs: 60_000, timeoutMs: 60_000 },
     )
     const started = Date.now()
     await Promise.all(Array.from({ length: 60 }, () => chain.hasCode(address)))
@@ -238,13 +239,15 @@ describe('nodes while everything runs', { timeout: 20_000 }, () => {
     expect(metrics.render()).toContain('portage_node_up{chain="test",node="extra",use="all"} 1')
     chain.adjustNodes([])
     first.mode = 503
-    await expect.poll(() => status(chain, 'main').failures).toBe(1)
+    await expect.poll(() => status(chain, 'main').failures).toBeGreaterThan(0)
+    // It fails again with each poll: as many as it has just now.
+    const { failures } = status(chain, 'main')
     const text = metrics.render()
     expect(text).toContain('portage_node_up{chain="test",node="extra",use="all"} 0')
     expect(text).toContain('portage_node_up{chain="test",node="main",use="all"} 0')
     expect(text).toContain('portage_node_up{chain="test",node="relay",use="send"} 1')
-    expect(text).toContain('portage_node_failures_total{chain="test",node="main"} 1')
-    expect(text).toMatch(/portage_node_latency_seconds\{chain="test",node="main"\} 0\.\d+/)
+    expect(text).toContain(`portage_node_failures_total{chain="test",node="main"} ${failures}\n`)
+    expect(text).toMatch(/portage_node_latency_seconds\{chain="test",node="main"\} \d/)
     expect(text).not.toMatch(/s3cret|127\.0\.0\.1/)
   })
 })

@@ -9,7 +9,10 @@ import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 const to = devnetAccount(1).address
 
-describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
+/** One node alone waits for the next block, or for four block times: long enough that here it is always the block, and a poll every two seconds. */
+const patient = { blockTimeMs: 4_000 }
+
+describe('verdicts of more than half of the nodes', () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   const proxies: RpcProxy[] = []
   const chains: EvmChain[] = []
@@ -30,7 +33,7 @@ describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
     proxies.push(...behind)
     const chain = testChain(
       behind.map(({ url }) => url),
-      { timeoutMs: 500, ...options },
+      options,
     )
     chains.push(chain)
     await chain.connect()
@@ -42,6 +45,13 @@ describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
   const identity = `0x${'4'.padStart(40, '0')}`
   const word = `0x${'7'.padStart(64, '0')}`
   const lie = `0x${'8'.padStart(64, '0')}`
+
+  /** Height of the node, once the chain is there. */
+  async function heightOf(chain: EvmChain): Promise<number> {
+    const height = Number(await anvil.rpc<string>('eth_blockNumber'))
+    await head(chain, ({ latest }) => latest.height === height)
+    return height
+  }
 
   async function spend(account: number, count: number): Promise<{ hash: string; signingHash: string }[]> {
     const signer = await devnetSigner(account)
@@ -81,7 +91,7 @@ describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
     [1, 2],
     [3, 1],
   ])('the questions of one tick to %i nodes leave together, and those to one node wait for one block together', async (nodes, looks) => {
-    const { chain, behind } = await connected(nodes)
+    const { chain, behind } = await connected(nodes, patient)
     const words = Array.from({ length: 250 }, (_, index) => `0x${index.toString(16).padStart(64, '0')}`)
     const asked = Promise.all(words.map((one) => chain.call(identity, one, 'agreed')))
     if (looks > 1) {
@@ -141,7 +151,7 @@ describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
   })
 
   test('one node alone: two equal answers a block apart', async () => {
-    const { chain, behind } = await connected(1)
+    const { chain, behind } = await connected(1, patient)
     const node = at(behind[0])
     let asked = 0
     node.alter = (method) => {
@@ -159,7 +169,7 @@ describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
   })
 
   test('one node alone that says another thing in each block', async () => {
-    const { chain, behind } = await connected(1)
+    const { chain, behind } = await connected(1, patient)
     let asked = 0
     at(behind[0]).alter = (method) => (method === 'eth_call' ? `0x${(++asked).toString(16).padStart(64, '0')}` : undefined)
     const verdict = chain.call(identity, word, 'agreed').catch((error: unknown) => error)
@@ -174,7 +184,7 @@ describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
     const { chain, behind } = await connected(3)
     const signed = await spend(20, 4)
     await anvil.rpc('anvil_mine', ['0x64'])
-    const { height } = (await head(chain, ({ latest }) => latest.height > 100)).latest
+    const height = await heightOf(chain)
     const { address } = await devnetSigner(20)
     for (const node of behind) node.requests.length = 0
     for (const [nonce, { hash, signingHash }] of signed.entries()) {
@@ -195,11 +205,11 @@ describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
     const [first] = await spend(22, 1)
     await anvil.rpc('anvil_mine', ['0x190'])
     const { address } = await devnetSigner(22)
-    const { latest } = await head(chain, (event) => event.latest.height > 400)
+    const height = await heightOf(chain)
     expect(await chain.mined(address, 0)).toMatchObject(first as object)
     for (const node of behind) {
       node.refuse = (method, params) => {
-        const old = method === 'eth_getTransactionCount' && String(params[1]).startsWith('0x') && Number(params[1]) < latest.height - 128
+        const old = method === 'eth_getTransactionCount' && String(params[1]).startsWith('0x') && Number(params[1]) < height - 128
         return old ? { code: -32000, message: 'missing trie node' } : undefined
       }
     }
@@ -210,8 +220,7 @@ describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
     const { chain, behind } = await connected(3)
     const [first] = await spend(23, 1)
     const { address } = await devnetSigner(23)
-    const height = Number(await anvil.rpc<string>('eth_blockNumber'))
-    await head(chain, ({ latest }) => latest.height >= height)
+    await heightOf(chain)
     for (const [index, field] of ['hash', 'value'].entries()) {
       at(behind[index]).alter = (method, result) => {
         const block = result as { transactions?: Record<string, unknown>[] } | null
@@ -244,7 +253,7 @@ describe('verdicts of more than half of the nodes', { timeout: 20_000 }, () => {
     const { latest } = await head(chain, () => true)
     const asked = { height: 1, hash: (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', ['0x1', false])).hash }
     at(behind[0]).alter = (method, result) =>
-      method === 'eth_getBlockByNumber' && Number((result as { number: string }).number) === 1
+      method === 'eth_getBlockByNumber' && Number((result as { number: string } | null)?.number) === 1
         ? { ...(result as object), hash: `0x${'cd'.repeat(32)}` }
         : undefined
     expect(latest.height).toBeGreaterThan(1)

@@ -6,7 +6,7 @@ import { devnetSigner, inclusion, payment, startManualAnvil, testChain } from '.
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 /** The words are anvil's own: this test fails when a new anvil says something else. */
-describe('what anvil answers to a send', { timeout: 20_000 }, () => {
+describe('what anvil answers to a send', () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   let chain: EvmChain
   let signer: Signer
@@ -86,7 +86,7 @@ describe('what anvil answers to a send', { timeout: 20_000 }, () => {
     /** Sends through two nodes, of which the proxied one, first or last, refuses with this text and passes nothing on. */
     async function sendBeside(message: string, account: number, place: 'first' | 'last'): Promise<SendOutcome> {
       const urls = place === 'first' ? [other.url, anvil.url] : [anvil.url, other.url]
-      const both = testChain(urls, { timeoutMs: 500 })
+      const both = testChain(urls)
       await both.connect()
       other.refuse = (method) => (method === 'eth_sendRawTransaction' ? { code: -32000, message } : undefined)
       const one = await devnetSigner(account)

@@ -30,7 +30,7 @@ describe('a child of the devnet', () => {
     const { kill, childPid } = await parent()
     expect(alive(childPid)).toBe(true)
     kill(signal)
-    await expect.poll(() => alive(childPid), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => alive(childPid)).toBe(false)
   })
 
   it('is killed when it does not heed SIGTERM in time, also when it is stopped', async () => {

@@ -19,7 +19,7 @@ describe('the devnet', () => {
 
   beforeAll(async () => {
     devnet = await startDevnet({ blockTimeSeconds: 0.5, guardians: 19, keysPerChain: 2, inMemory: true, ui: false })
-  }, 60_000)
+  })
 
   afterAll(() => devnet?.stop())
 
@@ -131,7 +131,7 @@ describe('the devnet', () => {
     await expect(redeem(chain, lane, bytes, { unwrap: false })).rejects.toThrow('transaction execution reverted')
     await queueRedeem(chain, lane, bytes, { unwrap: false, nonce: 3 })
     await expect
-      .poll(async () => (await devnet.check(sent)).lanes.find(({ address }) => address === lane.address), { timeout: 10_000 })
+      .poll(async () => (await devnet.check(sent)).lanes.find(({ address }) => address === lane.address))
       .toMatchObject({ transactions: 2, reverted: 1, holes: 1, maxPerBlock: 1 })
     const result = await devnet.check(sent)
     expect(result).toMatchObject({ delivered: 8, lost: 0, revertedTransactions: 1, nonceHoles: 1 })

@@ -11,7 +11,7 @@ describe('the fault proxy', () => {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(5000),
+      signal: AbortSignal.timeout(60_000),
     })
   const call = (method: string, params: readonly unknown[] = [], id = 1) => ({ jsonrpc: '2.0', id, method, params })
   const ask = async (method: string, ...params: unknown[]) => (await (await post(call(method, params))).json()) as Record<string, unknown>
@@ -55,7 +55,7 @@ describe('the fault proxy', () => {
       () => 'answered',
       () => 'cut',
     )
-    await expect.poll(nonce, { timeout: 5000 }).toBe('0x1')
+    await expect.poll(nonce, { timeout: 50_000 }).toBe('0x1')
     proxy.clear()
     expect(await cut).toBe('cut')
     proxy.add({ fault: { kind: 'cut' }, times: 1 })

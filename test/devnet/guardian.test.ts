@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { devnetGuardians } from '../../devnet/accounts.ts'
 import { startAnvil } from '../../devnet/anvil.ts'
 import { startGuardian, type Guardian } from '../../devnet/guardian.ts'
-import { startUsers } from '../../devnet/users.ts'
+import { until } from '../../devnet/until.ts'
+import { startUsers, type SentTransfer } from '../../devnet/users.ts'
 import { chainPlan, deployWormhole, type WormholeChain } from '../../devnet/wormhole.ts'
 
 const ether = 10n ** 18n
@@ -30,16 +31,30 @@ describe('the guardian', () => {
     return Number((await chain.anvil.rpc<{ number: string }>('eth_getBlockByNumber', [tag, false])).number)
   }
 
+  /** A user's transfer in the next block, which is mined for it alone. */
+  async function sendInOneBlock(source: WormholeChain, target: WormholeChain, amount: bigint): Promise<SentTransfer> {
+    const { rpc } = source.anvil
+    const isPending = async () => Number((await rpc<{ pending: string }>('txpool_status')).pending) === 1
+    const [sent] = await Promise.all([
+      startUsers(source, target).send([{ kind: 'coin', amount }]),
+      until(isPending, { timeoutMs: 60_000, what: 'the transfer to be in the pool' }).then(() => rpc('evm_mine')),
+    ])
+    if (!sent[0]) throw new Error('nothing was sent')
+    return sent[0]
+  }
+
   it.each([
     ['finalized', 1],
     ['safe', 201],
   ])('signs only what is %s, so a message that a reorg removed is never signed', async (tag, level) => {
     const { source, target, guardian } = await start(level)
+    // From here on blocks come only when asked for: one that is to go must not become safe before it goes.
+    await source.anvil.rpc('evm_setIntervalMining', [0])
     const snapshot = await source.anvil.rpc('evm_snapshot')
-    const [gone] = await startUsers(source, target).send([{ kind: 'coin', amount: ether }])
+    const gone = await sendInOneBlock(source, target, ether)
     await source.anvil.rpc('evm_revert', [snapshot])
-    const [stays] = await startUsers(source, target).send([{ kind: 'coin', amount: 2n * ether }])
-    if (!gone || !stays) throw new Error('nothing was sent')
+    const stays = await sendInOneBlock(source, target, 2n * ether)
+    await source.anvil.rpc('anvil_mine', ['0x14'])
     expect(stays.sequence).toBe(gone.sequence)
     const block = Number((await source.anvil.rpc<{ blockNumber: string }>('eth_getTransactionReceipt', [stays.txHash])).blockNumber)
     await guardian.waitFor(stays.emitterChain, stays.emitter, stays.sequence)
@@ -57,8 +72,6 @@ describe('the guardian', () => {
     await source.anvil.rpc('evm_revert', [snapshot])
     const [second] = await startUsers(source, target).send([{ kind: 'coin', amount: 2n * ether }])
     expect(second?.sequence).toBe(first.sequence)
-    await expect
-      .poll(() => guardian.find(first.emitterChain, first.emitter, first.sequence)?.digest, { timeout: 10_000 })
-      .not.toBe(before.digest)
+    await expect.poll(() => guardian.find(first.emitterChain, first.emitter, first.sequence)?.digest).not.toBe(before.digest)
   })
 })

@@ -20,7 +20,7 @@ describe('the native bridge of the devnet', () => {
     native = devnet.native
     const { ethereum, bsc } = native.users
     sent = (await Promise.all([ethereum.send([{ amount: 500n }, { amount: 600n }]), bsc.send([{ amount: 500n }])])).flat()
-  }, 60_000)
+  })
 
   afterAll(() => devnet?.stop())
 
@@ -168,7 +168,7 @@ async function send({ anvil, bridge }: NativeBridgeEnd, { address, privateKey }:
   const receipt = await until(
     () => anvil.rpc<{ status: string } | null>('eth_getTransactionReceipt', [hash]).then((one) => one ?? undefined),
     {
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
       what: 'the transaction to be mined',
     },
   )

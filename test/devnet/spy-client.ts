@@ -35,8 +35,8 @@ export function subscribe(address: string, filters: readonly object[] = []): Spy
     get error() {
       return error
     },
-    until: async (count) => void (await until(() => received.length >= count, { timeoutMs: 15_000, what: `${count} messages of the spy` })),
-    ended: () => until(() => error, { timeoutMs: 15_000, what: 'the end of the stream' }),
+    until: async (count) => void (await until(() => received.length >= count, { timeoutMs: 60_000, what: `${count} messages of the spy` })),
+    ended: () => until(() => error, { timeoutMs: 60_000, what: 'the end of the stream' }),
     pause: () => void stream.pause(),
     close() {
       stream.cancel()

@@ -15,7 +15,7 @@ describe('the spy', () => {
 
   beforeEach(async () => {
     // Far above any pause of this process, which is the server and both readers: the quick one is never dropped.
-    spy = await startSpy({ sendTimeoutMs: 2_000 })
+    spy = await startSpy({ sendTimeoutMs: 10_000 })
   })
 
   afterEach(async () => {
@@ -27,7 +27,7 @@ describe('the spy', () => {
     const before = spy.subscribers
     const stream = subscribe(spy.address, filters)
     open.push(stream)
-    await until(() => spy.subscribers > before || stream.error !== undefined, { timeoutMs: 10_000, what: 'the subscription' })
+    await until(() => spy.subscribers > before || stream.error !== undefined, { timeoutMs: 60_000, what: 'the subscription' })
     return stream
   }
 
@@ -76,7 +76,7 @@ describe('the spy', () => {
     const big = new Uint8Array(1_000_000)
     for (let sent = 0; sent < 20; sent++) spy.publish(big, 2, emitterA)
     await quick.until(20)
-    await until(() => spy.subscribers < 2, { timeoutMs: 15_000, what: 'the slow reader to be dropped' })
+    await until(() => spy.subscribers < 2, { timeoutMs: 60_000, what: 'the slow reader to be dropped' })
     expect(spy.subscribers).toBe(1)
     expect(quick.error).toBeUndefined()
   })

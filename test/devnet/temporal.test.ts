@@ -37,7 +37,8 @@ describe('the Temporal dev server', () => {
     expect(server.address).toBe(address)
     const found = await (await client(server)).workflow.getHandle('one').describe()
     expect(found.typedSearchAttributes.get(searchAttributes.TransferState)).toBe('admitting')
-    expect((await fetch(server.uiUrl ?? '')).status).toBe(200)
+    // The Web UI comes up beside the server, not before it.
+    await expect.poll(async () => (await fetch(server.uiUrl ?? '')).status).toBe(200)
   })
 
   it('forgets everything when it is in memory: a wiped Temporal', async () => {
