@@ -3,9 +3,9 @@ import type { SentNativeTransfer } from '../../devnet/native-users.ts'
 import type { PortageOptions, PortageProcess } from '../../devnet/portage.ts'
 import { nativeTransferId } from '../../devnet/sent.ts'
 import { until } from '../../devnet/until.ts'
-import { batchStatusQuery } from '../../temporal/batch.ts'
 import type { TransferStatus } from '../../temporal/messages.ts'
-import { nonceOf, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { untilFlying } from '../helpers/e2e-batches.ts'
+import { nonceOf, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { runCli } from '../cli/run-cli.ts'
 import type { ChainKey, Stage } from '../helpers/e2e.ts'
 import { ledgerId, startStage } from '../helpers/e2e.ts'
@@ -16,7 +16,7 @@ const bridge = 'native-bridge'
  * A fleet without intake, so that the test says when transfers come: through REST, all at once. Towards bsc they share calls, towards ethereum each
  * has its own.
  */
-describe('Completions in batches', () => {
+describe('Completions in batches', { timeout: 300_000 }, () => {
   let stage: Stage
   let api: PortageProcess
   let lane: PortageProcess
@@ -51,7 +51,7 @@ describe('Completions in batches', () => {
       expect([response.status, text]).toEqual([202, expect.any(String)])
       return true
     }
-    await until(accepted, { timeoutMs: 30_000, everyMs: 200, what: `transfer ${nonce} of ${source} to be final` })
+    await until(accepted, { timeoutMs: 90_000, everyMs: 200, what: `transfer ${nonce} of ${source} to be final` })
   }
 
   const address = (chain: ChainKey) => stage.devnet.lanes.find((one) => one.chain === chain)!.address.toLowerCase()
@@ -69,6 +69,13 @@ describe('Completions in batches', () => {
     const most = (values: readonly number[]) => Math.max(...values)
     const [transitions, events] = [all.map((one) => one.transitions), all.map((one) => one.events)]
     return `${mean(transitions)} state transitions (at most ${most(transitions)}), ${mean(events)} events`
+  }
+
+  async function listBatches(): Promise<{ batch: string; state: string; members: number }[]> {
+    const args = ['lane', 'batches', address('bsc'), '--chain', 'bsc', '--closed', '100', '--json', '--config', api.configPath]
+    const { code, out } = await runCli(args, { env: process.env })
+    expect(code).toBe(0)
+    return (JSON.parse(out) as { batches: { batch: string; state: string; members: number }[] }).batches
   }
 
   async function expectOnce(): Promise<void> {
@@ -97,20 +104,24 @@ describe('Completions in batches', () => {
     const batches = batchesOf(batched)
     const transactions = await nonces('bsc')
     expect([await nonces('ethereum'), batchesOf(single).size]).toEqual([60, 0])
-    expect(transactions).toBeLessThanOrEqual(20)
+    // In a block's time, here that of a block, two leave alone and the others together: on a slow machine they come to the lane over more of them.
+    const heights = batched.map(({ delivery }) => delivery?.blockHeight ?? Number.NaN)
+    const blocks = Math.max(...heights) - Math.min(...heights) + 1
+    expect(transactions).toBeLessThanOrEqual(Math.min(40, Math.max(20, 4 * blocks)))
     // All that share a batch share its transaction, and its gas in equal parts.
     for (const id of batches) {
       const members = batched.filter(({ batch }) => batch === id)
       expect(new Set(members.map(({ txHash, nonce, delivery }) => `${txHash} ${nonce} ${delivery?.gasPaid}`)).size).toBe(1)
     }
-    const ended = async () => (await stage.client.workflow.count(`WorkflowType = 'batch' AND ExecutionStatus = 'Running'`)).count === 0
-    await until(ended, { timeoutMs: 20_000, everyMs: 200, what: 'every batch to have been told that it is over' })
-    const { code, out } = await runCli(
-      ['lane', 'batches', address('bsc'), '--chain', 'bsc', '--closed', '100', '--json', '--config', api.configPath],
-      { env: process.env },
+    // The list lags behind what began as behind what ended.
+    const listed = await until(
+      async () => {
+        const rows = await listBatches()
+        const done = new Set(rows.flatMap(({ batch, state }) => (state === 'done' ? [batch] : [])))
+        return done.size === rows.length && [...batches].every((id) => done.has(id)) && rows
+      },
+      { timeoutMs: 60_000, everyMs: 200, what: 'every batch to be listed, and to have been told that it is over' },
     )
-    const listed = (JSON.parse(out) as { batches: { batch: string; state: string; members: number }[] }).batches
-    expect([code, new Set(listed.map(({ state }) => state))]).toEqual([0, new Set(['done'])])
     expect(new Set(listed.map(({ batch }) => batch))).toEqual(batches)
     expect(listed.reduce((sum, { members }) => sum + members, 0)).toBe(batched.filter(({ batch }) => batch !== undefined).length)
     console.info(
@@ -128,17 +139,7 @@ describe('Completions in batches', () => {
     const transfers = await initiate('ethereum', 23)
     await stopMining(anvil)
     await Promise.all(transfers.map(submit))
-    const running = async () => {
-      const members: string[][] = []
-      for await (const { workflowId } of stage.client.workflow.list({ query: `WorkflowType = 'batch' AND ExecutionStatus = 'Running'` }))
-        members.push((await stage.client.workflow.getHandle(workflowId).query(batchStatusQuery)).members)
-      return members
-    }
-    const allSent = async () => {
-      const [members, pool] = await Promise.all([running(), pooled(anvil, address('bsc'))])
-      return pool.length - members.length + members.flat().length === transfers.length && { pool, members }
-    }
-    const { pool: held, members } = await until(allSent, { timeoutMs: 60_000, everyMs: 300, what: 'all of them to be in the pool' })
+    const { pool: held, members } = await untilFlying(stage, transfers.length)
     const [cancelled] = members.flat().map((intentId) => intentId.replace(/[/]1$/, '')) as [string]
     await stage.end(lane, 'SIGKILL')
     lane = await start('lane', { name: 'lane-again' })

@@ -11,6 +11,7 @@ import { chainQueue, transferId } from '../../temporal/names.ts'
 import { runCli } from '../cli/run-cli.ts'
 import type { ChainKey, Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
+import { settingsReach } from '../helpers/e2e-settings.ts'
 
 const bridge = 'native-bridge'
 
@@ -20,9 +21,10 @@ interface Answer {
 }
 
 /** A network without Wormhole, and a fleet without intake: transfers are handed in by hand, by their numbers. */
-describe('The native bridge both ways', () => {
+describe('The native bridge both ways', { timeout: 300_000 }, () => {
   let stage: Stage
   let api: PortageProcess
+  let fleet: readonly PortageProcess[]
   const sent: SentNativeTransfer[] = []
 
   const nativeOnly: PortageOptions['configure'] = (config) => ({
@@ -60,14 +62,15 @@ describe('The native bridge both ways', () => {
         if (answer.status === 503 && answer.body.error?.code === 'NATIVE_NOT_FINAL') return false
         return answer
       },
-      { timeoutMs: 30_000, everyMs: 200, what: `transfer ${transfer.nonce} of ${transfer.source} to be final` },
+      { timeoutMs: 90_000, everyMs: 200, what: `transfer ${transfer.nonce} of ${transfer.source} to be final` },
     )
 
   beforeAll(async () => {
     stage = await startStage({ native: 'fixed' })
     const start = (role: NonNullable<PortageOptions['role']>) => stage.portage({ role, name: role, configure: nativeOnly })
-    const [first] = await Promise.all([start('api'), start('lanes'), start('chain'), start('lane')])
-    api = first
+    const processes = await Promise.all([start('api'), start('lanes'), start('chain'), start('lane')])
+    fleet = processes
+    api = processes[0]
   })
   afterAll(() => stage?.close())
 
@@ -102,6 +105,7 @@ describe('The native bridge both ways', () => {
     const halt = (...args: string[]) =>
       runCli([...args, '--bridge', bridge, '--by', 'a test', '--config', api.configPath], { env: { ...process.env, ...stage.devnet.env } })
     expect(await halt('halt', '--reason', 'a test')).toMatchObject({ code: 0 })
+    await settingsReach(stage, ...fleet)
     await submit(one)
     await stage.reaches(idFor(one), 'waiting')
     expect(await show()).toMatchObject({ state: 'waiting', mip61: 'transfer_initiated' })

@@ -6,12 +6,13 @@ import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { sendUnattested } from '../helpers/e2e-token.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
+import { untilWithdrawn } from '../helpers/e2e-withdrawn.ts'
 
 /**
  * Every workflow task replays its history from the first event: what is not deterministic fails here. PORTAGE_E2E_NO_CACHE=1 runs every
  * file that uses the stage so.
  */
-describe('Without a workflow cache', () => {
+describe('Without a workflow cache', { timeout: 300_000 }, () => {
   let stage: Stage
 
   beforeAll(async () => {
@@ -45,6 +46,7 @@ describe('Without a workflow cache', () => {
     const [cancelled] = (await stage.send('ethereum', [transfers[0]!])) as [Sent]
     const [call] = await inPool(anvil, lane, 1)
     await stage.client.workflow.getHandle(cancelled.id).signal('cancel', { operator: 'night-shift', reason: 'a test' })
+    await untilWithdrawn(stage, 'bsc', call!.nonce)
     await mineDearUntil(anvil, call!.maxFeePerGas * 3n, lane, call!.nonce + 1)
     await startMining(anvil)
     await mine(anvil, 3)

@@ -10,7 +10,7 @@ import { startStage } from '../helpers/e2e.ts'
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
 /** Finality is 16 blocks behind the head, so that there is time for a reorganisation. Transfers go to bsc. */
-describe('Someone else delivers, and blocks that go away', () => {
+describe('Someone else delivers, and blocks that go away', { timeout: 300_000 }, () => {
   let stage: Stage
   let outsider: string
   let lane: string
@@ -20,14 +20,15 @@ describe('Someone else delivers, and blocks that go away', () => {
     redeemSoon(target(), stage.devnet.outsiders.bsc, await stage.vaa(sent), tipWei ? { tipWei } : {})
   const mined = (hash: string) =>
     until(async () => (await target().anvil.rpc('eth_getTransactionReceipt', [hash])) !== null, {
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
       what: `${hash} to be mined`,
     })
   const notes = ({ timeline }: TransferStatus) => timeline.map(({ note }) => note)
   const byOutsider = (txHash: string) => ({ state: 'delivered', delivery: { by: outsider, ours: false, txHash } })
 
   beforeAll(async () => {
-    stage = await startStage({ consistencyLevel: 200, slotsInAnEpoch: 8 })
+    // No audit meanwhile: it would find what the spy does not tell, before it is delivered by somebody else.
+    stage = await startStage({ consistencyLevel: 200, slotsInAnEpoch: 8, auditMinutes: 60 })
     outsider = stage.devnet.outsiders.bsc.address
     lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
     await Promise.all(Object.values(stage.devnet.chains).map(({ anvil }) => mine(anvil, 20)))
@@ -40,11 +41,12 @@ describe('Someone else delivers, and blocks that go away', () => {
     const oldHash = await redeem(old)
     await mined(oldHash)
     await mine(target().anvil, 20)
-    portage = await stage.portage()
     await stopMining(target().anvil)
     const youngHash = await redeem(young)
     await mine(target().anvil)
-    for (const one of [old, young]) expect((await stage.submit(portage, await stage.vaa(one))).status).toBe(202)
+    portage = await stage.portage()
+    // It may have found them by itself: the source counts what it has published.
+    for (const one of [old, young]) expect([200, 202]).toContain((await stage.submit(portage, await stage.vaa(one))).status)
     expect(await stage.outcomes([old])).toMatchObject([byOutsider(oldHash)])
     // In a block that is not final, it is believed but not over.
     const waiting = await stage.reaches(young.id, 'included')
@@ -83,13 +85,13 @@ describe('Someone else delivers, and blocks that go away', () => {
     await anvil.rpc('anvil_reorg', [2, []])
     expect(await anvil.rpc('eth_getTransactionReceipt', [theirs])).toBeNull()
     await startMining(anvil)
-    await until(() => redeemed(sent), { timeoutMs: 30_000, everyMs: 100, what: 'our delivery to be in a block' })
+    await until(() => redeemed(sent), { timeoutMs: 90_000, everyMs: 100, what: 'our delivery to be in a block' })
     await mine(anvil, 16)
     const [end] = await stage.outcomes([sent])
     expect(end).toMatchObject({ state: 'delivered', delivery: { by: lane, ours: true } })
     await expectDelivered(stage)
     await stage.devnet.guardian.spy.start()
-    await until(() => stage.devnet.guardian.spy.subscribers > 0, { timeoutMs: 30_000, what: 'Portage to listen to the spy again' })
+    await until(() => stage.devnet.guardian.spy.subscribers > 0, { timeoutMs: 60_000, what: 'Portage to listen to the spy again' })
   })
 
   test('in a block that is reorganised out with ours in it: ours are sent again at their nonces and deliver, once', async () => {
@@ -101,12 +103,16 @@ describe('Someone else delivers, and blocks that go away', () => {
     const theirs = await redeem(sent[0], 50_000_000_000n)
     await mine(anvil, 2)
     const includes = async () => ((await stage.lane('bsc')).observed?.latest ?? 0) > ours[1]!.nonce
-    await until(includes, { timeoutMs: 20_000, what: 'the lane to see its transactions in a block' })
+    await until(includes, { timeoutMs: 60_000, what: 'the lane to see its transactions in a block' })
+    const { blockHash, blockNumber } = await anvil.rpc<{ blockHash: string; blockNumber: string }>('eth_getTransactionReceipt', [theirs])
+    for (const { hash } of ours) expect(await anvil.rpc('eth_getTransactionReceipt', [hash])).toMatchObject({ blockHash })
     await anvil.rpc('anvil_reorg', [2, []])
-    for (const hash of [theirs, ...ours.map(({ hash }) => hash)]) expect(await anvil.rpc('eth_getTransactionReceipt', [hash])).toBeNull()
+    // Blocks come again by themselves, so that ours may already be in another one.
+    expect(await anvil.rpc('eth_getBlockByNumber', [blockNumber, false])).not.toMatchObject({ hash: blockHash })
+    expect(await anvil.rpc('eth_getTransactionReceipt', [theirs])).toBeNull()
     await startMining(anvil)
     await until(async () => (await Promise.all(sent.map(redeemed))).every(Boolean), {
-      timeoutMs: 30_000,
+      timeoutMs: 90_000,
       everyMs: 100,
       what: 'both deliveries',
     })

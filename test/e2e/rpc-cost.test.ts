@@ -22,18 +22,21 @@ const mostPerTransfer = 5
 /** The head with the finalized tag twice (a block may be skipped and filled), three reads of one lane, the market. */
 const mostPerBlock = 8
 
+const blockMs = 500
+
 let stage: Stage
 let portage: PortageProcess
 
 beforeAll(async () => {
   // Audits of streams come by the clock: what they ask is no part of a transfer.
-  stage = await startStage({ consistencyLevel: 200, window: 128, auditMinutes: 60 })
+  stage = await startStage({ blockTimeSeconds: blockMs / 1_000, consistencyLevel: 200, window: 128, auditMinutes: 60 })
   portage = await stage.portage()
 })
 
 afterAll(() => stage?.close())
 
 interface Reading {
+  readonly at: number
   readonly height: number
   readonly calls: ReadonlyMap<string, number>
 }
@@ -43,7 +46,7 @@ async function reading(): Promise<Reading> {
   const calls = new Map(
     [...text.matchAll(/^portage_rpc_calls_total\{chain="bsc",method="(\w+)"\} (\d+)/gm)].map(([, m = '', n]) => [m, Number(n)]),
   )
-  return { calls, height: Number(/^portage_head_height\{chain="bsc"\} (\d+)/m.exec(text)?.[1]) }
+  return { at: Date.now(), calls, height: Number(/^portage_head_height\{chain="bsc"\} (\d+)/m.exec(text)?.[1]) }
 }
 
 /** Delivers so many at once, so many times; what the target chain was asked meanwhile. */
@@ -54,7 +57,8 @@ async function cost(count: number, rounds = 1) {
     await delivered()
   }
   const after = await reading()
-  const blocks = after.height - before.height
+  // The head is asked for so often in a block's time, whether there is a block or not: a node that is busy is late with its own.
+  const blocks = Math.max(after.height - before.height, (after.at - before.at) / blockMs)
   const spent = [...after.calls].map(([method, calls]) => [method, calls - (before.calls.get(method) ?? 0)] as const)
   const sum = (perBlock: boolean) =>
     spent.filter(([method]) => perBlockMethods.includes(method) === perBlock).reduce((total, [, calls]) => total + calls, 0)
@@ -84,4 +88,4 @@ test('RPC calls per transfer and per block are the same with 10 and with 200 tra
     expect(one.perBlock).toBeLessThanOrEqual(mostPerBlock)
   }
   expect(many.perTransfer).toBeLessThanOrEqual(few.perTransfer + 0.5)
-})
+}, 400_000)

@@ -5,11 +5,12 @@ import { until } from '../../devnet/until.ts'
 import { runCli } from '../cli/run-cli.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
+import { settingsReach } from '../helpers/e2e-settings.ts'
 
 const [there, back] = ['native-bridge:ethereum:bsc', 'native-bridge:bsc:ethereum']
 
 /** What operators see of a stream that works, and an audit by hand of one that nobody feeds. */
-describe('A native bridge', () => {
+describe('A native bridge', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
 
@@ -34,12 +35,17 @@ describe('A native bridge', () => {
 
   test('has a stream each way, with a watermark that rises, in the list and in the metrics', async () => {
     await send(5n, 6n, 7n)
-    await until(async () => (await view())['completed_nonce_height'] === '3', { timeoutMs: 60_000, what: 'the watermark to be 3' })
-    const { streams } = (await stream('list')).answer as { streams: { stream: string; lag: number }[] }
+    await until(async () => (await view())['completed_nonce_height'] === '3', { timeoutMs: 90_000, what: 'the watermark to be 3' })
+    // The list lags behind what began, and the cursor behind the head on a machine that is busy.
+    const caughtUp = async () => {
+      const { streams } = (await stream('list')).answer as { streams: { stream: string; lag?: number }[] }
+      return streams.length > 1 && (streams.find((row) => row.stream === there)?.lag ?? Infinity) < 30 && streams
+    }
+    const streams = await until(caughtUp, { timeoutMs: 60_000, what: 'both streams to be listed, and the cursor near the head' })
     expect(streams.map((row) => row.stream)).toEqual([back, there])
     expect(streams[1]).toMatchObject({ open: 0, parked: 0, gaps: {}, alarms: [], completed_nonce_height: '3', lag: expect.any(Number) })
-    expect(streams[1]?.lag).toBeLessThan(30)
-    expect(await metric(portage, `portage_stream_completed_nonce_height{stream="${there}"}`)).toBe('3')
+    const height = `portage_stream_completed_nonce_height{stream="${there}"}`
+    await until(async () => (await metric(portage, height)) === '3', { timeoutMs: 60_000, what: 'the metric of the watermark' })
     expect(await metric(portage, `portage_stream_alarm{stream="${there}",kind="forked"}`)).toBe('0')
     expect(await metric(portage, 'portage_chain_quorum{chain="ethereum"}')).toBe('1')
   })
@@ -57,9 +63,10 @@ describe('A native bridge', () => {
     const halt = (...argv: string[]) =>
       runCli([...argv, '--all', '--reason', 'a test', '--config', portage.configPath], { env: { ...process.env, ...stage.devnet.env } })
     expect(await halt('halt')).toMatchObject({ code: 0 })
+    await settingsReach(stage, portage)
     const [one] = await send(8n)
     const id = nativeTransferId(one!)
-    await until(async () => (await view())['open'] === 1, { timeoutMs: 30_000, what: 'the transfer to be open' })
+    await until(async () => (await view())['open'] === 1, { timeoutMs: 90_000, what: 'the transfer to be open' })
     await stage.end(portage)
     const [api] = await Promise.all([stage.portage({ role: 'api', name: 'api' }), stage.portage({ role: 'lanes', name: 'lanes' })])
     await stage.temporal('workflow', 'terminate', '--workflow-id', id, '--reason', 'a test')
@@ -69,7 +76,7 @@ describe('A native bridge', () => {
       const { code, answer } = await stream('audit', there)
       return answer['started'] === 1 && { code, answer }
     }
-    expect(await until(again, { timeoutMs: 60_000, what: 'the audit to start it again' })).toMatchObject({ code: 0, answer: { gaps: 0 } })
+    expect(await until(again, { timeoutMs: 90_000, what: 'the audit to start it again' })).toMatchObject({ code: 0, answer: { gaps: 0 } })
     expect((await stage.client.workflow.getHandle(id).describe()).status.name).toBe('RUNNING')
     // By an API that feeds no stream.
     const isOpen = async () => (await metric(api, `portage_stream_open{stream="${there}"}`)) === '1'

@@ -6,15 +6,16 @@ import type { StreamState } from '../../domain/stream.ts'
 import { cancelSignal } from '../../temporal/messages.ts'
 import { streamStatusQuery, streamWorkflowId } from '../../temporal/stream.ts'
 import { startStage, type Stage } from '../helpers/e2e.ts'
+import { settingsReach } from '../helpers/e2e-settings.ts'
 
 const known = { bridges: ['native-bridge'], lanes: [], nodes: { ethereum: [], bsc: [] } }
 const scope = { bridge: 'native-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }
 
-describe('how transfers of a stream end, or wait, without a delivery', () => {
+describe('how transfers of a stream end, or wait, without a delivery', { timeout: 400_000 }, () => {
   let stage: Stage
   beforeAll(async () => {
     stage = await startStage({ native: 'fixed', wormhole: false })
-  }, 120_000)
+  })
   afterAll(() => stage?.close())
 
   const stateOf = () =>
@@ -25,16 +26,17 @@ describe('how transfers of a stream end, or wait, without a delivery', () => {
         const state = await stateOf()
         return wanted(state) && state
       },
-      { timeoutMs: 60_000, everyMs: 200, what },
+      { timeoutMs: 120_000, everyMs: 200, what },
     )
 
   it('a cancelled one is an exception with who and why, one above the cap is parked in sight, the rest is delivered', async () => {
-    await stage.portage()
+    const portage = await stage.portage()
     const by = { by: 'ops', reason: 'a test' }
     await until(() => changeSettings(stage.client, known, { ...by, orders: [{ kind: 'halt', scope }] }), {
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
       what: 'the halt',
     })
+    await settingsReach(stage, portage)
     const users = stage.devnet.native?.users.ethereum
     if (!users) throw new Error('the devnet has no native bridge')
     // A day lets in less than a quarter of the insurance fund, which has 10^17.

@@ -8,14 +8,16 @@ import type { StreamState } from '../../domain/stream.ts'
 import { streamStatusQuery, streamWorkflowId } from '../../temporal/stream.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
+import { runsOf } from '../helpers/e2e-runs.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
+import { settingsReach } from '../helpers/e2e-settings.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const guardians = devnetGuardians(1)
 
 /** The guardians of a message are replaced while it waits, and their set expires: nobody relays that any more but with newer signatures. */
-describe('A VAA whose guardian set has expired', () => {
+describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
   let sent: Sent[]
@@ -40,6 +42,7 @@ describe('A VAA whose guardian set has expired', () => {
     stage = await startStage()
     portage = await stage.portage({ configure: (config) => ({ ...config, streams: { ...config.streams, auditMinutes: 0.05 } }) })
     await cli('halt', '--chain', 'bsc')
+    await settingsReach(stage, portage)
     sent = await stage.send('ethereum', [coin, coin, coin])
     await Promise.all(sent.map(({ id }) => stage.reaches(id, 'waiting')))
   })
@@ -50,16 +53,17 @@ describe('A VAA whose guardian set has expired', () => {
     await upgradeGuardians(ethereum, guardians, 1)
     await upgradeGuardians(bsc, guardians, 1)
     await cli('unhalt', '--chain', 'bsc')
-    const parked = await Promise.all(sent.map(({ id }) => stage.reaches(id, 'parked', 90_000)))
+    const parked = await Promise.all(sent.map(({ id }) => stage.reaches(id, 'parked', 120_000)))
     expect(parked.map(({ code }) => code)).toEqual(sent.map(() => 'GUARDIAN_SET_EXPIRED'))
     const isTold = async () => (await state()).open.filter(({ parked: code }) => code === 'GUARDIAN_SET_EXPIRED').length === sent.length
-    await until(isTold, { timeoutMs: 20_000, what: 'the stream to show them as parked' })
+    await until(isTold, { timeoutMs: 60_000, what: 'the stream to show them as parked' })
   })
 
   test('is replaced by a copy of the new set that the spy tells', async () => {
     const [first] = sent as [Sent]
     const message = messageOf(first)
     const copy = signVaa(message, guardians, undefined, 1)
+    await until(() => stage.devnet.guardian.spy.subscribers > 0, { timeoutMs: 60_000, what: 'Portage to listen to the spy' })
     stage.devnet.guardian.spy.publish(copy.bytes, message.emitterChain, message.emitter)
     expect((await stage.reaches(first.id, 'delivered')).delivery).toMatchObject({ ours: true })
   })
@@ -78,12 +82,8 @@ describe('A VAA whose guardian set has expired', () => {
     stage.devnet.guardian.treat(() => 'mute')
     const [quiet] = (await stage.send('ethereum', [coin])) as [Sent]
     await Promise.all([third, quiet].map(({ id }) => stage.reaches(id, 'delivered')))
-    await until(async () => (await state()).open.length === 0, { timeoutMs: 20_000, what: 'nothing to be open' })
+    await until(async () => (await state()).open.length === 0, { timeoutMs: 60_000, what: 'nothing to be open' })
     await expectDelivered(stage)
-    for (const { id } of stage.sent) {
-      const runs: string[] = []
-      for await (const { runId } of stage.client.workflow.list({ query: `WorkflowId = '${id}'` })) runs.push(runId)
-      expect(runs).toHaveLength(1)
-    }
+    for (const { id } of stage.sent) expect(await runsOf(stage, id)).toBe(1)
   })
 })

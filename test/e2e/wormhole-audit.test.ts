@@ -9,7 +9,7 @@ import { startStage } from '../helpers/e2e.ts'
 const coins = (count: number) => Array.from({ length: count }, () => ({ kind: 'coin', amount: 10n ** 16n }) as const)
 
 /** An audit by hand of an emitter that no intake feeds: what it finds, it starts. */
-describe('portage stream audit of a Wormhole stream', () => {
+describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
   let stream: string
@@ -34,7 +34,7 @@ describe('portage stream audit of a Wormhole stream', () => {
     await stage.outcomes(first)
     const sequence = String(first[0]?.sequence)
     const isProved = async () => (await show()).view['completed_nonce_height'] === sequence
-    await until(isProved, { timeoutMs: 60_000, what: 'the watermark' })
+    await until(isProved, { timeoutMs: 90_000, what: 'the watermark' })
     await stage.end(portage)
     portage = await stage.portage({ role: 'lanes', name: 'lanes' })
   })
@@ -45,11 +45,11 @@ describe('portage stream audit of a Wormhole stream', () => {
     const upTo = String(sent.at(-1)?.sequence)
     const counted = async () => {
       const { code, answer } = await audit()
-      return answer['upTo'] === upTo && { code, answer }
+      return code === 0 && answer['upTo'] === upTo && answer['gaps'] === 0 && answer
     }
-    // The count is of the finalized state.
-    const { code, answer } = await until(counted, { timeoutMs: 60_000, everyMs: 500, what: 'the count to be final' })
-    expect([code, answer['gaps'], answer['undone'], answer['height']]).toEqual([0, 0, 0, expect.any(Number)])
+    // The count is of the finalized state, and a server of the network may be slow once.
+    const answer = await until(counted, { timeoutMs: 90_000, everyMs: 500, what: 'the count to be final, without a gap' })
+    expect([answer['undone'], answer['height']]).toEqual([0, expect.any(Number)])
     expect((await show()).open.map(({ number }) => number)).toEqual(sent.map(({ sequence }) => String(sequence)))
     for (const { id } of sent) expect(await isRunning(id)).toBe(true)
     expect(await audit()).toMatchObject({ code: 0, answer: { stream, upTo, gaps: 0, started: 0, completed: 0, closed: 0, undone: 0 } })
@@ -59,8 +59,8 @@ describe('portage stream audit of a Wormhole stream', () => {
     const [one] = stage.sent.slice(-1)
     const id = one?.id ?? ''
     await stage.temporal('workflow', 'terminate', '--workflow-id', id, '--reason', 'a test')
-    const isListed = async () => (await stage.client.workflow.count(`WorkflowId = '${id}' AND ExecutionStatus = 'Running'`)).count === 0
-    await until(isListed, { timeoutMs: 30_000, what: 'the visibility store to know it' })
+    const isListed = async () => (await stage.client.workflow.count(`WorkflowId = '${id}' AND ExecutionStatus = 'Terminated'`)).count === 1
+    await until(isListed, { timeoutMs: 60_000, what: 'the visibility store to know it' })
     expect(await audit()).toMatchObject({ code: 0, answer: { started: 1, gaps: 0 } })
     expect(await isRunning(id)).toBe(true)
   })

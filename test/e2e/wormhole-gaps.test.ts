@@ -10,6 +10,7 @@ import type { StreamState, StreamView } from '../../domain/stream.ts'
 import { tellStream } from '../../intake/streams/stream-calls.ts'
 import { streamStatusQuery, streamViewQuery, streamWorkflowId } from '../../temporal/stream.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
+import { runsOf } from '../helpers/e2e-runs.ts'
 import type { ChainKey, Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
 
@@ -24,7 +25,7 @@ function muteAllBut(count: number): () => Treatment {
 }
 
 /** What a spy forgets, Portage finds: by the core contract's count, and by the servers of the network; long before its next audit. */
-describe('Wormhole messages that the spy does not tell', () => {
+describe('Wormhole messages that the spy does not tell', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
 
@@ -36,35 +37,26 @@ describe('Wormhole messages that the spy does not tell', () => {
   const state = (chain?: ChainKey): Promise<StreamState> => handle(chain).query(streamStatusQuery)
   const last = (sent: readonly SentTransfer[]) => String(sent.at(-1)?.sequence)
   /** Everything up to there is delivered, or needs no delivery. */
-  const isProved = (sent: readonly SentTransfer[], timeoutMs = 60_000) =>
+  const isProved = (sent: readonly SentTransfer[], timeoutMs = 120_000) =>
     until(async () => BigInt((await view()).completedNumber ?? -1) >= BigInt(last(sent)), {
       timeoutMs,
       everyMs: 200,
       what: 'the watermark',
     })
   /** Everything up to there is started, if not delivered yet: the last test waits for that. */
-  const isFound = (sent: readonly SentTransfer[], timeoutMs = 60_000) => {
+  const isFound = (sent: readonly SentTransfer[], timeoutMs = 120_000) => {
     const look = async () => {
       const { next, gaps } = await view()
       return BigInt(next) > BigInt(last(sent)) && Object.keys(gaps).length === 0
     }
     return until(look, { timeoutMs, everyMs: 200, what: 'the gaps to be closed' })
   }
-  const isListening = () => until(() => stage.devnet.guardian.spy.subscribers === 1, { timeoutMs: 20_000, what: 'the subscription' })
+  const isListening = () => until(() => stage.devnet.guardian.spy.subscribers === 1, { timeoutMs: 60_000, what: 'the subscription' })
   const configure = (config: ConfigInput) => ({ ...config, streams: { ...config.streams, auditMinutes: 60 } })
   const gapsOf = async (name: string) =>
     (await state()).gaps.filter((gap) => gap.state === name).flatMap(({ from, to }) => (from === to ? [from] : [from, to]))
   /** How many runs each of them had. */
-  const runsOf = async (sent: readonly SentTransfer[]) => {
-    const counts = await Promise.all(
-      (await stage.identify(sent)).map(async ({ id }) => {
-        let runs = 0
-        for await (const _ of stage.client.workflow.list({ query: `WorkflowId = '${id}'` })) runs++
-        return runs
-      }),
-    )
-    return counts
-  }
+  const runsOfAll = async (sent: readonly SentTransfer[]) => Promise.all((await stage.identify(sent)).map(({ id }) => runsOf(stage, id)))
   const signed = (sent: readonly SentTransfer[]) => stage.identify(sent)
   const all: SentTransfer[] = []
   const send = async (transfers: readonly UserTransfer[]) => {
@@ -101,7 +93,7 @@ describe('Wormhole messages that the spy does not tell', () => {
     await signed(sent)
     await guardian.spy.start()
     await isFound(sent)
-    expect(await runsOf(sent)).toEqual([1, 1, 1, 1])
+    expect(await runsOfAll(sent)).toEqual([1, 1, 1, 1])
   })
 
   test('those that a spy drops because they are not read in time', async () => {
@@ -114,10 +106,10 @@ describe('Wormhole messages that the spy does not tell', () => {
       for (let count = 0; count < 20; count++) guardian.spy.publish(junk, 2, toUniversal(chains.ethereum.tokenBridge))
       const sent = await send(coins(3))
       await signed(sent)
-      await until(() => guardian.spy.subscribers === 0, { timeoutMs: 30_000, what: 'the spy to drop the reader' })
+      await until(() => guardian.spy.subscribers === 0, { timeoutMs: 60_000, what: 'the spy to drop the reader' })
       process.kill(portage.pid, 'SIGCONT')
       await isFound(sent)
-      expect(await runsOf(sent)).toEqual([1, 1, 1])
+      expect(await runsOfAll(sent)).toEqual([1, 1, 1])
     } finally {
       process.kill(portage.pid, 'SIGCONT')
     }
@@ -130,7 +122,7 @@ describe('Wormhole messages that the spy does not tell', () => {
     guardian.treat(() => (++count % 2 === 1 ? 'mute' : 'sign'))
     const sent = await send(coins(4))
     await isFound(sent)
-    expect(await runsOf(sent)).toEqual([1, 1, 1, 1])
+    expect(await runsOfAll(sent)).toEqual([1, 1, 1, 1])
   })
 
   test('from Wormholescan, where the guardians do not answer', async () => {
@@ -152,7 +144,7 @@ describe('Wormhole messages that the spy does not tell', () => {
     const sent = await send(coins(12))
     await isFound(sent)
     expect(guardian.api.early - early).toBe(0)
-    expect(await runsOf(sent)).toEqual(sent.map(() => 1))
+    expect(await runsOfAll(sent)).toEqual(sent.map(() => 1))
   })
 
   test('what the Governor holds is called so, and delivered when it lets go', async () => {
@@ -162,10 +154,15 @@ describe('Wormhole messages that the spy does not tell', () => {
     const sent = await send(coins(3))
     const numbers = sent.slice(0, 2).map(({ sequence }) => String(sequence))
     await until(async () => (await gapsOf('held')).join() === numbers.join(), {
-      timeoutMs: 30_000,
+      timeoutMs: 90_000,
       what: 'the gaps to be held',
     })
-    expect(await view()).toMatchObject({ blockedBy: { number: String(sent[0]?.sequence), why: 'held' } })
+    // As soon as what was found in the tests before is delivered.
+    const isBlocked = async () => {
+      const { blockedBy } = await view()
+      return blockedBy?.number === String(sent[0]?.sequence) && blockedBy.why === 'held'
+    }
+    await until(isBlocked, { timeoutMs: 90_000, what: 'the first of them to hold the watermark up' })
     guardian.release()
     await isFound(sent)
   })
@@ -178,14 +175,17 @@ describe('Wormhole messages that the spy does not tell', () => {
     guardian.treat(({ sequence }) => (sequence === lost?.sequence ? 'miss' : 'sign'))
     const sent = await send(coins(2))
     const number = String(lost?.sequence)
-    await until(async () => (await gapsOf('unobserved')).includes(number), { timeoutMs: 30_000, what: 'the gap' })
+    await until(async () => (await gapsOf('unobserved')).includes(number), { timeoutMs: 90_000, what: 'the gap' })
     await stage.outcomes(await signed(sent))
-    const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
-    const stream = (await view()).stream
-    expect(metrics).toContain(`portage_stream_gaps{stream="${stream}",state="unobserved"} 1`)
-    expect(Number(metrics.match(new RegExp(`portage_stream_oldest_gap_seconds{stream="${stream}"} (\\S+)`))?.[1])).toBeGreaterThan(0)
+    const { stream } = await view()
+    const isTold = async () => {
+      const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
+      const age = Number(metrics.match(new RegExp(`portage_stream_oldest_gap_seconds{stream="${stream}"} (\\S+)`))?.[1])
+      return metrics.includes(`portage_stream_gaps{stream="${stream}",state="unobserved"} 1`) && age > 0
+    }
+    await until(isTold, { timeoutMs: 60_000, everyMs: 200, what: 'the metrics to tell of one gap that grows old' })
     const below = String(BigInt(number) - 1n)
-    await until(async () => (await view()).completedNumber === below, { timeoutMs: 20_000, what: 'the watermark to stand below it' })
+    await until(async () => (await view()).completedNumber === below, { timeoutMs: 60_000, what: 'the watermark to stand below it' })
     await tellStream(stage.client, stream, { requests: [{ kind: 'skip', number, by: 'test', reason: 'nobody saw it' }] })
     await isProved(sent)
     expect((await state()).exceptions).toMatchObject([{ number, outcome: 'skipped', by: 'test' }])
@@ -208,10 +208,11 @@ describe('Wormhole messages that the spy does not tell', () => {
     }
     await stage.outcomes(sent)
     await isProved(sent)
-    expect(await runsOf(sent)).toEqual([1, 1])
+    expect(await runsOfAll(sent)).toEqual([1, 1])
   })
 
   test('nothing was delivered twice, and no number is left', async () => {
+    await until(async () => (await view()).open === 0, { timeoutMs: 90_000, what: 'nothing to be open' })
     const { gaps, open, alarms } = await view()
     expect({ gaps, open, alarms }).toEqual({ gaps: {}, open: 0, alarms: [] })
     await expectDelivered(stage, await signed(all))

@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { FaultRule } from '../../devnet/fault-rules.ts'
+import { afterAll, afterEach, beforeAll, describe, test } from 'vitest'
+import type { ActiveRule, FaultRule } from '../../devnet/fault-rules.ts'
 import type { AnySent } from '../../devnet/sent.ts'
 import { until } from '../../devnet/until.ts'
 import { expectAllProved, sendNatives } from '../helpers/e2e-native.ts'
@@ -25,9 +25,14 @@ const storms: readonly (readonly [string, FaultRule])[] = [
   ['have a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
+/** An audit may have found by the table what the logs did not tell yet; the live scan comes there all the same. */
+function haveStruck(rules: readonly ActiveRule[]): Promise<unknown> {
+  return until(() => rules.some(({ strikes }) => strikes > 0), { timeoutMs: 90_000, what: 'the fault to have struck' })
+}
+
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 
-describe('sources that are told of wrongly', () => {
+describe('sources that are told of wrongly', { timeout: 600_000 }, () => {
   let stage: Stage
   const sent: AnySent[] = []
 
@@ -53,7 +58,7 @@ describe('sources that are told of wrongly', () => {
       return (active?.strikes ?? 0) > 0
     }
     // A node that was found to be slow or behind is asked last for a while.
-    await until(struck, { timeoutMs: 120_000, what: 'the fault to have struck' })
+    await until(struck, { timeoutMs: 180_000, what: 'the fault to have struck' })
   })
 
   test.each(storms)('all nodes %s', async (_, rule) => {
@@ -61,9 +66,9 @@ describe('sources that are told of wrongly', () => {
     sent.push(...(await sendNatives(stage, 'ethereum', 3)))
     // A finality that stands still for ever is none.
     if (rule.fault.kind === 'finality-behind')
-      await until(() => active.some(({ strikes }) => strikes > 5), { timeoutMs: 30_000, what: 'a lag' })
+      await until(() => active.some(({ strikes }) => strikes > 5), { timeoutMs: 90_000, what: 'a lag' })
     await expectAllProved(stage, sent)
-    expect(active.reduce((sum, { strikes }) => sum + strikes, 0)).toBeGreaterThan(0)
+    await haveStruck(active)
   })
 
   test('all nodes refuse ranges of more than one block, when there are more to read', async () => {
@@ -73,10 +78,10 @@ describe('sources that are told of wrongly', () => {
     const refused = stage.devnet.nodes.ethereum.map((node) => node.add({ fault: { kind: 'log-range', blocks: 1, ...tooMany } }))
     sent.push(...(await sendNatives(stage, 'ethereum', 3)))
     const from = await height()
-    await until(async () => (await height()) >= from + 6, { timeoutMs: 60_000, what: 'blocks that nobody calls final' })
+    await until(async () => (await height()) >= from + 6, { timeoutMs: 90_000, what: 'blocks that nobody calls final' })
     for (const rule of lag) rule.end()
     await expectAllProved(stage, sent)
-    expect(refused.reduce((sum, { strikes }) => sum + strikes, 0)).toBeGreaterThan(0)
+    await haveStruck(refused)
   })
 
   test('the spy drops its readers, and says meanwhile what they never hear', async () => {
@@ -102,7 +107,7 @@ describe('sources that are told of wrongly', () => {
     for (const { emitterChain, emitter, sequence } of missed) await guardian.waitFor(emitterChain, emitter, sequence)
     await guardian.spy.start()
     const asked = () => keepers.reduce((sum, { requests }) => sum + requests.length, 0) > before
-    await until(asked, { timeoutMs: 60_000, what: 'them to be asked' })
+    await until(asked, { timeoutMs: 120_000, what: 'them to be asked' })
     for (const keeper of keepers) keeper.trouble()
     sent.push(...missed)
     await expectAllProved(stage, sent)

@@ -5,7 +5,8 @@ import type { AnySent } from '../../devnet/sent.ts'
 import { until } from '../../devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { connectTemporal } from '../../workers/temporal.ts'
-import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { untilFlying } from '../helpers/e2e-batches.ts'
+import { startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectAllProved, sendNatives, untilDelivered } from '../helpers/e2e-native.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { ledgerId, startStage } from '../helpers/e2e.ts'
@@ -34,13 +35,17 @@ describe('histories that fit nothing, of all that transfers need', () => {
     const ordered = await changeSettings(stage.client, known, { by: 'night-shift', reason: 'a test', orders: [halt] })
     await stopMining(anvil)
     sent.push(...(await sendCoins(stage, 3)), ...(await sendNatives(stage, 'ethereum', 8)))
-    // Three coins, two that leave alone, and a batch.
-    await inPool(anvil, stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address ?? '', 6)
+    // Three coins, and of the others some alone and some together.
+    await untilFlying(stage, 11)
     await stage.end(portage, 'SIGKILL')
 
-    const runs = new Map<string, string>()
-    for await (const { workflowId, runId } of stage.client.workflow.list({ query: open })) runs.set(workflowId, runId)
-    expect([...runs.keys()].map((id) => id.split(':')[0])).toEqual(expect.arrayContaining(['lane', 'stream', 'settings', 'batch']))
+    const listed = async () => {
+      const found = new Map<string, string>()
+      for await (const { workflowId, runId } of stage.client.workflow.list({ query: open })) found.set(workflowId, runId)
+      const types = new Set([...found.keys()].map((id) => id.split(':')[0]))
+      return ['lane', 'stream', 'settings', 'batch'].every((type) => types.has(type)) && found
+    }
+    const runs = await until(listed, { timeoutMs: 60_000, everyMs: 200, what: 'all of them to be listed' })
     const temporal = await connectTemporal({ address: stage.devnet.temporal.address, namespace: 'default' }, silentLogger())
     try {
       await spoil(temporal, [...runs.keys()])
@@ -51,10 +56,10 @@ describe('histories that fit nothing, of all that transfers need', () => {
     await startSound(stage)
     const ledger = ledgerId(stage.devnet, 'bsc')
     const isMended = async () => (await stage.client.workflow.getHandle(ledger).describe()).runId !== runs.get(ledger)
-    await until(isMended, { timeoutMs: 90_000, everyMs: 200, what: 'the lane to be mended' })
+    await until(isMended, { timeoutMs: 150_000, everyMs: 200, what: 'the lane to be mended' })
     await startMining(anvil)
     sent.push(...(await sendCoins(stage, 2)), ...(await sendNatives(stage, 'ethereum', 2)))
     await expectAllProved(stage, sent)
     expect(await readSettings(stage.client)).toMatchObject({ version: ordered.after.version, halts: [{ by: 'night-shift' }] })
-  }, 300_000)
+  }, 600_000)
 })

@@ -1,0 +1,28 @@
+import { until } from '../../devnet/until.ts'
+import { batchStatusQuery } from '../../temporal/batch.ts'
+import { pooled, type Pooled } from './e2e-chain.ts'
+import type { Stage } from './e2e.ts'
+
+/** Transactions of a lane that wait in the pool, and the members of the batches among them, by batch. */
+export interface Flying {
+  readonly pool: readonly Pooled[]
+  readonly members: readonly (readonly string[])[]
+}
+
+/** Resolves when so many calls of bsc's first lane are in the pool, those that share a transaction counted one by one, and some of them do. */
+export function untilFlying(stage: Stage, calls: number): Promise<Flying> {
+  const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address.toLowerCase() ?? ''
+  const look = async () => {
+    const [members, pool] = await Promise.all([batchMembers(stage), pooled(stage.devnet.chains.bsc.anvil, lane)])
+    return members.length > 0 && pool.length - members.length + members.flat().length === calls && { pool, members }
+  }
+  return until(look, { timeoutMs: 90_000, everyMs: 300, what: `${calls} calls to be in the pool, some of them in one transaction` })
+}
+
+/** Of the batches that run, as far as the server lists them. */
+async function batchMembers({ client }: Stage): Promise<string[][]> {
+  const members: string[][] = []
+  for await (const { workflowId } of client.workflow.list({ query: `WorkflowType = 'batch' AND ExecutionStatus = 'Running'` }))
+    members.push((await client.workflow.getHandle(workflowId).query(batchStatusQuery)).members)
+  return members
+}

@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises'
+import { readSettings } from '../../api/settings.ts'
+import type { PortageProcess } from '../../devnet/portage.ts'
+import { until } from '../../devnet/until.ts'
+import type { Stage } from './e2e.ts'
+
+/**
+ * Resolves when all of these processes work by the settings as they are now. They ask for them every two seconds: what is sent before that may be
+ * delivered past a halt. Read from their logs, since only a process with the role `api` has metrics.
+ */
+export async function settingsReach({ client }: Pick<Stage, 'client'>, ...processes: readonly PortageProcess[]): Promise<void> {
+  const { version } = await readSettings(client)
+  const known = async () => (await Promise.all(processes.map(knownVersion))).every((one) => one >= version)
+  await until(known, { timeoutMs: 60_000, everyMs: 100, what: `version ${version} of the settings to reach every process` })
+}
+
+async function knownVersion({ logFile }: PortageProcess): Promise<number> {
+  const lines = (await readFile(logFile, 'utf8')).split('\n').filter((line) => line.includes('"message":"settings"'))
+  return lines.map((line) => (JSON.parse(line) as { version: number }).version).at(-1) ?? 0
+}
