@@ -61,12 +61,13 @@ test('of all transfers that run, the one that waits for nothing is found, and st
     ),
   )
   const begun = async () => (await Promise.all(handles.map((one) => one.describe()))).every(({ historyLength }) => historyLength >= 4)
-  await until(begun, { timeoutMs: 20_000, what: 'all to wait' })
-  const listed = async () => (await client.workflow.count(`WorkflowType = 'transfer' AND ${TransferState.name} = 'parked'`)).count === 1
-  await until(listed, { timeoutMs: 20_000, what: 'the list to know of them' })
+  await until(begun, { timeoutMs: 60_000, what: 'all to wait' })
+  const count = async (which: string) => (await client.workflow.count(`WorkflowType = 'transfer' AND ${TransferState.name} ${which}`)).count
+  const listed = async () => (await count(`= 'parked'`)) === 1 && (await count(`!= 'parked'`)) === 3
+  await until(listed, { timeoutMs: 60_000, what: 'the list to know of them' })
 
   // As long as it may still be between two tasks it is let be; so are another chain's, and those that have only just begun.
-  expect(await createIdleTransfers(client).find('bsc', Date.now() + 1_000)).toEqual([])
+  expect(await createIdleTransfers(client, 600_000).find('bsc', Date.now() + 1_000)).toEqual([])
   const idle = createIdleTransfers(client, -5_000)
   expect(await idle.find('ethereum', Date.now() + 1_000)).toEqual([])
   expect(await idle.find('bsc', Date.now() - 600_000)).toEqual([])

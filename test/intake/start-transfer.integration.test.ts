@@ -12,6 +12,7 @@ import { startTokenBridge, type TokenBridgeWorld } from '../helpers/token-bridge
 import { altered } from '../helpers/vaa.ts'
 
 const bridge = 'wormhole-token-bridge'
+const patience = { timeout: 60_000 }
 
 describe('the door', () => {
   let world: TokenBridgeWorld
@@ -32,7 +33,7 @@ describe('the door', () => {
     await world?.stop()
   })
 
-  const newDoor = () => createDoor({ bridges: new Map([[bridge, world.bridge()]]), client, startTimeoutMs: 2_000 })
+  const newDoor = (startTimeoutMs = 60_000) => createDoor({ bridges: new Map([[bridge, world.bridge()]]), client, startTimeoutMs })
   const describeIt = (id: string) => client.workflow.getHandle(id).describe()
   const runs = async (id: string) => {
     const { runId } = await describeIt(id)
@@ -132,11 +133,13 @@ describe('the door', () => {
   // Last: the server is stopped.
   it('loses nothing of what the spy says while Temporal is down', async () => {
     const spy = await startSpy()
+    // One that does not wait for long for a server that is gone.
+    const hasty = newDoor(2_000)
     const intake = createSpyIntake({
       bridge,
       address: spy.address,
       filters: [],
-      door,
+      door: hasty,
       logger: silentLogger(),
       metrics: createMetrics(),
       retry: { firstMs: 50, mostMs: 500 },
@@ -148,17 +151,17 @@ describe('the door', () => {
     }
     try {
       intake.start()
-      await expect.poll(() => spy.subscribers).toBe(1)
+      await expect.poll(() => spy.subscribers, patience).toBe(1)
       say()
-      await expect.poll(() => intake.health.started).toBe(1)
+      await expect.poll(() => intake.health.started + intake.health.known, patience).toBe(1)
       await temporal.kill('SIGKILL')
       const heard = Array.from({ length: 30 }, say)
       await expect
-        .poll(() => intake.health, { timeout: 20_000 })
+        .poll(() => intake.health, patience)
         .toMatchObject({ received: 31, kept: 30, problem: expect.stringContaining('Temporal') })
-      expect(await codeOfAsync(() => door.submit(bridge, world.message().bytes))).toBe('TEMPORAL_UNAVAILABLE')
+      expect(await codeOfAsync(() => hasty.submit(bridge, world.message().bytes))).toBe('TEMPORAL_UNAVAILABLE')
       await temporal.restart()
-      await expect.poll(() => intake.health, { timeout: 60_000 }).toMatchObject({ kept: 0, refused: {}, problem: undefined })
+      await expect.poll(() => intake.health, patience).toMatchObject({ kept: 0, refused: {}, problem: undefined })
       // A start whose answer was lost with the connection has happened all the same: its next try finds it known.
       expect(intake.health.started + intake.health.known).toBe(31)
       for (const { sequence, emitter, digest } of heard) {

@@ -45,7 +45,7 @@ describe('checkpoints in a folder', () => {
       const ended = new Promise((resolve) => child.on('exit', resolve))
       try {
         const before = last
-        last = await until(async () => (await read()) > before + 3 && read(), { timeoutMs: 30_000, everyMs: 1, what: 'it to write' })
+        last = await until(async () => (await read()) > before + 3 && read(), { timeoutMs: 90_000, everyMs: 1, what: 'it to write' })
       } finally {
         child.kill('SIGKILL')
         await ended

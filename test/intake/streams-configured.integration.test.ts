@@ -6,7 +6,7 @@ describe('a config that changes while its stream runs', () => {
   let setting: ScannedSetting
   beforeAll(async () => {
     setting = await startScannedSetting()
-  }, 120_000)
+  })
   afterAll(() => setting?.stop())
 
   it('is taken over by the next process; an order outranks it until it is taken back', async () => {

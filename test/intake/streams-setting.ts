@@ -151,7 +151,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
           return agent
         },
         state,
-        shows: (wanted, what, timeoutMs = 40_000) => {
+        shows: (wanted, what, timeoutMs = 90_000) => {
           let last: StreamView | undefined
           const look = async () => {
             last = viewStream(await state())
@@ -188,7 +188,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
           const execution = { workflowId: streamWorkflowId(stream) }
           await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution: execution })
           const isLost = async () => (await queryState(client, stream)) === undefined
-          await until(isLost, { timeoutMs: 20_000, what: `${stream} to be forgotten` })
+          await until(isLost, { timeoutMs: 60_000, what: `${stream} to be forgotten` })
         },
       }
     },

@@ -63,7 +63,7 @@ export async function startBatchSetting(): Promise<BatchSetting> {
       const bridges: Bridges = new Map([[bridge, native]])
       const agent = new LaneAgent({ chain, signer: world.relayer, ledger: ledgers.line(config), logger, config, bumpAfterBlocks: 3 })
       agent.start()
-      await until(() => agent.view?.synced, { timeoutMs: 30_000, everyMs: 20, what: 'the lane to be synced' })
+      await until(() => agent.view?.synced, { timeoutMs: 60_000, everyMs: 20, what: 'the lane to be synced' })
       const batches = new Batches({ client, agent, logger })
       const steps = { bridges, chain, settings, fees: () => ({}) }
       const batching = createBatching({ ...steps, agent, batches, patienceMs: 1_000 })

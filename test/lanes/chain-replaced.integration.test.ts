@@ -34,7 +34,7 @@ test('a replaced chain halts the lane, says so, and is worked on from its own be
   }
   await until(denied, { ...patience, everyMs: 300, what: 'the ledger to be told' })
   await until(() => agent.load.flying === 0, { ...patience, what: 'the old flights to end' })
-  expect(await agent.acquire(want('too early'), { again: false, timeoutMs: 5_000 })).toMatchObject({ kind: 'refused', why: 'replaced' })
+  expect(await agent.acquire(want('too early'), { again: false, timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'replaced' })
   expect((await ledger()).next).toBe(1)
 
   expect(await setting.ledgers.order(lane, { kind: 'reset', id: 'o' })).toEqual({ kind: 'done' })
@@ -48,7 +48,7 @@ test('a replaced chain halts the lane, says so, and is worked on from its own be
   const flight = await launched(agent, want('on the new chain'))
   expect(flight.nonce).toBe(0)
   await setting.anvil.mine()
-  expect(await flight.until(({ kind }) => kind === 'included', 20_000)).toBe(true)
+  expect(await flight.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
   // It still is the chain that it knows: not to be reset again.
   await mining(async () => (await ledger()).observed?.final !== undefined, 'a final block of the new chain')
   expect(await setting.ledgers.order(lane, { kind: 'reset', id: 'o' })).toMatchObject({ kind: 'refused', why: 'conflict' })

@@ -23,7 +23,7 @@ describe('The directory of lanes', () => {
     const config = { lane: laneOf(devnetAccount(keys++)), window: 8, fillAfterBlocks: 100, minimumBalance }
     const line = ledgers.line(config)
     line.observe({ latest: 0, finalized: 0, height: 10, hash: '0x0a', balance: '1000', claims: [], since: 1, pending: 0 })
-    await until(() => line.view?.synced, { timeoutMs: 20_000, what: 'the ledger to be synced' })
+    await until(() => line.view?.synced, { timeoutMs: 60_000, what: 'the ledger to be synced' })
     return config.lane
   }
 
@@ -63,7 +63,7 @@ describe('The directory of lanes', () => {
     try {
       const both = directory([dead, quiet])
       expect(await both.open()).toEqual([dead, quiet])
-      await until(async () => !(await both.standing(dead)).open, { timeoutMs: 60_000, everyMs: 1_000, what: 'the dead lane to be missed' })
+      await until(async () => !(await both.standing(dead)).open, { timeoutMs: 120_000, everyMs: 1_000, what: 'the dead lane to be missed' })
       expect(await both.standing(dead)).toMatchObject({ why: 'unserved', detail: expect.stringContaining(laneQueue(dead)) })
       expect(await both.open()).toEqual([quiet])
       // Where nothing but workers is missing, work waits in the queue: it goes on with the first that comes.
@@ -72,5 +72,5 @@ describe('The directory of lanes', () => {
       worker.shutdown()
       await running
     }
-  }, 90_000)
+  })
 })

@@ -7,7 +7,7 @@ import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner, networkId } from '../helpers/evm.ts'
 import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
 
-const patience = { timeoutMs: 20_000 }
+const patience = { timeoutMs: 60_000 }
 
 /** One nonce on its way, on a real chain whose blocks a test mines, with a real ledger. */
 describe('A flight', () => {
@@ -36,7 +36,7 @@ describe('A flight', () => {
   }
 
   /** Blocks without room, one after the other, each seen by the chain's tracker, until it is so. Returns how many it took. */
-  async function passUntil(what: string, look: () => Promise<boolean> | boolean, most = 30): Promise<number> {
+  async function passUntil(what: string, look: () => Promise<boolean> | boolean, most = 100): Promise<number> {
     for (let blocks = 0; blocks < most; blocks++) {
       if (await until(look, { timeoutMs: 400, what }).catch(() => false)) return blocks
       await setting.passBlock()
@@ -57,8 +57,9 @@ describe('A flight', () => {
     })
     await setting.mine(3)
     expect(await becomes(flight, (state) => state.kind === 'included' && state.final)).toMatchObject({ receipt: { from: signer.address } })
-    await until(async () => (await ledger()).entries['0'] === undefined, { ...patience, what: 'the entry to end' })
+    await setting.mineUntil(async () => (await ledger()).entries['0'] === undefined, 'the entry to end')
     expect(await ledger()).toMatchObject({ next: 1, counts: { granted: 1, attempts: 0, foreign: 0 } })
+    await setting.mineUntil(() => agent.load.flying === 0, 'the flight to be over')
     expect(agent.load).toEqual({ waiting: 0, flying: 0 })
   })
 
@@ -115,7 +116,8 @@ describe('A flight', () => {
   })
 
   test('falls out of its block in a reorganisation and is mined again', async () => {
-    const agent = await fresh()
+    // However many blocks pass until it is sent again, it is not raised: the same bytes are looked for.
+    const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const flight = await launched(agent, want('reorganised'))
     await setting.mine()
     const first = await becomes(flight, ({ kind }) => kind === 'included')
@@ -139,8 +141,8 @@ describe('A flight', () => {
     await setting.mine()
     // In a block, but not final: no verdict yet.
     expect(flight.state.kind).toBe('flying')
-    for (let block = 0; block < 4; block++) await setting.mine()
-    expect(await becomes(flight, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'foreign' })
+    await setting.mineUntil(() => flight.state.kind !== 'flying', 'a verdict')
+    expect(flight.state).toEqual({ kind: 'spent', by: 'foreign' })
     // The lane goes on behind it.
     expect((await launched(agent, want('after the robbery'))).nonce).toBe(1)
   })
@@ -175,9 +177,8 @@ describe('A flight', () => {
     await setting.mine(3)
     expect(await becomes(flight, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
     // A zombie of the cancelled try gets nothing, once this process has forgotten the flight.
-    await setting.mine()
-    await until(() => agent.load.flying === 0, { ...patience, what: 'the flight to be over' })
-    expect(await agent.acquire(one, { again: false, timeoutMs: 5_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
+    await setting.mineUntil(() => agent.load.flying === 0, 'the flight to be over')
+    expect(await agent.acquire(one, { again: false, timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
   })
 
   test('an orphan, whose owner nobody drives, ends with a no-op of whoever serves the lane', async () => {

@@ -39,7 +39,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     const line = ledgers.line(config)
     const handle = ledgers.temporal.client.workflow.getHandle(laneWorkflowId(config.lane))
     line.observe(observation({ pending: 0 }))
-    await until(() => line.view?.synced, { timeoutMs: 20_000, what: 'the ledger to be synced' })
+    await until(() => line.view?.synced, { timeoutMs: 60_000, what: 'the ledger to be synced' })
     const ask = async (name: string) => nonceOf(await line.ask(grant(name)))
     expect(await ask('a')).toBe(0)
     await handle.signal(pauseSignal, { reason: 'a test' })
@@ -52,7 +52,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
   /** The process looks at the account, as it does when it hears that the ledger has not. */
   async function look(line: Ledger, height: number, changes: Partial<Observation>) {
     line.observe(observation({ height, hash: `0x${height}`, ...changes }))
-    await until(() => (line.view?.height ?? 0) >= height, { timeoutMs: 20_000, what: `the ledger to hear of block ${height}` })
+    await until(() => (line.view?.height ?? 0) >= height, { timeoutMs: 60_000, what: `the ledger to hear of block ${height}` })
   }
 
   test('to its first task: what it had refused is not given, what it had given is not given again', async () => {
@@ -87,7 +87,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     const config: LaneConfig = { lane: laneOf(devnetAccount(60 + lanes++)), window: 8, fillAfterBlocks: 100 }
     const line = ledgers.line(config, { updatesPerRun: 2 })
     line.observe(observation({ pending: 0 }))
-    await until(() => line.view?.synced, { timeoutMs: 20_000, what: 'the ledger to be synced' })
+    await until(() => line.view?.synced, { timeoutMs: 60_000, what: 'the ledger to be synced' })
     const ask = async (name: string) => nonceOf(await line.ask(grant(name)))
     expect([await ask('a'), await ask('b')]).toEqual([0, 1])
     await resetRun(ledgers.temporal, laneWorkflowId(config.lane), 'first')

@@ -49,7 +49,7 @@ describe('The line to a ledger', () => {
 
   async function synced(line: Ledger): Promise<Ledger> {
     line.observe(observation())
-    await until(() => line.view?.synced, { timeoutMs: 20_000, what: 'the ledger to be synced' })
+    await until(() => line.view?.synced, { timeoutMs: 60_000, what: 'the ledger to be synced' })
     return line
   }
 
@@ -59,7 +59,7 @@ describe('The line to a ledger', () => {
     const before = counting.sent
     const asks = upTo(300).map((index) => line.ask(grant(`coalesced-${index}`)))
     // Others come while the first update is on its way.
-    await until(() => counting.sent > before, { timeoutMs: 5_000, everyMs: 1, what: 'the first update to leave' })
+    await until(() => counting.sent > before, { timeoutMs: 60_000, everyMs: 1, what: 'the first update to leave' })
     asks.push(...upTo(100).map((index) => line.ask(grant(`later-${index}`))))
     const nonces = (await Promise.all(asks)).map(nonceOf)
     expect(nonces.toSorted((a, b) => a - b)).toEqual(upTo(400))
@@ -106,7 +106,7 @@ describe('The line to a ledger', () => {
       const answers = await Promise.all(upTo(3).map((index) => line.ask(grant(`${round}-${index}`))))
       nonces.push(...answers.map(nonceOf))
     }
-    expect(await runs()).toBeGreaterThanOrEqual(3)
+    await until(async () => (await runs()) >= 3, { timeoutMs: 60_000, what: 'three runs to be listed' })
     expect(nonces.toSorted((a, b) => a - b)).toEqual(upTo(nonces.length))
     expect(await ledgers.state(one.lane)).toMatchObject({ next: nonces.length, counts: { granted: nonces.length } })
   })

@@ -7,7 +7,7 @@ import { devnetSigner, head, startManualAnvil, testChain } from '../helpers/evm.
 import { startRpcProxy, type RpcProxy } from '../helpers/rpc-proxy.ts'
 import { laneOf, launched, startLedgers, want, type Ledgers } from './setting.ts'
 
-const patience = { timeoutMs: 20_000 }
+const patience = { timeoutMs: 60_000 }
 const nonsense = 1_000_000
 
 let ledgers: Ledgers
@@ -48,13 +48,13 @@ test('a node that counts a million nonces too many, alone, takes none from the l
     }
     await until(() => lies > 2 || anvil.mine().then(() => false), { ...patience, everyMs: 300, what: 'the lie to be read' })
     if (first) first.alter = undefined
-    expect(await flight.until(({ kind }) => kind === 'included', 20_000)).toBe(true)
+    expect(await flight.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
     const later = await launched(agent, want('after'))
     expect(later.nonce).toBe(1)
     await anvil.mine()
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     await head(chain, ({ latest }) => latest.height >= height)
-    expect(await later.until(({ kind }) => kind === 'included', 20_000)).toBe(true)
+    expect(await later.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
     const told = async () => (await ledgers.state(config.lane)).observed?.latest === 2
     await until(async () => (await told()) || anvil.mine().then(() => false), {
       ...patience,
@@ -66,4 +66,4 @@ test('a node that counts a million nonces too many, alone, takes none from the l
     agent.stop()
     chain.close()
   }
-}, 120_000)
+})

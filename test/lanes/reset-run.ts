@@ -31,5 +31,5 @@ export async function resetRun(
     const last = (await after.fetchHistory()).events?.at(-1)
     return !last?.workflowTaskScheduledEventAttributes && !last?.workflowTaskStartedEventAttributes
   }
-  await until(isWorkedOff, { timeoutMs: 20_000, what: `the reset of ${workflowId} to be worked off` })
+  await until(isWorkedOff, { timeoutMs: 60_000, what: `the reset of ${workflowId} to be worked off` })
 }

@@ -119,6 +119,11 @@ export interface LaneSetting {
   passBlock(): Promise<void>
   /** A block with all that is in the pool. Resolves when the tracker has it. */
   mine(blocks?: number): Promise<void>
+  /**
+   * Block after block, as on a chain that goes on, until it is so. An agent that still reads its account at one block looks at it again only with
+   * the next: who waits for what it reads can't do with a last block.
+   */
+  mineUntil(look: () => Promise<boolean | undefined> | boolean | undefined, what: string): Promise<unknown>
   stop(): Promise<void>
 }
 
@@ -145,7 +150,11 @@ export async function startLaneSetting(): Promise<LaneSetting> {
   const agents: LaneAgent[] = []
   const seen = async () => {
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
-    await until(() => (chain.heads.current?.latest.height ?? 0) >= height, { timeoutMs: 10_000, what: `block ${height} to be seen` })
+    await until(() => (chain.heads.current?.latest.height ?? 0) >= height, { timeoutMs: 60_000, what: `block ${height} to be seen` })
+  }
+  const mine = async (blocks?: number) => {
+    await anvil.mine(blocks)
+    await seen()
   }
   const gasLimit = (limit: number) => anvil.rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`])
   return {
@@ -167,7 +176,7 @@ export async function startLaneSetting(): Promise<LaneSetting> {
       })
       agents.push(agent)
       agent.start()
-      await until(() => (synced ? agent.view?.synced : agent.view !== undefined), { timeoutMs: 20_000, what: 'the lane to be synced' })
+      await until(() => (synced ? agent.view?.synced : agent.view !== undefined), { timeoutMs: 60_000, what: 'the lane to be synced' })
       return agent
     },
     async passBlock() {
@@ -176,10 +185,8 @@ export async function startLaneSetting(): Promise<LaneSetting> {
       await gasLimit(60_000_000)
       await seen()
     },
-    async mine(blocks) {
-      await anvil.mine(blocks)
-      await seen()
-    },
+    mine,
+    mineUntil: (look, what) => until(async () => (await look()) || mine().then(() => false), { timeoutMs: 90_000, everyMs: 50, what }),
     async stop() {
       for (const agent of agents) agent.stop()
       chain.close()
@@ -212,7 +219,7 @@ export function want(name: string, changes: Partial<Want> = {}): Want {
 }
 
 /** The nonce of a want, or an error that says why it got none. */
-export async function acquired(agent: LaneAgent, one: Want, timeoutMs = 10_000): Promise<Flight> {
+export async function acquired(agent: LaneAgent, one: Want, timeoutMs = 60_000): Promise<Flight> {
   const result = await agent.acquire(one, { again: false, timeoutMs })
   if (result.kind === 'refused') throw new Error(`${one.owner.intentId} was refused: ${result.why}, ${result.detail}`)
   return result.flight

@@ -18,7 +18,7 @@ export async function spoil({ client, connection }: Temporal, workflowIds: reado
       const timers = async () => (await handle.fetchHistory()).events?.filter((event) => event.timerStartedEventAttributes).length ?? 0
       const before = await timers()
       await handle.signal('spoil', (await handle.describe()).runId)
-      await until(async () => (await timers()) > before, { timeoutMs: 30_000, what: `a command too many in ${id}` })
+      await until(async () => (await timers()) > before, { timeoutMs: 60_000, what: `a command too many in ${id}` })
     }
   })
 }

@@ -41,7 +41,7 @@ test('a transfer whose history does not fit what it did fails, so that it can be
     const args: [TransferInput] = [{ transfer }]
     await temporal.client.workflow.start('transfer', { workflowId: id, taskQueue: options.taskQueue, args })
     await until(async () => (await handle.query<{ state: string }>('status')).state === 'waiting', {
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
       what: 'the transfer to wait',
     })
   })
@@ -53,7 +53,7 @@ test('a transfer whose history does not fit what it did fails, so that it can be
   })
   await after.runUntil(async () => {
     const failed = async () => (await handle.describe()).status.name === 'FAILED'
-    await until(failed, { timeoutMs: 60_000, what: 'the transfer to have failed' })
+    await until(failed, { timeoutMs: 90_000, what: 'the transfer to have failed' })
   })
   expect((await handle.describe()).status.name).toBe('FAILED')
 })
@@ -74,7 +74,7 @@ test('an audit fails as well: the schedule would start no other while it stands'
   await after.runUntil(async () => {
     await handle.signal('nobody heeds this')
     const failed = async () => (await handle.describe()).status.name === 'FAILED'
-    await until(failed, { timeoutMs: 60_000, what: 'the audit to have failed' })
+    await until(failed, { timeoutMs: 90_000, what: 'the audit to have failed' })
   })
   expect((await handle.describe()).status.name).toBe('FAILED')
 })

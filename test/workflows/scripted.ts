@@ -35,7 +35,7 @@ export const transfer: Transfer = {
 }
 export const landed: Landed = { nonce: 7, txHash: '0x07', blockHeight: 9, blockHash: '0x09', gasPaid: '1', attempts: 1 }
 export const timing = { grantMs: 0, sentMs: 0, includedMs: 0 }
-export const patience = { timeoutMs: 30_000, everyMs: 20 }
+export const patience = { timeoutMs: 60_000, everyMs: 20 }
 
 /** What the steps of a test answer. */
 export interface Script {

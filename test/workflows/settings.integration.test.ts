@@ -138,7 +138,7 @@ describe('The settings', () => {
     }
     watches.forEach((watch, index) => watch.subscribe((settings) => seen[index as 0 | 1].push(settings)))
     const { after } = await change(halt('bsc'))
-    await until(() => watches.every((watch) => watch.current().version === after.version), { timeoutMs: 10_000, what: 'both to see it' })
+    await until(() => watches.every((watch) => watch.current().version === after.version), { timeoutMs: 60_000, what: 'both to see it' })
     for (const list of seen) expect(list.at(-1)).toEqual(after)
     for (const watch of watches) await watch.stop()
   })
@@ -159,7 +159,7 @@ describe('The settings', () => {
       })
     const [held, free] = await Promise.all([waiting('held', 'wormhole-token-bridge'), waiting('free', 'native-bridge')])
     const listed = async () => (await client().workflow.count("WorkflowType = 'transfer'")).count === 2
-    await until(listed, { timeoutMs: 10_000, what: 'both to be listed' })
+    await until(listed, { timeoutMs: 60_000, what: 'both to be listed' })
     const scope = { bridge: 'wormhole-token-bridge' }
     await change({ kind: 'halt', scope })
     await change({ kind: 'unhalt', scope })
@@ -169,7 +169,7 @@ describe('The settings', () => {
           ? [[signal.signalName, ...(signal.input?.payloads ?? []).map((payload) => defaultPayloadConverter.fromPayload(payload))]]
           : [],
       )
-    await until(async () => (await signals(held)).length > 0, { timeoutMs: 20_000, what: 'the one that was held to be woken' })
+    await until(async () => (await signals(held)).length > 0, { timeoutMs: 60_000, what: 'the one that was held to be woken' })
     // Who has parked meanwhile is left alone.
     expect([await signals(held), await signals(free)]).toEqual([[['retry', { gate: true }]], []])
     await Promise.all([held.terminate(), free.terminate()])
@@ -202,9 +202,9 @@ test('What is known of the settings stays while Temporal is away, and is said on
   expect(watch.current()).toEqual(noSettings)
   const names: KnownNames = { bridges: [], lanes: [], nodes: { bsc: [] } }
   const { after } = await changeSettings(client, names, { by: 'me', reason: 'a test', orders: [halt('bsc')] })
-  await until(() => watch.current().version === after.version, { timeoutMs: 10_000, what: 'the change to be seen' })
+  await until(() => watch.current().version === after.version, { timeoutMs: 60_000, what: 'the change to be seen' })
   await ledgers.server.stop()
-  await until(() => lines.length > 0, { timeoutMs: 20_000, what: 'the outage to be noticed' })
+  await until(() => lines.length > 0, { timeoutMs: 60_000, what: 'the outage to be noticed' })
   const early: string[] = []
   const fresh = await watchSettings({ client, logger: { ...silentLogger(), warn: (message) => early.push(message) } })
   expect(fresh.current().halts).toMatchObject([{ scope: {}, by: 'portage' }])

@@ -9,7 +9,8 @@ describe('A transfer', () => {
   const on = scriptedTransfers()
 
   describe('past its deadline', () => {
-    const soon = () => Date.now() + 1_500
+    // Late enough for what has to come before it, and before the first wait for a nonce, of ten seconds, is over.
+    const soon = () => Date.now() + 4_000
 
     test('while it waits for a gate: parked without a nonce, and retried it goes on without a deadline', async () => {
       on.script.admit = () => ({ kind: 'waiting', code: 'BRIDGE_PAUSED', reason: 'the bridge is paused', retryInMs: 60_000 })
