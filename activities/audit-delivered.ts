@@ -15,7 +15,7 @@ export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
   readonly onUndone: (chain: ChainName, transfer: string) => void
   /** A transfer that closed without an outcome was started again. */
   readonly onReopened: (chain: ChainName, transfer: string) => void
-  /** A transfer that waited for nothing was started over. */
+  /** A transfer that stood still was started over. */
   readonly onIdle: (chain: ChainName, transfer: string) => void
   /** An audit has come to its end. */
   readonly onDone: (chain: ChainName) => void

@@ -2,24 +2,29 @@ import type { Client } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/common'
 import type { ChainName } from '../domain/transfer.ts'
 import { searchAttributes } from '../temporal/names.ts'
-import { type HistoryEvent, resetToBeginning } from './reset-run.ts'
+import { badTask, type HistoryEvent, resetToBeginning } from './reset-run.ts'
 
 /** Descriptions that are asked for at a time. */
 const atOnce = 20
 /** What has done something within so long, ms, may be between two tasks. */
 const restMs = 20_000
+/** So many tries of one workflow task, of which none was answered: that is no process that was about to stop, nor one that stood for a while. */
+const triesUnanswered = 4
 
-/** A running transfer that waits for nothing, with its history. */
+/** A running transfer that stands still, with its history. */
 export interface IdleRun {
   readonly workflowId: string
   readonly runId: string
   readonly events: readonly HistoryEvent[]
+  /** For the Web UI. */
+  readonly why: string
 }
 
 /**
- * Transfers that run and wait for nothing: no task, no step, no timer. No code of ours leaves one so, but a Temporal that was set back under a process
- * does: the process remembers a timer of the lost future, and waits for it for ever. Parked ones wait for an operator. Its methods throw what the
- * Temporal client throws.
+ * Transfers that run and stand still. No code of ours leaves one so, but a Temporal that was set back under a process does. Either they wait for
+ * nothing, no task, no step, no timer: the process remembers a timer of the lost future, and waits for it for ever. Or a process takes their tasks and
+ * answers none: what it remembers does not fit, and it can't let go of it. Parked ones wait for an operator. Its methods throw what the Temporal client
+ * throws.
  */
 export interface IdleTransfers {
   /** @param before only those that were started before this, ms since the epoch */
@@ -49,7 +54,7 @@ export function createIdleTransfers(client: Client, quietMs = restMs): IdleTrans
       await settle()
       return found
     },
-    startOver: (run) => resetToBeginning(client, run, run.events, 'it waited for nothing'),
+    startOver: (run) => resetToBeginning(client, run, run.events, run.why),
   }
 }
 
@@ -59,9 +64,11 @@ async function lookAt(client: Client, workflowId: string, runId: string, quietSi
     const { status, raw, typedSearchAttributes } = await handle.describe()
     // The server's own word: the list lags.
     if (status.name !== 'RUNNING' || typedSearchAttributes.get(searchAttributes.TransferState) === 'parked') return undefined
-    if (raw.pendingWorkflowTask || (raw.pendingActivities ?? []).length > 0) return undefined
+    const { pendingWorkflowTask: task, pendingActivities: steps } = raw
+    if (task ? (task.attempt ?? 0) < triesUnanswered : (steps ?? []).length > 0) return undefined
     const events = (await handle.fetchHistory()).events ?? []
-    return isIdle(events, quietSince) ? { workflowId, runId, events } : undefined
+    if (task) return badTask(events)?.kind === 'unanswered' ? { workflowId, runId, events, why: 'nobody answered its tasks' } : undefined
+    return isIdle(events, quietSince) ? { workflowId, runId, events, why: 'it waited for nothing' } : undefined
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined
     throw error

@@ -117,7 +117,7 @@ export const metricDefinitions = {
   transfersReopened: define(
     'portage_transfers_reopened_total',
     'counter',
-    'Transfers that were closed without an outcome (failed, terminated, timed out), or waited for nothing, and that an audit started again.',
+    'Transfers that were closed without an outcome (failed, terminated, timed out), or stood still, and that an audit started again.',
     ['chain'],
   ),
   auditsDone: define('portage_audits_total', 'counter', 'Audits of what was delivered that this process finished.', ['chain']),

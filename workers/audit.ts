@@ -91,7 +91,7 @@ export function auditAlarms(logger: Logger, metrics: Pick<Metrics, 'effectsUndon
     },
     onIdle(chain: ChainName, transfer: string) {
       metrics.transfersReopened.increment({ chain })
-      logger.warn('a transfer waited for nothing, as after a Temporal was set back under its process; it is started over', {
+      logger.warn('a transfer stood still, as after a Temporal was set back under its process; it is started over', {
         chain,
         transfer,
       })

@@ -1,5 +1,5 @@
 import { toRelayerError } from '../domain/errors.ts'
-import { type HistoryEvent, resetToBeginning } from '../intake/reset-run.ts'
+import { badTask, type HistoryEvent, resetToBeginning } from '../intake/reset-run.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { settingsQuery } from '../temporal/messages.ts'
@@ -18,6 +18,8 @@ const everyMs = 10_000
 const restMs = 60_000
 /** So many tries of one workflow task, and it stands: the first may have met a process that was about to stop. */
 const triesUntilItStands = 3
+/** More, where nobody answered: a process may have stood for a while. */
+const moreUnanswered = 2
 /** For the server to answer one call, ms. */
 const answerMs = 5_000
 /** temporal.api.enums.v1.WorkflowTaskFailedCause: what the code does is not what the history says it did. */
@@ -25,13 +27,20 @@ const nonDeterministic = 24
 /** A signal that nobody heeds. Its one purpose is a workflow task. */
 const nudge = 'nudge'
 
-type Standing = { readonly workflowId: string; readonly runId: string; readonly type: Mended; readonly startedAt: number }
+type Standing = {
+  readonly workflowId: string
+  readonly runId: string
+  readonly type: Mended
+  readonly startedAt: number
+  readonly tries: number
+}
 
 /**
  * Looks after the workflows without which lanes, streams and settings stand: one whose task fails again and again because its history fits nothing
  * that the code does (Temporal was set back under processes that remember what it lost; a deployment that does not replay) is reset to the end of
- * its first task. What it was told since, Temporal tells it once more, so that no order of an operator is lost. A task that fails for another
- * reason is a bug, which no reset heals: that is told, and nothing done. Any number of processes may do this at once. Never throws.
+ * its first task. What it was told since, Temporal tells it once more, so that no order of an operator is lost. So is one whose tasks are taken and
+ * never answered: a process that remembers what does not fit, and can't let go of that run. A task that fails for another reason is a bug, which no
+ * reset heals: that is told, and nothing done. Any number of processes may do this at once. Never throws.
  */
 export function startMending(options: {
   client: Client
@@ -50,18 +59,21 @@ export function startMending(options: {
   const consider = async (one: Standing) => {
     const { workflowId, runId, type } = one
     const events = (await client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? []
-    const failure = lastFailure(events)
-    const reason = failure?.failure?.message ?? 'it timed out'
-    if (Number(failure?.cause) !== nonDeterministic) {
+    const bad = badTask(events)
+    // Its first tries may be all that the history has of a task that is being tried, or the task has been completed since.
+    if (bad?.kind === 'unanswered' && one.tries < tries + moreUnanswered) return
+    const reason = bad?.kind === 'failed' ? bad.reason : 'nobody answers its tasks'
+    if (bad?.kind === 'failed' && bad.cause !== nonDeterministic) {
       if (!told.has(runId)) logger.error('the task of a workflow fails again and again: it stands', { workflow: workflowId, reason })
       told.add(runId)
       return
     }
+    if (!bad) return
     const rested = Date.now() - one.startedAt >= (options.restMs ?? restMs)
     if (isOfReset(events, runId) && !rested) return
-    await resetToBeginning(client, one, events, 'its history fits nothing that the code does')
+    await resetToBeginning(client, one, events, bad.kind === 'failed' ? 'its history fits nothing that the code does' : reason)
     metrics.workflowsMended.increment({ type })
-    logger.error('a workflow whose history fits nothing was reset to its beginning, and told once more what it was told', {
+    logger.error('a workflow that stood still was reset to its beginning, and told once more what it was told', {
       workflow: workflowId,
       run: runId,
       reason,
@@ -120,18 +132,13 @@ async function findStanding(client: Client, tries: number, isStopped: () => bool
 async function describe(client: Client, tries: number, workflowId: string, runId: string): Promise<Standing | undefined> {
   try {
     const { raw, startTime, type, status } = await client.workflow.getHandle(workflowId, runId).describe()
-    if (status.name !== 'RUNNING' || (raw.pendingWorkflowTask?.attempt ?? 0) < tries) return undefined
-    return { workflowId, runId, type: type as Mended, startedAt: startTime.getTime() }
+    const tried = raw.pendingWorkflowTask?.attempt ?? 0
+    if (status.name !== 'RUNNING' || tried < tries) return undefined
+    return { workflowId, runId, type: type as Mended, startedAt: startTime.getTime(), tries: tried }
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined
     throw error
   }
-}
-
-/** Of the task that is being tried: the server keeps the first failure of each in the history. Undefined: it timed out. */
-function lastFailure(events: readonly HistoryEvent[]) {
-  const task = events.findLast((event) => event.workflowTaskCompletedEventAttributes ?? event.workflowTaskFailedEventAttributes)
-  return task?.workflowTaskFailedEventAttributes ?? undefined
 }
 
 function isOfReset([first]: readonly HistoryEvent[], runId: string): boolean {

@@ -30,6 +30,6 @@ function details({
     `${intact} of ${checked} effects are there; ${underway} on their way again, ${unsure} unsure`,
     ...(undoneCount > 0 ? [`**${undoneCount} undone, started again**`, ...undone] : []),
     ...(reopenedCount > 0 ? [`${reopenedCount} closed without an outcome, started again`, ...reopened] : []),
-    ...(idleCount > 0 ? [`${idleCount} waited for nothing, started over`, ...idle] : []),
+    ...(idleCount > 0 ? [`${idleCount} stood still, started over`, ...idle] : []),
   ].join('\n\n')
 }

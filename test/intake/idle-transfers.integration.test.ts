@@ -1,13 +1,16 @@
 import { fileURLToPath } from 'node:url'
 import { Client, Connection } from '@temporalio/client'
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker'
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../devnet/temporal.ts'
 import { until } from '../../devnet/until.ts'
 import { createIdleTransfers } from '../../intake/idle-transfers.ts'
 import { searchAttributes } from '../../temporal/names.ts'
+import { takeAndNeverAnswer } from '../helpers/silent-worker.ts'
 
 const taskQueue = 'waits'
+let native: NativeConnection
+let workflowBundle: WorkflowBundleWithSourceMap
 let server: TemporalServer
 let client: Client
 const closing: (() => Promise<void>)[] = []
@@ -16,14 +19,14 @@ beforeAll(async () => {
   server = await startTemporal({ inMemory: true, headless: true, log: () => {} })
   closing.push(() => server.stop())
   const connection = await Connection.connect({ address: server.address })
-  const native = await NativeConnection.connect({ address: server.address })
+  native = await NativeConnection.connect({ address: server.address })
   closing.push(
     () => connection.close(),
     () => native.close(),
   )
   client = new Client({ connection })
   const workflowsPath = fileURLToPath(new URL('idle/index.ts', import.meta.url))
-  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR', () => {}) })
+  workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR', () => {}) })
   let release = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))
   const worker = await Worker.create({
@@ -77,4 +80,41 @@ test('of all transfers that run, the one that waits for nothing is found, and st
   if (found) await idle.startOver(found)
   const { runId, status } = await client.workflow.getHandle('nothing').describe()
   expect([status.name, runId === found?.runId]).toEqual(['RUNNING', false])
+})
+
+test('a transfer whose tasks are taken and never answered is found, and started over', async () => {
+  const unheard = { taskQueue: 'unheard', workflowId: 'unheard' }
+  const worker = await Worker.create({ connection: native, taskQueue: unheard.taskQueue, workflowBundle, shutdownGraceTime: 0 })
+  const handle = await worker.runUntil(async () => {
+    const { TargetChain, TransferState } = searchAttributes
+    const started = await client.workflow.start('transfer', {
+      ...unheard,
+      args: ['timer'],
+      workflowTaskTimeout: '1s',
+      typedSearchAttributes: [
+        { key: TargetChain, value: 'celo' },
+        { key: TransferState, value: 'broadcasting' },
+      ],
+    })
+    await until(async () => (await started.describe()).historyLength >= 4, { timeoutMs: 60_000, what: 'its first task to be done' })
+    return started
+  })
+  const idle = createIdleTransfers(client)
+  const find = () => idle.find('celo', Date.now() + 1_000)
+
+  const silent = takeAndNeverAnswer(client, unheard.taskQueue)
+  try {
+    await handle.signal('nobody heeds this')
+    const tries = async () => (await handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0
+    await until(async () => (await tries()) >= 2, { timeoutMs: 60_000, what: 'a second try' })
+    const early = await find()
+    expect(early.length === 0 || (await tries()) >= 4).toBe(true)
+    await until(async () => (await find()).length > 0, { timeoutMs: 120_000, what: 'it to be found' })
+    const [found] = await find()
+    expect(found).toMatchObject({ workflowId: 'unheard', why: 'nobody answered its tasks' })
+    if (found) await idle.startOver(found)
+    expect((await handle.describe()).runId).not.toBe(found?.runId)
+  } finally {
+    await silent.stop()
+  }
 })

@@ -19,14 +19,15 @@ import type { Service } from '../../workers/service.ts'
 import { watchSettings } from '../../workers/settings.ts'
 import { nonceOf, pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner } from '../helpers/evm.ts'
+import { takeAndNeverAnswer } from '../helpers/silent-worker.ts'
 import { isDispatched } from '../lanes/errand-run.ts'
 import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from '../lanes/setting.ts'
 import { spoil } from './spoil.ts'
 
 const patience = { timeoutMs: 120_000 }
 
-/** Histories that no build replays, of workflows that run: a workflow task that would fail for ever. */
-describe('A workflow whose history fits nothing is mended', () => {
+/** Histories that no build replays, of workflows that run: a workflow task that would fail for ever. And tasks that nobody answers. */
+describe('A workflow that stands still is mended', () => {
   const metrics = createMetrics()
   let setting: LaneSetting
   let mending: Service
@@ -138,6 +139,29 @@ describe('A workflow whose history fits nothing is mended', () => {
     expect(await client().workflow.getHandle(batch.workflowId).result()).toMatchObject({ state: 'unsent', members: input.members })
     expect((await client().workflow.getHandle(batch.workflowId).describe()).memo).toEqual({ members: ['one'] })
     expect(mended('batch')).toBe(1)
+  })
+
+  test('a batch whose tasks a process takes and never answers: so does it', async () => {
+    const lane = laneOf(await devnetSigner(keys++))
+    const input: BatchInput = { lane, intent: { to: freshAddress(), data: '0x', value: '0' }, members: ['one/1'] }
+    const batch = await client().workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
+      workflowId: `batch:${lane}:b`,
+      taskQueue: lanesQueue,
+      workflowTaskTimeout: '1s',
+      args: [input],
+    })
+    await until(async () => (await batch.describe()).historyLength >= 4, { ...patience, what: 'its first task to be done' })
+    const before = mended('batch')
+    await setting.ledgers.without(async () => {
+      const silent = takeAndNeverAnswer(client(), lanesQueue)
+      try {
+        await batch.signal(batchOverSignal, { state: 'unsent', detail: 'a test' })
+        await until(() => mended('batch') > before, { ...patience, what: 'the batch to be mended' })
+      } finally {
+        await silent.stop()
+      }
+    })
+    expect(await client().workflow.getHandle(batch.workflowId).result()).toMatchObject({ state: 'unsent' })
   })
 
   test('an errand: it goes on with the nonce that it holds, and pays once', async () => {

@@ -1,0 +1,18 @@
+import type { Client } from '@temporalio/client'
+
+/** A process that takes every workflow task of a queue and answers none, as one does that can't let go of a run which does not fit. Stop it. */
+export function takeAndNeverAnswer(client: Client, queue: string): { stop(): Promise<void> } {
+  let taking = true
+  const { workflowService, options } = client
+  const poll = { namespace: options.namespace, taskQueue: { name: queue }, identity: 'one that never answers' }
+  const take = async () => {
+    while (taking) await client.withDeadline(Date.now() + 5_000, () => workflowService.pollWorkflowTaskQueue(poll)).catch(() => undefined)
+  }
+  const taken = take()
+  return {
+    async stop() {
+      taking = false
+      await taken
+    },
+  }
+}
