@@ -9,7 +9,7 @@ const atOnce = 20
 /** What has done something within so long, ms, may be between two tasks. */
 const restMs = 20_000
 /** So many tries of one workflow task, of which none was answered: that is no process that was about to stop, nor one that stood for a while. */
-const triesUnanswered = 4
+const triesUnanswered = 3
 
 /** A running transfer that stands still, with its history. */
 export interface IdleRun {

@@ -19,7 +19,7 @@ const restMs = 60_000
 /** So many tries of one workflow task, and it stands: the first may have met a process that was about to stop. */
 const triesUntilItStands = 3
 /** More, where nobody answered: a process may have stood for a while. */
-const moreUnanswered = 2
+const moreUnanswered = 1
 /** For the server to answer one call, ms. */
 const answerMs = 5_000
 /** temporal.api.enums.v1.WorkflowTaskFailedCause: what the code does is not what the history says it did. */

@@ -43,8 +43,8 @@ describe('nodes', () => {
 
   test('twenty accounts, a quote and a simulation at once are one HTTP request', async () => {
     const node = await proxy()
-    const chain = await connected(node.url)
-    // No more polls, so that only what is asked here is seen.
+    const chain = await connected(node.url, { timeoutMs: 120_000 })
+    // No more polls, and nothing that is given up and asked again, so that only what is asked here is seen.
     chain.heads.stop()
     node.requests.length = 0
     const addresses = Array.from({ length: 20 }, (_, index) => devnetAccount(index).address)
