@@ -57,7 +57,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const { rpc } = attachAnvil(url, options.chainId)
   try {
     await until(async () => Number(await rpc<string>('eth_chainId')) === options.chainId, {
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
       what: 'anvil to answer',
       giveUp: () => child.ended,
     })

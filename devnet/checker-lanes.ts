@@ -24,24 +24,33 @@ interface BlockOfTransactions {
 
 type RpcNode = Provider & { send(method: string, params: unknown[]): Promise<unknown> }
 
-const cache = new WeakMap<object, Promise<BlockOfTransactions[]>>()
+interface Chain {
+  /** Height of the last block. */
+  readonly head: number
+  readonly blocks: readonly BlockOfTransactions[]
+}
+
+const cache = new WeakMap<object, Promise<Chain>>()
 
 /** Judges one account on one chain by all blocks from the first to the head. */
 export async function checkLane(node: RpcNode, chain: string, address: string): Promise<LaneFindings> {
   const own = address.toLowerCase()
-  const blocks = await allBlocks(node)
+  const { head, blocks } = await allBlocks(node)
   const mined = blocks.flatMap((block) => block.transactions.filter(({ from }) => from.toLowerCase() === own))
   const receipts = await Promise.all(mined.map(({ hash }) => node.getTransactionReceipt(hash)))
+  // As of the last block that was read: a block that came since would leave holes that are none.
+  const used = await node.getTransactionCount(own, head)
+  const inPool = await poolHoles(node, own)
   const [latest, pending] = await Promise.all([node.getTransactionCount(own, 'latest'), node.getTransactionCount(own, 'pending')])
   const nonces = new Set(mined.map(({ nonce }) => Number(nonce)))
   const highest = Math.max(-1, ...nonces)
-  const missing = Array.from({ length: Math.max(latest, highest + 1) }, (_, nonce) => nonce).filter((nonce) => !nonces.has(nonce))
+  const missing = Array.from({ length: Math.max(used, highest + 1) }, (_, nonce) => nonce).filter((nonce) => !nonces.has(nonce))
   return {
     chain,
     address: own,
     transactions: mined.length,
     reverted: receipts.filter((receipt) => receipt?.status !== 1).length,
-    holes: missing.length + (await poolHoles(node, own, latest)),
+    holes: missing.length + inPool,
     waiting: pending - latest,
     maxPerBlock: Math.max(0, ...blocks.map((block) => block.transactions.filter(({ from }) => from.toLowerCase() === own).length)),
     gasPaid: receipts.reduce((sum, receipt) => sum + (receipt ? receipt.gasUsed * receipt.gasPrice : 0n), 0n),
@@ -49,8 +58,10 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
 }
 
 /** Nonces that the pool would need before its highest transaction of this account could be mined. */
-async function poolHoles(node: RpcNode, address: string, latest: number): Promise<number> {
+async function poolHoles(node: RpcNode, address: string): Promise<number> {
   const pool = (await node.send('txpool_content', [])) as Record<'pending' | 'queued', Record<string, Record<string, unknown>>>
+  // After the pool: what is mined meanwhile is below it.
+  const latest = await node.getTransactionCount(address, 'latest')
   const waiting = [pool.pending, pool.queued]
     .flatMap((part) => Object.entries(part).filter(([account]) => account.toLowerCase() === address))
     .flatMap(([, byNonce]) => Object.keys(byNonce).map(Number))
@@ -60,14 +71,14 @@ async function poolHoles(node: RpcNode, address: string, latest: number): Promis
 }
 
 /** Every block with its transactions; read once for all lanes that share a node. */
-function allBlocks(node: RpcNode): Promise<BlockOfTransactions[]> {
+function allBlocks(node: RpcNode): Promise<Chain> {
   const known = cache.get(node)
   if (known) return known
   const reading = (async () => {
     const head = await node.getBlockNumber()
     const heights = Array.from({ length: head + 1 }, (_, height) => height)
     const read = (height: number) => node.send('eth_getBlockByNumber', [`0x${height.toString(16)}`, true]) as Promise<BlockOfTransactions>
-    return Promise.all(heights.map(read))
+    return { head, blocks: await Promise.all(heights.map(read)) }
   })()
   cache.set(node, reading)
   return reading

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
@@ -38,13 +38,18 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   const logFile = join(devnet.dir, `${name}.log`)
   const config = { ...devnet.relayerConfig(), api: { port, requestsPerMinute: 1_000_000 } }
   await writeFile(configPath, stringify(options.configure?.(config) ?? config))
+  // A process of the same name may have written before.
+  const written = await stat(logFile).then(
+    ({ size }) => size,
+    () => 0,
+  )
   const child = await startChild(process.execPath, [launcher, '--config', configPath, 'run', '--role', role, ...args], {
     logFile,
     env: { ...process.env, ...devnet.env, ...options.env },
   })
   const apiUrl = `http://127.0.0.1:${port}`
-  const ready =
-    role === 'all' || role === 'api' ? () => fetch(`${apiUrl}/ready`).then(({ ok }) => ok) : () => child.tail().includes('running')
+  const says = () => readFile(logFile).then((log) => log.subarray(written).includes('"message":"running"'))
+  const ready = role === 'all' || role === 'api' ? () => fetch(`${apiUrl}/ready`).then(({ ok }) => ok) : says
   await until(ready, {
     timeoutMs: 60_000,
     everyMs: 50,

@@ -126,7 +126,7 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
       child.kill('SIGSTOP')
       try {
         await until(async () => (await run('ps', ['-o', 'stat=', '-p', String(child.pid)])).stdout.trim().startsWith('T'), {
-          timeoutMs: 10_000,
+          timeoutMs: 60_000,
           what: 'Temporal to sleep',
         })
         // As after a crash: the file with its write-ahead log.

@@ -73,15 +73,17 @@ export function createHeads(options: HeadsOptions): EvmHeads {
   let latestSeenAt = 0
 
   async function poll(): Promise<void> {
+    // Of this start: one that was stopped under way is over, also when polling has begun again.
+    const { signal } = stopping
     const [latest, tagged] = await Promise.all([
       nodes.request('eth_getBlockByNumber', ['latest', false]).then(readBlock),
       finality.kind === 'tag' ? readFinalized() : undefined,
     ])
-    if (stopping.signal.aborted) return
-    const step = await follow(latest)
+    if (signal.aborted) return
+    const step = await follow(latest, signal)
     // The head first: a tag says nothing of ours until it is known to be on the same branch.
     const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
-    if (stopping.signal.aborted) return
+    if (signal.aborted) return
     // What was agreed of the other chain is void, and until more of this one is known, the node's own word is all there is.
     const own = step.replaced && tagged && kept.isCanonical(tagged) ? tagged.height : undefined
     publish(step, agreed ?? own)
@@ -99,7 +101,7 @@ export function createHeads(options: HeadsOptions): EvmHeads {
   }
 
   /** Keeps what lies between the kept blocks and a head, if that is believed. */
-  async function follow(target: EvmBlock): Promise<Step> {
+  async function follow(target: EvmBlock, signal: AbortSignal): Promise<Step> {
     const head = kept.latest
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
@@ -109,7 +111,7 @@ export function createHeads(options: HeadsOptions): EvmHeads {
       return nothingNew
     }
     const path = await findPath(nodes, kept, target)
-    if (!path || stopping.signal.aborted) return nothingNew
+    if (!path || signal.aborted) return nothingNew
     const final = current?.finalized ?? 0
     if (path.forked && (path.ancestor ?? -1) < final && !(await isFinalityBroken())) return nothingNew
     const rolledBack = path.ancestor === undefined ? (path.forked ? kept.rollBackTo(-1) : []) : kept.rollBackTo(path.ancestor)
