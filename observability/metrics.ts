@@ -124,13 +124,13 @@ export const metricDefinitions = {
   workflowsStanding: define(
     'portage_workflows_standing',
     'gauge',
-    'Open workflows of the queue lanes, by type (lane, stream, settings, batch, errand), whose workflow task fails again and again. Only from processes with the role lanes; the same in each of them.',
+    'Open workflows of the queue lanes, by type (lane, stream, settings, batch, errand), whose workflow task fails, or is not answered, again and again. Only from processes with the role lanes; the same in each of them.',
     ['type'],
   ),
   workflowsMended: define(
     'portage_workflows_mended_total',
     'counter',
-    'Workflows of the queue lanes that this process reset to their beginning, because their history fitted nothing that the code does.',
+    'Workflows of the queue lanes that this process reset to their beginning, because their history fitted nothing that the code does, or nobody answered their tasks.',
     ['type'],
   ),
   streamCursor: define(

@@ -60,15 +60,15 @@ export function startMending(options: {
     const { workflowId, runId, type } = one
     const events = (await client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? []
     const bad = badTask(events)
-    // Its first tries may be all that the history has of a task that is being tried, or the task has been completed since.
-    if (bad?.kind === 'unanswered' && one.tries < tries + moreUnanswered) return
-    const reason = bad?.kind === 'failed' ? bad.reason : 'nobody answers its tasks'
-    if (bad?.kind === 'failed' && bad.cause !== nonDeterministic) {
+    // It was completed since it was looked at.
+    if (!bad) return
+    if (bad.kind === 'unanswered' && one.tries < tries + moreUnanswered) return
+    const reason = bad.kind === 'failed' ? bad.reason : 'nobody answers its tasks'
+    if (bad.kind === 'failed' && bad.cause !== nonDeterministic) {
       if (!told.has(runId)) logger.error('the task of a workflow fails again and again: it stands', { workflow: workflowId, reason })
       told.add(runId)
       return
     }
-    if (!bad) return
     const rested = Date.now() - one.startedAt >= (options.restMs ?? restMs)
     if (isOfReset(events, runId) && !rested) return
     await resetToBeginning(client, one, events, bad.kind === 'failed' ? 'its history fits nothing that the code does' : reason)
