@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 /** Suites that start servers, chains or worker processes. Mostly they wait, for blocks and for heartbeats: three files share two cores well. */
-const integration = ['test/{contract,devnet,e2e,faults,replay}/**/*.test.ts', 'test/**/*.integration.test.ts']
+const integration = ['test/{contract,lab,e2e,faults,replay}/**/*.test.ts', 'test/**/*.integration.test.ts']
 
 const common = {
   pool: 'forks' as const,

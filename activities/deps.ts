@@ -1,26 +1,26 @@
 import type { Bridges, Endpoint } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
-import type { FeeDesk } from '../domain/fee-policy.ts'
-import type { Settings } from '../domain/settings.ts'
-import type { ChainName, Transfer } from '../domain/transfer.ts'
+import type { FeePolicyResolver } from '../domain/fees/policy.ts'
+import type { Settings } from '../domain/settings/settings.ts'
+import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { HaltRoute } from '../intake/halt-route.ts'
-import type { LaneDirectory } from '../lanes/directory.ts'
-import type { GateDesk } from './gate-desk.ts'
+import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
+import type { ClosedGates } from './transfer/closed-gates.ts'
 
 /** What the keyless steps of a worker work with. */
 export interface StepDeps {
   readonly bridges: Bridges
   readonly chains: ReadonlyMap<ChainName, Chain>
-  readonly lanes: ReadonlyMap<ChainName, LaneDirectory>
+  readonly lanes: ReadonlyMap<ChainName, LaneStatusCache>
   /** What operators changed while everything runs, as this process last read it. */
   readonly settings: () => Settings
   /** What may be spent, as it stands now. */
-  readonly fees: FeeDesk
+  readonly fees: FeePolicyResolver
   /** So long, ms, a transfer that holds a nonce stays with a lane that is forbidden or unserved. */
   readonly patienceMs: number
   /** Keeps the gates of bridges for those who wait; absent: each looks for itself. */
-  readonly gates?: GateDesk
+  readonly gates?: ClosedGates
   /** Absent: what contradicts itself only parks its transfer. */
   readonly haltRoute?: HaltRoute
 }
@@ -40,7 +40,7 @@ export function chainOf(deps: Pick<StepDeps, 'chains'>, transfer: Transfer): Cha
 }
 
 /** Throws TARGET_CHAIN_UNSUPPORTED. */
-export function lanesOf(deps: Pick<StepDeps, 'lanes'>, transfer: Transfer): LaneDirectory {
+export function lanesOf(deps: Pick<StepDeps, 'lanes'>, transfer: Transfer): LaneStatusCache {
   const lanes = deps.lanes.get(transfer.targetChain)
   if (!lanes) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: transfer.targetChain } })
   return lanes

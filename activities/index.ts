@@ -1,22 +1,22 @@
-import type { AuditSteps } from '../temporal/audit.ts'
+import type { AuditSteps } from '../temporal/contracts/audit.ts'
 import type { Withdraw } from '../lanes/withdrawals.ts'
-import type { ErrandSteps } from '../temporal/errand.ts'
-import type { KeylessSteps, LaneSteps } from '../temporal/steps.ts'
-import type { BroadcastDeps } from './acquire.ts'
-import { createAdmit } from './admit.ts'
-import type { AuditDeps } from './audit-delivered.ts'
-import { createAuditDelivered } from './audit-delivered.ts'
-import { createBroadcast } from './broadcast.ts'
-import { createCheckDelivered } from './check-delivered.ts'
-import { createConfirm } from './confirm.ts'
+import type { OperatorTransactionSteps } from '../temporal/contracts/operator-transaction.ts'
+import type { KeylessSteps, LaneSteps } from '../temporal/contracts/transfer-steps.ts'
+import type { BroadcastDeps } from './transfer/acquire-nonce.ts'
+import { createAdmit } from './transfer/admit.ts'
+import type { AuditDeps } from './audit.ts'
+import { createAuditDelivered } from './audit.ts'
+import { createBroadcast } from './transfer/broadcast.ts'
+import { createCheckDelivered } from './transfer/check-delivered.ts'
+import { createConfirm } from './transfer/confirm.ts'
 import type { StepDeps } from './deps.ts'
-import type { DispatchDeps } from './dispatch.ts'
-import { createDispatch } from './dispatch.ts'
-import { createExpedite } from './expedite.ts'
-import { createPrepare } from './prepare.ts'
-import { createStanding } from './standing.ts'
+import type { SendOperatorTransactionDeps } from './operator-transaction.ts'
+import { createSendOperatorTransaction } from './operator-transaction.ts'
+import { createExpedite } from './transfer/expedite.ts'
+import { createPrepare } from './transfer/prepare.ts'
+import { createGetLaneStatus } from './transfer/get-lane-status.ts'
 import { guarded } from './to-failure.ts'
-import { createValidate } from './validate.ts'
+import { createValidate } from './transfer/validate.ts'
 
 /** The steps that need no key, for the queue of a chain. */
 export function createKeylessSteps(deps: StepDeps & { withdraw: Withdraw }): KeylessSteps {
@@ -26,17 +26,17 @@ export function createKeylessSteps(deps: StepDeps & { withdraw: Withdraw }): Key
     checkDelivered: guarded(createCheckDelivered(deps)),
     prepare: guarded(createPrepare(deps)),
     confirm: guarded(createConfirm(deps)),
-    standing: guarded(createStanding(deps)),
+    standing: guarded(createGetLaneStatus(deps)),
     withdraw: guarded(deps.withdraw),
   }
 }
 
 /** The steps that need the key, for the queue of a lane. */
-export function createLaneSteps(deps: BroadcastDeps & DispatchDeps): LaneSteps & ErrandSteps {
+export function createLaneSteps(deps: BroadcastDeps & SendOperatorTransactionDeps): LaneSteps & OperatorTransactionSteps {
   return {
     broadcast: guarded(createBroadcast(deps)),
     expedite: guarded(createExpedite(deps)),
-    dispatch: guarded(createDispatch(deps)),
+    dispatch: guarded(createSendOperatorTransaction(deps)),
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Chain, Revert } from '../chains/port.ts'
 import type { ErrorCode } from '../domain/errors.ts'
-import { selectorOf, type FeeDesk } from '../domain/fee-policy.ts'
-import { firstOffer } from '../domain/fees.ts'
+import { selectorOf, type FeePolicyResolver } from '../domain/fees/policy.ts'
+import { firstOffer } from '../domain/fees/fees.ts'
 import type { Intent } from '../domain/intent.ts'
-import type { Attempt } from '../domain/lane.ts'
-import { laneAddress, type LaneId } from '../domain/lane-id.ts'
+import type { Attempt } from '../domain/lane/lane.ts'
+import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
 
 /** Room over the estimate where no policy sets it. */
 const commonGasFactor = 1.2
@@ -18,7 +18,7 @@ export type Priced =
 
 /** Simulates a call from the lane's address and quotes its fee within the limits of its policy. Throws what reads throw. */
 export async function priceCall(
-  { chain, fees }: { readonly chain: Chain; readonly fees: FeeDesk },
+  { chain, fees }: { readonly chain: Chain; readonly fees: FeePolicyResolver },
   { lane, owner, intent }: { readonly lane: LaneId; readonly owner: string; readonly intent: Intent },
 ): Promise<Priced> {
   const policy = fees({ chain: chain.name, lane, transfer: owner, contract: intent.to, selector: selectorOf(intent.data) })

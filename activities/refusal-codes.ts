@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../domain/errors.ts'
-import type { Refusal } from '../domain/lane.ts'
+import type { Refusal } from '../domain/lane/lane.ts'
 
 /** The code of each reason why a lane gives no nonce now. What is missing here is no matter of time. */
 export const refusalCodes = {

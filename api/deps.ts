@@ -14,8 +14,8 @@ export interface SubmitOptions {
   readonly deadline?: number | undefined
 }
 
-/** The single door (intake/start-transfer.ts), as the API needs it. */
-export interface Door {
+/** The single door (intake/submitter.ts), as the API needs it. */
+export interface Submitter {
   /** Checks a message and starts its transfer. Throws RelayerError. */
   submit(
     bridge: string,
@@ -33,7 +33,7 @@ export interface HealthProbe {
 }
 
 export interface ApiDeps {
-  readonly door: Door
+  readonly door: Submitter
   readonly bridges: Bridges
   readonly client: Client
   /** Guardian REST APIs that signed messages are fetched from, in order of preference. */

@@ -26,7 +26,7 @@ const nodeChange = z.strictObject({
 
 const denied = { what: z.enum(['recipient', 'token']), value: text }
 
-/** One change; domain/settings.ts says what each does. */
+/** One change; domain/settings/settings.ts says what each does. */
 const orderSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('halt'), scope: haltScope }),
   z.strictObject({ kind: z.literal('unhalt'), scope: haltScope }),

@@ -1,9 +1,9 @@
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import type { FeeScope } from '../domain/fee-policy.ts'
-import { laneId } from '../domain/lane-id.ts'
-import { changeSettings } from '../domain/settings-reducer.ts'
-import type { HaltScope, Settings, SettingsOrder } from '../domain/settings.ts'
+import type { FeeScope } from '../domain/fees/policy.ts'
+import { laneId } from '../domain/lane/lane-id.ts'
+import { changeSettings } from '../domain/settings/reducer.ts'
+import type { HaltScope, Settings, SettingsOrder } from '../domain/settings/settings.ts'
 
 /** What an order may name: what the config has. */
 export interface KnownNames {

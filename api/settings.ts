@@ -3,13 +3,16 @@ import type { Client } from '@temporalio/client'
 import { isGrpcServiceError, ServiceError, WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client'
 import { ApplicationFailure, defaultPayloadConverter, WorkflowNotFoundError } from '@temporalio/common'
 import { RelayerError } from '../domain/errors.ts'
-import { noSettings } from '../domain/settings.ts'
-import type { Settings, SettingsOrder } from '../domain/settings.ts'
-import { assertSettingsOrders } from '../domain/settings-request.ts'
+import { noSettings } from '../domain/settings/settings.ts'
+import type { Settings, SettingsOrder } from '../domain/settings/settings.ts'
+import { assertSettingsOrders } from '../domain/settings/request.ts'
 import { redactText } from '../observability/redact.ts'
-import type { RetryHint, SettingsInput, SettingsRequest } from '../temporal/messages.ts'
-import { changeSettingsUpdate, malformedUpdate, retrySignal, runIsFull, settingsQuery } from '../temporal/messages.ts'
-import { lanesQueue, searchAttributes, settingsWorkflowId } from '../temporal/names.ts'
+import type { SettingsInput, SettingsRequest } from '../temporal/contracts/settings.ts'
+import type { RetryHint } from '../temporal/contracts/transfer.ts'
+import { malformedUpdate, runIsFull } from '../temporal/contracts/lane.ts'
+import { changeSettingsUpdate, settingsQuery } from '../temporal/contracts/settings.ts'
+import { retrySignal } from '../temporal/contracts/transfer.ts'
+import { ledgerQueue, searchAttributes, settingsWorkflowId } from '../temporal/contracts/names.ts'
 import type { KnownNames } from './settings-scopes.ts'
 import { assertKnownNames } from './settings-scopes.ts'
 import { fromTemporal } from './temporal-errors.ts'
@@ -66,7 +69,7 @@ function update(client: Client, request: SettingsRequest, before: Settings): Pro
   const input: SettingsInput = before.version > 0 ? { settings: before } : {}
   const startWorkflowOperation = new WithStartWorkflowOperation('settings', {
     workflowId: settingsWorkflowId,
-    taskQueue: lanesQueue,
+    taskQueue: ledgerQueue,
     workflowIdConflictPolicy: 'USE_EXISTING',
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     args: [input],

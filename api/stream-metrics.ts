@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import { reportStream } from '../intake/streams/report.ts'
+import { reportStream } from '../streams/report.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Heights } from './streams.ts'
 import { listStreams, sourceOf } from './streams.ts'

@@ -1,5 +1,5 @@
 import { RelayerError } from '../domain/errors.ts'
-import type { StreamRequest, StreamState } from '../domain/stream.ts'
+import type { StreamRequest, StreamState } from '../domain/stream/stream.ts'
 
 /** What operators order of a stream; the rest of its requests is its agents' to tell. */
 export type StreamOrder = Extract<

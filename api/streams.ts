@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client'
 import { RelayerError } from '../domain/errors.ts'
-import type { StreamRequest, StreamState, StreamView } from '../domain/stream.ts'
-import { assertStreamRequest } from '../domain/stream-request.ts'
-import { viewStream } from '../domain/stream-reducer.ts'
-import { isGone, isTemporalAway, queryState, refusal, tellStream } from '../intake/streams/stream-calls.ts'
+import type { StreamRequest, StreamState, StreamView } from '../domain/stream/stream.ts'
+import { assertStreamRequest } from '../domain/stream/request.ts'
+import { viewStream } from '../domain/stream/reducer.ts'
+import { isGone, isTemporalAway, queryState, refusal, tellStream } from '../streams/stream-calls.ts'
 import { redactText } from '../observability/redact.ts'
-import { streamWorkflowId } from '../temporal/stream.ts'
+import { streamWorkflowId } from '../temporal/contracts/stream.ts'
 import { assertOrderFits } from './stream-orders.ts'
 import type { StreamOrder } from './stream-orders.ts'
 import { fromTemporal } from './temporal-errors.ts'
@@ -54,7 +54,7 @@ export async function listStreams(client: Client, heights: Heights): Promise<Str
   )
 }
 
-/** All that a stream knows. Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE (no worker of the queue lanes answers), TEMPORAL_UNAVAILABLE. */
+/** All that a stream knows. Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE (no worker of the queue ledger answers), TEMPORAL_UNAVAILABLE. */
 export async function readStream(client: Client, stream: string): Promise<StreamState> {
   const state = await queryState(client, stream)
   if (!state) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream } })

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/common'
 import type { ErrorCode, Facts } from '../domain/errors.ts'
 import { RelayerError } from '../domain/errors.ts'
-import { unavailable } from '../intake/from-temporal.ts'
+import { unavailable } from '../temporal/client/errors.ts'
 
 /**
  * What the Temporal client threw, as a RelayerError: an unknown workflow is `notFound`, a server that refuses or does not answer is

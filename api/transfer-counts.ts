@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
-import { isOutcome, transferStates } from '../domain/transfer.ts'
+import { isOutcome, transferStates } from '../domain/transfer/transfer.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import { searchAttributes } from '../temporal/names.ts'
+import { searchAttributes } from '../temporal/contracts/names.ts'
 
 /** Eleven counts per refresh, against the server's 10 visibility queries per second: scrapes that come sooner get the last figures. */
 const refreshMs = 30_000

@@ -1,12 +1,12 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import { QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client'
 import { RelayerError } from '../domain/errors.ts'
-import { mip61Of, type Mip61State } from '../domain/mip61.ts'
-import type { TransferState } from '../domain/transfer.ts'
-import { transferStates } from '../domain/transfer.ts'
-import type { TransferStatus } from '../temporal/messages.ts'
-import { statusQuery } from '../temporal/messages.ts'
-import { searchAttributes } from '../temporal/names.ts'
+import { mip61Of, type Mip61State } from '../domain/stream/mip61-state.ts'
+import type { TransferState } from '../domain/transfer/transfer.ts'
+import { transferStates } from '../domain/transfer/transfer.ts'
+import type { TransferStatus } from '../temporal/contracts/transfer.ts'
+import { statusQuery } from '../temporal/contracts/transfer.ts'
+import { searchAttributes } from '../temporal/contracts/names.ts'
 import { fromTemporal } from './temporal-errors.ts'
 
 /** A transfer as the server's visibility store knows it: all that a list needs, read without waking any worker. */

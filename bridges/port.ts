@@ -1,7 +1,7 @@
 import type { At, Receipt, Revert } from '../chains/port.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Intent } from '../domain/intent.ts'
-import type { BridgeName, ChainName, Transfer } from '../domain/transfer.ts'
+import type { BridgeName, ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { Source } from './source-port.ts'
 
 /** The answer to "is this a message that we deliver?". `rejected` is for good, `declined` is policy, `wait` heals by itself. */

@@ -1,5 +1,5 @@
-import type { StreamConfig } from '../domain/stream.ts'
-import type { BridgeName, ChainName, Transfer } from '../domain/transfer.ts'
+import type { StreamConfig } from '../domain/stream/stream.ts'
+import type { BridgeName, ChainName, Transfer } from '../domain/transfer/transfer.ts'
 
 /** Heights, both included. */
 export interface BlockRange {
@@ -7,7 +7,7 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
-/** A numbered source of transfers, as whoever feeds its stream reads it (domain/stream.ts). `scanned`: its messages are in blocks. `signed`: others sign and keep them. */
+/** A numbered source of transfers, as whoever feeds its stream reads it (domain/stream/stream.ts). `scanned`: its messages are in blocks. `signed`: others sign and keep them. */
 export type Source = ScannedSource | SignedSource
 
 interface SourceBase {

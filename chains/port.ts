@@ -1,7 +1,7 @@
-import type { FeeQuote, Fees } from '../domain/fees.ts'
+import type { FeeQuote, Fees } from '../domain/fees/fees.ts'
 import type { FinalityPolicy } from '../domain/finality.ts'
 import type { Intent } from '../domain/intent.ts'
-import type { NodeChange, NodeUse } from '../domain/settings.ts'
+import type { NodeChange, NodeUse } from '../domain/settings/settings.ts'
 
 /** A block by height and hash. */
 export interface BlockRef {

@@ -2,10 +2,10 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import { fromTemporal } from '../api/temporal-errors.ts'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import type { ChainName } from '../domain/transfer.ts'
-import type { AuditInput, AuditReport } from '../temporal/audit.ts'
-import { auditId } from '../temporal/audit.ts'
-import { chainQueue, searchAttributes } from '../temporal/names.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
+import type { AuditInput, AuditReport } from '../temporal/contracts/audit.ts'
+import { auditId } from '../temporal/contracts/audit.ts'
+import { chainQueue, searchAttributes } from '../temporal/contracts/names.ts'
 
 /** An audit as the server knows it; without its report while it runs, and when it failed. */
 export interface AuditRow {

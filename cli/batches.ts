@@ -1,9 +1,9 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
-import type { LaneId } from '../domain/lane-id.ts'
-import { batchEntries } from '../lanes/batch-records.ts'
-import type { BatchMemo } from '../temporal/batch.ts'
-import { batchStatusQuery } from '../temporal/batch.ts'
-import { batchPrefix } from '../temporal/names.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
+import { batchEntries } from '../lanes/batch/records.ts'
+import type { BatchMemo } from '../temporal/contracts/batch.ts'
+import { batchStatusQuery } from '../temporal/contracts/batch.ts'
+import { batchPrefix } from '../temporal/contracts/names.ts'
 import { listOfLane, statusOf } from './lane-workflows.ts'
 
 /** A call for many transfers, as its workflow and the ledger of its lane have it. */
@@ -13,7 +13,7 @@ export interface BatchRow {
   /** ISO 8601. */
   readonly startedAt: string
   readonly members: number
-  /** `underway`, or how it ended; else Temporal's word for its workflow: it failed, or no worker of the queue `lanes` answers. */
+  /** `underway`, or how it ended; else Temporal's word for its workflow: it failed, or no worker of the queue `ledger` answers. */
   readonly state: string
   /** Absent: it has none (yet), or nobody answers. */
   readonly nonce?: number

@@ -1,6 +1,6 @@
 import { formatUnits, parseUnits } from 'ethers'
 import { InvalidArgumentError } from 'commander'
-import type { FeePolicy, FeeScope } from '../domain/fee-policy.ts'
+import type { FeePolicy, FeeScope } from '../domain/fees/policy.ts'
 
 /** `global`, `chain:bsc`, `call:bsc/0x…` or `call:bsc/0x…/0x12345678`, `lane:evm-56:0x…`, `transfer:<id>`. */
 export function feeScopeText(scope: FeeScope): string {

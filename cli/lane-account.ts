@@ -1,8 +1,8 @@
 import { createChain } from '../chains/registry.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import { laneId } from '../domain/lane-id.ts'
-import type { LaneId } from '../domain/lane-id.ts'
+import { laneId } from '../domain/lane/lane-id.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
 
 /** Gas of a payment, and how often its price of now may be passed before it is sent. */
 const paymentGas = 21_000n

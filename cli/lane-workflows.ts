@@ -1,6 +1,6 @@
 import type { Client, QueryDefinition, WorkflowExecutionInfo } from '@temporalio/client'
 import { fromTemporal } from '../api/temporal-errors.ts'
-import type { LaneId } from '../domain/lane-id.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
 
 const serverTimeoutMs = 10_000
 const queryTimeoutMs = 5_000
@@ -8,7 +8,7 @@ const queryTimeoutMs = 5_000
 /** What a lane has beside its ledger: workflows of one type, whose ids begin alike. */
 export interface LaneWorkflows {
   readonly lane: LaneId
-  readonly type: 'batch' | 'errand'
+  readonly type: 'batch' | 'operatorTransaction'
   readonly prefix: string
   /** So many of those that have ended, beside those under way. */
   readonly closed: number

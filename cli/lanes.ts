@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import type { LaneStanding, LaneState } from '../domain/lane.ts'
-import { view } from '../domain/lane-reducer.ts'
-import type { LaneId } from '../domain/lane-id.ts'
-import { laneAddress, laneId } from '../domain/lane-id.ts'
-import { createLaneDirectory } from '../lanes/directory.ts'
-import { laneStatusQuery } from '../temporal/messages.ts'
-import { laneWorkflowId } from '../temporal/names.ts'
+import type { LaneStatus, LaneState } from '../domain/lane/lane.ts'
+import { view } from '../domain/lane/reducer.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
+import { laneAddress, laneId } from '../domain/lane/lane-id.ts'
+import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
+import { laneStatusQuery } from '../temporal/contracts/lane.ts'
+import { laneWorkflowId } from '../temporal/contracts/names.ts'
 
 /** A lane as the config and its ledger tell it. */
 export interface LaneRow {
@@ -59,7 +59,7 @@ export async function listLanes(client: Client, config: Config): Promise<LaneRow
   }
   const known = new Map(configured.map(({ lane, chain }) => [lane, chain]))
   const all = [...new Set([...known.keys(), ...running])]
-  const directory = createLaneDirectory(client, all)
+  const directory = createLaneStatusCache(client, all)
   const row = async (lane: LaneId) => {
     const state = await readIfRunning(client, lane, running)
     return toRow(lane, known.get(lane), running.has(lane), state, state && (await directory.standing(lane)))
@@ -87,7 +87,7 @@ export function toRow(
   chain: string | undefined,
   running: boolean,
   state: LaneState | undefined,
-  standing?: LaneStanding,
+  standing?: LaneStatus,
 ): LaneRow {
   const about = { lane, ...(chain && { chain }) }
   if (!state) return { ...about, status: running ? 'no answer' : 'no ledger yet' }

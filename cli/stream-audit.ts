@@ -3,17 +3,17 @@ import { readSettings } from '../api/settings.ts'
 import type { SignedSource, Source } from '../bridges/source-port.ts'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import { createDoor } from '../intake/start-transfer.ts'
-import { auditOnce } from '../intake/streams/scanned/agent.ts'
-import type { StreamAudit } from '../intake/streams/scanned/audit-transfers.ts'
-import { createSignedAuditor } from '../intake/streams/signed/audit.ts'
-import { StreamClient } from '../intake/streams/stream-client.ts'
+import { createSubmitter } from '../intake/submitter.ts'
+import { auditOnce } from '../streams/scanned/agent.ts'
+import type { StreamAudit } from '../streams/scanned/audit-transfers.ts'
+import { createSignedAuditor } from '../streams/signed/audit.ts'
+import { StreamClient } from '../streams/stream-client.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { transferDefaults } from '../workers/deps.ts'
 import { signedOptions } from '../workers/signed-streams.ts'
 import { scannedOptions } from '../workers/streams.ts'
-import { connectWorld, type World } from '../workers/world.ts'
+import { connectNetwork, type Network } from '../workers/network.ts'
 
 /**
  * One audit of a stream by this very process, with the chains of its config: what the intake does every `streams.auditMinutes`. What it finds is
@@ -22,7 +22,7 @@ import { connectWorld, type World } from '../workers/world.ts'
 export async function auditNow(client: Client, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
   // Of a route its two chains are enough: one that is down elsewhere is in nobody's way.
-  const world = await connectWorld(config, { only: config.chains[target] ? [target] : undefined })
+  const world = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined })
   try {
     const source = sourceOf(world, stream)
     const now = await readSettings(client)
@@ -38,7 +38,7 @@ type Context = Parameters<typeof scannedOptions>[0]
 /** In the words of a scanned source: what the network's servers do not have is a gap. */
 async function auditSigned({ config, temporal, world, settings, logger }: Context, source: SignedSource): Promise<StreamAudit> {
   const { client } = temporal
-  const door = createDoor({ bridges: world.bridges, client, settings, defaults: transferDefaults(config) })
+  const door = createSubmitter({ bridges: world.bridges, client, settings, defaults: transferDefaults(config) })
   const options = signedOptions({ config, temporal, world, door, logger }).find((one) => one.source === source)
   const line = new StreamClient({ client, config: source.config, logger })
   try {
@@ -55,7 +55,7 @@ async function auditSigned({ config, temporal, world, settings, logger }: Contex
 }
 
 /** Throws STREAM_NOT_FOUND for one that no route of the config has. */
-function sourceOf({ bridges }: World, stream: string): Source {
+function sourceOf({ bridges }: Network, stream: string): Source {
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config }) => config.stream === stream)
   if (!source) throw unknown(stream, 'No route of this config is this stream.')
   return source

@@ -1,6 +1,6 @@
 import type { StreamReport, StreamRow } from '../api/streams.ts'
-import { countNumbers } from '../domain/interval-set.ts'
-import type { OpenNumber, StreamState, StreamView } from '../domain/stream.ts'
+import { countNumbers } from '../domain/stream/interval-set.ts'
+import type { OpenNumber, StreamState, StreamView } from '../domain/stream/stream.ts'
 import { facts, table } from './output.ts'
 
 const listHeadings = ['stream', 'cursor', 'lag', 'open', 'parked', 'gaps', 'completed_nonce_height', 'completed_block_height', 'notes']

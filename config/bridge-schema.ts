@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { limits } from '../domain/stream-gaps.ts'
+import { limits } from '../domain/stream/gaps.ts'
 import { address, decimal, name, url } from './values.ts'
 
 /** An asset by where it is native; after parsing always `<wormhole chain id>/<64 lower-case hex digits>`, so that keys can be compared. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { nativeBridgeSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
 import { address, decimal, milliseconds, name, url, selector } from './values.ts'
 
-/** What may be spent; see domain/fee-policy.ts. The most specific rule that sets a field decides it. */
+/** What may be spent; see domain/fees/policy.ts. The most specific rule that sets a field decides it. */
 export const feePolicySchema = z.strictObject({
   maxFeePerGas: decimal.optional().describe('Most that a unit of gas may cost, wei.'),
   maxTip: decimal.optional().describe("Most of that for the block's builder, wei."),

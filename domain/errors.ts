@@ -169,8 +169,8 @@ export const errorCatalogue = {
     'The chain denies a block that this lane has seen: it was replaced.',
     'portage lane reset --chain-replaced',
   ),
-  LANE_UNREACHABLE: entry(true, 'The lane workflow did not answer.', 'Check that a worker serves the queue lanes.'),
-  STREAM_UNREACHABLE: entry(true, 'The stream workflow did not answer.', 'Check that a worker serves the queue lanes.'),
+  LANE_UNREACHABLE: entry(true, 'The lane workflow did not answer.', 'Check that a worker serves the queue ledger.'),
+  STREAM_UNREACHABLE: entry(true, 'The stream workflow did not answer.', 'Check that a worker serves the queue ledger.'),
   CHECKPOINT_INVALID: entry(
     false,
     'What is kept as the checkpoint of the stream is none.',
@@ -206,7 +206,7 @@ export const errorCatalogue = {
     'The signing policy of the lane does not allow this call.',
     'Allow the contract and selector in chains.<name>.lanes[].allow, if it should be signed.',
   ),
-  SETTINGS_UNREACHABLE: entry(true, 'The settings workflow did not answer.', 'Check that a worker serves the queue lanes.'),
+  SETTINGS_UNREACHABLE: entry(true, 'The settings workflow did not answer.', 'Check that a worker serves the queue ledger.'),
   SPY_UNAVAILABLE: entry(true, 'The guardian spy cannot be reached.', 'Check bridges.wormhole-token-bridge.spy.address.'),
   VAA_NOT_FOUND: entry(
     true,

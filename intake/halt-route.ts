@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../domain/errors.ts'
-import type { BridgeName, ChainName } from '../domain/transfer.ts'
+import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
 
 /** What the two contracts of a route say of one of its transfers, and no honest contract on an honest chain says. */
 export interface Mismatch {

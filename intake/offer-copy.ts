@@ -1,10 +1,10 @@
 import { type Client, QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/common'
 import type { ErrorCode } from '../domain/errors.ts'
-import type { Transfer } from '../domain/transfer.ts'
-import { adoptSignal, statusQuery } from '../temporal/messages.ts'
-import { searchAttributes } from '../temporal/names.ts'
-import { fromTemporal } from './from-temporal.ts'
+import type { Transfer } from '../domain/transfer/transfer.ts'
+import { adoptSignal, statusQuery } from '../temporal/contracts/transfer.ts'
+import { searchAttributes } from '../temporal/contracts/names.ts'
+import { fromTemporal } from '../temporal/client/errors.ts'
 
 /** What a transfer is parked with that a copy signed by others can heal. */
 const aged: ErrorCode = 'GUARDIAN_SET_EXPIRED'

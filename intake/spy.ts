@@ -1,9 +1,9 @@
 import { backoffMs } from '../domain/backoff.ts'
-import type { BridgeName } from '../domain/transfer.ts'
+import type { BridgeName } from '../domain/transfer/transfer.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { openSpyStream, type SpyFilter, type SpyStream } from './spy-stream.ts'
-import type { Door } from './start-transfer.ts'
+import type { Submitter } from './submitter.ts'
 import { createSubmissions, type Outcome } from './submissions.ts'
 
 export interface SpyIntakeOptions {
@@ -13,7 +13,7 @@ export interface SpyIntakeOptions {
   readonly address: string
   /** None: everything that the network signs. */
   readonly filters: readonly SpyFilter[]
-  readonly door: Door
+  readonly door: Submitter
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'intakeReceived' | 'intakeStarted' | 'intakeRefused'>
   /** Told each subscription that stands, and what became of each message. */

@@ -1,6 +1,6 @@
 import { backoffMs } from '../domain/backoff.ts'
 import { type ErrorCode, type RelayerError, toRelayerError } from '../domain/errors.ts'
-import type { SubmitResult } from './start-transfer.ts'
+import type { SubmitResult } from './submitter.ts'
 
 /** What became of one message. Retriable failures are not reported here: the message stays. */
 export type Outcome =

@@ -1,21 +1,21 @@
 import type { Account, Chain, Signer } from '../chains/port.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
-import type { FeeDesk } from '../domain/fee-policy.ts'
+import type { FeePolicyResolver } from '../domain/fees/policy.ts'
 import type { Intent } from '../domain/intent.ts'
-import type { LaneId } from '../domain/lane-id.ts'
-import type { Attempt, Entry, FillOrder, LaneAnswer, LaneConfig, LaneView, Owner, RaiseOrder, Refusal } from '../domain/lane.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { Attempt, Entry, FillOrder, LaneAnswer, LaneConfig, LaneView, Owner, RaiseOrder, Refusal } from '../domain/lane/lane.ts'
 import type { Logger } from '../observability/logger.ts'
-import { AccountWatch } from './account-watch.ts'
+import { AccountObserver } from './account-observer.ts'
 import { Alerts } from './alerts.ts'
-import { BatchCounts } from './batch-counts.ts'
-import { Flight } from './flight.ts'
-import type { Ledger } from './ledger.ts'
+import { BatchCounts } from './batch/counts.ts'
+import { PendingTransaction } from './transaction/pending-transaction.ts'
+import type { LedgerClient } from './ledger-client.ts'
 import { orAborted } from './or-aborted.ts'
-import type { Waiting } from './waiting-room.ts'
-import { WaitingRoom } from './waiting-room.ts'
+import type { Waiting } from './nonce-queue.ts'
+import { NonceQueue } from './nonce-queue.ts'
 
 /** A call that wants a nonce. */
-export interface Want {
+export interface NonceRequest {
   readonly owner: Owner
   readonly intent: Intent
   readonly first: Attempt
@@ -24,13 +24,13 @@ export interface Want {
   /** ms since the epoch: of one class and source, the earliest is served first. */
   readonly deadline?: number
   /** An operator's own intent: see the ledger's `grant`. */
-  readonly errand?: boolean
+  readonly operatorTransaction?: boolean
 }
 
-export type Acquired = { readonly kind: 'flight'; readonly flight: Flight } | Extract<LaneAnswer, { kind: 'refused' }>
+export type Acquired = { readonly kind: 'flight'; readonly flight: PendingTransaction } | Extract<LaneAnswer, { kind: 'refused' }>
 
 interface Waiter extends Waiting {
-  readonly want: Want
+  readonly want: NonceRequest
   why: { why: Refusal; detail: string }
   gone: boolean
   settle(result: Acquired): void
@@ -40,14 +40,14 @@ interface Waiter extends Waiting {
 export interface AgentDeps {
   readonly chain: Chain
   readonly signer: Signer
-  readonly ledger: Ledger
+  readonly ledger: LedgerClient
   readonly logger: Logger
   readonly config: LaneConfig
   readonly bumpAfterBlocks: number
   /** Whoever waits for a slot rises by a class in this time, ms. Default 10 s. */
   readonly ageingMs?: number
   /** What may be spent, as it stands now; absent: no limits but those of raises. */
-  readonly fees?: FeeDesk
+  readonly fees?: FeePolicyResolver
 }
 
 /**
@@ -58,9 +58,9 @@ export class LaneAgent {
   /** Of the calls that transfers shared. */
   readonly batchCounts = new BatchCounts()
   readonly #deps: AgentDeps
-  readonly #room: WaitingRoom<Waiter>
-  readonly #flights = new Map<number, Flight>()
-  readonly #watch: AccountWatch
+  readonly #room: NonceQueue<Waiter>
+  readonly #flights = new Map<number, PendingTransaction>()
+  readonly #watch: AccountObserver
   readonly #alerts: Alerts
   #asked = 0
   /** Hash of the block at which the ledger last refused: a height may come again, and lower, on a chain that was replaced. */
@@ -70,9 +70,9 @@ export class LaneAgent {
 
   constructor(deps: AgentDeps) {
     this.#deps = deps
-    this.#room = new WaitingRoom(deps.ageingMs)
+    this.#room = new NonceQueue(deps.ageingMs)
     this.#alerts = new Alerts(deps.config.lane, deps.logger)
-    this.#watch = new AccountWatch(deps, () => {
+    this.#watch = new AccountObserver(deps, () => {
       const claims = [...this.#flights.values()].filter((flight) => flight.drives).map((flight) => flight.nonce)
       return { claims, flying: this.#flights.size, waiting: this.#room.size }
     })
@@ -127,7 +127,7 @@ export class LaneAgent {
     return (this.view?.foreign ?? 0) + this.#foreign
   }
 
-  flightOf(intentId: string): Flight | undefined {
+  flightOf(intentId: string): PendingTransaction | undefined {
     return [...this.#flights.values()].find((flight) => flight.intentId === intentId && !flight.estranged)
   }
 
@@ -136,7 +136,7 @@ export class LaneAgent {
    * no slot came free within `timeoutMs`; at once with `withdrawn` or `conflict`, and when the lane takes no new work, so that another does.
    * Throws LANE_UNREACHABLE when this process stops.
    */
-  async acquire(want: Want, options: { again: boolean; timeoutMs: number; signal?: AbortSignal }): Promise<Acquired> {
+  async acquire(want: NonceRequest, options: { again: boolean; timeoutMs: number; signal?: AbortSignal }): Promise<Acquired> {
     const flying = this.flightOf(want.owner.intentId)
     if (flying) return { kind: 'flight', flight: flying }
     if (options.again) {
@@ -175,7 +175,7 @@ export class LaneAgent {
   }
 
   /** Gives a nonce back that nothing was signed for; one that may have been signed stays the lane's debt. */
-  async giveBack(flight: Flight): Promise<void> {
+  async giveBack(flight: PendingTransaction): Promise<void> {
     const { intentId, grantedTo } = flight
     if (!flight.unsigned || !intentId || !grantedTo) return
     this.#flights.delete(flight.nonce)
@@ -207,9 +207,9 @@ export class LaneAgent {
     return view?.synced ? undefined : { why: 'unsynced', detail: 'the ledger has not answered, or not read its account, yet' }
   }
 
-  #isClosedTo({ errand }: Want): boolean {
+  #isClosedTo({ operatorTransaction }: NonceRequest): boolean {
     const why = this.view?.closed?.why
-    return why !== undefined && !(errand && (why === 'draining' || why === 'funds'))
+    return why !== undefined && !(operatorTransaction && (why === 'draining' || why === 'funds'))
   }
 
   #onView(view: LaneView): void {
@@ -240,9 +240,11 @@ export class LaneAgent {
   }
 
   async #askFor(waiter: Waiter): Promise<void> {
-    const { owner, first: attempt, errand } = waiter.want
+    const { owner, first: attempt, operatorTransaction } = waiter.want
     this.#asked += 1
-    const answer = await this.#deps.ledger.ask({ kind: 'grant', owner, attempt, ...(errand && { errand }) }).catch(toRelayerError)
+    const answer = await this.#deps.ledger
+      .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) })
+      .catch(toRelayerError)
     this.#asked -= 1
     if (answer instanceof RelayerError) return waiter.fail(answer)
     if (answer.kind === 'granted') {
@@ -259,14 +261,14 @@ export class LaneAgent {
     this.#room.enter(waiter)
   }
 
-  #fly({ nonce, attempts, grantedTo, maybeSent }: Entry, want: Want): Flight {
+  #fly({ nonce, attempts, grantedTo, maybeSent }: Entry, want: NonceRequest): PendingTransaction {
     const { intentId } = want.owner
     const known = this.#flights.get(nonce)
     if (known && known.intentId === intentId && !known.estranged) return known
     known?.close()
     // Only the try that was answered first may give the nonce back: another one may have sent it, whatever the ledger remembers of that later.
     const owned = { intentId, intent: want.intent, ...(!maybeSent && { grantedTo }) }
-    const flight = new Flight(this.#deps, nonce, attempts, owned)
+    const flight = new PendingTransaction(this.#deps, nonce, attempts, owned)
     this.#flights.set(nonce, flight)
     return flight
   }
@@ -275,7 +277,10 @@ export class LaneAgent {
     let flight = this.#flights.get(order.nonce)
     if (!flight || flight.estranged) {
       flight?.close()
-      flight = new Flight(this.#deps, order.nonce, order.attempts, undefined, { outbid: flight?.offered, callHash: order.callHash })
+      flight = new PendingTransaction(this.#deps, order.nonce, order.attempts, undefined, {
+        outbid: flight?.offered,
+        callHash: order.callHash,
+      })
       this.#flights.set(order.nonce, flight)
     }
     flight.fill(order.attempts).catch((error: unknown) => {

@@ -1,5 +1,5 @@
-import type { LaneView } from '../domain/lane.ts'
-import type { LaneId } from '../domain/lane-id.ts'
+import type { LaneView } from '../domain/lane/lane.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { Logger } from '../observability/logger.ts'
 
 /** Tells people, once each, what only they can mend: an empty account, a replaced chain, somebody else with the key. */

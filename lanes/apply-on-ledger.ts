@@ -1,7 +1,7 @@
-import type { ApplyRequest, ApplyResponse, LaneConfig } from '../domain/lane.ts'
-import { applyUpdate } from '../temporal/messages.ts'
-import type { LaneInput } from '../temporal/messages.ts'
-import { lanesQueue, laneWorkflowId } from '../temporal/names.ts'
+import type { ApplyRequest, ApplyResponse, LaneConfig } from '../domain/lane/lane.ts'
+import { applyUpdate } from '../temporal/contracts/lane.ts'
+import type { LaneInput } from '../temporal/contracts/lane.ts'
+import { ledgerQueue, laneWorkflowId } from '../temporal/contracts/names.ts'
 import type { Client } from '@temporalio/client'
 import { WithStartWorkflowOperation } from '@temporalio/client'
 
@@ -20,7 +20,7 @@ export function applyOnLedger(
   const input: LaneInput = { config, ...(updatesPerRun && { updatesPerRun }) }
   const startWorkflowOperation = new WithStartWorkflowOperation('lane', {
     workflowId: laneWorkflowId(config.lane),
-    taskQueue: lanesQueue,
+    taskQueue: ledgerQueue,
     workflowIdConflictPolicy: 'USE_EXISTING',
     args: [input],
     staticSummary: `nonce ledger of ${config.lane}`,

@@ -1,5 +1,5 @@
-import type { LaneId } from '../domain/lane-id.ts'
-import type { LaneConfig, LaneOrder } from '../domain/lane.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { LaneConfig, LaneOrder } from '../domain/lane/lane.ts'
 import { applyOnLedger } from './apply-on-ledger.ts'
 import { randomUUID } from 'node:crypto'
 import type { Client } from '@temporalio/client'

@@ -96,7 +96,7 @@ export const metricDefinitions = {
     'Transfers that this process knows to wait at a closed gate of their bridge (budget, pause, role), by route (bridge:source:target) and error code.',
     ['route', 'code'],
   ),
-  laneBarred: define(
+  laneUnauthorized: define(
     'portage_lane_barred',
     'gauge',
     '1 while the account of the lane may not deliver for this bridge on its chain, or for some of its routes: it lacks a role.',
@@ -124,13 +124,13 @@ export const metricDefinitions = {
   workflowsStanding: define(
     'portage_workflows_standing',
     'gauge',
-    'Open workflows of the queue lanes, by type (lane, stream, settings, batch, errand), whose workflow task fails, or is not answered, again and again. Only from processes with the role lanes; the same in each of them.',
+    'Open workflows of the queue ledger, by type (lane, stream, settings, batch, operatorTransaction), whose workflow task fails, or is not answered, again and again. Only from processes with the role ledger; the same in each of them.',
     ['type'],
   ),
   workflowsMended: define(
     'portage_workflows_mended_total',
     'counter',
-    'Workflows of the queue lanes that this process reset to their beginning, because their history fitted nothing that the code does, or nobody answered their tasks.',
+    'Workflows of the queue ledger that this process reset to their beginning, because their history fitted nothing that the code does, or nobody answered their tasks.',
     ['type'],
   ),
   streamCursor: define(

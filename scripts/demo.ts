@@ -1,4 +1,4 @@
-import { demo } from '../devnet/demo/main.ts'
-import { parseOptions } from '../devnet/demo/options.ts'
+import { demo } from '../lab/demo/main.ts'
+import { parseOptions } from '../lab/demo/options.ts'
 
 process.exitCode = await demo(parseOptions(process.argv.slice(2)))

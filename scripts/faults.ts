@@ -1,4 +1,4 @@
-import { faults } from '../devnet/faults/main.ts'
-import { parseOptions } from '../devnet/faults/options.ts'
+import { faults } from '../lab/faults/main.ts'
+import { parseOptions } from '../lab/faults/options.ts'
 
 process.exitCode = await faults(parseOptions(process.argv.slice(2)))

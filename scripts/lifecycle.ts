@@ -1,5 +1,5 @@
-import { mip61Bridge, mip61Of } from '../domain/mip61.ts'
-import { isOutcome, transferStates, transitions, type TransferState } from '../domain/transfer.ts'
+import { mip61Bridge, mip61Of } from '../domain/stream/mip61-state.ts'
+import { isOutcome, transferStates, transitions, type TransferState } from '../domain/transfer/transfer.ts'
 
 /** What each state means. A state without a line does not compile. */
 const meanings: Record<TransferState, string> = {
@@ -15,7 +15,7 @@ const meanings: Record<TransferState, string> = {
   cancelled: 'Ended by a named operator, once nothing of it could be mined any more.',
 }
 
-/** The state diagram and the tables of the states, from `transitions` in domain/transfer.ts. */
+/** The state diagram and the tables of the states, from `transitions` in domain/transfer/transfer.ts. */
 export function describeLifecycle(): string {
   return [diagram(), table()].join('\n\n')
 }

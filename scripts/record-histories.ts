@@ -6,7 +6,7 @@ import { fixturePath, fixtures, type FixtureName } from '../test/replay/fixtures
 import { recordSettings } from '../test/replay/record-settings.ts'
 import { recordBatches } from '../test/replay/record-batch.ts'
 import { recordStreams } from '../test/replay/record-stream.ts'
-import { recordErrands } from '../test/replay/record-errand.ts'
+import { recordOperatorTransactions } from '../test/replay/record-operator-transaction.ts'
 import { recordLaneReset } from '../test/replay/record-lane.ts'
 import { recordFar, recordNear, recordStuck } from '../test/replay/record.ts'
 
@@ -47,13 +47,13 @@ async function main(names: readonly string[]): Promise<number> {
   const far: FixtureName = 'far-finality-with-confirm'
   const settings: FixtureName = 'settings-first-run'
   const streams: FixtureName[] = ['stream-first-run', 'stream-continued-run']
-  const errands: FixtureName[] = ['errand-paid', 'errand-cancelled']
+  const operatorTransactions: FixtureName[] = ['operator-transaction-paid', 'operator-transaction-cancelled']
   const batches: FixtureName[] = ['batch-told', 'batch-seen-to']
   const stuck: FixtureName[] = ['parked-by-deadline', 'nonce-left-to-its-lane']
   const reset: FixtureName = 'lane-reset-run'
-  const apart = new Set<string>([far, settings, reset, ...errands, ...batches, ...streams, ...stuck])
+  const apart = new Set<string>([far, settings, reset, ...operatorTransactions, ...batches, ...streams, ...stuck])
   if (names.length === 0 || names.some((name) => !apart.has(name))) await recordNear(keep)
-  if (names.length === 0 || names.some((name) => errands.some((one) => one === name))) await recordErrands(keep)
+  if (names.length === 0 || names.some((name) => operatorTransactions.some((one) => one === name))) await recordOperatorTransactions(keep)
   if (names.length === 0 || names.some((name) => batches.some((one) => one === name))) await recordBatches(keep)
   if (names.length === 0 || names.some((name) => stuck.some((one) => one === name))) await recordStuck(keep)
   if (names.length === 0 || names.some((name) => streams.some((one) => one === name))) await recordStreams(keep)

@@ -19,12 +19,17 @@ const evmLibrary = 'ethers'
 export const rooms: readonly Room[] = [
   { path: 'domain', imports: [], packages: [] },
   {
-    path: 'temporal',
+    path: 'temporal/contracts',
     imports: ['domain'],
     packages: ['@temporalio/common', '@temporalio/workflow'],
     names: { '@temporalio/workflow': /^define/ },
   },
-  { path: 'workflows', imports: ['domain', 'temporal'], packages: ['@temporalio/workflow', '@temporalio/common'] },
+  {
+    path: 'temporal/client',
+    imports: ['domain', 'temporal/contracts', 'observability'],
+    packages: ['@temporalio/client', '@temporalio/common', 'node:*'],
+  },
+  { path: 'workflows', imports: ['domain', 'temporal/contracts'], packages: ['@temporalio/workflow', '@temporalio/common'] },
   { path: 'chains/port.ts', imports: ['domain'], packages: [] },
   { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts', 'bridges/source-port.ts'], packages: [] },
   { path: 'bridges/source-port.ts', imports: ['domain'], packages: [] },
@@ -48,18 +53,28 @@ export const rooms: readonly Room[] = [
     packages: ['@temporalio/client', '@temporalio/common', '@grpc/*', 'zod', 'node:*'],
   },
   {
+    path: 'streams',
+    imports: ['domain', 'temporal', ...ports, 'intake', 'observability'],
+    packages: ['@temporalio/client', '@temporalio/common', 'zod', 'node:*'],
+  },
+  {
+    path: 'recovery',
+    imports: ['domain', 'temporal', ...ports, 'observability'],
+    packages: ['@temporalio/client', '@temporalio/common', 'node:*'],
+  },
+  {
     path: 'lanes',
     imports: ['domain', 'temporal', 'chains/port.ts', 'observability'],
     packages: ['@temporalio/client', '@temporalio/common', 'node:*'],
   },
   {
     path: 'activities',
-    imports: ['domain', 'temporal', ...ports, 'lanes', 'intake', 'observability'],
+    imports: ['domain', 'temporal', ...ports, 'lanes', 'intake', 'recovery', 'observability'],
     packages: ['@temporalio/activity', '@temporalio/common', 'node:*'],
   },
   { path: 'chains/registry.ts', imports: ['domain', 'config', 'observability', 'chains'], packages: [] },
   { path: 'bridges/registry.ts', imports: ['domain', 'config', 'observability', 'chains', 'bridges'], packages: [] },
-  ...['workers', 'api', 'cli', 'bin', 'devnet', 'bench', 'scripts', 'test'].map((path): Room => ({
+  ...['workers', 'api', 'cli', 'bin', 'lab', 'scripts', 'test'].map((path): Room => ({
     path,
     imports: 'all',
     packages: 'all',

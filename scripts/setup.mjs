@@ -98,7 +98,7 @@ function checkAnvil() {
 }
 
 function findTemporal() {
-  const { status } = run(process.execPath, ['--import', 'tsx', `${root}devnet/temporal-cli.ts`])
+  const { status } = run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/temporal-cli.ts`])
   if (status === 0) return
   stop(
     'the Temporal CLI is missing.',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { findTemporalCli } from '../devnet/temporal-cli.ts'
+import { findTemporalCli } from '../lab/devnet/temporal/temporal-cli.ts'
 
 // Runs the Temporal CLI that the devnet uses, with the arguments given: `npx tsx scripts/temporal-cli.ts workflow list`.
 const { path } = await findTemporalCli({ log: () => {} })

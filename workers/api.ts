@@ -2,17 +2,17 @@ import { createApi } from '../api/server.ts'
 import { namesOf } from '../api/settings-scopes.ts'
 import type { Chain, NodeStatus } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
-import type { LaneId } from '../domain/lane-id.ts'
-import type { ChainName } from '../domain/transfer.ts'
-import { createDoor } from '../intake/start-transfer.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
+import { createSubmitter } from '../intake/submitter.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
-import type { BatchCounts } from '../lanes/batch-counts.ts'
-import type { Settings } from '../domain/settings.ts'
+import type { BatchCounts } from '../lanes/batch/counts.ts'
+import type { Settings } from '../domain/settings/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { transferDefaults } from './deps.ts'
-import type { World } from './world.ts'
+import type { Network } from './network.ts'
 import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 
@@ -20,7 +20,7 @@ import type { Temporal } from './temporal.ts'
 export async function startApi(options: {
   config: Config
   temporal: Temporal
-  world: World
+  world: Network
   settings: () => Settings
   logger: Logger
   metrics: Metrics
@@ -31,7 +31,7 @@ export async function startApi(options: {
   const { host, port, requestsPerMinute } = config.api
   const api = await createApi(
     {
-      door: createDoor({ bridges: world.bridges, client: temporal.client, settings, defaults: transferDefaults(config) }),
+      door: createSubmitter({ bridges: world.bridges, client: temporal.client, settings, defaults: transferDefaults(config) }),
       bridges: world.bridges,
       client: temporal.client,
       guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],
@@ -68,7 +68,7 @@ function wormholeIds({ chains }: Config): Record<ChainName, number> {
 const laneStates = ['active', 'syncing', 'paused', 'draining', 'forbidden', 'funds', 'replaced'] as const
 
 /** The metrics of a process, with what its chains and lanes count themselves. */
-export function processMetrics(world: Pick<World, 'chains'>, agents: readonly LaneAgent[], settings: () => Settings): Metrics {
+export function processMetrics(world: Pick<Network, 'chains'>, agents: readonly LaneAgent[], settings: () => Settings): Metrics {
   const metrics = createMetrics()
   const nodesSeen: Record<ChainName, Map<string, NodeStatus['use']>> = {}
   metrics.onCollect((all) => {

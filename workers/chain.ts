@@ -1,20 +1,20 @@
 import { createAuditSteps, createKeylessSteps } from '../activities/index.ts'
 import type { Config } from '../config/schema.ts'
-import type { Settings } from '../domain/settings.ts'
-import type { ChainName } from '../domain/transfer.ts'
+import type { Settings } from '../domain/settings/settings.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { HaltRoute } from '../intake/halt-route.ts'
-import { createClosedTransfers } from '../intake/closed-transfers.ts'
-import { createIdleTransfers } from '../intake/idle-transfers.ts'
+import { createClosedTransfers } from '../temporal/client/closed-transfers.ts'
+import { createIdleTransfers } from '../recovery/idle-transfers.ts'
 import { createWithdrawals } from '../lanes/withdrawals.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import { chainQueue } from '../temporal/names.ts'
+import { chainQueue } from '../temporal/contracts/names.ts'
 import { auditAlarms } from './audit.ts'
 import { workflowBundle } from './bundle.ts'
-import type { World } from './world.ts'
-import { chainOf, laneConfigs, laneDirectories } from './deps.ts'
-import { createFeeDesk } from './fees.ts'
-import { createGateKeeper } from './gates.ts'
+import type { Network } from './network.ts'
+import { chainOf, laneConfigs, laneStatusCaches } from './deps.ts'
+import { createFeePolicyResolver } from './fees.ts'
+import { createGateWatcher } from './gates.ts'
 import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 import type { WorkerTuning } from './tuning.ts'
@@ -23,8 +23,8 @@ import { Worker } from '@temporalio/worker'
 /**
  * A transfer whose history does not fit what it did fails, and is started again by its stream or by the audit: the chains know what is done. Such histories
  * come from a Temporal that was set back under processes that run, and remember what it has lost. To stand still until a person looks would be no
- * safer: who drives a nonce goes on with it. An audit that stood would keep the schedule from the next. What is on the queue `lanes` is mended
- * otherwise (workers/mending.ts): it knows what no chain does.
+ * safer: who drives a nonce goes on with it. An audit that stood would keep the schedule from the next. What is on the queue `ledger` is mended
+ * otherwise (recovery/workflow-recovery.ts): it knows what no chain does.
  */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
@@ -34,7 +34,7 @@ export async function createChainWorker(
   options: {
     config: Config
     temporal: Temporal
-    world: World
+    world: Network
     settings: () => Settings
     logger: Logger
     metrics: Metrics
@@ -44,8 +44,8 @@ export async function createChainWorker(
 ): Promise<{ worker: Worker; services: Service[] }> {
   const { config, temporal, world, settings, logger, metrics, tuning, haltRoute } = options
   const { bridges, chains } = world
-  const lanes = laneDirectories(config, temporal.client, [name])
-  const gates = createGateKeeper(name, { config, client: temporal.client, world, lanes: lanes.get(name), logger, metrics })
+  const lanes = laneStatusCaches(config, temporal.client, [name])
+  const gates = createGateWatcher(name, { config, client: temporal.client, world, lanes: lanes.get(name), logger, metrics })
   const batched = [...bridges.values()].some((bridge) => bridge.endpoint(name).batches !== undefined)
   const keyless = createKeylessSteps({
     bridges,
@@ -54,7 +54,7 @@ export async function createChainWorker(
     settings,
     haltRoute,
     ...(gates && { gates }),
-    fees: createFeeDesk(config, settings),
+    fees: createFeePolicyResolver(config, settings),
     patienceMs: config.transfers.abandonAfterMinutes * 60_000,
     withdraw: createWithdrawals(temporal.client, laneConfigs(chainOf(config, name)), batched),
   })

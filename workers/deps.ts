@@ -1,12 +1,12 @@
 import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import { laneId } from '../domain/lane-id.ts'
-import type { LaneId } from '../domain/lane-id.ts'
-import type { LaneConfig } from '../domain/lane.ts'
-import type { ChainName } from '../domain/transfer.ts'
-import type { TransferDefaults } from '../intake/start-transfer.ts'
-import type { LaneDirectory } from '../lanes/directory.ts'
-import { createLaneDirectory } from '../lanes/directory.ts'
+import { laneId } from '../domain/lane/lane-id.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { LaneConfig } from '../domain/lane/lane.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
+import type { TransferDefaults } from '../intake/submitter.ts'
+import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
+import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { Client } from '@temporalio/client'
 
 /** The least time without anybody driving it before a stuck nonce is filled, ms: longer than a crashed worker's tasks take to come back. */
@@ -19,11 +19,11 @@ export function transferDefaults({ transfers }: Config): TransferDefaults {
 }
 
 /** The lanes of every chain, as the chains' workers choose among them. */
-export function laneDirectories(config: Config, client: Client, chains: Iterable<ChainName>): Map<ChainName, LaneDirectory> {
+export function laneStatusCaches(config: Config, client: Client, chains: Iterable<ChainName>): Map<ChainName, LaneStatusCache> {
   return new Map(
     [...chains].map((name) => [
       name,
-      createLaneDirectory(
+      createLaneStatusCache(
         client,
         chainOf(config, name).lanes.map((lane) => idOf(chainOf(config, name), lane.address)),
       ),

@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts'
-import type { FeeDesk, FeeRule } from '../domain/fee-policy.ts'
-import { resolveFees } from '../domain/fee-policy.ts'
-import type { Settings } from '../domain/settings.ts'
+import type { FeePolicyResolver, FeeRule } from '../domain/fees/policy.ts'
+import { resolveFees } from '../domain/fees/policy.ts'
+import type { Settings } from '../domain/settings/settings.ts'
 import { idOf } from './deps.ts'
 
 /** The fee limits of a config, as rules: of everything, of chains, of contracts and functions, of lanes. */
@@ -23,7 +23,7 @@ export function configRules(config: Config): FeeRule[] {
 }
 
 /** Answers by the config and by what operators changed since: the next transaction and the next raise go by it, without a restart. */
-export function createFeeDesk(config: Config, settings: () => Settings): FeeDesk {
+export function createFeePolicyResolver(config: Config, settings: () => Settings): FeePolicyResolver {
   const ground = configRules(config)
   return (about) => resolveFees([...ground, ...settings().fees], about)
 }

@@ -1,26 +1,26 @@
 import type { Config } from '../config/schema.ts'
-import type { ChainName } from '../domain/transfer.ts'
-import type { LaneDirectory } from '../lanes/directory.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
+import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
 import { createPauses } from '../lanes/pauses.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import { BarredLanes } from './barred-lanes.ts'
-import type { World } from './world.ts'
+import { UnauthorizedLanes } from './unauthorized-lanes.ts'
+import type { Network } from './network.ts'
 import { chainOf, laneConfigs } from './deps.ts'
-import { GateKeeper } from './gate-keeper.ts'
-import { createWakers } from './wakers.ts'
+import { GateWatcher } from './gate-watcher.ts'
+import { createWaitingTransfers } from './waiting-transfers.ts'
 import type { Client } from '@temporalio/client'
 
 /** The keeper of the gates of a target chain; undefined where no bridge has any. */
-export function createGateKeeper(
+export function createGateWatcher(
   name: ChainName,
-  options: { config: Config; client: Client; world: World; lanes: LaneDirectory | undefined; logger: Logger; metrics: Metrics },
-): GateKeeper | undefined {
+  options: { config: Config; client: Client; world: Network; lanes: LaneStatusCache | undefined; logger: Logger; metrics: Metrics },
+): GateWatcher | undefined {
   const { config, client, world, lanes, logger, metrics } = options
   const chain = world.chains.get(name)
   const endpoints = new Map([...world.bridges].map(([bridge, { endpoint }]) => [bridge, endpoint(name)] as const))
   if (!chain || !lanes || ![...endpoints.values()].some(({ gate }) => gate)) return undefined
   const pauses = createPauses(client, laneConfigs(chainOf(config, name)))
-  const barred = new BarredLanes({ endpoints, lanes, pauses, logger, metrics })
-  return new GateKeeper({ chain, endpoints, lanes: lanes.lanes, wakers: createWakers(client, name), barred, logger, metrics })
+  const barred = new UnauthorizedLanes({ endpoints, lanes, pauses, logger, metrics })
+  return new GateWatcher({ chain, endpoints, lanes: lanes.lanes, wakers: createWaitingTransfers(client, name), barred, logger, metrics })
 }

@@ -1,12 +1,12 @@
 import { spySources } from '../bridges/registry.ts'
 import type { Config } from '../config/schema.ts'
 import { createSpyIntake } from '../intake/spy.ts'
-import { createDoor } from '../intake/start-transfer.ts'
-import type { Settings } from '../domain/settings.ts'
+import { createSubmitter } from '../intake/submitter.ts'
+import type { Settings } from '../domain/settings/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { transferDefaults } from './deps.ts'
-import type { World } from './world.ts'
+import type { Network } from './network.ts'
 import { startSignedStreams } from './signed-streams.ts'
 import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
@@ -15,13 +15,13 @@ import type { Temporal } from './temporal.ts'
 export function startIntake(options: {
   config: Config
   temporal: Temporal
-  world: World
+  world: Network
   settings: () => Settings
   logger: Logger
   metrics: Metrics
 }): Service {
   const { config, temporal, world, settings, logger, metrics } = options
-  const door = createDoor({ bridges: world.bridges, client: temporal.client, settings, defaults: transferDefaults(config) })
+  const door = createSubmitter({ bridges: world.bridges, client: temporal.client, settings, defaults: transferDefaults(config) })
   const { service: streams, listener } = startSignedStreams({ config, temporal, world, door, logger, metrics })
   const spies = spySources(config).map((source) => createSpyIntake({ ...source, door, logger, metrics, listener }))
   for (const spy of spies) spy.start()

@@ -1,17 +1,17 @@
-import { type Batching, createBatching } from '../activities/batching.ts'
+import { type BatchRouting, createBatchRouting } from '../activities/batch/batch-routing.ts'
 import { createLaneSteps } from '../activities/index.ts'
 import type { ChainConfig } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import type { FeeDesk } from '../domain/fee-policy.ts'
-import type { LaneId } from '../domain/lane-id.ts'
-import type { Settings } from '../domain/settings.ts'
-import type { ChainName } from '../domain/transfer.ts'
+import type { FeePolicyResolver } from '../domain/fees/policy.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { Settings } from '../domain/settings/settings.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
 import { LaneAgent } from '../lanes/agent.ts'
-import { Batches } from '../lanes/batches.ts'
-import { Ledger } from '../lanes/ledger.ts'
+import { BatchTracker } from '../lanes/batch/batch-tracker.ts'
+import { LedgerClient } from '../lanes/ledger-client.ts'
 import type { Logger } from '../observability/logger.ts'
-import { laneQueue } from '../temporal/names.ts'
-import type { World } from './world.ts'
+import { laneQueue } from '../temporal/contracts/names.ts'
+import type { Network } from './network.ts'
 import { laneConfig } from './deps.ts'
 import { openSigner, signingPolicy } from './signer.ts'
 import type { Temporal } from './temporal.ts'
@@ -37,9 +37,9 @@ export async function createLaneWorker(options: {
   chain: ChainConfig
   lane: ChainConfig['lanes'][number]
   temporal: Temporal
-  world: World
+  world: Network
   settings: () => Settings
-  fees: FeeDesk
+  fees: FeePolicyResolver
   logger: Logger
   tuning: WorkerTuning
   updatesPerRun?: number
@@ -53,13 +53,13 @@ export async function createLaneWorker(options: {
   const endpoints = [...world.bridges.values()].map((bridge) => bridge.endpoint(chainName))
   const policy = signingPolicy(settings, lane, endpoints)
   const signer = await openSigner({ family: settings.family, spec: lane.signer, address: lane.address, policy, logger })
-  const ledger = new Ledger({ client: temporal.client, config, logger, ...(updatesPerRun && { updatesPerRun }) })
+  const ledger = new LedgerClient({ client: temporal.client, config, logger, ...(updatesPerRun && { updatesPerRun }) })
   const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: settings.bumpAfterBlocks, fees: options.fees })
   agent.start()
   const largestBatch = Math.max(0, ...endpoints.map(({ batches }) => batches?.largest ?? 0))
   const steps = { bridges: world.bridges, chain, settings: options.settings, fees: options.fees }
-  const batches = new Batches({ client: temporal.client, agent, logger })
-  const batching = new Map<LaneId, Batching>(largestBatch > 0 ? [[config.lane, createBatching({ ...steps, agent, batches })]] : [])
+  const batches = new BatchTracker({ client: temporal.client, agent, logger })
+  const batching = new Map<LaneId, BatchRouting>(largestBatch > 0 ? [[config.lane, createBatchRouting({ ...steps, agent, batches })]] : [])
   const worker = await Worker.create({
     connection: temporal.connection,
     namespace: temporal.namespace,

@@ -1,7 +1,7 @@
 import type { Logger } from '../observability/logger.ts'
 
 /** What a process may be. */
-export const roles = ['all', 'chain', 'lane', 'lanes', 'intake', 'api'] as const
+export const roles = ['all', 'chain', 'lane', 'ledger', 'intake', 'api'] as const
 export type Role = (typeof roles)[number]
 
 export interface RunOptions {

@@ -7,7 +7,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import { redactText } from '../observability/redact.ts'
 import type { Client } from '@temporalio/client'
 
-/** Settings take a reason of at most this length (domain/settings-request.ts). */
+/** Settings take a reason of at most this length (domain/settings/request.ts). */
 const longestReason = 500
 
 /** Orders the halt as `portage`, with the code in its reason. Many transfers of a route that meet the same at once make one order. */

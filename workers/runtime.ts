@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
-import type { Settings } from '../domain/settings.ts'
+import type { Settings } from '../domain/settings/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
 import { processMetrics, startApi } from './api.ts'
@@ -8,19 +8,19 @@ import { scheduleAudits } from './audit.ts'
 import { createChainWorker } from './chain.ts'
 import { idOf } from './deps.ts'
 import { startIntake } from './intake.ts'
-import { createFeeDesk } from './fees.ts'
+import { createFeePolicyResolver } from './fees.ts'
 import { createLaneWorker } from './lane.ts'
-import { createLanesWorker } from './lanes.ts'
-import { startMending } from './mending.ts'
+import { createLedgerWorker } from './ledger.ts'
+import { startWorkflowRecovery } from '../recovery/workflow-recovery.ts'
 import type { Role, RunOptions } from './roles.ts'
 import type { Service } from './service.ts'
 import { createRouteHalts } from './route-halts.ts'
 import { followNodes } from './settings.ts'
-import { awaitNeeds, type Needs } from './needs.ts'
+import { awaitStartupDependencies, type StartupDependencies } from './startup-dependencies.ts'
 import type { Temporal } from './temporal.ts'
 import { startStreams } from './streams.ts'
 import { tuningFrom } from './tuning.ts'
-import type { World } from './world.ts'
+import type { Network } from './network.ts'
 import type { Worker } from '@temporalio/worker'
 
 export interface Running {
@@ -35,7 +35,7 @@ export interface Running {
  * run and ended. Throws RelayerError: config, another network, key.
  */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
-  const needs = await awaitNeeds(role, config, options)
+  const needs = await awaitStartupDependencies(role, config, options)
   if (!needs) return { stopped: Promise.resolve(), stop: () => Promise.resolve() }
   const agents: LaneAgent[] = []
   const services: Service[] = []
@@ -55,7 +55,7 @@ async function startRole(
   role: Role,
   config: Config,
   options: RunOptions,
-  parts: Needs & { readonly agents: LaneAgent[]; readonly services: Service[] },
+  parts: StartupDependencies & { readonly agents: LaneAgent[]; readonly services: Service[] },
 ): Promise<Running> {
   const { temporal, world, watch, porch, agents, services } = parts
   const { logger } = options
@@ -66,7 +66,7 @@ async function startRole(
 
   const ledgers: Worker[] = []
   const workers: Worker[] = []
-  if (serves('lanes')) ledgers.push(await createLanesWorker({ temporal, logger, tuning: tuningFrom(options.env) }))
+  if (serves('ledger')) ledgers.push(await createLedgerWorker({ temporal, logger, tuning: tuningFrom(options.env) }))
   if (serves('lane')) {
     const lanes = await laneWorkers(context)
     workers.push(...lanes.map((lane) => lane.worker))
@@ -74,7 +74,7 @@ async function startRole(
     if (role === 'lane' && lanes.length === 0) throw new RelayerError('LANE_NONE', { detail: 'no lane in the config has a signer' })
   }
   const metrics = processMetrics(world, agents, settings)
-  if (serves('lanes')) services.push(startMending({ client: temporal.client, logger, metrics }))
+  if (serves('ledger')) services.push(startWorkflowRecovery({ client: temporal.client, logger, metrics }))
   const haltRoute = createRouteHalts({ client: temporal.client, config, logger, metrics })
   if (serves('chain')) {
     for (const name of world.served) {
@@ -93,10 +93,10 @@ async function startRole(
   return supervise({ ledgers, workers, agents, services, watch, temporal, world, logger })
 }
 
-async function laneWorkers(context: { config: Config; options: RunOptions; temporal: Temporal; world: World; settings: () => Settings }) {
+async function laneWorkers(context: { config: Config; options: RunOptions; temporal: Temporal; world: Network; settings: () => Settings }) {
   const { config, options, temporal, world, settings } = context
   const { env, logger } = options
-  const fees = createFeeDesk(config, settings)
+  const fees = createFeePolicyResolver(config, settings)
   const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
   const wanted = world.served.flatMap((chainName) => {
     const chain = config.chains[chainName]
@@ -133,7 +133,7 @@ function supervise(parts: {
   services: Service[]
   watch: Service
   temporal: Temporal
-  world: World
+  world: Network
   logger: Logger
 }): Running {
   const { ledgers, workers, agents, services, watch, temporal, world, logger } = parts

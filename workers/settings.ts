@@ -1,10 +1,10 @@
 import { readSettings } from '../api/settings.ts'
 import { toRelayerError } from '../domain/errors.ts'
-import type { Settings } from '../domain/settings.ts'
-import { noSettings } from '../domain/settings.ts'
+import type { Settings } from '../domain/settings/settings.ts'
+import { noSettings } from '../domain/settings/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Client } from '@temporalio/client'
-import type { World } from './world.ts'
+import type { Network } from './network.ts'
 import type { Service } from './service.ts'
 
 /** How often a process looks at the settings, ms: one query of a few kilobytes, and none that costs where nothing was ever changed. */
@@ -89,7 +89,7 @@ export async function watchSettings({ client, logger }: { client: Client; logger
 }
 
 /** Lays the changes of nodes over the chains of this process, now and whenever they change. */
-export function followNodes(watch: SettingsWatch, world: Pick<World, 'chains'>, logger: Logger): void {
+export function followNodes(watch: SettingsWatch, world: Pick<Network, 'chains'>, logger: Logger): void {
   const laid = new Map<string, string>()
   watch.subscribe(({ nodes }) => {
     for (const [name, chain] of world.chains) {

@@ -4,21 +4,21 @@ import type { Config } from '../config/schema.ts'
 import { parseVaa } from '../domain/vaa.ts'
 import type { Vaa } from '../domain/vaa.ts'
 import type { SpyListener } from '../intake/spy.ts'
-import type { Door } from '../intake/start-transfer.ts'
-import { createCheckpointStore } from '../intake/streams/checkpoints.ts'
-import { createSignedAgent, type SignedAgentOptions } from '../intake/streams/signed/agent.ts'
-import { createVaaLookup } from '../intake/streams/signed/vaa-lookup.ts'
+import type { Submitter } from '../intake/submitter.ts'
+import { createCheckpointStore } from '../streams/checkpoints.ts'
+import { createSignedAgent, type SignedAgentOptions } from '../streams/signed/agent.ts'
+import { createVaaLookup } from '../streams/signed/vaa-lookup.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import type { World } from './world.ts'
+import type { Network } from './network.ts'
 import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
 
 export interface SignedStreamsContext {
   readonly config: Pick<Config, 'bridges' | 'streams'>
   readonly temporal: Pick<Temporal, 'client'>
-  readonly world: World
-  readonly door: Door
+  readonly world: Network
+  readonly door: Submitter
   readonly logger: Logger
   readonly metrics: Metrics
 }

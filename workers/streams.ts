@@ -1,15 +1,15 @@
 import type { ScannedSource } from '../bridges/source-port.ts'
 import type { Config } from '../config/schema.ts'
-import { haltOf } from '../domain/settings.ts'
-import type { Settings } from '../domain/settings.ts'
-import { createDoor } from '../intake/start-transfer.ts'
-import { createCheckpointStore } from '../intake/streams/checkpoints.ts'
-import { createScannedAgent } from '../intake/streams/scanned/agent.ts'
-import type { ScannedAgentOptions } from '../intake/streams/scanned/agent.ts'
+import { haltOf } from '../domain/settings/settings.ts'
+import type { Settings } from '../domain/settings/settings.ts'
+import { createSubmitter } from '../intake/submitter.ts'
+import { createCheckpointStore } from '../streams/checkpoints.ts'
+import { createScannedAgent } from '../streams/scanned/agent.ts'
+import type { ScannedAgentOptions } from '../streams/scanned/agent.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { transferDefaults } from './deps.ts'
-import type { World } from './world.ts'
+import type { Network } from './network.ts'
 import { createRouteHalts } from './route-halts.ts'
 import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
@@ -17,7 +17,7 @@ import type { Temporal } from './temporal.ts'
 interface StreamsContext {
   config: Config
   temporal: Pick<Temporal, 'client'>
-  world: World
+  world: Network
   settings: () => Settings
   logger: Logger
   metrics: Metrics
@@ -56,7 +56,7 @@ export function scannedOptions(context: StreamsContext, source: ScannedSource): 
     targetChain: to,
     endpoint,
     client,
-    door: createDoor({ bridges, client, settings, defaults: transferDefaults(config) }),
+    door: createSubmitter({ bridges, client, settings, defaults: transferDefaults(config) }),
     haltRoute: createRouteHalts({ client, config, logger, metrics }),
     isHalted: () => haltOf(settings(), source) !== undefined,
     logger,

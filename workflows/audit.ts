@@ -1,4 +1,4 @@
-import type { AuditInput, AuditReport, AuditSteps } from '../temporal/audit.ts'
+import type { AuditInput, AuditReport, AuditSteps } from '../temporal/contracts/audit.ts'
 import { policies } from './policies.ts'
 import { proxyActivities, setCurrentDetails, upsertMemo } from '@temporalio/workflow'
 

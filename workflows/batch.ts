@@ -1,9 +1,9 @@
 import { backoffMs } from '../domain/backoff.ts'
-import type { BatchEnd, BatchInput, BatchStatus } from '../temporal/batch.ts'
-import { batchOverSignal, batchStatusQuery } from '../temporal/batch.ts'
-import type { DispatchResult, ErrandSteps } from '../temporal/errand.ts'
-import { rolledBackSignal } from '../temporal/messages.ts'
-import { batchIntentId, laneQueue } from '../temporal/names.ts'
+import type { BatchEnd, BatchInput, BatchStatus } from '../temporal/contracts/batch.ts'
+import { batchOverSignal, batchStatusQuery } from '../temporal/contracts/batch.ts'
+import type { SendOperatorTransactionResult, OperatorTransactionSteps } from '../temporal/contracts/operator-transaction.ts'
+import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
+import { batchIntentId, laneQueue } from '../temporal/contracts/names.ts'
 import { failureText } from './failures.ts'
 import { policies } from './policies.ts'
 import {
@@ -54,13 +54,16 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
 }
 
 /** Drives what it holds, for a while. What fails for good is of the key, and is looked at again: the nonce is the lane's. */
-async function dispatch({ lane, intent, members }: BatchInput, held: BatchInput['held']): Promise<DispatchResult | undefined> {
+async function dispatch(
+  { lane, intent, members }: BatchInput,
+  held: BatchInput['held'],
+): Promise<SendOperatorTransactionResult | undefined> {
   const { workflowId: owner } = workflowInfo()
   const { startToCloseTimeout, heartbeatTimeout, retry } = policies.broadcast
   const options = { startToCloseTimeout, heartbeatTimeout, retry, taskQueue: laneQueue(lane), summary: `${members.length} transfers` }
   const input = { lane, owner, intentId: batchIntentId(owner), intent, again: true, members, ...(held && { held }), cancel: false }
   try {
-    return await proxyActivities<ErrandSteps>(options).dispatch(input)
+    return await proxyActivities<OperatorTransactionSteps>(options).dispatch(input)
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
     return { kind: 'no-slot', code: 'INTERNAL', reason: failureText(error) }
@@ -68,7 +71,7 @@ async function dispatch({ lane, intent, members }: BatchInput, held: BatchInput[
 }
 
 /** Undefined: not over yet. */
-function endOf(result: DispatchResult): BatchEnd | undefined {
+function endOf(result: SendOperatorTransactionResult): BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {
       const { ok, nonce, txHash, blockHeight, gasPaid } = result

@@ -1,9 +1,9 @@
-import { newLane } from '../domain/lane.ts'
-import type { ApplyRequest, LaneRequest, LaneState, RolledBack } from '../domain/lane.ts'
-import { assertApplyRequest } from '../domain/lane-request.ts'
-import { packLane, unpackLane } from '../domain/lane-pack.ts'
-import { apply, view } from '../domain/lane-reducer.ts'
-import type { LaneInput } from '../temporal/messages.ts'
+import { newLane } from '../domain/lane/lane.ts'
+import type { ApplyRequest, LaneRequest, LaneState, RolledBack } from '../domain/lane/lane.ts'
+import { assertApplyRequest } from '../domain/lane/request.ts'
+import { packLane, unpackLane } from '../domain/lane/pack.ts'
+import { apply, view } from '../domain/lane/reducer.ts'
+import type { LaneInput } from '../temporal/contracts/lane.ts'
 import {
   activateSignal,
   applyUpdate,
@@ -13,11 +13,11 @@ import {
   pauseSignal,
   resumeSignal,
   resyncSignal,
-  rolledBackSignal,
   setWindowSignal,
-} from '../temporal/messages.ts'
-import { serveUpdates } from './shell.ts'
-import { textOr } from './typed.ts'
+} from '../temporal/contracts/lane.ts'
+import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
+import { serveUpdates } from './entity-workflow.ts'
+import { textOr } from './text-or.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
 /** Far below the server's 2,000 updates per run: each update lives in the run's record, which is rewritten at every step. */
@@ -26,7 +26,7 @@ const noReason = 'no reason given'
 
 /**
  * The nonce ledger of one key on one chain: the only writer of its grants and attempts. A shell: what is decided is decided in
- * domain/lane-reducer.ts. Handlers are synchronous and never wait.
+ * domain/lane/reducer.ts. Handlers are synchronous and never wait.
  */
 export async function lane(input: LaneInput): Promise<void> {
   let state = input.state ? unpackLane(input.state) : newLane(input.config)

@@ -1,10 +1,10 @@
-import { changeSettings } from '../domain/settings-reducer.ts'
-import { assertSettingsFit, assertSettingsOrders } from '../domain/settings-request.ts'
-import type { Settings } from '../domain/settings.ts'
-import { noSettings } from '../domain/settings.ts'
-import type { SettingsInput, SettingsRequest } from '../temporal/messages.ts'
-import { changeSettingsUpdate, settingsQuery } from '../temporal/messages.ts'
-import { serveUpdates } from './shell.ts'
+import { changeSettings } from '../domain/settings/reducer.ts'
+import { assertSettingsFit, assertSettingsOrders } from '../domain/settings/request.ts'
+import type { Settings } from '../domain/settings/settings.ts'
+import { noSettings } from '../domain/settings/settings.ts'
+import type { SettingsInput, SettingsRequest } from '../temporal/contracts/settings.ts'
+import { changeSettingsUpdate, settingsQuery } from '../temporal/contracts/settings.ts'
+import { serveUpdates } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
 /** Every answer holds the settings whole, up to some 100 KB: a run stays well below the 4 MB at which the server asks for another. */
@@ -12,7 +12,7 @@ const updatesPerRun = 100
 
 /**
  * What operators changed while everything runs: one per namespace, the only writer. A shell: what a change does is decided in
- * domain/settings-reducer.ts, what is refused in domain/settings-request.ts. Its handlers are synchronous and never wait.
+ * domain/settings/reducer.ts, what is refused in domain/settings/request.ts. Its handlers are synchronous and never wait.
  */
 export async function settings(input: SettingsInput): Promise<void> {
   let now = input.settings ?? noSettings

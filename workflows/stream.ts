@@ -1,11 +1,11 @@
-import { fromCheckpoint } from '../domain/stream-checkpoint.ts'
-import { applyToStream, initialStream, viewStream } from '../domain/stream-reducer.ts'
-import { assertStreamUpdate } from '../domain/stream-request.ts'
-import type { StreamRequest, StreamResponse, StreamState, StreamUpdate } from '../domain/stream.ts'
-import type { StreamInput } from '../temporal/stream.ts'
-import { pauseStreamSignal, resumeStreamSignal, streamStatusQuery, streamViewQuery, tellUpdate } from '../temporal/stream.ts'
-import { serveUpdates } from './shell.ts'
-import { textOr } from './typed.ts'
+import { fromCheckpoint } from '../domain/stream/checkpoint.ts'
+import { applyToStream, initialStream, viewStream } from '../domain/stream/reducer.ts'
+import { assertStreamUpdate } from '../domain/stream/request.ts'
+import type { StreamRequest, StreamResponse, StreamState, StreamUpdate } from '../domain/stream/stream.ts'
+import type { StreamInput } from '../temporal/contracts/stream.ts'
+import { pauseStreamSignal, resumeStreamSignal, streamStatusQuery, streamViewQuery, tellUpdate } from '../temporal/contracts/stream.ts'
+import { serveUpdates } from './entity-workflow.ts'
+import { textOr } from './text-or.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
 /** As with a lane: each update lives in the run's record, which is rewritten at every step. */
@@ -13,7 +13,7 @@ const updatesPerRun = 300
 
 /**
  * One numbered source of transfers: the only writer of what was seen, what is open, and what is missing. A shell: what a request does is decided
- * in domain/stream-reducer.ts. Its handlers are synchronous and never wait.
+ * in domain/stream/reducer.ts. Its handlers are synchronous and never wait.
  */
 export async function stream(input: StreamInput): Promise<void> {
   let state = input.state ?? begin(input)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { transferStates } from '../../domain/transfer.ts'
+import { transferStates } from '../../domain/transfer/transfer.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { listTransfers } from '../transfers.ts'

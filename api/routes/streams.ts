@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { StreamState } from '../../domain/stream.ts'
-import { viewStream } from '../../domain/stream-reducer.ts'
+import type { StreamState } from '../../domain/stream/stream.ts'
+import { viewStream } from '../../domain/stream/reducer.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { obeyedSchema, orderBodies, reportSchema, shownSchema, toOrder } from '../stream-schema.ts'

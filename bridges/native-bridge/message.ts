@@ -1,7 +1,7 @@
 import { concat, dataSlice, encodeBase64, getBytes, hexlify, solidityPackedKeccak256, toBeHex, zeroPadValue } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
-import { mip61Bridge } from '../../domain/mip61.ts'
-import type { ChainName, Transfer } from '../../domain/transfer.ts'
+import { mip61Bridge } from '../../domain/stream/mip61-state.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 
 /** The name of this bridge: in the config, in workflow ids, in metrics. */
 export const nativeBridge = mip61Bridge

@@ -1,6 +1,6 @@
 import { decodeBase64 } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
-import type { Transfer } from '../../domain/transfer.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { ScannedSource } from '../source-port.ts'
 import type { GoodMessages } from './good-messages.ts'
 import { type NativeRoute, type NativeTransfer, nativeBridge, toTransfer } from './message.ts'

@@ -1,7 +1,7 @@
 import { decodeBase64, id, toBeHex } from 'ethers'
 import type { BlockRef, Heads } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import type { Transfer } from '../../domain/transfer.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import type { FoundDelivery } from '../port.ts'
 

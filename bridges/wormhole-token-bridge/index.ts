@@ -1,5 +1,5 @@
 import { RelayerError } from '../../domain/errors.ts'
-import type { ChainName } from '../../domain/transfer.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import type { Bridge, Endpoint } from '../port.ts'
 import type { Source } from '../source-port.ts'

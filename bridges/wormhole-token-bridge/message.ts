@@ -1,6 +1,6 @@
 import { encodeBase64, keccak256 } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
-import type { BridgeName, ChainName, Transfer } from '../../domain/transfer.ts'
+import type { BridgeName, ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa, type Vaa } from '../../domain/vaa.ts'
 import { parseTokenTransfer, type TokenTransfer } from './payload.ts'
 

@@ -1,7 +1,7 @@
 import { concat, getBytes, id, keccak256, type LogDescription, toBeHex, zeroPadValue } from 'ethers'
 import type { BlockHeader, BlockRef, Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import type { ChainName } from '../../domain/transfer.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { BlockRange, Published } from '../source-port.ts'
 import { type ContractReader, coreAbi } from './contracts.ts'
 import { wormholeTokenBridge } from './message.ts'

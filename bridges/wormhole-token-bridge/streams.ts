@@ -1,5 +1,5 @@
 import { RelayerError } from '../../domain/errors.ts'
-import type { ChainName } from '../../domain/transfer.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { SignedSource } from '../source-port.ts'
 import { type ContractReader, coreAbi, read, tokenBridgeAbi } from './contracts.ts'
 import { wormholeTokenBridge } from './message.ts'

@@ -1,24 +1,24 @@
 import { keccak256 } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
 import type { FinalityPolicy } from '../../domain/finality.ts'
-import type { NodeUse } from '../../domain/settings.ts'
+import type { NodeUse } from '../../domain/settings/settings.ts'
 import type { At, Chain } from '../port.ts'
-import { createAccounts } from './accounts.ts'
-import type { FeeModel } from './data-fee.ts'
-import { createDenial } from './denial.ts'
-import { createBlocks } from './blocks.ts'
-import { createClassifier, type ErrorTexts } from './error-classes.ts'
-import { createFees } from './fees.ts'
-import { createHeads } from './heads.ts'
+import { createAccounts } from './transactions/accounts.ts'
+import type { FeeModel } from './fees/data-fee.ts'
+import { createReplacedChainCheck } from './heads/replaced-chain.ts'
+import { createBlocks } from './heads/blocks.ts'
+import { createClassifier, type ErrorTexts } from './transactions/error-classes.ts'
+import { createFees } from './fees/fees.ts'
+import { createHeads } from './heads/heads.ts'
 import { toBytes, toNumber, toRecord } from './hex.ts'
-import { createInclusions } from './inclusions.ts'
+import { createInclusions } from './transactions/inclusions.ts'
 import { agreedLogs, type FoundLog, type LogFilter, readLogs } from './logs.ts'
-import { createMined } from './mined.ts'
-import { createNodes } from './nodes.ts'
-import { createQuorum, type Question } from './quorum.ts'
-import { createReceipts } from './receipts.ts'
-import { sendRaw } from './send.ts'
-import { simulate } from './simulate.ts'
+import { createMined } from './transactions/mined.ts'
+import { createNodes } from './nodes/nodes.ts'
+import { createQuorum, type Question } from './nodes/quorum.ts'
+import { createReceipts } from './transactions/receipts.ts'
+import { sendRaw } from './transactions/send.ts'
+import { simulate } from './transactions/simulate.ts'
 
 export type { FoundLog, LogFilter } from './logs.ts'
 export { createSigner } from './signers/index.ts'
@@ -63,7 +63,7 @@ export interface EvmChain extends Chain {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/** No pool keeps so many of one account (domain/lane-request.ts): a node that is so far above the others tells nonsense, and only it. */
+/** No pool keeps so many of one account (domain/lane/request.ts): a node that is so far above the others tells nonsense, and only it. */
 const mostPending = 1_000
 
 function highestPlausible(counts: readonly number[]): number {
@@ -89,7 +89,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   const receipts = createReceipts(nodes, quorum)
   const accounts = createAccounts(name, nodes, heads, finality)
   const mined = createMined({ chain: name, nodes, heads, quorum })
-  const denies = createDenial({ nodes, kept: heads.kept, quorum, finality })
+  const denies = createReplacedChainCheck({ nodes, kept: heads.kept, quorum, finality })
   const classify = createClassifier(options.errors)
   const inclusions = createInclusions(heads, receipts)
   const fees = createFees({ chain: name, networkId, nodes, heads, model: options.feeModel, history: options.feeHistory })

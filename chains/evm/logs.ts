@@ -1,8 +1,8 @@
 import type { BlockRef, Log } from '../port.ts'
 import { toBytes, toList, toNumber, toQuantity, toRecord } from './hex.ts'
-import type { Nodes } from './nodes.ts'
-import type { Quorum } from './quorum.ts'
-import { readLog } from './receipts.ts'
+import type { Nodes } from './nodes/nodes.ts'
+import type { Quorum } from './nodes/quorum.ts'
+import { readLog } from './transactions/receipts.ts'
 
 export interface LogFilter {
   readonly address: string

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
-import type { AuditReport } from '../../temporal/audit.ts'
+import type { AuditReport } from '../../temporal/contracts/audit.ts'
 import type { AuditRow } from '../audits.ts'
 import { auditedChains, listAudits, runAudit } from '../audits.ts'
 import type { Cli } from '../context.ts'

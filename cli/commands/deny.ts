@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander'
-import type { Denial } from '../../domain/settings.ts'
+import type { Denial } from '../../domain/settings/settings.ts'
 import type { Cli } from '../context.ts'
 import { order, withAuthor } from '../settings.ts'
 

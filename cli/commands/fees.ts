@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { readSettings } from '../../api/settings.ts'
-import type { FeePolicy, FeeRule, FeeScope } from '../../domain/fee-policy.ts'
+import type { FeePolicy, FeeRule, FeeScope } from '../../domain/fees/policy.ts'
 import { configRules } from '../../workers/fees.ts'
 import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { HaltScope } from '../../domain/settings.ts'
+import type { HaltScope } from '../../domain/settings/settings.ts'
 import type { Cli } from '../context.ts'
 import { order, scopeText, withAuthor } from '../settings.ts'
 

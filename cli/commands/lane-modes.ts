@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { activateSignal, drainSignal, forbidSignal, pauseSignal, resumeSignal } from '../../temporal/messages.ts'
+import { activateSignal, drainSignal, forbidSignal, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import type { Cli, GlobalOptions } from '../context.ts'
 import { laneArgument, tell, type LaneHandle, type LaneOptions } from './lane-shared.ts'
 
@@ -15,7 +15,8 @@ export function modeCommands(cli: Cli): Command[] {
     plain(cli, { name: 'resume', description: 'Give out nonces again after a pause.', send: (handle) => handle.signal(resumeSignal) }),
     withReason(cli, {
       name: 'drain',
-      description: 'Take no new work but errands (send, sweep, top-up), until nothing is in flight: to take a key out of use.',
+      description:
+        'Take no new work but operator transactions (send, sweep, top-up), until nothing is in flight: to take a key out of use.',
       example: 'portage lane drain 0x52908400098527886e0f7030069857d2e4169ee7 --chain ethereum --reason "the key is replaced"',
       send: (handle, reason) => handle.signal(drainSignal, { reason }),
     }),

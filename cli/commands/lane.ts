@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { LaneState } from '../../domain/lane.ts'
+import type { LaneState } from '../../domain/lane/lane.ts'
 import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import type { LaneRow } from '../lanes.ts'
@@ -7,8 +7,8 @@ import { listLanes, readLane, resolveLane, toRow } from '../lanes.ts'
 import { facts, print, table } from '../output.ts'
 import { withClient } from '../temporal.ts'
 import { batchListCommand } from './lane-batch-list.ts'
-import { errandListCommands } from './lane-errand-list.ts'
-import { errandCommands } from './lane-errands.ts'
+import { operatorTransactionListCommands } from './lane-transaction-list.ts'
+import { operatorTransactionCommands } from './lane-transactions.ts'
 import { modeCommands } from './lane-modes.ts'
 import { nonceCommands } from './lane-nonces.ts'
 import { laneArgument } from './lane-shared.ts'
@@ -20,7 +20,12 @@ export function laneCommand(cli: Cli): Command {
     .addCommand(listCommand(cli))
     .addCommand(showCommand(cli))
     .addCommand(batchListCommand(cli))
-  for (const one of [...modeCommands(cli), ...nonceCommands(cli), ...errandCommands(cli), ...errandListCommands(cli)])
+  for (const one of [
+    ...modeCommands(cli),
+    ...nonceCommands(cli),
+    ...operatorTransactionCommands(cli),
+    ...operatorTransactionListCommands(cli),
+  ])
     command.addCommand(one)
   return command
 }

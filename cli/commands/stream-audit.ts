@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { StreamAudit } from '../../intake/streams/scanned/audit-transfers.ts'
+import type { StreamAudit } from '../../streams/scanned/audit-transfers.ts'
 import { createLogger } from '../../observability/logger.ts'
 import type { Cli, GlobalOptions } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
@@ -41,7 +41,7 @@ function auditText(stream: string, { upTo, height, gaps, completed, started, clo
 
 const help = `
 The intake does this by itself every streams.auditMinutes. This process needs the nodes of the stream's chains; it holds no keys.
-Ends with 1 if something that was delivered is no longer so.
+Outcomes with 1 if something that was delivered is no longer so.
 
 Example:
   portage stream audit native-bridge:ethereum:bsc`

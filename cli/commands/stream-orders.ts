@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
-import { limits } from '../../domain/stream-gaps.ts'
+import { limits } from '../../domain/stream/gaps.ts'
 import type { Cli, GlobalOptions } from '../context.ts'
 import { osUser, withAuthor } from '../settings.ts'
 import { height, order, streamArgument, u64 } from '../streams.ts'

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { listStreams, readStream, toReport } from '../../api/streams.ts'
 import type { StreamRow } from '../../api/streams.ts'
-import { viewStream } from '../../domain/stream-reducer.ts'
+import { viewStream } from '../../domain/stream/reducer.ts'
 import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { print } from '../output.ts'

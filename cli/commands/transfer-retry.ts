@@ -2,11 +2,11 @@ import { Command } from 'commander'
 import { fromTemporal } from '../../api/temporal-errors.ts'
 import { readTransfer } from '../../api/transfers.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import { retrySignal } from '../../temporal/messages.ts'
+import { retrySignal } from '../../temporal/contracts/transfer.ts'
 import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { facts, print } from '../output.ts'
-import { restartTransfer } from '../../intake/restart-transfer.ts'
+import { restartTransfer } from '../../temporal/client/restart-transfer.ts'
 import { withClient } from '../temporal.ts'
 
 /** `portage transfer retry <id>` */

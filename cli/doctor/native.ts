@@ -3,7 +3,7 @@ import { highestNonce } from '../../bridges/native-bridge/source.ts'
 import { createChain } from '../../chains/registry.ts'
 import type { NativeBridgeConfig } from '../../config/bridge-schema.ts'
 import type { Config } from '../../config/schema.ts'
-import type { ChainName } from '../../domain/transfer.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { Check, Finding } from './check.ts'
 import { checkTimeoutMs, look } from './check.ts'
 

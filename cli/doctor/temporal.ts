@@ -1,6 +1,6 @@
 import { Connection } from '@temporalio/client'
 import type { Config } from '../../config/schema.ts'
-import { searchAttributes } from '../../temporal/names.ts'
+import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { isNoNamespace, whyAway } from '../../workers/temporal-probe.ts'
 import type { Check } from './check.ts'
 import { checkTimeoutMs, look } from './check.ts'

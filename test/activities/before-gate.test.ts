@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { patienceMs } from '../../activities/before-gate.ts'
+import { patienceMs } from '../../activities/transfer/before-gate.ts'
 
 const minutes = 60_000
 const budget = (opensAt?: number) => ({

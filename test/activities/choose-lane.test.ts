@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { chooseLane } from '../../activities/choose-lane.ts'
+import { chooseLane } from '../../activities/transfer/choose-lane.ts'
 import type { StepDeps } from '../../activities/deps.ts'
 import type { Endpoint, Gate } from '../../bridges/port.ts'
-import { barredPause } from '../../domain/lane-pause.ts'
-import type { LaneStanding } from '../../domain/lane.ts'
-import type { Transfer } from '../../domain/transfer.ts'
+import { unauthorizedPause } from '../../domain/lane/pause.ts'
+import type { LaneStatus } from '../../domain/lane/lane.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 
 const lanes = ['evm-1:0xa', 'evm-1:0xb', 'evm-1:0xc']
 const transfer: Transfer = {
@@ -19,10 +19,10 @@ const transfer: Transfer = {
 const open = { kind: 'open' } as const
 const barred = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'grant it' } as const
 const paused = { kind: 'route', code: 'BRIDGE_PAUSED', reason: 'paused' } as const
-const pausedLane = (lane: string, detail: string): LaneStanding => ({ lane, open: false, why: 'paused', detail })
+const pausedLane = (lane: string, detail: string): LaneStatus => ({ lane, open: false, why: 'paused', detail })
 
-function setting(gates: Record<string, Gate>, closed: readonly LaneStanding[] = [], gated = true) {
-  const standings = lanes.map((lane): LaneStanding => closed.find((one) => one.lane === lane) ?? { lane, open: true })
+function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = [], gated = true) {
+  const standings = lanes.map((lane): LaneStatus => closed.find((one) => one.lane === lane) ?? { lane, open: true })
   const asked: string[] = []
   const told: string[] = []
   const endpoint = {
@@ -67,7 +67,7 @@ describe('The lane of a transfer', () => {
     const { choose, told } = setting(everywhere)
     expect(await choose()).toEqual({ kind: 'closed', gate: barred })
     expect(told.toSorted()).toEqual(lanes)
-    const all = lanes.map((lane) => pausedLane(lane, barredPause('grant it')))
+    const all = lanes.map((lane) => pausedLane(lane, unauthorizedPause('grant it')))
     expect(await setting({}, all).choose()).toMatchObject({ kind: 'closed', gate: { kind: 'lane', code: 'BRIDGE_ROLE_MISSING' } })
     expect(await setting(everywhere, all.slice(1)).choose()).toEqual({ kind: 'closed', gate: barred })
     // A bridge without gates asks for no role.

@@ -1,6 +1,6 @@
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePort } from '../../devnet/ports.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
 import { createLogger } from '../../observability/logger.ts'
 import { deadConfig, openApi } from './setting.ts'
 

@@ -1,8 +1,8 @@
 import { concat, toBeHex, zeroPadValue } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { devnetGuardians } from '../../devnet/accounts.ts'
-import { freePort } from '../../devnet/ports.ts'
-import { signVaa } from '../../devnet/vaa.ts'
+import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { signVaa } from '../../lab/devnet/wormhole/vaa.ts'
 import { deadConfig, openApi } from './setting.ts'
 
 const emitter = 'b'.repeat(40).padStart(64, '0')

@@ -6,7 +6,7 @@ import { createBridges } from '../../bridges/registry.ts'
 import { createChain } from '../../chains/registry.ts'
 import type { Config } from '../../config/schema.ts'
 import { configSchema } from '../../config/schema.ts'
-import { createDoor } from '../../intake/start-transfer.ts'
+import { createSubmitter } from '../../intake/submitter.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
@@ -49,7 +49,7 @@ export async function openApi(
   const metrics = createMetrics()
   const api = await createApi(
     {
-      door: createDoor({ bridges, client }),
+      door: createSubmitter({ bridges, client }),
       bridges,
       client,
       guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],

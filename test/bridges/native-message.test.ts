@@ -14,7 +14,7 @@ import {
 import { createDecode, createRoutes } from '../../bridges/native-bridge/routes.ts'
 import { batchIntent, completionIntent } from '../../bridges/native-bridge/batch.ts'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
-import { transferId } from '../../temporal/names.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
 import { codeOf } from '../helpers/refusals.ts'
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map((value) => hexlify(value))

@@ -2,8 +2,8 @@ import { AbiCoder, concat, id } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import { explainRevert } from '../../bridges/native-bridge/reverts.ts'
-import { nativeBridgeAbi as compiledAbi } from '../../devnet/native-bridge.ts'
-import { compiledArtifact } from '../../devnet/solidity.ts'
+import { nativeBridgeAbi as compiledAbi } from '../../lab/devnet/native/native-bridge.ts'
+import { compiledArtifact } from '../../lab/devnet/chain/solidity.ts'
 
 const address = `0x${'ab'.repeat(20)}`
 const role = id('RELAYER_ROLE')

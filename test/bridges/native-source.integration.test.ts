@@ -15,8 +15,8 @@ import {
   type StreamReader,
 } from '../../bridges/native-bridge/source.ts'
 import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
-import { freshAddress } from '../../devnet/accounts.ts'
-import type { NativeBridgeVariant } from '../../devnet/native-bridge.ts'
+import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import type { NativeBridgeVariant } from '../../lab/devnet/native/native-bridge.ts'
 import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createDecode, digestOf, readMessage } from '../../bridges/wormhole-token-bridge/message.ts'
 import { parseVaa } from '../../domain/vaa.ts'
-import { transferId } from '../../temporal/names.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
 import { codeOf } from '../helpers/refusals.ts'
 import { altered, bytesOf, mainnetVaa, mainnetVaas, signVaa, transferPayload } from '../helpers/vaa.ts'
 

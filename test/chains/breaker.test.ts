@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createBreaker } from '../../chains/evm/breaker.ts'
-import { createLimiter } from '../../chains/evm/limiter.ts'
+import { createBreaker } from '../../chains/evm/nodes/breaker.ts'
+import { createLimiter } from '../../chains/evm/nodes/limiter.ts'
 
 describe('circuit breaker', () => {
   function at(): { clock: { now: number }; breaker: ReturnType<typeof createBreaker> } {

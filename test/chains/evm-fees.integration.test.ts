@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
-import { type Anvil, startAnvil } from '../../devnet/anvil.ts'
+import { type Anvil, startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { devnetSigner, head, networkId, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
 
 const oracle = '0x420000000000000000000000000000000000000F'

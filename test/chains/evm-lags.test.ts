@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { lagsOf } from '../../chains/evm/lags.ts'
+import { lagsOf } from '../../chains/evm/nodes/head-lags.ts'
 
 describe('how far nodes lag', () => {
   test('behind the best of them', () => {

@@ -1,9 +1,9 @@
 import { AbiCoder } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { readFeeHistory } from '../../chains/evm/fees.ts'
-import { RpcError } from '../../chains/evm/node-errors.ts'
-import { createRedactor } from '../../chains/evm/redact.ts'
-import { decodeReason, revertOf, withFactor } from '../../chains/evm/simulate.ts'
+import { readFeeHistory } from '../../chains/evm/fees/fees.ts'
+import { RpcError } from '../../chains/evm/nodes/node-errors.ts'
+import { createRedactor } from '../../chains/evm/nodes/redact.ts'
+import { decodeReason, revertOf, withFactor } from '../../chains/evm/transactions/simulate.ts'
 
 const coder = AbiCoder.defaultAbiCoder()
 const errorData = (text: string) => `0x08c379a0${coder.encode(['string'], [text]).slice(2)}`

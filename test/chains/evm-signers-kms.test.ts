@@ -3,9 +3,9 @@ import { type Signature, Transaction } from 'ethers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readDerSignature } from '../../chains/evm/signers/signature.ts'
 import { createSigner } from '../../chains/registry.ts'
-import { devnetAccount } from '../../devnet/accounts.ts'
-import { signWithRandom, toDer } from '../../devnet/ecdsa.ts'
-import { type Kms, kmsEnvironment, kmsKeyId, startKms } from '../../devnet/kms.ts'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { signWithRandom, toDer } from '../../lab/devnet/signing/ecdsa.ts'
+import { type Kms, kmsEnvironment, kmsKeyId, startKms } from '../../lab/devnet/signing/kms.ts'
 
 const [mine, other] = [devnetAccount(3), devnetAccount(4)]
 const unsigned = { networkId: '1337', nonce: 5, to: other.address, data: '0xabcd', value: '7', gasLimit: '50000', maxFee: '30', tip: '2' }

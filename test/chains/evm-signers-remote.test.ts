@@ -1,8 +1,8 @@
 import { Signature, Transaction } from 'ethers'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSigner } from '../../chains/registry.ts'
-import { devnetAccount } from '../../devnet/accounts.ts'
-import { startWeb3Signer, type Web3Signer } from '../../devnet/web3signer.ts'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { startWeb3Signer, type Web3Signer } from '../../lab/devnet/signing/web3signer.ts'
 
 const [mine, other, absent] = [devnetAccount(3), devnetAccount(4), devnetAccount(5)]
 const unsigned = { networkId: '1337', nonce: 5, to: other.address, data: '0xabcd', value: '7', gasLimit: '50000', maxFee: '30', tip: '2' }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { encryptKeystoreJson, Transaction, Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSigner } from '../../chains/registry.ts'
-import { devnetAccount } from '../../devnet/accounts.ts'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 
 const variable = 'PORTAGE_TEST_SIGNER'
 const password = 'correct horse battery'

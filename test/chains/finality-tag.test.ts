@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import { createFinalityTag } from '../../chains/evm/finality-tag.ts'
-import { KeptBlocks, readBlock } from '../../chains/evm/kept-blocks.ts'
-import type { Nodes } from '../../chains/evm/nodes.ts'
+import { createFinalityTag } from '../../chains/evm/heads/finality-tag.ts'
+import { BlockCache, readBlock } from '../../chains/evm/heads/block-cache.ts'
+import type { Nodes } from '../../chains/evm/nodes/nodes.ts'
 
 const hashOf = (branch: string, height: number) => `0x${branch}${String(height).padStart(63, '0')}`
 const block = (branch: string, height: number) => ({ height, hash: hashOf(branch, height) })
@@ -17,7 +17,7 @@ const raw = (branch: string, height: number) => ({
 
 /** Nodes on branches of their own, each with its finalized height. What we keep, of the branch `a`, ends below `head`. */
 function setting(nodes: readonly { branch: string; final: number }[], head = 60) {
-  const kept = new KeptBlocks()
+  const kept = new BlockCache()
   const rises: number[] = []
   const askAll = async (_: string, [which]: readonly unknown[]) =>
     nodes.map(({ branch, final }) => ({ node: branch, ok: true, result: raw(branch, which === 'finalized' ? final : Number(which)) }))

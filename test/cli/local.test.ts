@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { accepts } from '../../devnet/ports.ts'
+import { accepts } from '../../lab/devnet/ports.ts'
 import { runCli } from './run-cli.ts'
 
 /** DEVNET: the first key of the well-known test mnemonic. */
@@ -50,7 +50,7 @@ async function writeDeadConfig(): Promise<string> {
   return file
 }
 
-/** Below the ports that tests find for their servers (devnet/ports.ts) and that systems give: nobody comes to listen there. */
+/** Below the ports that tests find for their servers (lab/devnet/ports.ts) and that systems give: nobody comes to listen there. */
 async function closedPort(): Promise<number> {
   for (let port = 9_100; port < 9_900; port++) if (!(await accepts(port))) return port
   throw new Error('Something listens on every port from 9100 to 9899')

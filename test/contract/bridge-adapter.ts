@@ -3,7 +3,7 @@ import type { Bridge, Endpoint } from '../../bridges/port.ts'
 import type { Chain, Receipt } from '../../chains/port.ts'
 import { type ErrorCode, errorCatalogue } from '../../domain/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
-import type { ChainName, Transfer } from '../../domain/transfer.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { codeOf } from '../helpers/refusals.ts'
 
 /** A bridge on a real target chain with its real contracts. */

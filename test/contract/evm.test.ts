@@ -1,4 +1,4 @@
-import { bumpFees } from '../../domain/fees.ts'
+import { bumpFees } from '../../domain/fees/fees.ts'
 import { devnetSigner, networkId, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
 import { deployReverting } from '../helpers/reverting.ts'
 import { type ChainHarness, chainAdapterSuite } from './chain-adapter.ts'

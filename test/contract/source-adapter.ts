@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Bridge } from '../../bridges/port.ts'
 import type { BlockRange, PlacedTransfer, ScannedSource } from '../../bridges/source-port.ts'
-import type { Transfer } from '../../domain/transfer.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 
 /** A scanned source on real chains, on which nothing has started yet. */
 export interface ScannedSourceHarness {

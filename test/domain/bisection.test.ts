@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Bisection, bisection, extended, nextBatch, tried, unanswered } from '../../domain/bisection.ts'
+import { type Bisection, bisection, extended, nextBatch, tried, unanswered } from '../../domain/batch/bisection.ts'
 
 interface Run {
   readonly completed: readonly number[]

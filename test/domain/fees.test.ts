@@ -1,4 +1,4 @@
-import { bumpFees, type Fees, feeLimitReached, firstOffer, nextOffer, pricedOut, worstCost } from '../../domain/fees.ts'
+import { bumpFees, type Fees, feeLimitReached, firstOffer, nextOffer, pricedOut, worstCost } from '../../domain/fees/fees.ts'
 import { finalizedHeight } from '../../domain/finality.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

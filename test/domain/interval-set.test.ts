@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addInterval, contiguousFrom, countNumbers, hasNumber, missingBetween, type IntervalSet } from '../../domain/interval-set.ts'
+import { addInterval, contiguousFrom, countNumbers, hasNumber, missingBetween, type IntervalSet } from '../../domain/stream/interval-set.ts'
 
 /** Above 2^53, where numbers of JavaScript are no longer exact. */
 const base = 2n ** 63n

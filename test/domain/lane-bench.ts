@@ -1,6 +1,6 @@
-import type { ApplyRequest, Attempt, LaneAnswer, LaneRequest, LaneState, Observation, Owner, RolledBack } from '../../domain/lane.ts'
-import { newLane } from '../../domain/lane.ts'
-import { apply } from '../../domain/lane-reducer.ts'
+import type { ApplyRequest, Attempt, LaneAnswer, LaneRequest, LaneState, Observation, Owner, RolledBack } from '../../domain/lane/lane.ts'
+import { newLane } from '../../domain/lane/lane.ts'
+import { apply } from '../../domain/lane/reducer.ts'
 
 export const first: Attempt = { kind: 'call', gasLimit: '100', maxFee: '10', tip: '1' }
 export const bump: Attempt = { kind: 'call', gasLimit: '100', maxFee: '12', tip: '2' }

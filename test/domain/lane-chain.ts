@@ -1,4 +1,4 @@
-import type { Attempt, Observation } from '../../domain/lane.ts'
+import type { Attempt, Observation } from '../../domain/lane/lane.ts'
 
 /** A signed transaction of the lane's account. Two are the same bytes when `id` is the same. */
 export interface ModelTx {

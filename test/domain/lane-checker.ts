@@ -1,4 +1,4 @@
-import { worstCost } from '../../domain/fees.ts'
+import { worstCost } from '../../domain/fees/fees.ts'
 import type {
   ApplyRequest,
   ApplyResponse,
@@ -9,13 +9,13 @@ import type {
   LaneState,
   Observation,
   RolledBack,
-} from '../../domain/lane.ts'
-import { newLane } from '../../domain/lane.ts'
-import { inFlight, unmined } from '../../domain/lane-entries.ts'
-import { apply } from '../../domain/lane-reducer.ts'
-import { recall } from '../../domain/lane-recall.ts'
-import { packLane, unpackLane } from '../../domain/lane-pack.ts'
-import { unservedMs } from '../../domain/lane-withdraw.ts'
+} from '../../domain/lane/lane.ts'
+import { newLane } from '../../domain/lane/lane.ts'
+import { inFlight, unmined } from '../../domain/lane/entries.ts'
+import { apply } from '../../domain/lane/reducer.ts'
+import { recall } from '../../domain/lane/reconcile-known.ts'
+import { packLane, unpackLane } from '../../domain/lane/pack.ts'
+import { unservedMs } from '../../domain/lane/withdraw.ts'
 import assert from 'node:assert/strict'
 
 /** What the checker holds against the ledger, from answers and observations alone. */
@@ -283,12 +283,12 @@ export class CheckedLane {
       withdrawn: withdrawn.has(intentId) || later,
       none: request.onlyExisting === true,
       paused: before.paused !== undefined,
-      draining: before.closing?.mode === 'draining' && !request.errand,
+      draining: before.closing?.mode === 'draining' && !request.operatorTransaction,
       forbidden: before.closing?.mode === 'forbidden',
       replaced: before.replaced !== undefined,
       unsynced: ofBefore || !before.synced || open.some((entry) => entry.fill === 'inherited'),
       window: !reusable && inFlight(before) >= before.config.window,
-      funds: committed + cost > balance || (!request.errand && balance < BigInt(before.config.minimumBalance ?? '0')),
+      funds: committed + cost > balance || (!request.operatorTransaction && balance < BigInt(before.config.minimumBalance ?? '0')),
       conflict: false,
     }
     if (answer.kind === 'refused') return assert.ok(reasons[answer.why], `refused: ${answer.why}, ${answer.detail}`)

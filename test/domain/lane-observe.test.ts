@@ -1,4 +1,4 @@
-import { inFlight } from '../../domain/lane-entries.ts'
+import { inFlight } from '../../domain/lane/entries.ts'
 import { Bench, nonceOf } from './lane-bench.ts'
 import { describe, expect, test } from 'vitest'
 

@@ -4,26 +4,26 @@ import { describe, expect, test } from 'vitest'
 const id = 'o'
 
 describe('draining', () => {
-  test('grants nothing new, gives who holds a nonce its nonce, and takes the errands of an operator', () => {
+  test('grants nothing new, gives who holds a nonce its nonce, and takes the operator transactions of an operator', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.do({ kind: 'drain', id, reason: 'key rotation' })
     expect(lane.grant('b')).toEqual({ kind: 'refused', why: 'draining', detail: 'key rotation' })
     expect(nonceOf(lane.grant('a', 'a-2'))).toBe(5)
     expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'held', nonce: 5 })
-    const sweep = { workflowId: 'errand', intentId: 'errand/1', callHash: '0x5' }
-    expect(nonceOf(lane.do({ kind: 'grant', id, owner: sweep, attempt: first, errand: true }))).toBe(6)
+    const sweep = { workflowId: 'operatorTransaction', intentId: 'operatorTransaction/1', callHash: '0x5' }
+    expect(nonceOf(lane.do({ kind: 'grant', id, owner: sweep, attempt: first, operatorTransaction: true }))).toBe(6)
     expect(lane.apply({ requests: [] }).view.closed).toEqual({ why: 'draining', detail: 'key rotation' })
     lane.do({ kind: 'activate', id })
     expect(nonceOf(lane.grant('b'))).toBe(7)
   })
 
-  test('forbidden takes no errand either; resume does not end it, activate ends all', () => {
+  test('forbidden takes no operator transaction either; resume does not end it, activate ends all', () => {
     const lane = new Bench()
     lane.do({ kind: 'forbid', id, reason: 'a leak' })
     lane.do({ kind: 'pause', id, reason: 'and paused' })
-    const sweep = { workflowId: 'errand', intentId: 'errand/1', callHash: '0x5' }
-    expect(nonceOf(lane.do({ kind: 'grant', id, owner: sweep, attempt: first, errand: true }))).toBe('forbidden')
+    const sweep = { workflowId: 'operatorTransaction', intentId: 'operatorTransaction/1', callHash: '0x5' }
+    expect(nonceOf(lane.do({ kind: 'grant', id, owner: sweep, attempt: first, operatorTransaction: true }))).toBe('forbidden')
     lane.do({ kind: 'resume', id })
     expect(nonceOf(lane.grant('b'))).toBe('forbidden')
     lane.do({ kind: 'pause', id, reason: 'and paused' })

@@ -1,5 +1,5 @@
-import type { ApplyRequest } from '../../domain/lane.ts'
-import { assertApplyRequest } from '../../domain/lane-request.ts'
+import type { ApplyRequest } from '../../domain/lane/lane.ts'
+import { assertApplyRequest } from '../../domain/lane/request.ts'
 import { describe, expect, it } from 'vitest'
 
 const attempt = { kind: 'call', gasLimit: '21000', maxFee: '10', tip: '1' } as const

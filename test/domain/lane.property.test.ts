@@ -1,13 +1,13 @@
-import { ownerOf, World } from './lane-world.ts'
-import type { WorldOptions } from './lane-world.ts'
+import { ownerOf, Network } from './lane-model.ts'
+import type { NetworkOptions } from './lane-model.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 /** Things that can happen, and how often beside the others. The numbers choose which process, which intent, which flight, how much. */
-const happenings: Record<string, [weight: number, (world: World, a: number, b: number, c: number) => unknown]> = {
+const happenings: Record<string, [weight: number, (world: Network, a: number, b: number, c: number) => unknown]> = {
   ask: [10, (world, a, b, c) => world.ask(a, b % 6, ['20', '100', '300'][c % 3] ?? '100', c % 4 !== 0)],
   askAgain: [4, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'onlyExisting')],
-  errand: [1, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'errand')],
+  operatorTransaction: [1, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'operatorTransaction')],
   askRound: [4, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'new', 1 + (c % 3))],
   askMany: [3, (world, a, b, c) => world.askMany(a, b % 6, 2 + (c % 4))],
   repeat: [6, (world, a, b) => world.repeat(a, b)],
@@ -71,7 +71,7 @@ const newcomer = 100
 const small = fc.nat({ max: 11 })
 const anything = fc.oneof(...Object.entries(happenings).map(([what, [weight]]) => ({ weight, arbitrary: fc.constant(what) })))
 const happening: fc.Arbitrary<Happening> = fc.tuple(anything, small, small, small)
-const options: fc.Arbitrary<WorldOptions> = fc.record({
+const options: fc.Arbitrary<NetworkOptions> = fc.record({
   window: fc.integer({ min: 1, max: 5 }),
   fillAfterBlocks: fc.integer({ min: 1, max: 4 }),
   finalDepth: fc.nat({ max: 4 }),
@@ -80,8 +80,8 @@ const options: fc.Arbitrary<WorldOptions> = fc.record({
 })
 const story = fc.array(happening, { maxLength: 80, size: 'max' })
 
-function live(settings: WorldOptions, happened: readonly Happening[]): World {
-  const world = new World(settings)
+function live(settings: NetworkOptions, happened: readonly Happening[]): Network {
+  const world = new Network(settings)
   world.observe(0)
   for (const [what, a, b, c] of happened) happenings[what]?.[1](world, a, b, c)
   return world

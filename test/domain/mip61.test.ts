@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { mip61Of } from '../../domain/mip61.ts'
-import { transferStates } from '../../domain/transfer.ts'
+import { mip61Of } from '../../domain/stream/mip61-state.ts'
+import { transferStates } from '../../domain/transfer/transfer.ts'
 
 const bridge = 'native-bridge'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { SettingsOrder } from '../../domain/settings.ts'
-import { noSettings } from '../../domain/settings.ts'
-import type { SettingsOrders } from '../../domain/settings-reducer.ts'
-import { changeSettings } from '../../domain/settings-reducer.ts'
-import { assertSettingsFit, assertSettingsOrders } from '../../domain/settings-request.ts'
+import type { SettingsOrder } from '../../domain/settings/settings.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import type { SettingsOrders } from '../../domain/settings/reducer.ts'
+import { changeSettings } from '../../domain/settings/reducer.ts'
+import { assertSettingsFit, assertSettingsOrders } from '../../domain/settings/request.ts'
 
 const address = `0x${'ab'.repeat(20)}`
 const halt = { kind: 'halt', scope: {} } as const

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Settings, SettingsOrder } from '../../domain/settings.ts'
-import { denialOf, haltOf, noSettings } from '../../domain/settings.ts'
-import { changeSettings } from '../../domain/settings-reducer.ts'
+import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
+import { denialOf, haltOf, noSettings } from '../../domain/settings/settings.ts'
+import { changeSettings } from '../../domain/settings/reducer.ts'
 
 const author = { by: 'night-shift', reason: 'a test' }
 const address = `0x${'Ab'.repeat(20)}`

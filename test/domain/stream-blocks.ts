@@ -1,6 +1,6 @@
-import { addInterval } from '../../domain/interval-set.ts'
-import type { IntervalSet } from '../../domain/interval-set.ts'
-import type { Reading, StreamConfig } from '../../domain/stream.ts'
+import { addInterval } from '../../domain/stream/interval-set.ts'
+import type { IntervalSet } from '../../domain/stream/interval-set.ts'
+import type { Reading, StreamConfig } from '../../domain/stream/stream.ts'
 
 /** A block of the source of a StreamWorld. */
 export interface SourceBlock {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { applyToStream, initialStream, viewStream } from '../../domain/stream-reducer.ts'
-import { assertStreamUpdate } from '../../domain/stream-request.ts'
-import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream.ts'
+import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
+import { assertStreamUpdate } from '../../domain/stream/request.ts'
+import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 
 const config: StreamConfig = { stream: 'native-bridge:a:b', first: '1', start: 0, maxOpen: 10 }
 

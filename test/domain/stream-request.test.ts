@@ -1,5 +1,5 @@
-import { assertStreamUpdate } from '../../domain/stream-request.ts'
-import type { StreamUpdate } from '../../domain/stream.ts'
+import { assertStreamUpdate } from '../../domain/stream/request.ts'
+import type { StreamUpdate } from '../../domain/stream/stream.ts'
 import { describe, expect, it } from 'vitest'
 
 const scanned = { kind: 'scanned', from: 1, to: 2, parentHash: 'a', hash: 'b', numbers: [['1', 1]], passed: [] }

@@ -1,5 +1,5 @@
 import { config } from './stream-blocks.ts'
-import { StreamWorld } from './stream-world.ts'
+import { StreamWorld } from './stream-model.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 

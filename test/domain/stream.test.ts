@@ -1,7 +1,7 @@
-import { limits } from '../../domain/stream-gaps.ts'
-import { isResolved, isWanted } from '../../domain/stream-numbers.ts'
-import { applyToStream, initialStream, viewStream } from '../../domain/stream-reducer.ts'
-import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream.ts'
+import { limits } from '../../domain/stream/gaps.ts'
+import { isResolved, isWanted } from '../../domain/stream/numbers.ts'
+import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
+import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { describe, expect, it } from 'vitest'
 
 const config: StreamConfig = { stream: 'native-bridge:a:b', first: '1', start: 0, maxOpen: 10 }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Interface } from 'ethers'
-import type { FaultRule } from '../../devnet/fault-rules.ts'
+import type { FaultRule } from '../../lab/devnet/fault-proxy/rules.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'

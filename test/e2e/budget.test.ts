@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PortageProcess } from '../../devnet/portage.ts'
-import { until } from '../../devnet/until.ts'
-import type { HistoryEvent } from '../../intake/reset-run.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { HistoryEvent } from '../../temporal/client/reset-run.ts'
 import { inPool, mine, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
@@ -14,7 +14,7 @@ const coins = (count: number) => Array.from({ length: count }, () => coin)
 const budget = { near: { stateTransitions: 8, historyEvents: 26 }, far: { stateTransitions: 12, historyEvents: 26 } }
 
 /**
- * When `broadcast` tells that it lives, ms from its start (activities/broadcast.ts). Each time costs a transition, which is a slow machine's and none of
+ * When `broadcast` tells that it lives, ms from its start (activities/transfer/broadcast.ts). Each time costs a transition, which is a slow machine's and none of
  * the way's.
  */
 const heartbeats = { firstMs: 4_000, everyMs: 3_000 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PortageProcess } from '../../devnet/portage.ts'
-import { until } from '../../devnet/until.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
@@ -41,7 +41,7 @@ describe('Duplicates, and workers that are away', () => {
     ;[chain, lane] = await Promise.all([
       stage.portage({ role: 'chain', name: 'chain' }),
       stage.portage({ role: 'lane', name: 'lane' }),
-      stage.portage({ role: 'lanes', name: 'lanes' }),
+      stage.portage({ role: 'ledger', name: 'ledger' }),
     ])
     expect((await stage.outcomes(sent)).map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered'])
     await expectDelivered(stage)

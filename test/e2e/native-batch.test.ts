@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SentNativeTransfer } from '../../devnet/native-users.ts'
-import type { PortageOptions, PortageProcess } from '../../devnet/portage.ts'
-import { nativeTransferId } from '../../devnet/sent.ts'
-import { until } from '../../devnet/until.ts'
-import type { TransferStatus } from '../../temporal/messages.ts'
+import type { SentNativeTransfer } from '../../lab/devnet/native/native-users.ts'
+import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { nativeTransferId } from '../../lab/devnet/sent.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { untilFlying } from '../helpers/e2e-batches.ts'
 import { nonceOf, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { runCli } from '../cli/run-cli.ts'
@@ -88,7 +88,7 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
 
   beforeAll(async () => {
     stage = await startStage({ native: 'fixed', batch: 20, wormhole: false, blockTimeSeconds: 1 })
-    const processes = await Promise.all([start('api'), start('lanes'), start('chain')])
+    const processes = await Promise.all([start('api'), start('ledger'), start('chain')])
     api = processes[0]
   })
   afterAll(() => stage?.close())

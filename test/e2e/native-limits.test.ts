@@ -1,15 +1,15 @@
 import { id as keccakText } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Script } from '../../devnet/contracts.ts'
-import { nativeBridgeAbi } from '../../devnet/native-bridge.ts'
-import type { SentNativeTransfer } from '../../devnet/native-users.ts'
-import type { PortageProcess } from '../../devnet/portage.ts'
-import { nativeTransferId } from '../../devnet/sent.ts'
-import { compiledArtifact } from '../../devnet/solidity.ts'
-import { until } from '../../devnet/until.ts'
-import { isBarredPause } from '../../domain/lane-pause.ts'
-import type { LaneState } from '../../domain/lane.ts'
-import type { TransferStatus } from '../../temporal/messages.ts'
+import { Script } from '../../lab/devnet/chain/contracts.ts'
+import { nativeBridgeAbi } from '../../lab/devnet/native/native-bridge.ts'
+import type { SentNativeTransfer } from '../../lab/devnet/native/native-users.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { nativeTransferId } from '../../lab/devnet/sent.ts'
+import { compiledArtifact } from '../../lab/devnet/chain/solidity.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { isUnauthorizedPause } from '../../domain/lane/pause.ts'
+import type { LaneState } from '../../domain/lane/lane.ts'
+import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { runCli } from '../cli/run-cli.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { ledgerId, startStage } from '../helpers/e2e.ts'
@@ -226,7 +226,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
     const many = await send(...Array.from({ length: 20 }, () => 13n))
     for (const { delivery } of await outcomes(many)) expect(delivery?.by).toBe(second)
     const paused = await until(async () => (await lane(0)).paused, { timeoutMs: 60_000, everyMs: 200, what: 'the lane to be paused' })
-    expect(isBarredPause(paused.reason)).toBe(true)
+    expect(isUnauthorizedPause(paused.reason)).toBe(true)
     expect(paused.reason).toContain(`grant RELAYER_ROLE of ${end().bridge} to ${first}`)
     const isBarred = async () =>
       new RegExp(`^portage_lane_barred\\{lane="[^"]*${first}",bridge="native-bridge"\\} 1$`, 'm').test(await metrics())

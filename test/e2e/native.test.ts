@@ -1,13 +1,13 @@
 import { id as keccakText } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { idOf, readMessage, writeMessage } from '../../bridges/native-bridge/message.ts'
-import { Script } from '../../devnet/contracts.ts'
-import { nativeBridgeAbi } from '../../devnet/native-bridge.ts'
-import type { SentNativeTransfer } from '../../devnet/native-users.ts'
-import type { PortageOptions, PortageProcess } from '../../devnet/portage.ts'
-import { until } from '../../devnet/until.ts'
-import type { Transfer } from '../../domain/transfer.ts'
-import { chainQueue, transferId } from '../../temporal/names.ts'
+import { Script } from '../../lab/devnet/chain/contracts.ts'
+import { nativeBridgeAbi } from '../../lab/devnet/native/native-bridge.ts'
+import type { SentNativeTransfer } from '../../lab/devnet/native/native-users.ts'
+import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { chainQueue, transferId } from '../../temporal/contracts/names.ts'
 import { runCli } from '../cli/run-cli.ts'
 import type { ChainKey, Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
@@ -68,7 +68,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
   beforeAll(async () => {
     stage = await startStage({ native: 'fixed' })
     const start = (role: NonNullable<PortageOptions['role']>) => stage.portage({ role, name: role, configure: nativeOnly })
-    const processes = await Promise.all([start('api'), start('lanes'), start('chain'), start('lane')])
+    const processes = await Promise.all([start('api'), start('ledger'), start('chain'), start('lane')])
     fleet = processes
     api = processes[0]
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { transferKinds } from '../../devnet/users.ts'
-import { devnetTokenFeeWei } from '../../devnet/relayer-config.ts'
+import { transferKinds } from '../../lab/devnet/wormhole/users.ts'
+import { devnetTokenFeeWei } from '../../lab/devnet/relayer-config.ts'
 import { inPool, mine, mineDearUntil, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { sendUnattested } from '../helpers/e2e-token.ts'

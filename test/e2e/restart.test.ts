@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { PortageProcess } from '../../devnet/portage.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'

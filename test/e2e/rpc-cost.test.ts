@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { PortageProcess } from '../../devnet/portage.ts'
-import { until } from '../../devnet/until.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { sendCoins } from '../faults/processes.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PortageProcess } from '../../devnet/portage.ts'
-import { nativeTransferId } from '../../devnet/sent.ts'
-import { until } from '../../devnet/until.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { nativeTransferId } from '../../lab/devnet/sent.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { runCli } from '../cli/run-cli.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
@@ -68,7 +68,7 @@ describe('A native bridge', { timeout: 300_000 }, () => {
     const id = nativeTransferId(one!)
     await until(async () => (await view())['open'] === 1, { timeoutMs: 90_000, what: 'the transfer to be open' })
     await stage.end(portage)
-    const [api] = await Promise.all([stage.portage({ role: 'api', name: 'api' }), stage.portage({ role: 'lanes', name: 'lanes' })])
+    const [api] = await Promise.all([stage.portage({ role: 'api', name: 'api' }), stage.portage({ role: 'ledger', name: 'ledger' })])
     await stage.temporal('workflow', 'terminate', '--workflow-id', id, '--reason', 'a test')
 
     // The visibility store may still show it as running.

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { freePort } from '../../devnet/ports.ts'
-import { until } from '../../devnet/until.ts'
-import type { StreamRequest, StreamState } from '../../domain/stream.ts'
-import { tellStream } from '../../intake/streams/stream-calls.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+import { tellStream } from '../../streams/stream-calls.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { startManualAnvil } from '../helpers/evm.ts'
 import type { StreamStage } from '../helpers/stream-stage.ts'
@@ -250,7 +250,7 @@ describe('portage stream', () => {
       cli('list', '--json'),
       cli('checkpoint', 'show', stream),
     ])
-    const away = { code: 'STREAM_UNREACHABLE', remedy: 'Check that a worker serves the queue lanes.' }
+    const away = { code: 'STREAM_UNREACHABLE', remedy: 'Check that a worker serves the queue ledger.' }
     expect([shown.code, shown.json()]).toEqual([1, { error: expect.objectContaining(away) }])
     expect([ordered.code, ordered.err]).toEqual([1, expect.stringContaining(away.code)])
     expect(listed.json()['streams']).toEqual([{ stream, problem: expect.stringContaining('did not answer') }])

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { until } from '../../devnet/until.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Stage } from '../helpers/e2e.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PortageProcess } from '../../devnet/portage.ts'
-import { until } from '../../devnet/until.ts'
-import { toUniversal } from '../../devnet/vaa.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { runCli } from '../cli/run-cli.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
@@ -36,7 +36,7 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
     const isProved = async () => (await show()).view['completed_nonce_height'] === sequence
     await until(isProved, { timeoutMs: 90_000, what: 'the watermark' })
     await stage.end(portage)
-    portage = await stage.portage({ role: 'lanes', name: 'lanes' })
+    portage = await stage.portage({ role: 'ledger', name: 'ledger' })
   })
   afterAll(() => stage?.close())
 

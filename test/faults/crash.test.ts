@@ -1,4 +1,4 @@
-import { until } from '../../devnet/until.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failpoint } from '../../observability/failpoints.ts'
 import { inPool, pooled } from '../helpers/e2e-chain.ts'

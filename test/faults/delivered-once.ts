@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { CheckResult } from '../../devnet/checker.ts'
+import type { CheckResult } from '../../lab/checker/checker.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 

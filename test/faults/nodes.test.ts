@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { FaultRule } from '../../devnet/fault-rules.ts'
-import { until } from '../../devnet/until.ts'
+import type { FaultRule } from '../../lab/devnet/fault-proxy/rules.ts'
+import { until } from '../../lab/devnet/until.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
 import { deliveredOnce } from './delivered-once.ts'

@@ -1,6 +1,6 @@
-import type { PortageOptions, PortageProcess } from '../../devnet/portage.ts'
-import { run } from '../../devnet/run.ts'
-import { until } from '../../devnet/until.ts'
+import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { run } from '../../lab/devnet/run.ts'
+import { until } from '../../lab/devnet/until.ts'
 import type { Failpoint } from '../../observability/failpoints.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 

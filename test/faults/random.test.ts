@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { startDevnet } from '../../devnet/index.ts'
-import { faultKinds, guardianKinds, nodeKinds, planFaults, type FaultKind } from '../../devnet/faults/plan.ts'
-import { faultDevnet, planOf, runFaults, type FaultRun } from '../../devnet/faults/run.ts'
-import { isClean, type FaultSummary } from '../../devnet/faults/summary.ts'
+import { startDevnet } from '../../lab/devnet/index.ts'
+import { faultKinds, guardianKinds, nodeKinds, planFaults, type FaultKind } from '../../lab/faults/plan.ts'
+import { faultDevnet, planOf, runFaults, type FaultRun } from '../../lab/faults/run.ts'
+import { isClean, type FaultSummary } from '../../lab/faults/summary.ts'
 
 /**
  * 25 s of faults, nearly every kind once; the long form is `npm run faults`. Patient beyond what may be waited for by design: a minute between two tries of

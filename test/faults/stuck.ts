@@ -1,4 +1,4 @@
-import type { Anvil } from '../../devnet/anvil.ts'
+import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
 
 /** A chain whose transactions stay in the pool. */
 export interface Stuck {

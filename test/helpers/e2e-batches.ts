@@ -1,5 +1,5 @@
-import { until } from '../../devnet/until.ts'
-import { batchStatusQuery } from '../../temporal/batch.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { batchStatusQuery } from '../../temporal/contracts/batch.ts'
 import { pooled, type Pooled } from './e2e-chain.ts'
 import type { Stage } from './e2e.ts'
 

@@ -1,8 +1,8 @@
 import { Contract, JsonRpcProvider, Wallet } from 'ethers'
-import type { Anvil } from '../../devnet/anvil.ts'
-import { until } from '../../devnet/until.ts'
-import type { WormholeChain } from '../../devnet/wormhole.ts'
-import type { DevnetAccount } from '../../devnet/accounts.ts'
+import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { WormholeChain } from '../../lab/devnet/wormhole/wormhole.ts'
+import type { DevnetAccount } from '../../lab/devnet/chain/accounts.ts'
 
 /** Blocks come only when a test asks for them. */
 export async function stopMining({ rpc }: Anvil): Promise<void> {

@@ -1,5 +1,5 @@
-import { run } from '../../devnet/run.ts'
-import type { TemporalServer } from '../../devnet/temporal.ts'
+import { run } from '../../lab/devnet/run.ts'
+import type { TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 
 export interface CliAnswer {
   readonly stdout: string

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { CheckResult } from '../../devnet/checker.ts'
-import { until } from '../../devnet/until.ts'
+import type { CheckResult } from '../../lab/checker/checker.ts'
+import { until } from '../../lab/devnet/until.ts'
 import type { Sent, Stage } from './e2e.ts'
 
 /**

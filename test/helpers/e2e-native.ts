@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
-import type { CheckResult } from '../../devnet/checker.ts'
-import { unprovedStreams } from '../../devnet/demo/streams.ts'
-import { byBridge, type AnySent } from '../../devnet/sent.ts'
-import { until } from '../../devnet/until.ts'
-import type { SentNativeTransfer } from '../../devnet/native-users.ts'
+import type { CheckResult } from '../../lab/checker/checker.ts'
+import { unprovedStreams } from '../../lab/demo/streams.ts'
+import { byBridge, type AnySent } from '../../lab/devnet/sent.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { SentNativeTransfer } from '../../lab/devnet/native/native-users.ts'
 import type { ChainKey, Stage } from './e2e.ts'
 
 /** Users' native transfers of small amounts, mined; nobody hands them in. */

@@ -1,4 +1,4 @@
-import { until } from '../../devnet/until.ts'
+import { until } from '../../lab/devnet/until.ts'
 import type { Stage } from './e2e.ts'
 
 /** How many runs a workflow that was started had, by the server's list: that lags behind what began, so it is waited for. */

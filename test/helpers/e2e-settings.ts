@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { readSettings } from '../../api/settings.ts'
-import type { PortageProcess } from '../../devnet/portage.ts'
-import { until } from '../../devnet/until.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { until } from '../../lab/devnet/until.ts'
 import type { Stage } from './e2e.ts'
 
 /**

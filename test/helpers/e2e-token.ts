@@ -1,8 +1,8 @@
-import { artifact, Script } from '../../devnet/contracts.ts'
-import type { SentTransfer } from '../../devnet/users.ts'
-import { toUniversal } from '../../devnet/vaa.ts'
-import { freshAddress } from '../../devnet/accounts.ts'
-import { published, wrappedAsset } from '../../devnet/wormhole.ts'
+import { artifact, Script } from '../../lab/devnet/chain/contracts.ts'
+import type { SentTransfer } from '../../lab/devnet/wormhole/users.ts'
+import { toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
+import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import { published, wrappedAsset } from '../../lab/devnet/wormhole/wormhole.ts'
 import type { ChainKey, Stage } from './e2e.ts'
 
 const bridgeAbi = artifact('BridgeImplementation').abi

@@ -1,4 +1,4 @@
-import { until } from '../../devnet/until.ts'
+import { until } from '../../lab/devnet/until.ts'
 import type { ChainKey, Stage } from './e2e.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { devnetAccount } from '../../devnet/accounts.ts'
-import { type Anvil, startAnvil } from '../../devnet/anvil.ts'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { type Anvil, startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { createEvmChain, createSigner, type EvmChain, type EvmChainOptions } from '../../chains/evm/index.ts'
 import type { Chain, HeadEvent, Inclusion, Signer, UnsignedTransaction, Watch } from '../../chains/port.ts'
 

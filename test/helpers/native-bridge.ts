@@ -4,19 +4,19 @@ import { type NativeRoute, type NativeTransfer, toTransfer } from '../../bridges
 import type { Bridge } from '../../bridges/port.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import type { Receipt, Signer } from '../../chains/port.ts'
-import { accountIndex, devnetAccount, freshAddress } from '../../devnet/accounts.ts'
-import { startAnvil } from '../../devnet/anvil.ts'
-import { Script } from '../../devnet/contracts.ts'
-import { compiledArtifact } from '../../devnet/solidity.ts'
+import { accountIndex, devnetAccount, freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import { startAnvil } from '../../lab/devnet/chain/anvil.ts'
+import { Script } from '../../lab/devnet/chain/contracts.ts'
+import { compiledArtifact } from '../../lab/devnet/chain/solidity.ts'
 import {
   deployNativeBridge,
   initiate,
   nativeBridgeAbi,
   type NativeBridgeEnd,
   type NativeBridgeVariant,
-} from '../../devnet/native-bridge.ts'
+} from '../../lab/devnet/native/native-bridge.ts'
 import type { Intent } from '../../domain/intent.ts'
-import type { Transfer } from '../../domain/transfer.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { devnetSigner, head, testChain } from './evm.ts'
 
 /** One end of the bridge with its chain, connected; blocks come only when mined. */

@@ -1,5 +1,5 @@
 import { AbiCoder, hexlify, randomBytes } from 'ethers'
-import type { Anvil } from '../../devnet/anvil.ts'
+import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
 
 /** Puts code at a fresh address that always reverts with these bytes, or with Error(string) of a text. */
 export async function deployReverting(anvil: Anvil, reason: string): Promise<{ address: string }> {

@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client'
-import { startTemporal } from '../../devnet/temporal.ts'
+import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { createLanesWorker } from '../../workers/lanes.ts'
+import { createLedgerWorker } from '../../workers/ledger.ts'
 import { connectTemporal } from '../../workers/temporal.ts'
 import { defaultTuning } from '../../workers/tuning.ts'
 
-/** A Temporal server with a worker for the queue `lanes`, and nothing else. */
+/** A Temporal server with a worker for the queue `ledger`, and nothing else. */
 export interface StreamStage {
   /** host:port of the server. */
   readonly address: string
@@ -20,7 +20,7 @@ export async function startStreamStage(): Promise<StreamStage> {
   const server = await startTemporal({ inMemory: true, headless: true })
   const { address } = server
   const temporal = await connectTemporal({ address, namespace: 'default' }, logger)
-  const worker = await createLanesWorker({ temporal, logger, tuning: { ...defaultTuning, graceMs: 0 } })
+  const worker = await createLedgerWorker({ temporal, logger, tuning: { ...defaultTuning, graceMs: 0 } })
   const running = worker.run()
   let resting: Promise<void> | undefined
   const rest = () => {

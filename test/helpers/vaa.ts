@@ -1,6 +1,6 @@
 import { concat, getBytes, toBeHex } from 'ethers'
-import { devnetGuardians } from '../../devnet/accounts.ts'
-import { type Message, signVaa as sign, type SignedVaa } from '../../devnet/vaa.ts'
+import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
+import { type Message, signVaa as sign, type SignedVaa } from '../../lab/devnet/wormhole/vaa.ts'
 import mainnet from '../fixtures/mainnet-vaas.json' with { type: 'json' }
 
 /** A VAA of the Wormhole mainnet, as the fixture describes it. */

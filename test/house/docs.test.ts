@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { errorCatalogue } from '../../domain/errors.ts'
-import { transferStates } from '../../domain/transfer.ts'
+import { transferStates } from '../../domain/transfer/transfer.ts'
 import { metricDefinitions } from '../../observability/metrics.ts'
 import { between, generatedDocs, staleDocs } from '../../scripts/docs.ts'
 

@@ -8,24 +8,24 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 describe('folder rules', () => {
   test.each([
-    ['domain/lane.ts', `import { readFileSync } from 'node:fs'`, 'domain may import only itself from outside'],
-    ['domain/lane.ts', `import { x } from '../temporal/names.ts'`, 'domain may import only itself'],
-    ['domain/lane.ts', `import type { Wallet } from 'ethers'`, 'domain may import only itself from outside'],
-    ['workflows/transfer.ts', `import { createHash } from 'crypto'`, 'workflows may import only'],
-    ['workflows/transfer.ts', `import { JsonRpcProvider } from 'ethers'`, 'workflows may import only'],
-    ['workflows/transfer.ts', `import { createActivities } from '../activities/index.ts'`, 'workflows may import only'],
-    ['workflows/transfer.ts', `const fs = await import('node:fs')`, 'workflows may import only'],
-    ['workflows/transfer.ts', `const fs = await import(name)`, '(computed)'],
-    ['workflows/transfer.ts', `export * from '../lanes/agent.ts'`, 'workflows may import only'],
-    ['temporal/messages.ts', `import { sleep } from '@temporalio/workflow'`, 'not sleep'],
-    ['temporal/messages.ts', `import * as wf from '@temporalio/workflow'`, 'not *'],
+    ['domain/lane/lane.ts', `import { readFileSync } from 'node:fs'`, 'domain may import only itself from outside'],
+    ['domain/lane/lane.ts', `import { x } from '../../temporal/contracts/names.ts'`, 'domain may import only itself'],
+    ['domain/lane/lane.ts', `import type { Wallet } from 'ethers'`, 'domain may import only itself from outside'],
+    ['workflows/transfer/transfer.ts', `import { createHash } from 'crypto'`, 'workflows may import only'],
+    ['workflows/transfer/transfer.ts', `import { JsonRpcProvider } from 'ethers'`, 'workflows may import only'],
+    ['workflows/transfer/transfer.ts', `import { createActivities } from '../../activities/index.ts'`, 'workflows may import only'],
+    ['workflows/transfer/transfer.ts', `const fs = await import('node:fs')`, 'workflows may import only'],
+    ['workflows/transfer/transfer.ts', `const fs = await import(name)`, '(computed)'],
+    ['workflows/transfer/transfer.ts', `export * from '../../lanes/agent.ts'`, 'workflows may import only'],
+    ['temporal/contracts/lane.ts', `import { sleep } from '@temporalio/workflow'`, 'not sleep'],
+    ['temporal/contracts/lane.ts', `import * as wf from '@temporalio/workflow'`, 'not *'],
     ['chains/port.ts', `import { x } from './evm/index.ts'`, 'chains/port.ts may import only'],
-    ['chains/evm/nodes.ts', `import type { ChainConfig } from '../../config/schema.ts'`, 'chains/<family> may import only'],
+    ['chains/evm/nodes/nodes.ts', `import type { ChainConfig } from '../../config/schema.ts'`, 'chains/<family> may import only'],
     ['chains/solana/nodes.ts', `import { nodes } from '../evm/nodes.ts'`, 'chains/<family> may import only'],
     ['bridges/native-bridge/message.ts', `import { evmChain } from '../../chains/evm/index.ts'`, 'may import only'],
-    ['bridges/native-bridge/evm.ts', `import { nodes } from '../../chains/evm/nodes.ts'`, 'may import only'],
+    ['bridges/native-bridge/evm.ts', `import { nodes } from '../../chains/evm/nodes/nodes.ts'`, 'may import only'],
     ['bridges/native-bridge/evm.ts', `import { x } from '../wormhole-token-bridge/message.ts'`, 'may import only'],
-    ['activities/broadcast.ts', `import { chains } from '../chains/registry.ts'`, 'activities may import only'],
+    ['activities/transfer/broadcast.ts', `import { chains } from '../../chains/registry.ts'`, 'activities may import only'],
     ['lanes/agent.ts', `import { Worker } from '@temporalio/worker'`, 'lanes may import only'],
     ['intake/spy.ts', `import { serve } from '../api/server.ts'`, 'intake may import only'],
     ['config/load.ts', `import { logger } from '../observability/logger.ts'`, 'config may import only'],
@@ -38,9 +38,9 @@ describe('folder rules', () => {
   })
 
   test.each([
-    ['temporal/messages.ts', `import { defineSignal } from '@temporalio/workflow'`],
-    ['workflows/lane.ts', `import { apply } from '../domain/lane-reducer.ts'`],
-    ['chains/evm/signers/keystore.ts', `import { Wallet } from 'ethers'\nimport { x } from '../nodes.ts'`],
+    ['temporal/contracts/lane.ts', `import { defineSignal } from '@temporalio/workflow'`],
+    ['workflows/lane.ts', `import { apply } from '../domain/lane/reducer.ts'`],
+    ['chains/evm/signers/keystore.ts', `import { Wallet } from 'ethers'\nimport { x } from '../nodes/nodes.ts'`],
     ['bridges/native-bridge/evm.ts', `import { abi } from '../../chains/evm/index.ts'\nimport { decode } from './message.ts'`],
     ['bridges/native-bridge/index.ts', `import { endpoint } from './evm.ts'`],
     ['chains/registry.ts', `import { evmChain } from './evm/index.ts'`],
@@ -67,7 +67,7 @@ describe('folder rules', () => {
 
   test('every source file of the repo keeps them', () => {
     const files = sourceFiles(root)
-    expect(files).toContain('domain/lane-reducer.ts')
+    expect(files).toContain('domain/lane/reducer.ts')
     expect(files).toContain('test/house/rooms.test.ts')
     expect(files.flatMap((file) => checkFile(file, readFileSync(root + file, 'utf8')))).toEqual([])
   })

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startGuardianApi } from '../../devnet/guardian-api.ts'
-import { freePort } from '../../devnet/ports.ts'
+import { startGuardianApi } from '../../lab/devnet/wormhole/guardian-api.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
 import { fetchSignedVaa } from '../../intake/guardian-api.ts'
 import { bytesOf, mainnetVaa, signVaa } from '../helpers/vaa.ts'
 

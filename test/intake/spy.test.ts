@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { startSpy, type Spy } from '../../devnet/spy.ts'
+import { startSpy, type Spy } from '../../lab/devnet/wormhole/spy.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { createSpyIntake, type SpyIntake, type SpyIntakeOptions } from '../../intake/spy.ts'
-import type { Door } from '../../intake/start-transfer.ts'
+import type { Submitter } from '../../intake/submitter.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 
@@ -19,7 +19,7 @@ afterEach(async () => {
 async function world(options: Partial<SpyIntakeOptions> & { sendTimeoutMs?: number } = {}) {
   const spy = await startSpy({ sendTimeoutMs: options.sendTimeoutMs ?? 5_000 })
   const messages: string[] = []
-  let answer: Door['submit'] = async (_, message) => ({ id: Buffer.from(message).toString(), status: 'started' })
+  let answer: Submitter['submit'] = async (_, message) => ({ id: Buffer.from(message).toString(), status: 'started' })
   const metrics = createMetrics()
   const intake = createSpyIntake({
     bridge: 'wormhole-token-bridge',
@@ -44,7 +44,7 @@ async function world(options: Partial<SpyIntakeOptions> & { sendTimeoutMs?: numb
     () => spy.stop(),
     () => intake.stop(50),
   )
-  return { spy, intake, messages, metrics, answerWith: (next: Door['submit']) => (answer = next) }
+  return { spy, intake, messages, metrics, answerWith: (next: Submitter['submit']) => (answer = next) }
 }
 
 async function listening(spy: Spy, intake: SpyIntake): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RelayerError } from '../../domain/errors.ts'
-import type { SubmitResult } from '../../intake/start-transfer.ts'
+import type { SubmitResult } from '../../intake/submitter.ts'
 import { createSubmissions, type Outcome } from '../../intake/submissions.ts'
 
 const patience = { timeout: 15_000 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Signer } from '../../chains/port.ts'
-import { until } from '../../devnet/until.ts'
+import { until } from '../../lab/devnet/until.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
-import { activateSignal, drainSignal, pauseSignal, resumeSignal } from '../../temporal/messages.ts'
-import { laneWorkflowId } from '../../temporal/names.ts'
+import { activateSignal, drainSignal, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
+import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner, networkId } from '../helpers/evm.ts'
 import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
@@ -152,11 +152,11 @@ describe('The agent of a lane', () => {
     await handle.signal(drainSignal, { reason: 'a test' })
     await handle.signal(resumeSignal)
     expect(await agent.acquire(want('drained'), soon)).toMatchObject({ kind: 'refused', why: 'draining' })
-    const errand = await launched(agent, want('errand', { errand: true }))
+    const operatorTransaction = await launched(agent, want('operatorTransaction', { operatorTransaction: true }))
     await handle.signal(activateSignal)
     // Blocks come by hand here: who asks before the last one was read would wait for one that does not come.
-    await setting.mineUntil(() => agent.view?.inFlight === 0, 'the errand to be in a block')
-    expect([errand.nonce, (await launched(agent, want('after'))).nonce]).toEqual([1, 2])
+    await setting.mineUntil(() => agent.view?.inFlight === 0, 'the operator transaction to be in a block')
+    expect([operatorTransaction.nonce, (await launched(agent, want('after'))).nonce]).toEqual([1, 2])
     await setting.mine()
   })
 
@@ -172,7 +172,7 @@ describe('The agent of a lane', () => {
     await setting.mine()
   })
 
-  test('below its minimum balance it takes no new work, what is in flight goes on, and an errand is taken', async () => {
+  test('below its minimum balance it takes no new work, what is in flight goes on, and an operator transaction is taken', async () => {
     const agent = await fresh({ minimumBalance: String(10n ** 18n) })
     const held = await launched(agent, want('held'))
     await setting.anvil.rpc('anvil_setBalance', [signer.address, '0x6f05b59d3b20000'])
@@ -180,7 +180,7 @@ describe('The agent of a lane', () => {
     expect(await held.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
     await setting.mineUntil(() => agent.view?.closed?.why === 'funds', 'the lane to be broke')
     expect(await agent.acquire(want('next'), soon)).toMatchObject({ kind: 'refused', why: 'funds' })
-    expect((await launched(agent, want('to the treasury', { errand: true }))).nonce).toBe(1)
+    expect((await launched(agent, want('to the treasury', { operatorTransaction: true }))).nonce).toBe(1)
     await setting.mine()
   })
 

@@ -1,18 +1,18 @@
-import { createBatching, type Batching } from '../../activities/batching.ts'
-import type { Boarded, Rider } from '../../activities/departure.ts'
+import { createBatchRouting, type BatchRouting } from '../../activities/batch/batch-routing.ts'
+import type { Boarded, BatchCandidate } from '../../activities/batch/build-batch.ts'
 import { createLaneSteps } from '../../activities/index.ts'
 import { createEvmEndpoint, type NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
 import type { Bridges } from '../../bridges/port.ts'
-import { until } from '../../devnet/until.ts'
-import type { LaneConfig } from '../../domain/lane.ts'
-import { laneId } from '../../domain/lane-id.ts'
-import { noSettings, type Settings } from '../../domain/settings.ts'
-import type { Transfer } from '../../domain/transfer.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { LaneConfig } from '../../domain/lane/lane.ts'
+import { laneId } from '../../domain/lane/lane-id.ts'
+import { noSettings, type Settings } from '../../domain/settings/settings.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { LaneAgent } from '../../lanes/agent.ts'
-import { Batches } from '../../lanes/batches.ts'
+import { BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { laneQueue, transferId } from '../../temporal/names.ts'
+import { laneQueue, transferId } from '../../temporal/contracts/names.ts'
 import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
 import { type Ledgers, startLedgers } from './setting.ts'
 import { Worker } from '@temporalio/worker'
@@ -23,8 +23,8 @@ const bridge = 'native-bridge'
 /** What a worker of the lane has in memory. */
 export interface LaneProcess {
   readonly agent: LaneAgent
-  readonly batches: Batches
-  readonly batching: Batching
+  readonly batches: BatchTracker
+  readonly batching: BatchRouting
   readonly endpoint: NativeEndpoint
   /** All of them, in company: what leaves alone in this period has left. */
   boardAll(transfers: readonly Transfer[]): Promise<Boarded[]>
@@ -41,7 +41,7 @@ export interface BatchSetting {
   stop(): Promise<void>
 }
 
-export function riderOf(transfer: Transfer): Rider {
+export function riderOf(transfer: Transfer): BatchCandidate {
   const owner = transferId(transfer)
   return { owner, intentId: `${owner}/1`, transfer, priority: 3, source: 'source' }
 }
@@ -64,9 +64,9 @@ export async function startBatchSetting(): Promise<BatchSetting> {
       const agent = new LaneAgent({ chain, signer: world.relayer, ledger: ledgers.line(config), logger, config, bumpAfterBlocks: 3 })
       agent.start()
       await until(() => agent.view?.synced, { timeoutMs: 60_000, everyMs: 20, what: 'the lane to be synced' })
-      const batches = new Batches({ client, agent, logger })
+      const batches = new BatchTracker({ client, agent, logger })
       const steps = { bridges, chain, settings, fees: () => ({}) }
-      const batching = createBatching({ ...steps, agent, batches, patienceMs: 1_000 })
+      const batching = createBatchRouting({ ...steps, agent, batches, patienceMs: 1_000 })
       const board = (transfer: Transfer) => batching.board(riderOf(transfer), { timeoutMs: 60_000, signal: new AbortController().signal })
       const started: LaneProcess = {
         agent,

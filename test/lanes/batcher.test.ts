@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Batcher, type Departure } from '../../lanes/batcher.ts'
+import { Batcher, type BatchBuilder } from '../../lanes/batch/batcher.ts'
 
-interface Rider {
+interface BatchCandidate {
   readonly name: number
   readonly priority: number
   readonly source: string
@@ -27,13 +27,13 @@ describe('A batcher', () => {
     const departures: { riders: number[]; suspects: boolean; at: number }[] = []
     const settled = new Map<number, Answer>()
     const start = Date.now()
-    const batcher: Batcher<Rider, Answer> = new Batcher({
+    const batcher: Batcher<BatchCandidate, Answer> = new Batcher({
       most: limit,
       periodMs,
       patienceMs,
       alone: 'alone',
       now: () => Date.now(),
-      async depart(riders, suspects): Promise<Departure<Rider, Answer>> {
+      async depart(riders, suspects): Promise<BatchBuilder<BatchCandidate, Answer>> {
         departures.push({ riders: riders.map(({ name }) => name), suspects, at: Date.now() - start })
         await ready()
         if (riders.length === 1)
@@ -144,9 +144,9 @@ describe('A batcher', () => {
 
   test('fails those whose departure failed, and goes on', async () => {
     let down = true
-    const batcher: Batcher<Rider, Answer> = new Batcher({
+    const batcher: Batcher<BatchCandidate, Answer> = new Batcher({
       ...{ most, periodMs, patienceMs, alone: 'alone', now: () => Date.now() },
-      async depart(riders): Promise<Departure<Rider, Answer>> {
+      async depart(riders): Promise<BatchBuilder<BatchCandidate, Answer>> {
         if (down) throw new Error('the node is down')
         return { together: true, answers: new Map(riders.map((one) => [one, `with ${riders.length}` as const])) }
       },
@@ -164,9 +164,9 @@ describe('A batcher', () => {
 
   test('goes on in smaller company where a node never answers for so many', async () => {
     const tries: number[] = []
-    const batcher: Batcher<Rider, Answer> = new Batcher({
+    const batcher: Batcher<BatchCandidate, Answer> = new Batcher({
       ...{ most, periodMs, patienceMs, alone: 'alone', now: () => Date.now() },
-      async depart(riders): Promise<Departure<Rider, Answer>> {
+      async depart(riders): Promise<BatchBuilder<BatchCandidate, Answer>> {
         tries.push(riders.length)
         if (riders.length > 6) throw new Error('the node timed out')
         return { together: true, answers: new Map(riders.map((one) => [one, `with ${riders.length}` as const])) }

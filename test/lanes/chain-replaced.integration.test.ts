@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until } from '../../devnet/until.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
 

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Signer } from '../../chains/port.ts'
-import { until } from '../../devnet/until.ts'
-import type { LaneAgent, Want } from '../../lanes/agent.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { LaneAgent, NonceRequest } from '../../lanes/agent.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
 
@@ -37,7 +37,7 @@ describe('A lane that many wait for', () => {
   }
 
   /** Waits for a nonce as a transfer does, and sends with it. */
-  function enter(name: string, changes: Partial<Want>): void {
+  function enter(name: string, changes: Partial<NonceRequest>): void {
     const come = async () => {
       const result = await agent.acquire(want(`${name}-${keys}`, changes), { again: false, timeoutMs: 120_000, signal: leave.signal })
       if (result.kind === 'refused') return

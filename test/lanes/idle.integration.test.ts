@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until } from '../../devnet/until.ts'
-import { laneWorkflowId } from '../../temporal/names.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { laneOf, startLaneSetting, type LaneSetting } from './setting.ts'
 

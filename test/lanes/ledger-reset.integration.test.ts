@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { devnetAccount } from '../../devnet/accounts.ts'
-import { until } from '../../devnet/until.ts'
-import type { LaneAnswer, LaneConfig, Observation } from '../../domain/lane.ts'
-import type { Ask, Ledger } from '../../lanes/ledger.ts'
-import { pauseSignal, resumeSignal } from '../../temporal/messages.ts'
-import { laneWorkflowId } from '../../temporal/names.ts'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { LaneAnswer, LaneConfig, Observation } from '../../domain/lane/lane.ts'
+import type { Ask, LedgerClient } from '../../lanes/ledger-client.ts'
+import { pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
+import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { resetRun } from './reset-run.ts'
 import { laneOf, startLedgers, want, type Ledgers } from './setting.ts'
 
@@ -50,7 +50,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
   }
 
   /** The process looks at the account, as it does when it hears that the ledger has not. */
-  async function look(line: Ledger, height: number, changes: Partial<Observation>) {
+  async function look(line: LedgerClient, height: number, changes: Partial<Observation>) {
     line.observe(observation({ height, hash: `0x${height}`, ...changes }))
     await until(() => (line.view?.height ?? 0) >= height, { timeoutMs: 60_000, what: `the ledger to hear of block ${height}` })
   }

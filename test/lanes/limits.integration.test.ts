@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { until } from '../../devnet/until.ts'
-import { pauseSignal } from '../../temporal/messages.ts'
-import { laneWorkflowId } from '../../temporal/names.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { pauseSignal } from '../../temporal/contracts/lane.ts'
+import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
 

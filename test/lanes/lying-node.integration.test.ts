@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Anvil } from '../../devnet/anvil.ts'
-import { until } from '../../devnet/until.ts'
+import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { LaneAgent } from '../../lanes/agent.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { devnetSigner, head, startManualAnvil, testChain } from '../helpers/evm.ts'

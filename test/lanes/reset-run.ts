@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { until } from '../../devnet/until.ts'
+import { until } from '../../lab/devnet/until.ts'
 import type { Temporal } from '../../workers/temporal.ts'
 
 /**

@@ -1,21 +1,21 @@
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client'
 import type { Chain, Signer } from '../../chains/port.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
-import { freshAddress } from '../../devnet/accounts.ts'
-import type { Anvil } from '../../devnet/anvil.ts'
-import { startTemporal, type TemporalOptions, type TemporalServer } from '../../devnet/temporal.ts'
-import { until } from '../../devnet/until.ts'
-import type { Attempt, LaneAnswer, LaneConfig, LaneOrder, LaneRequest, LaneState } from '../../domain/lane.ts'
-import type { FeeDesk } from '../../domain/fee-policy.ts'
-import { laneId } from '../../domain/lane-id.ts'
-import { LaneAgent, type Want } from '../../lanes/agent.ts'
+import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
+import { startTemporal, type TemporalOptions, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { Attempt, LaneAnswer, LaneConfig, LaneOrder, LaneRequest, LaneState } from '../../domain/lane/lane.ts'
+import type { FeePolicyResolver } from '../../domain/fees/policy.ts'
+import { laneId } from '../../domain/lane/lane-id.ts'
+import { LaneAgent, type NonceRequest } from '../../lanes/agent.ts'
 import { callHash } from '../../lanes/call-hash.ts'
-import type { Flight } from '../../lanes/flight.ts'
-import { Ledger } from '../../lanes/ledger.ts'
+import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
+import { LedgerClient } from '../../lanes/ledger-client.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { applyUpdate, laneStatusQuery } from '../../temporal/messages.ts'
-import { laneWorkflowId } from '../../temporal/names.ts'
-import { createLanesWorker } from '../../workers/lanes.ts'
+import { applyUpdate, laneStatusQuery } from '../../temporal/contracts/lane.ts'
+import { laneWorkflowId } from '../../temporal/contracts/names.ts'
+import { createLedgerWorker } from '../../workers/ledger.ts'
 import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
 import { defaultTuning, type WorkerTuning } from '../../workers/tuning.ts'
 import { networkId, startManualAnvil, testChain } from '../helpers/evm.ts'
@@ -29,7 +29,7 @@ export interface Ledgers {
   readonly server: TemporalServer
   readonly temporal: Temporal
   /** A process's line to a ledger. */
-  line(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): Ledger
+  line(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): LedgerClient
   state(lane: string): Promise<LaneState>
   /** What an operator, or a transfer, asks of a ledger past the processes of its lane. */
   order(lane: string, request: LaneOrder | LaneRequest): Promise<LaneAnswer | undefined>
@@ -45,7 +45,7 @@ export async function startLedgers({
   const server = await startTemporal({ inMemory: true, headless: true, ...options })
   const temporal = await connectTemporal({ address: server.address, namespace: 'default' }, logger)
   const serve = async () => {
-    const worker = await createLanesWorker({ temporal, logger, tuning: { ...defaultTuning, graceMs: 0, ...tuning } })
+    const worker = await createLedgerWorker({ temporal, logger, tuning: { ...defaultTuning, graceMs: 0, ...tuning } })
     return { worker, running: worker.run() }
   }
   const end = async ({ worker, running }: Awaited<ReturnType<typeof serve>>) => {
@@ -53,12 +53,12 @@ export async function startLedgers({
     await running
   }
   let serving = await serve()
-  const lines: Ledger[] = []
+  const lines: LedgerClient[] = []
   return {
     server,
     temporal,
     line(config, { client = temporal.client, ...rest } = {}) {
-      const line = new Ledger({ client, config, logger, ...rest })
+      const line = new LedgerClient({ client, config, logger, ...rest })
       lines.push(line)
       return line
     },
@@ -132,7 +132,7 @@ export interface AgentOptions {
   readonly bumpAfterBlocks?: number
   readonly fillAfterBlocks?: number
   /** What may be spent. */
-  readonly fees?: FeeDesk
+  readonly fees?: FeePolicyResolver
   readonly minimumBalance?: string
   readonly ageingMs?: number
   readonly synced?: boolean
@@ -212,21 +212,21 @@ export function laneOf(signer: Pick<Signer, 'address'>): string {
 }
 
 /** A payment of 1 wei to somebody new, by an intent of this name. */
-export function want(name: string, changes: Partial<Want> = {}): Want {
+export function want(name: string, changes: Partial<NonceRequest> = {}): NonceRequest {
   const intent = { to: freshAddress(), data: '0x', value: '1' }
   const owner = { workflowId: name, intentId: `${name}/1`, callHash: callHash(intent), value: intent.value }
   return { owner, intent, first, priority: 3, source: 'test', ...changes }
 }
 
 /** The nonce of a want, or an error that says why it got none. */
-export async function acquired(agent: LaneAgent, one: Want, timeoutMs = 60_000): Promise<Flight> {
+export async function acquired(agent: LaneAgent, one: NonceRequest, timeoutMs = 60_000): Promise<PendingTransaction> {
   const result = await agent.acquire(one, { again: false, timeoutMs })
   if (result.kind === 'refused') throw new Error(`${one.owner.intentId} was refused: ${result.why}, ${result.detail}`)
   return result.flight
 }
 
 /** The flight of a want, on its way. */
-export async function launched(agent: LaneAgent, one: Want): Promise<Flight> {
+export async function launched(agent: LaneAgent, one: NonceRequest): Promise<PendingTransaction> {
   const flight = await acquired(agent, one)
   await flight.launch()
   return flight

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { BatchStatus } from '../../temporal/batch.ts'
-import type { ErrandStatus } from '../../temporal/errand.ts'
-import type { TransferStatus } from '../../temporal/messages.ts'
+import type { BatchStatus } from '../../temporal/contracts/batch.ts'
+import type { OperatorTransactionStatus } from '../../temporal/contracts/operator-transaction.ts'
+import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 
 /** A history as `temporal workflow show --output json` writes it. Only what is read here has a type. */
 export interface RecordedHistory {
@@ -20,7 +20,7 @@ export interface RecordedEvent {
 
 /** A kept run: its file in test/fixtures/histories, and what the run must show, so that no recording that missed its point is kept. */
 export interface Fixture {
-  readonly workflow: 'transfer' | 'lane' | 'settings' | 'errand' | 'batch' | 'stream'
+  readonly workflow: 'transfer' | 'lane' | 'settings' | 'operatorTransaction' | 'batch' | 'stream'
   shows(history: RecordedHistory): boolean
 }
 
@@ -77,12 +77,12 @@ export const fixtures = {
     workflow: 'lane',
     shows: (history) => has(history, 'WORKFLOW_EXECUTION_UPDATE_ADMITTED') && signals(history).join() === 'pause,resume',
   },
-  'errand-paid': {
-    workflow: 'errand',
+  'operator-transaction-paid': {
+    workflow: 'operatorTransaction',
     shows: (history) => ends(history, 'done') && steps(history).length > 1 && has(history, 'TIMER_FIRED'),
   },
-  'errand-cancelled': {
-    workflow: 'errand',
+  'operator-transaction-cancelled': {
+    workflow: 'operatorTransaction',
     shows: (history) => ends(history, 'cancelled') && signals(history).includes('cancel') && steps(history).length > 1,
   },
   'batch-told': {
@@ -128,7 +128,10 @@ function outcome({ events }: RecordedHistory): TransferStatus | undefined {
   return data === undefined ? undefined : (JSON.parse(Buffer.from(data, 'base64').toString()) as TransferStatus)
 }
 
-function ends(history: RecordedHistory, state: TransferStatus['state'] | ErrandStatus['state'] | BatchStatus['state']): boolean {
+function ends(
+  history: RecordedHistory,
+  state: TransferStatus['state'] | OperatorTransactionStatus['state'] | BatchStatus['state'],
+): boolean {
   return outcome(history)?.state === state
 }
 

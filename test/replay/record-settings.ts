@@ -1,7 +1,7 @@
-import type { SettingsInput } from '../../temporal/messages.ts'
+import type { SettingsInput } from '../../temporal/contracts/settings.ts'
 import { changeSettings } from '../../api/settings.ts'
-import { until } from '../../devnet/until.ts'
-import { lanesQueue, settingsWorkflowId } from '../../temporal/names.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { ledgerQueue, settingsWorkflowId } from '../../temporal/contracts/names.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'
 import { startLedgers } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
@@ -12,7 +12,7 @@ export async function recordSettings(keep: Keep): Promise<void> {
   try {
     const { client } = ledgers.temporal
     const input: SettingsInput = { updatesPerRun: 3 }
-    const handle = await client.workflow.start('settings', { workflowId: settingsWorkflowId, taskQueue: lanesQueue, args: [input] })
+    const handle = await client.workflow.start('settings', { workflowId: settingsWorkflowId, taskQueue: ledgerQueue, args: [input] })
     const author = { by: 'operator', reason: 'a recording' }
     const known = { bridges: [], lanes: [], nodes: { bsc: ['node-1'] } }
     await changeSettings(client, known, { ...author, orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] })

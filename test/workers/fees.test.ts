@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { ChainConfig, Config } from '../../config/schema.ts'
 import { configSchema } from '../../config/schema.ts'
-import type { Settings } from '../../domain/settings.ts'
-import { noSettings } from '../../domain/settings.ts'
-import { createFeeDesk } from '../../workers/fees.ts'
+import type { Settings } from '../../domain/settings/settings.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import { createFeePolicyResolver } from '../../workers/fees.ts'
 
 const contract = `0x${'ab'.repeat(20)}`
 const lane = `0x${'cd'.repeat(20)}`
@@ -23,7 +23,7 @@ const config: Config = configSchema.parse({ chains: { alpha: chain }, fees: { ga
 
 test('the limits of a config at each level, and what operators lay over them while it runs', () => {
   let settings: Settings = noSettings
-  const desk = createFeeDesk(config, () => settings)
+  const desk = createFeePolicyResolver(config, () => settings)
   const about = { chain: 'alpha', contract, selector: '0x12345678', lane: `evm-5:${lane}`, transfer: 't' }
   expect(desk({ chain: 'beta' })).toEqual({ gasFactor: 1.5, maxFeePerGas: '1' })
   expect(desk({ chain: 'alpha' })).toMatchObject({ maxFeePerGas: '2' })

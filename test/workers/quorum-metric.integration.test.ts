@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePort } from '../../devnet/ports.ts'
-import { until } from '../../devnet/until.ts'
-import { noSettings } from '../../domain/settings.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
 import { processMetrics } from '../../workers/api.ts'
 import { startManualAnvil, testChain } from '../helpers/evm.ts'
 

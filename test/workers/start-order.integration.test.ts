@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { startAnvil } from '../../devnet/anvil.ts'
-import type { Child } from '../../devnet/child.ts'
-import { startChild } from '../../devnet/child.ts'
-import { freePort } from '../../devnet/ports.ts'
-import { startTemporal } from '../../devnet/temporal.ts'
-import { until } from '../../devnet/until.ts'
+import { startAnvil } from '../../lab/devnet/chain/anvil.ts'
+import type { Child } from '../../lab/devnet/child.ts'
+import { startChild } from '../../lab/devnet/child.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
+import { until } from '../../lab/devnet/until.ts'
 import type { Role } from '../../workers/roles.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'
 
@@ -120,7 +120,7 @@ describe('what a process needs is not there yet', () => {
     expect(await process.ask('/health')).toMatchObject({ status: 200 })
     await temporal.restart()
     await process.isReady()
-    // A change of the settings is a workflow of the queue `lanes`: its worker polls again, within seconds.
+    // A change of the settings is a workflow of the queue `ledger`: its worker polls again, within seconds.
     const orders = [{ kind: 'halt', scope: {} }]
     const halt = { by: 'test', reason: 'Temporal is back', orders }
     const init = { method: 'POST', body: JSON.stringify(halt), headers: { 'content-type': 'application/json' } }

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, expect, test } from 'vitest'
-import { freePort } from '../../devnet/ports.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
 import { probeTemporal } from '../../workers/temporal-probe.ts'
 
 const servers: Server[] = []

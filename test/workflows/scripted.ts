@@ -1,13 +1,13 @@
 import type { WorkflowHandle } from '@temporalio/client'
 import { Worker } from '@temporalio/worker'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { startTemporal, type TemporalServer } from '../../devnet/temporal.ts'
-import { until } from '../../devnet/until.ts'
-import type { Transfer } from '../../domain/transfer.ts'
+import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import type { TransferInput, TransferStatus } from '../../temporal/messages.ts'
-import { retrySignal } from '../../temporal/messages.ts'
-import { chainQueue, laneQueue } from '../../temporal/names.ts'
+import type { TransferInput, TransferStatus } from '../../temporal/contracts/transfer.ts'
+import { retrySignal } from '../../temporal/contracts/transfer.ts'
+import { chainQueue, laneQueue } from '../../temporal/contracts/names.ts'
 import type {
   Admission,
   AdmitInput,
@@ -19,7 +19,7 @@ import type {
   Standing,
   WithdrawInput,
   Withdrawal,
-} from '../../temporal/steps.ts'
+} from '../../temporal/contracts/transfer-steps.ts'
 import { workflowBundle } from '../../workers/bundle.ts'
 import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
 

@@ -3,15 +3,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeSettings, readSettings } from '../../api/settings.ts'
 import { namesOf } from '../../api/settings-scopes.ts'
 import type { KnownNames } from '../../api/settings-scopes.ts'
-import { freePort } from '../../devnet/ports.ts'
-import { until } from '../../devnet/until.ts'
-import type { Settings, SettingsOrder } from '../../domain/settings.ts'
-import { noSettings } from '../../domain/settings.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { changeSettingsUpdate } from '../../temporal/messages.ts'
-import type { SettingsInput } from '../../temporal/messages.ts'
-import { lanesQueue, searchAttributes, settingsWorkflowId } from '../../temporal/names.ts'
+import { changeSettingsUpdate } from '../../temporal/contracts/settings.ts'
+import type { SettingsInput } from '../../temporal/contracts/settings.ts'
+import { ledgerQueue, searchAttributes, settingsWorkflowId } from '../../temporal/contracts/names.ts'
 import { watchSettings } from '../../workers/settings.ts'
 import { deadConfig, openApi } from '../api/setting.ts'
 import type { Ledgers } from '../lanes/setting.ts'
@@ -111,7 +111,7 @@ describe('The settings', () => {
     const before = (await change(halt('bsc'))).after
     await handle().terminate('the next run is to be short')
     const input: SettingsInput = { settings: before, updatesPerRun: 3 }
-    const first = await client().workflow.start('settings', { workflowId: settingsWorkflowId, taskQueue: lanesQueue, args: [input] })
+    const first = await client().workflow.start('settings', { workflowId: settingsWorkflowId, taskQueue: ledgerQueue, args: [input] })
     for (let round = 0; round < 4; round++) await change(halt('ethereum')).then(() => change(unhalt('ethereum')))
     const after = await readSettings(client())
     expect(after).toMatchObject({ version: before.version + 8, halts: before.halts })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { retrySignal } from '../../temporal/messages.ts'
-import type { Admission } from '../../temporal/steps.ts'
+import { retrySignal } from '../../temporal/contracts/transfer.ts'
+import type { Admission } from '../../temporal/contracts/transfer-steps.ts'
 import type { WorkflowHandle } from '@temporalio/client'
 import { scriptedTransfers, sound } from './scripted.ts'
 

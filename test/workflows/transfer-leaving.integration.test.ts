@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { until } from '../../devnet/until.ts'
-import { cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/messages.ts'
-import type { BroadcastInput, Standing } from '../../temporal/steps.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/contracts/transfer.ts'
+import type { BroadcastInput, Standing } from '../../temporal/contracts/transfer-steps.ts'
 import { lanes, patience, scriptedTransfers, sound, type Script } from './scripted.ts'
 
 /** When a transfer gives up, or leaves its lane, with a nonce and without one. */

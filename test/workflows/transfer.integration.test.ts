@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { describe, expect, test } from 'vitest'
-import { until } from '../../devnet/until.ts'
-import { adoptSignal, cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/messages.ts'
-import type { Admission } from '../../temporal/steps.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { adoptSignal, cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/contracts/transfer.ts'
+import type { Admission } from '../../temporal/contracts/transfer-steps.ts'
 import { landed, lanes, patience, ready, scriptedTransfers, sound, timing, transfer } from './scripted.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { isError, keccak256, Transaction } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { Signer, UnsignedTransaction } from '../../port.ts'
-import { buildTransaction } from '../transactions.ts'
+import { buildTransaction } from '../transactions/build.ts'
 
 /** What differs from one kind of signer to another: where the key is, and how it is asked. */
 export interface Key {

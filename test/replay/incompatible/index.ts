@@ -1,6 +1,6 @@
 import { sleep } from '@temporalio/workflow'
-import type { TransferInput } from '../../../temporal/messages.ts'
-import { transfer as compatible } from '../../../workflows/transfer.ts'
+import type { TransferInput } from '../../../temporal/contracts/transfer.ts'
+import { transfer as compatible } from '../../../workflows/transfer/transfer.ts'
 
 /** The workflow with one command more, before all others: what a change without a patch does to every transfer that runs. */
 export async function transfer(input: TransferInput) {
@@ -9,7 +9,7 @@ export async function transfer(input: TransferInput) {
 }
 
 export { batch } from '../../../workflows/batch.ts'
-export { errand } from '../../../workflows/errand.ts'
+export { operatorTransaction } from '../../../workflows/operator-transaction.ts'
 export { lane } from '../../../workflows/lane.ts'
 export { settings } from '../../../workflows/settings.ts'
 export { stream } from '../../../workflows/stream.ts'

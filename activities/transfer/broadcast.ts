@@ -1,0 +1,160 @@
+import { RelayerError } from '../../domain/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { Acquired, LaneAgent } from '../../lanes/agent.ts'
+import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
+import { failpoint } from '../../observability/failpoints.ts'
+import type { BroadcastInput, BroadcastResult, Landed, StepTiming } from '../../temporal/contracts/transfer-steps.ts'
+import { acquire, type BroadcastDeps } from './acquire-nonce.ts'
+import { endpointOf } from '../deps.ts'
+import { effectBeside } from './effect.ts'
+import { asMember, isUseless } from '../batch/member-result.ts'
+import { refusalCodes } from '../refusal-codes.ts'
+import { Context } from '@temporalio/activity'
+
+/** Longest following, ms: then the slot goes to another, and the workflow waits for free. */
+const followMs = 30_000
+/** A healthy transfer is through before its first heartbeat, which would cost a state transition. */
+const firstHeartbeatMs = 4_000
+const heartbeatMs = 3_000
+/** A refusal that only time mends: look again after this, ms. */
+const retryMs = 5_000
+
+/**
+ * Step 4, on the lane's queue: gets the nonce from the ledger, signs, sends, follows into a block and, where finality is near, to finality.
+ * Killed at any point, its next try is given the same nonce and makes the same bytes.
+ */
+export function createBroadcast(deps: BroadcastDeps) {
+  return async function broadcast(input: BroadcastInput): Promise<BroadcastResult> {
+    const context = Context.current()
+    const phases = beat(context)
+    try {
+      const result = await run(deps, input, phases, context)
+      failpoint('activity-done-unreported')
+      return result
+    } finally {
+      phases.end()
+    }
+  }
+}
+
+async function run(deps: BroadcastDeps, input: BroadcastInput, phases: Phases, context: Context): Promise<BroadcastResult> {
+  const agent = deps.agents.get(input.lane)
+  if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
+  const started = Date.now()
+  const acquired = await acquire(deps, agent, input, context)
+  if (context.cancellationSignal.aborted) await context.cancelled
+  if (acquired === 'seen') return { kind: 'seen' }
+  if (acquired.kind === 'no-slot') return acquired
+  if (acquired.kind === 'refused') return refused(acquired)
+
+  const batch = acquired.kind === 'ride' ? acquired.batch : undefined
+  const flight = acquired.kind === 'ride' ? acquired.batch.flight : acquired.flight
+  const granted = Date.now()
+  phases.enter(batch ? `nonce ${flight.nonce} in ${batch.id}` : `nonce ${flight.nonce}`)
+  if (!batch) await launch(agent, flight)
+  const sent = Date.now()
+  for (;;) {
+    phases.enter(`following nonce ${flight.nonce}, ${flight.attempts} attempts`)
+    await landed(flight, agent, sent + followMs, context.cancellationSignal)
+    if (context.cancellationSignal.aborted) await context.cancelled
+    // Its nonce is used up though that is not final: the others of the batch do not wait for one that is in their way.
+    if (batch && isUseless(flight.state, endpointOf(deps, input.transfer), input.transfer)) return { kind: 'seen' }
+    const timing = { grantMs: granted - started, sentMs: sent - granted, includedMs: Date.now() - sent }
+    const result = await outcome(flight, input, deps, timing, sent + followMs, context.cancellationSignal)
+    if (result) return batch ? asMember(batch, result) : result
+  }
+}
+
+async function launch(agent: LaneAgent, flight: PendingTransaction): Promise<void> {
+  try {
+    await flight.launch()
+  } catch (error) {
+    await agent.giveBack(flight)
+    throw error
+  }
+}
+
+/** Follows into a block until then. Where the lane was forbidden the workflow is told sooner: another lane may deliver. */
+async function landed(flight: PendingTransaction, agent: LaneAgent, until: number, signal: AbortSignal): Promise<void> {
+  const down = (state: PendingTransactionState) => state.kind !== 'flying'
+  while (Date.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
+    if (await flight.until(down, Math.min(heartbeatMs, until - Date.now()), signal)) return
+  }
+}
+
+/** What the flight's state means for the transfer; undefined: it fell out of its block while we looked, follow on. */
+async function outcome(
+  flight: PendingTransaction,
+  { transfer }: BroadcastInput,
+  deps: BroadcastDeps,
+  timing: StepTiming,
+  until: number,
+  signal: AbortSignal,
+): Promise<BroadcastResult | undefined> {
+  const { state } = flight
+  if (state.kind === 'flying') return { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: state.note }
+  if (state.kind === 'spent') return { kind: 'spent', nonce: flight.nonce, by: state.by }
+  const finalInMs = state.final ? 0 : deps.chain.msToFinality(state.receipt.block.height)
+  if (!state.final && Date.now() + finalInMs <= until) await flight.until(fate, until - Date.now(), signal)
+  const now = flight.state
+  if (now.kind === 'flying')
+    return Date.now() < until ? undefined : { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: now.note }
+  if (now.kind === 'spent') return { kind: 'spent', nonce: flight.nonce, by: now.by }
+  const landed = landing(flight, now)
+  if (!now.final) return { kind: 'included', landed, finalInMs: deps.chain.msToFinality(now.receipt.block.height), timing }
+  return judged(deps, transfer, { landed, works: !now.noop && endpointOf(deps, transfer).hasEffect(now.receipt, transfer), timing })
+}
+
+/** Our transaction is final. Its receipt is one look; what ends a transfer, or a round of it, is the effect itself. */
+async function judged(
+  { bridges, chain }: BroadcastDeps,
+  transfer: Transfer,
+  { landed, works, timing }: { landed: Landed; works: boolean; timing: StepTiming },
+): Promise<BroadcastResult> {
+  const endpoint = endpointOf({ bridges }, transfer)
+  const shows = await effectBeside(chain, endpoint, transfer)
+  if (shows && works) return { kind: 'delivered', landed, timing }
+  // By someone else before us; or the receipt was a lie, and it was us.
+  if (shows) return { kind: 'seen' }
+  const nowhere = shows === false && !works && !(await endpoint.delivered(transfer, 'latest'))
+  if (nowhere) return { kind: 'reverted', landed, reason: `transaction ${landed.txHash} reverted` }
+  return { kind: 'included', landed, finalInMs: chain.blockTimeMs, timing }
+}
+
+/** Final, or back in flight. */
+function fate(state: PendingTransactionState): boolean {
+  return state.kind !== 'included' || state.final
+}
+
+function landing(flight: PendingTransaction, { receipt }: Extract<PendingTransactionState, { kind: 'included' }>): Landed {
+  const gasPaid = String(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice))
+  const { height: blockHeight, hash: blockHash } = receipt.block
+  const { nonce, attempts, tried } = flight
+  return { nonce, txHash: receipt.hash, blockHeight, blockHash, gasPaid, attempts, tried }
+}
+
+function refused({ why, detail }: Extract<Acquired, { kind: 'refused' }>): BroadcastResult {
+  if (why === 'withdrawn') return { kind: 'withdrawn' }
+  if (why === 'conflict') throw new RelayerError('LANE_CONFLICT', { detail })
+  return { kind: 'no-slot', code: refusalCodes[why], reason: `${why}: ${detail}`, retryInMs: retryMs }
+}
+
+interface Phases {
+  enter(phase: string): void
+  end(): void
+}
+
+/** Heartbeats tell the phase in the Web UI and find a dead worker. */
+function beat(context: Context): Phases {
+  const phases: { at: string; phase: string }[] = []
+  let timer = setTimeout(function tick() {
+    context.heartbeat(phases)
+    timer = setTimeout(tick, heartbeatMs)
+  }, firstHeartbeatMs)
+  return {
+    enter: (phase) => {
+      if (phases.at(-1)?.phase !== phase) phases.push({ at: new Date().toISOString(), phase })
+    },
+    end: () => clearTimeout(timer),
+  }
+}

@@ -1,0 +1,30 @@
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { AdmitInput, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { StepDeps } from '../deps.ts'
+import { chainOf, endpointOf } from '../deps.ts'
+import { finalDelivery } from './effect.ts'
+import { haltedBy } from './holds.ts'
+import { shows } from './mismatch.ts'
+
+/** Step 2: is the effect there already, and is it final? */
+export function createCheckDelivered(deps: StepDeps) {
+  return async function checkDelivered({ transfer, doubted }: AdmitInput): Promise<Passed | Stopped> {
+    const halted = haltedBy(deps, transfer)
+    if (halted) return halted
+    const there = await shows(deps, transfer, doubted)
+    return there ? settled(deps, transfer) : { kind: 'passed' }
+  }
+}
+
+/** The effect shows in the latest state: final, with who delivered, or how long until that can be said. */
+export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extract<Stopped, { kind: 'delivered' | 'unsettled' }>> {
+  const chain = chainOf(deps, transfer)
+  const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')
+  const delivery = finalized ? await finalDelivery(deps, transfer) : undefined
+  if (delivery) {
+    // By whomever: no limit needs to be kept for it.
+    endpointOf(deps, transfer).leave?.(transfer)
+    return { kind: 'delivered', delivery }
+  }
+  return { kind: 'unsettled', finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(chain.heads.current?.latest.height ?? 0)) }
+}

@@ -1,0 +1,68 @@
+import type { Gate } from '../../bridges/port.ts'
+import { laneAddress } from '../../domain/lane/lane-id.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { isUnauthorizedPause } from '../../domain/lane/pause.ts'
+import { rankLanes } from '../../domain/lane/rank-lanes.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import type { AdmitInput, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { StepDeps } from '../deps.ts'
+import { endpointOf, lanesOf } from '../deps.ts'
+
+/** Between two looks where no lane takes work, ms: what is known of lanes is a few seconds old, and one that is resumed is not to be found out late. */
+const laneWaitMs = 5_000
+
+/** A lane that takes work and may deliver this; or the gate that the transfer stands before; or no lane takes work. */
+export type Choice =
+  | { readonly kind: 'lane'; readonly lane: LaneId }
+  | { readonly kind: 'closed'; readonly gate: Exclude<Gate, { kind: 'open' }> }
+  | { readonly kind: 'none' }
+
+/**
+ * The lane that the transfer's id falls to among those that take work and may deliver it; those just left come last. Throws what reads of the
+ * bridge's gate throw.
+ */
+export async function chooseLane(deps: StepDeps, { transfer, avoid = [] }: AdmitInput): Promise<Choice> {
+  const directory = lanesOf(deps, transfer)
+  const open = await directory.open()
+  const gateFor = (lane: LaneId) => gateOf(deps, transfer, lane)
+  let fresh = open.filter((lane) => !avoid.includes(lane))
+  let barred: Extract<Gate, { kind: 'lane' }> | undefined
+  for (let lane = rankLanes(transferId(transfer), fresh); lane !== undefined; lane = rankLanes(transferId(transfer), fresh)) {
+    const gate = await gateFor(lane)
+    if (gate.kind === 'open') return { kind: 'lane', lane }
+    if (gate.kind !== 'lane') return { kind: 'closed', gate }
+    deps.gates?.barred(lane)
+    barred = gate
+    fresh = fresh.filter((other) => other !== lane)
+  }
+  // What the lane that was left said may be the gate's doing: that is what the transfer waits for.
+  const [left] = open.filter((lane) => avoid.includes(lane))
+  const gate = left === undefined ? undefined : await gateFor(left)
+  if (gate && gate.kind !== 'open' && gate.kind !== 'lane') return { kind: 'closed', gate }
+  if (left !== undefined) return { kind: 'none' }
+  return barredGate(deps, transfer, barred)
+}
+
+/** Is a role all that is missing, of every lane? Then its grant is waited for; else any lane may open at any time. */
+async function barredGate(deps: StepDeps, transfer: Transfer, barred: Extract<Gate, { kind: 'lane' }> | undefined): Promise<Choice> {
+  const standings = await lanesOf(deps, transfer).standings()
+  const paused = standings.filter(({ why, detail }) => why === 'paused' && isUnauthorizedPause(detail))
+  for (const { lane } of paused) deps.gates?.barred(lane)
+  const [first] = paused
+  const closed = barred ?? (first && ({ kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: first.detail ?? '' } as const))
+  const otherwise = standings.some((one) => !one.open && !paused.includes(one))
+  return closed && !otherwise && endpointOf(deps, transfer).gate ? { kind: 'closed', gate: closed } : { kind: 'none' }
+}
+
+/** Waits; the reason has what each lane says. */
+export async function noLane(deps: StepDeps, { transfer }: AdmitInput): Promise<Stopped> {
+  const standings = await lanesOf(deps, transfer).standings()
+  const closed = standings.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
+  const reason = [`no other lane of ${transfer.targetChain} takes work now`, ...closed].join('; ')
+  return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: laneWaitMs }
+}
+
+async function gateOf(deps: StepDeps, transfer: Transfer, lane: LaneId): Promise<Gate> {
+  return (await endpointOf(deps, transfer).gate?.(transfer, laneAddress(lane))) ?? { kind: 'open' }
+}

@@ -1,0 +1,67 @@
+import type { HeadEvent, Heads } from '../../chains/port.ts'
+import type { Delivery } from '../../domain/transfer/transfer.ts'
+import type { ConfirmInput, Confirmation } from '../../temporal/contracts/transfer-steps.ts'
+import type { StepDeps } from '../deps.ts'
+import { chainOf, endpointOf } from '../deps.ts'
+import { absent, denied, effectBeside, finalDelivery, isOurs } from './effect.ts'
+
+/**
+ * Step 5: the effect, on the target chain's word at finality. What can't be taken back (delivered, reverted, and absent where that is a
+ * verdict) needs the nodes' agreement; as long as there is none, the answer is to ask again.
+ */
+export function createConfirm(deps: StepDeps) {
+  return async function confirm(input: ConfirmInput): Promise<Confirmation> {
+    const { transfer, landed, waitMs } = input
+    const chain = chainOf(deps, transfer)
+    const endpoint = endpointOf(deps, transfer)
+    const final = (height: number) => height <= (chain.heads.current?.finalized ?? -1)
+    const latestHeight = () => chain.heads.current?.latest.height ?? 0
+    const unsettled = (): Confirmation => ({
+      kind: 'unsettled',
+      finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(landed?.blockHeight ?? latestHeight())),
+    })
+    let useless: string | undefined
+    if (landed) {
+      await finalizedTo(chain.heads, landed.blockHeight, waitMs)
+      const [receipt, shows] = await Promise.all([
+        chain.receipt(landed.txHash),
+        final(landed.blockHeight) ? effectBeside(chain, endpoint, transfer) : undefined,
+      ])
+      if (receipt && endpoint.hasEffect(receipt, transfer)) {
+        if (!final(receipt.block.height) || shows !== true) return unsettled()
+        const { hash: blockHash, height: blockHeight } = receipt.block
+        const ours = isOurs(deps, transfer, receipt.from)
+        const delivery: Delivery = { by: receipt.from, ours, txHash: receipt.hash, blockHeight, blockHash, gasPaid: landed.gasPaid }
+        return { kind: 'delivered', delivery }
+      }
+      if (receipt && final(receipt.block.height)) {
+        useless = `transaction ${receipt.hash} ${receipt.status === 'reverted' ? 'reverted' : 'had not the effect'}`
+      }
+    }
+    const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
+    if (finalized) {
+      const delivery = await finalDelivery(deps, transfer)
+      if (delivery) return { kind: 'delivered', delivery }
+    }
+    // Until the others have spoken it waits; but not for ever for what one node alone says.
+    if ((latest || finalized) && !(await denied(chain, endpoint, transfer))) return unsettled()
+    if ((useless !== undefined || input.verdict) && !(await absent(chain, endpoint, transfer))) return unsettled()
+    return useless === undefined ? { kind: 'gone' } : { kind: 'reverted', reason: useless }
+  }
+}
+
+/** Resolves when the chain is final up to `height`, or after `waitMs`. */
+function finalizedTo(heads: Heads, height: number, waitMs: number): Promise<void> {
+  if ((heads.current?.finalized ?? 0) >= height || waitMs === 0) return Promise.resolve()
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer)
+      unsubscribe()
+      resolve()
+    }
+    const timer = setTimeout(finish, waitMs)
+    const unsubscribe = heads.subscribe((event: HeadEvent) => {
+      if (event.finalized >= height) finish()
+    })
+  })
+}

@@ -1,0 +1,16 @@
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import type { BatchRouting } from '../batch/batch-routing.ts'
+
+export interface ExpediteDeps {
+  readonly agents: ReadonlyMap<LaneId, LaneAgent>
+  readonly batching?: ReadonlyMap<LaneId, BatchRouting>
+}
+
+/** Raises the fee of an intent's transaction now, or of the batch that it is in, if this worker drives it. */
+export function createExpedite({ agents, batching }: ExpediteDeps) {
+  return async function expedite({ lane, intentId }: { lane: LaneId; intentId: string }): Promise<void> {
+    const flight = agents.get(lane)?.flightOf(intentId) ?? batching?.get(lane)?.driven(intentId)?.flight
+    if (flight?.unmined) await flight.bump()
+  }
+}

@@ -1,0 +1,47 @@
+import Fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import type { RelayerError } from '../domain/errors.ts'
+import { redactText } from '../observability/redact.ts'
+import { toErrorAnswer } from './errors.ts'
+
+/** What answers in place of the API while the process waits for what it cannot start without. */
+export interface StartupServer {
+  /** Says what is waited for; the first time it begins to listen. Throws what the system says if it cannot. */
+  say(what: string, error: RelayerError): Promise<void>
+  /** Leaves the port to the API. */
+  close(): Promise<void>
+}
+
+/** `/health` is 200, `/ready` is 503 with the reason, and everything else is refused with the error that the start waits with. */
+export function createStartupServer({ host, port }: { readonly host: string; readonly port: number }): StartupServer {
+  let app: FastifyInstance | undefined
+  let waiting: { readonly what: string; readonly error: RelayerError } | undefined
+
+  function open(): FastifyInstance {
+    const porch = Fastify({ forceCloseConnections: true })
+    porch.get('/health', () => ({ status: 'ok' }))
+    porch.get('/ready', (_, reply) => {
+      const problem = redactText(waiting?.error.message ?? 'starting')
+      return reply.status(503).send({ ready: false, checks: [{ name: waiting?.what ?? 'start', ok: false, vital: true, problem }] })
+    })
+    porch.setNotFoundHandler((_, reply) => {
+      const { retryAfter = 1, body } = toErrorAnswer(waiting?.error)
+      return reply.status(503).header('retry-after', String(retryAfter)).send(body)
+    })
+    return porch
+  }
+
+  return {
+    async say(what, error) {
+      waiting = { what, error }
+      if (app) return
+      app = open()
+      await app.listen({ host, port })
+    },
+    async close() {
+      const closing = app
+      app = undefined
+      await closing?.close()
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import type { FeeQuote } from '../../../domain/fees/fees.ts'
+import type { Chain } from '../../port.ts'
+import { currentHead } from '../transactions/accounts.ts'
+import { createOpStackDataFee, type FeeModel } from './data-fee.ts'
+import type { EvmHeads } from '../heads/heads.ts'
+import { toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
+import { RpcError } from '../nodes/node-errors.ts'
+import type { Nodes } from '../nodes/nodes.ts'
+
+/** chainlink-evm's defaults for Ethereum: history of 4 blocks, percentile 50; tip at least 1 wei. */
+const defaults = { blocks: 4, percentile: 50 }
+const leastTip = 1n
+
+/** Gas of a transfer of nothing to oneself on the EVM; Arbitrum's gas counts its data fee too (OpenZeppelin's relayer: floor of 50,000). */
+const noopGas = 21_000
+const leastArbitrumNoopGas = 50_000
+
+export interface FeeOptions {
+  readonly chain: string
+  readonly networkId: string
+  readonly nodes: Nodes
+  readonly heads: EvmHeads
+  /** Absent: ethereum. */
+  readonly model?: FeeModel | undefined
+  /** Blocks of eth_feeHistory, and which percentile of their tips; absent: 4 and 50. */
+  readonly history?: { readonly blocks: number; readonly percentile: number } | undefined
+}
+
+/** See the methods of these names in `Chain`. */
+export type FeeReads = Pick<Chain, 'quote' | 'dataFee' | 'raises' | 'noopGas'>
+
+/** The market, read once per head: EIP-1559 where blocks have a base fee, else the legacy gas price. And what L2s charge in other ways. */
+export function createFees({ chain, networkId, nodes, heads, model = 'ethereum', history = defaults }: FeeOptions): FeeReads {
+  let head = ''
+  let quote: Promise<FeeQuote> | undefined
+
+  async function read(baseFee: string | undefined): Promise<FeeQuote> {
+    if (baseFee === undefined) {
+      const price = toDecimal(await nodes.request('eth_gasPrice', []), 'gas price')
+      return { maxFee: price, tip: price }
+    }
+    const { next, tip } = await readHistory(BigInt(baseFee))
+    // Twice the base fee outlasts six full blocks, each of which may raise it by an eighth.
+    return { baseFee: String(next), tip: String(tip), maxFee: String(2n * next + tip) }
+  }
+
+  async function readHistory(baseFee: bigint): Promise<{ next: bigint; tip: bigint }> {
+    try {
+      return readFeeHistory(await nodes.request('eth_feeHistory', [toQuantity(history.blocks), 'latest', [history.percentile]]))
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+      // Not every node serves eth_feeHistory; eth_gasPrice is base fee + tip on such chains.
+      const price = BigInt(toDecimal(await nodes.request('eth_gasPrice', []), 'gas price'))
+      return { next: baseFee, tip: price > baseFee ? price - baseFee : leastTip }
+    }
+  }
+
+  return {
+    raises: model !== 'arbitrum',
+    dataFee: model === 'op-stack' ? createOpStackDataFee(networkId, nodes) : async () => '0',
+    async noopGas(address) {
+      if (model !== 'arbitrum') return String(noopGas)
+      const noop = { from: address, to: address, value: '0x0' }
+      const estimate = toNumber(await nodes.request('eth_estimateGas', [noop]), 'gas estimate')
+      return String(Math.max(leastArbitrumNoopGas, estimate))
+    },
+    async quote() {
+      const { latest } = currentHead(chain, heads)
+      if (quote && head === latest.hash) return quote
+      head = latest.hash
+      const reading = read(latest.baseFee)
+      quote = reading
+      reading.catch(() => {
+        if (quote === reading) quote = undefined
+      })
+      return reading
+    },
+  }
+}
+
+/** The next block's base fee and the median tip of the blocks that had transactions. Throws NODE_REFUSED. */
+export function readFeeHistory(value: unknown): { next: bigint; tip: bigint } {
+  const raw = toRecord(value, 'fee history')
+  const baseFees = toList(raw['baseFeePerGas'], 'base fees')
+  const next = BigInt(toDecimal(baseFees.at(-1), 'base fee'))
+  const used = Array.isArray(raw['gasUsedRatio']) ? raw['gasUsedRatio'] : []
+  const rewards = Array.isArray(raw['reward']) ? raw['reward'] : []
+  const tips = rewards
+    .flatMap((row, index) => (used[index] === 0 || !Array.isArray(row) ? [] : [BigInt(toDecimal(row[0], 'tip'))]))
+    .sort((a, b) => (a < b ? -1 : 1))
+  const median = tips[Math.floor(tips.length / 2)] ?? leastTip
+  return { next, tip: median > leastTip ? median : leastTip }
+}

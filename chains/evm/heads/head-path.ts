@@ -1,0 +1,68 @@
+import { toQuantity } from '../hex.ts'
+import { type EvmBlock, type BlockCache, readBlock } from './block-cache.ts'
+import { longestGap } from '../nodes/head-lags.ts'
+import type { Nodes } from '../nodes/nodes.ts'
+
+/** Blocks read in one batch while a gap or a fork is filled. */
+const batchSize = 50
+/** A fork is looked for this far back at first, then four times as far. */
+const firstStep = 4
+
+/** The blocks from a common ancestor to a new head. */
+export interface Path {
+  /** Ascending, linked by parent hash; the last is the new head. */
+  readonly blocks: readonly EvmBlock[]
+  /** Height of the highest kept block that stays; undefined if the path meets none. */
+  readonly ancestor: number | undefined
+  /** True when the path goes past kept blocks of other hashes. */
+  readonly forked: boolean
+}
+
+/**
+ * Reads what lies between the kept blocks and a new head, in bounded batches. Undefined when the answers do not link (the chain moved, or two
+ * nodes disagree): the next poll tries again. Throws as `Nodes.request` does.
+ */
+export async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock): Promise<Path | undefined> {
+  const head = kept.latest
+  if (!head) return { blocks: [target], ancestor: undefined, forked: false }
+  // Those who wait read their receipts instead.
+  if (target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
+  let blocks: EvmBlock[] = [target]
+  let step = firstStep
+  for (;;) {
+    const joined = join(kept, blocks)
+    if (joined) return joined
+    const lowest = blocks[0] as EvmBlock
+    const gap = lowest.height - 1 - head.height
+    const size = gap > 0 ? Math.min(gap, batchSize) : Math.min(step, batchSize, lowest.height)
+    if (gap <= 0) step *= 4
+    const heights = Array.from({ length: size }, (_, index) => lowest.height - size + index)
+    const answers = await Promise.all(heights.map((height) => nodes.request('eth_getBlockByNumber', [toQuantity(height), false])))
+    const found = answers.map(readBlockAt)
+    if (found.some((block, index) => block?.height !== heights[index])) return undefined
+    blocks = [...(found as EvmBlock[]), ...blocks]
+    if (!linked(blocks)) return undefined
+  }
+}
+
+/** A block, or undefined where the node has none. */
+export function readBlockAt(value: unknown): EvmBlock | undefined {
+  return value === null ? undefined : readBlock(value)
+}
+
+/** Where do these blocks meet the kept ones? Undefined: not yet, read further back. */
+function join(kept: BlockCache, blocks: readonly EvmBlock[]): Path | undefined {
+  // The highest block that we have already is the ancestor (a fork search may have gone back further than needed, or the head retreated).
+  const known = blocks.findLastIndex((block) => kept.at(block.height)?.hash === block.hash)
+  if (known >= 0) return { blocks: blocks.slice(known + 1), ancestor: blocks[known]?.height, forked: true }
+  const lowest = blocks[0] as EvmBlock
+  const parent = kept.at(lowest.height - 1)
+  if (parent?.hash === lowest.parentHash) return { blocks, ancestor: parent.height, forked: false }
+  // Below all that is kept, or at genesis: nothing of ours stays.
+  if (lowest.height <= kept.lowest || lowest.height === 0) return { blocks, ancestor: undefined, forked: true }
+  return undefined
+}
+
+function linked(blocks: readonly EvmBlock[]): boolean {
+  return blocks.every((block, index) => index === 0 || block.parentHash === blocks[index - 1]?.hash)
+}

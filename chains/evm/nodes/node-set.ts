@@ -1,0 +1,79 @@
+import type { NodeChange } from '../../../domain/settings/settings.ts'
+import type { NodeStatus } from '../../port.ts'
+import { createNodeClient, type NodeClient, type NodeSpec } from './node-client.ts'
+
+export interface NodeSetOptions {
+  readonly networkId: string
+  /** In order of preference. */
+  readonly specs: readonly NodeSpec[]
+  readonly timeoutMs: number
+  readonly count: (method: string) => void
+  /** What `${VARIABLE}` in the URL of an added node stands for. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** The configured nodes of a chain, and what operators laid over them. */
+export interface NodeSet {
+  /** All that are not disabled, in order of preference. */
+  readonly members: readonly NodeClient[]
+  /** See `Chain.adjustNodes`. Nodes that stay keep all that is known of them, and the calls that they are answering. */
+  adjust(changes: readonly NodeChange[]): void
+  /** See `Chain.nodes`: also those that are disabled, or can't be made. */
+  status(): readonly NodeStatus[]
+  close(): void
+}
+
+export function createNodeSet(options: NodeSetOptions): NodeSet {
+  const { networkId, timeoutMs, count, environment } = options
+  const make = (spec: NodeSpec) => createNodeClient({ spec, networkId, timeoutMs, count })
+  const configured = options.specs.map(make)
+  const names = new Set(options.specs.map(({ name }) => name))
+  let added: readonly NodeClient[] = []
+  /** Taken out, but perhaps still answering. */
+  let retired: readonly NodeClient[] = []
+  let broken: readonly NodeStatus[] = []
+
+  function setDisabled(member: NodeClient, disabled: boolean): void {
+    if (member.disabled && !disabled) member.forget()
+    member.disabled = disabled
+  }
+
+  return {
+    get members() {
+      return [...configured, ...added].filter(({ disabled }) => !disabled)
+    },
+    adjust(changes) {
+      const byName = new Map(changes.map((change) => [change.name, change]))
+      for (const member of configured) setDisabled(member, byName.get(member.spec.name)?.disabled ?? false)
+      const unusable: NodeStatus[] = []
+      const next = [...byName.values()].flatMap((change) => {
+        if (names.has(change.name) || change.url === undefined) return []
+        const { name, use = 'all' } = change
+        const resolved = resolve(change.url, environment)
+        if ('problem' in resolved) {
+          unusable.push({ name, origin: resolved.problem, use, state: change.disabled ? 'disabled' : 'unknown', failures: 0 })
+          return []
+        }
+        const same = added.find(({ spec }) => spec.name === name && spec.url === resolved.url && spec.use === use)
+        const member = same ?? make({ name, url: resolved.url, use })
+        setDisabled(member, change.disabled)
+        return [member]
+      })
+      retired = [...retired, ...added.filter((member) => !next.includes(member))]
+      added = next
+      broken = unusable
+    },
+    status: () => [...[...configured, ...added].map((member) => member.status()), ...broken],
+    close() {
+      for (const member of [...configured, ...added, ...retired]) member.close()
+    },
+  }
+}
+
+/** The URL with its variables replaced. A problem names the variable, never a value: a broken URL may hold a key. */
+function resolve(url: string, environment: NodeSetOptions['environment']): { url: string } | { problem: string } {
+  const missing = [...url.matchAll(/\$\{([^}]*)\}/g)].find(([, name = '']) => !environment[name])
+  if (missing) return { problem: `(the variable ${missing[1]} is not set)` }
+  const resolved = url.replaceAll(/\$\{([^}]*)\}/g, (_, name: string) => environment[name] ?? '')
+  return URL.canParse(resolved) && /^https?:$/.test(new URL(resolved).protocol) ? { url: resolved } : { problem: '(not an http URL)' }
+}

@@ -1,0 +1,146 @@
+import { Signature, Transaction, zeroPadValue } from 'ethers'
+import { RelayerError } from '../../../domain/errors.ts'
+import type { Intent } from '../../../domain/intent.ts'
+import type { MinedTransaction } from '../../port.ts'
+import { currentHead } from './accounts.ts'
+import type { EvmHeads } from '../heads/heads.ts'
+import { toBytes, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
+import { RpcError } from '../nodes/node-errors.ts'
+import type { Nodes } from '../nodes/nodes.ts'
+import type { Quorum } from '../nodes/quorum.ts'
+
+/** Full nodes keep the state of the last 128 blocks (go-ethereum TriesInMemory); further back only archives answer. */
+const statesKept = 128
+/** Heights that are read in one batch: two rounds search 128 blocks. */
+const probes = 15
+
+/** See `Chain.mined`. */
+export function createMined(options: { chain: string; nodes: Nodes; heads: EvmHeads; quorum: Quorum }) {
+  const { chain, nodes, heads, quorum } = options
+
+  async function countAt(address: string, height: number): Promise<number> {
+    return toNumber(await nodes.request('eth_getTransactionCount', [address, toQuantity(height)]), 'transaction count')
+  }
+
+  /** The lowest height whose state has the nonce spent; undefined if no state of before that can be read. */
+  async function findHeight(address: string, nonce: number, latest: number): Promise<number | undefined> {
+    let spent = latest
+    let window = statesKept - 1
+    let unspent: number
+    for (;;) {
+      unspent = Math.max(0, latest - window)
+      const count = await countAt(address, unspent).catch(unlessPruned)
+      if (count === undefined) return undefined
+      if (count <= nonce) break
+      spent = unspent
+      if (unspent === 0) return undefined
+      window *= 8
+    }
+    while (spent - unspent > 1) {
+      const step = Math.max(1, (spent - unspent) / (probes + 1))
+      const wanted = Array.from({ length: probes }, (_, index) => Math.round(unspent + step * (index + 1)))
+      const heights = [...new Set(wanted)].filter((height) => height > unspent && height < spent)
+      const counts = await Promise.all(heights.map((height) => countAt(address, height)))
+      const first = counts.findIndex((count) => count > nonce)
+      const [below, above] = first < 0 ? [heights.at(-1), spent] : [heights[first - 1] ?? unspent, heights[first]]
+      unspent = below ?? unspent
+      spent = above ?? spent
+    }
+    return spent
+  }
+
+  async function findIn(address: string, nonce: number, height: number): Promise<MinedTransaction | undefined> {
+    const block = await quorum.agree({
+      about: `mined ${address} ${nonce}`,
+      method: 'eth_getBlockByNumber',
+      params: () => [toQuantity(height), true],
+      read: (value) => {
+        const raw = toRecord(value, 'block')
+        const ref = { height: toNumber(raw['number'], 'block number'), hash: toBytes(raw['hash'], 'block hash') }
+        if (ref.height !== height || heads.kept.isCanonical(ref) === false) throw new TypeError('not the canonical block')
+        const found = toList(raw['transactions'], 'transactions')
+          .map((transaction) => toRecord(transaction, 'transaction'))
+          .find(
+            (one) => one['from'] !== undefined && toBytes(one['from'], 'sender') === address && toNumber(one['nonce'], 'nonce') === nonce,
+          )
+        if (!found) return { block: ref }
+        return { block: ref, hash: toBytes(found['hash'], 'transaction hash'), signingHash: signingHashOf(found), call: callOf(found) }
+      },
+    })
+    const { hash, signingHash, call } = block
+    return hash && signingHash && call ? { hash, signingHash, call, block: block.block } : undefined
+  }
+
+  /**
+   * Two to four reads by one node find the block, then all nodes are asked for it. Undefined also where no transaction spent the nonce: an
+   * authorisation (EIP-7702) or, of an account with code, a creation.
+   */
+  return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
+    const address = account.toLowerCase()
+    const { latest } = currentHead(chain, heads)
+    if ((await countAt(address, latest.height)) <= nonce) return undefined
+    try {
+      const height = await findHeight(address, nonce, latest.height)
+      return height === undefined ? undefined : await findIn(address, nonce, height)
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+      throw new RelayerError('NODES_DISAGREE', { detail: error.rpcMessage, facts: { chain }, cause: error })
+    }
+  }
+}
+
+function unlessPruned(error: unknown): undefined {
+  if (!(error instanceof RpcError)) throw error
+  return undefined
+}
+
+function callOf(raw: Record<string, unknown>): Intent {
+  const to = raw['to'] == null ? '' : toBytes(raw['to'], 'recipient')
+  return { to, data: toBytes(raw['input'] ?? raw['data'], 'data'), value: toDecimal(raw['value'], 'value') }
+}
+
+/**
+ * What was signed, made again from the fields that a node gives. Throws if they are not those of the hash: then the node's answer is worth
+ * nothing. Kinds that we never sign (blobs, authorisations, those of L2 systems) are known by their hash alone.
+ */
+export function signingHashOf(raw: Record<string, unknown>): string {
+  const hash = toBytes(raw['hash'], 'transaction hash')
+  const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')
+  if (type > 2) return hash
+  const decimal = (field: string) => BigInt(toDecimal(raw[field], field))
+  const v = decimal('v')
+  const signature = Signature.from({ r: word(raw['r'], 'r'), s: word(raw['s'], 's'), v: Number(v) })
+  const transaction = Transaction.from({
+    type,
+    chainId: type === 0 ? (v >= 35n ? (v - 35n) / 2n : 0n) : decimal('chainId'),
+    nonce: toNumber(raw['nonce'], 'nonce'),
+    to: raw['to'] == null ? null : toBytes(raw['to'], 'recipient'),
+    data: toBytes(raw['input'] ?? raw['data'], 'data'),
+    value: decimal('value'),
+    gasLimit: decimal('gas'),
+    ...(type === 2
+      ? { maxFeePerGas: decimal('maxFeePerGas'), maxPriorityFeePerGas: decimal('maxPriorityFeePerGas') }
+      : { gasPrice: decimal('gasPrice') }),
+    ...(type > 0 && { accessList: readAccessList(raw['accessList']) }),
+    signature,
+  })
+  const sender = transaction.from?.toLowerCase()
+  if (transaction.hash !== hash || sender !== toBytes(raw['from'], 'sender')) throw new TypeError('not the transaction of this hash')
+  return transaction.unsignedHash
+}
+
+function readAccessList(value: unknown): { address: string; storageKeys: string[] }[] {
+  return toList(value ?? [], 'access list').map((one) => {
+    const { address, storageKeys } = toRecord(one, 'access list')
+    return {
+      address: toBytes(address, 'address'),
+      storageKeys: toList(storageKeys, 'storage keys').map((key) => toBytes(key, 'storage key')),
+    }
+  })
+}
+
+/** Nodes give r and s as quantities, without leading zeros. */
+function word(value: unknown, what: string): string {
+  const hex = BigInt(toDecimal(value, what)).toString(16)
+  return zeroPadValue(`0x${hex.length % 2 ? '0' : ''}${hex}`, 32)
+}

@@ -1,0 +1,87 @@
+import type { BlockRef, Log, Receipt } from '../../port.ts'
+import { toBytes, toDecimal, toList, toNumber, toRecord } from '../hex.ts'
+import { RpcError } from '../nodes/node-errors.ts'
+import type { Nodes } from '../nodes/nodes.ts'
+import type { Quorum } from '../nodes/quorum.ts'
+
+/** One answer for a whole block is cheaper than this many single ones, if they are at least a quarter of the block. */
+const wholeBlockFrom = 4
+
+/** A receipt as a node gives it. Throws NODE_REFUSED if it is none. */
+export function readReceipt(value: unknown): Receipt {
+  const raw = toRecord(value, 'receipt')
+  return {
+    hash: toBytes(raw['transactionHash'], 'transaction hash'),
+    status: toNumber(raw['status'], 'receipt status') === 1 ? 'success' : 'reverted',
+    block: { height: toNumber(raw['blockNumber'], 'block number'), hash: toBytes(raw['blockHash'], 'block hash') },
+    from: toBytes(raw['from'], 'sender'),
+    gasUsed: toDecimal(raw['gasUsed'], 'gas used'),
+    effectiveGasPrice: raw['effectiveGasPrice'] == null ? '0' : toDecimal(raw['effectiveGasPrice'], 'gas price'),
+    logs: toList(raw['logs'], 'logs').map(readLog),
+  }
+}
+
+export function readLog(value: unknown): Log {
+  const raw = toRecord(value, 'log')
+  return {
+    address: toBytes(raw['address'], 'log address'),
+    topics: toList(raw['topics'], 'log topics').map((topic) => toBytes(topic, 'log topic')),
+    data: toBytes(raw['data'], 'log data'),
+  }
+}
+
+/** Reads receipts, all calls of a tick in one HTTP request. */
+export interface Receipts {
+  /** Undefined: in no block, as far as the node knows. */
+  one(hash: string): Promise<Receipt | undefined>
+  /** Those of these transactions that the node has in exactly this block. */
+  ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]>
+  /** The receipt that more than half of the nodes give. Throws NODES_DISAGREE, also where they know none. */
+  agreed(hash: string): Promise<Receipt>
+  /** There is more than one node to ask. */
+  readonly others: boolean
+}
+
+export function createReceipts(nodes: Nodes, quorum: Quorum): Receipts {
+  let wholeBlocks = true
+
+  async function one(hash: string): Promise<Receipt | undefined> {
+    const value = await nodes.request('eth_getTransactionReceipt', [hash])
+    // A pending transaction has a receipt without a block on some nodes.
+    return value === null || toRecord(value, 'receipt')['blockHash'] == null ? undefined : readReceipt(value)
+  }
+
+  async function ofWholeBlock(block: BlockRef): Promise<readonly Receipt[] | undefined> {
+    try {
+      const values = await nodes.request('eth_getBlockReceipts', [`0x${block.height.toString(16)}`])
+      return values === null ? [] : toList(values, 'receipts').map(readReceipt)
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+      // Not every node serves the method; one that lags, or is busy, says something else.
+      if (error.rpcCode === -32601 || error.rpcCode === -32004 || /method|not supported|unsupported/i.test(error.rpcMessage))
+        wholeBlocks = false
+      return undefined
+    }
+  }
+
+  return {
+    one,
+    get others() {
+      return nodes.readers > 1
+    },
+    agreed: (hash) =>
+      quorum.agree({
+        about: `receipt ${hash}`,
+        method: 'eth_getTransactionReceipt',
+        params: () => [hash],
+        read: (value) => readReceipt(value),
+        key: ({ hash: found, status, block }) => `${found} ${status} ${block.height} ${block.hash}`,
+      }),
+    async ofBlock(block, hashes, transactionsInBlock) {
+      const many = wholeBlocks && hashes.length >= wholeBlockFrom && hashes.length * 4 >= transactionsInBlock
+      const found = (many ? await ofWholeBlock(block) : undefined) ?? (await Promise.all(hashes.map(one)))
+      const wanted = new Set(hashes)
+      return found.flatMap((receipt) => (receipt && receipt.block.hash === block.hash && wanted.has(receipt.hash) ? [receipt] : []))
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import type { SendErrorClass, SendOutcome } from '../../port.ts'
+import type { Classify } from './error-classes.ts'
+import { RpcError } from '../nodes/node-errors.ts'
+import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
+
+/**
+ * Which refusal stands when nodes differ, first match wins. What tells about the nonce stands against any silence. A silent node may hold
+ * the transaction, so silence stands against all that would free, hold or re-price it; `fatal` stands only if no node said anything else.
+ */
+const order: readonly SendErrorClass[] = [
+  'nonce-too-low',
+  'own-nonce-used',
+  'replacement-underpriced',
+  'ambiguous',
+  'underpriced',
+  'pool-limit',
+  'nonce-too-high',
+  'insufficient-funds',
+  'fee-cap',
+  'terminally-stuck',
+  'fatal',
+]
+
+/** Sends to every node; returns at the first that takes it, else when all have spoken or timed out. Throws never. */
+export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Promise<SendOutcome> {
+  const outcomes: { outcome: SendOutcome; reached: boolean }[] = []
+  try {
+    await nodes.sendAll('eth_sendRawTransaction', [raw], (answer) => {
+      const outcome = readAnswer(answer, classify)
+      outcomes.push({ outcome, reached: answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived })
+      return outcome.kind !== 'refused'
+    })
+  } catch (error) {
+    outcomes.push({ outcome: refused('ambiguous', error instanceof Error ? error.message : String(error)), reached: true })
+  }
+  const taken = outcomes.find(({ outcome }) => outcome.kind === 'accepted') ?? outcomes.find(({ outcome }) => outcome.kind === 'known')
+  if (taken) return taken.outcome
+  // A node that was surely not reached has no say, as long as another has.
+  const reached = outcomes.filter((answer) => answer.reached)
+  const said = (reached.length > 0 ? reached : outcomes).flatMap(({ outcome }) => (outcome.kind === 'refused' ? [outcome] : []))
+  const best = order.flatMap((wanted) => said.find(({ error }) => error === wanted) ?? [])[0]
+  return best ?? refused('ambiguous', 'No node of the chain took the transaction.')
+}
+
+function readAnswer(answer: NodeAnswer, classify: Classify): SendOutcome {
+  if (answer.ok) return { kind: 'accepted' }
+  if (!(answer.error instanceof RpcError)) return refused('ambiguous', answer.error.message)
+  const error = classify(answer.error.rpcMessage, answer.error.rpcCode)
+  return error === 'already-known' ? { kind: 'known' } : refused(error, answer.error.rpcMessage)
+}
+
+function refused(error: SendErrorClass, message: string): SendOutcome & { kind: 'refused' } {
+  return { kind: 'refused', error, message }
+}

@@ -1,0 +1,175 @@
+import type { FeePolicy } from './policy.ts'
+
+/** What a transaction pays at most, per unit of gas: wei as decimal strings. Legacy gas price: both fields equal. */
+export interface Fees {
+  /** EIP-1559 maxFeePerGas, wei. */
+  readonly maxFee: string
+  /** EIP-1559 maxPriorityFeePerGas, wei. */
+  readonly tip: string
+}
+
+/** The market as the chain tells it. `baseFee` in wei; absent on legacy chains. */
+export interface FeeQuote extends Fees {
+  readonly baseFee?: string
+}
+
+/** Nodes ask at least 10 % more on both fields for a replacement (go-ethereum PriceBump); 20 % leaves room for their rounding. */
+const bumpPercent = 20n
+
+/** What a call costs beside its fee: gas units and wei, decimal. `dataFee`: of an L2, beside the gas; absent: 0. */
+export interface CallCost {
+  readonly gasLimit: string
+  readonly dataFee?: string | undefined
+}
+
+/** `wait`: fees may fall, and nothing holds a nonce meanwhile. `impossible`: the policy never lets this call be sent. */
+export type Offer =
+  | ({ readonly kind: 'offer' } & Fees)
+  | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
+  | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
+
+/**
+ * The first offer for a call: the market, lowered to what the policy allows, if the next block can take it at that (its base fee and the tip, or
+ * the legacy gas price, which counts as a base fee for the ceiling).
+ */
+export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost): Offer {
+  const { gasLimit, baseFeeCeiling } = policy
+  if (gasLimit !== undefined && BigInt(cost.gasLimit) > BigInt(gasLimit)) {
+    return { kind: 'impossible', code: 'GAS_LIMIT', reason: `the call needs ${cost.gasLimit} gas, allowed are ${gasLimit}` }
+  }
+  const legacy = market.baseFee === undefined
+  const base = market.baseFee ?? market.maxFee
+  if (baseFeeCeiling !== undefined && BigInt(base) > BigInt(baseFeeCeiling)) {
+    return { kind: 'wait', code: 'FEE_CEILING', reason: `the base fee is ${base} wei, the ceiling ${baseFeeCeiling} wei` }
+  }
+  const cap = capOf(policy, cost)
+  const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), big(policy.maxTip))
+  const needed = legacy ? tip : BigInt(base) + tip
+  if (cap !== undefined && cap < needed) {
+    return { kind: 'wait', code: 'FEE_LIMIT', reason: `a unit of gas costs ${needed} wei now, the policy allows ${cap} wei for this call` }
+  }
+  return { kind: 'offer', maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(tip) }
+}
+
+/** What a further attempt is asked for. */
+export interface Raising extends CallCost {
+  readonly kind: 'call' | 'noop'
+  readonly policy: FeePolicy
+  /** An operator, or the lane, wants it now: only the policy's caps hold, not the limit of raises. */
+  readonly urgent?: boolean | undefined
+  /** An operator's own fees: at least these, whatever the policy says. What is absent is left to the market. */
+  readonly atLeast?: Partial<Fees> | undefined
+  /** The nodes refuse the dearest of ours as too cheap a replacement: a pool holds something dearer that we do not know. */
+  readonly outpriced?: boolean | undefined
+  /** Of the account, wei, decimal, and what the call moves of it: an offer that it cannot pay is none. Asked only when `outpriced`. */
+  readonly balance?: string | undefined
+  readonly value?: string | undefined
+}
+
+/**
+ * Fees of the next attempt for a nonce: at least 20 % above every earlier one on both fields, or the market if that is more. Undefined: what was
+ * offered is as dear as it may get, and is sent again as it is.
+ *
+ * A call never passes the caps of its policy; where no cap is set, its raises end at five times the market or the first offer. A no-op starts at
+ * the caps but may pass them by what outbidding needs: it costs 21,000 gas, and a hole in the lane holds up everything behind it.
+ *
+ * What is `outpriced` at that limit goes on beyond it, since resending could not end it; see `beyondLimit`.
+ *
+ * @param offered all attempts for the nonce that a pool may hold, the first before the last
+ */
+export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
+  const { kind, policy, urgent, atLeast } = raising
+  const cap = capOf(policy, raising)
+  const tipCap = market.baseFee === undefined ? cap : smaller(big(policy.maxTip), cap)
+  const allowed = { maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(least(BigInt(market.tip), tipCap)) }
+  const fees = bumpFees(offered, { maxFee: atLeast?.maxFee ?? allowed.maxFee, tip: atLeast?.tip ?? allowed.tip })
+  if (atLeast?.maxFee !== undefined || atLeast?.tip !== undefined) return fees
+  if (kind === 'call' && (above(fees.maxFee, cap) || above(fees.tip, tipCap))) return undefined
+  const limited = feeLimitReached(offered, market)
+  if (raising.outpriced && limited) return beyondLimit(fees, market, raising, { cap, tipCap })
+  if (urgent || (kind === 'call' && cap !== undefined)) return fees
+  return limited ? undefined : fees
+}
+
+/**
+ * Somebody else's transaction at our nonce: 20 % more, and twice the tip, which is what is short against one with a legacy gas price (both its
+ * fields are that price). A no-op goes on as far as the balance pays for it. A call without a cap ends where its tip alone is at the limit: a
+ * block takes what is dearer than that by itself, and what is in no block has no higher price than the base fee.
+ */
+function beyondLimit(
+  fees: Fees,
+  market: Fees,
+  { kind, balance, ...cost }: Raising,
+  { cap, tipCap }: { cap: bigint | undefined; tipCap: bigint | undefined },
+): Fees | undefined {
+  const [maxFee, raised] = [BigInt(fees.maxFee), BigInt(fees.tip)]
+  const twice = least(raised * 2n, kind === 'call' ? smaller(tipCap, maxFee) : maxFee)
+  const offer = { maxFee: fees.maxFee, tip: String(twice > raised ? twice : raised) }
+  if (kind === 'call' && cap === undefined && raised > limitFactor * BigInt(market.maxFee)) return undefined
+  return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
+}
+
+/** Fees that replace every attempt in `previous`: 20 % (rounded up, at least 1 wei) above the highest of each field, or the market if that is more. */
+export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
+  const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee))])
+  const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip))])
+  return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
+}
+
+/** A raise goes no further than so many times what the market asks now and what was offered first (Optimism's txmgr, FeeLimitMultiplier: 5). */
+const limitFactor = 5n
+
+/**
+ * True if what is offered for a nonce, the first before the last, is as dear as raises may make it. Without a limit a call that is stuck for
+ * any other reason (its node passes it on to nobody, say) would offer twice as much every four raises, for ever.
+ */
+export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
+  const [first] = offered
+  if (!first) return false
+  const limit = limitFactor * highest([market.maxFee, first.maxFee])
+  return highest(offered.map(({ maxFee }) => maxFee)) >= limit && highest(offered.map(({ tip }) => tip)) >= BigInt(market.tip)
+}
+
+/** True if no block of this base fee (wei, decimal) can take any of these. */
+export function pricedOut(offered: readonly Fees[], baseFee: string | undefined): boolean {
+  return baseFee !== undefined && offered.every(({ maxFee }) => BigInt(maxFee) < BigInt(baseFee))
+}
+
+/** The most that an attempt can cost in wei: gas limit × maxFee, what the chain charges for its data, and the value. */
+export function worstCost(attempt: Fees & CallCost & { readonly value?: string }): bigint {
+  return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
+}
+
+/** Most that a unit of gas of this call may cost, wei; undefined: no cap. */
+function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, dataFee }: CallCost): bigint | undefined {
+  if (maxFeePerTransaction === undefined) return big(maxFeePerGas)
+  const rest = BigInt(maxFeePerTransaction) - BigInt(dataFee ?? '0')
+  const perGas = rest > 0n ? rest / (BigInt(gasLimit) || 1n) : 0n
+  return least(perGas, big(maxFeePerGas))
+}
+
+function raise(wei: string): bigint {
+  const value = BigInt(wei)
+  const raised = (value * (100n + bumpPercent) + 99n) / 100n
+  return raised > value ? raised : value + 1n
+}
+
+function highest(values: readonly (string | bigint)[]): bigint {
+  return values.map(BigInt).reduce((a, b) => (a > b ? a : b))
+}
+
+function big(wei: string | undefined): bigint | undefined {
+  return wei === undefined ? undefined : BigInt(wei)
+}
+
+function least(value: bigint, cap: bigint | undefined): bigint {
+  return cap !== undefined && cap < value ? cap : value
+}
+
+function smaller(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+  return a === undefined ? b : least(a, b)
+}
+
+function above(wei: string, cap: bigint | undefined): boolean {
+  return cap !== undefined && BigInt(wei) > cap
+}

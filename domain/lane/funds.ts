@@ -1,0 +1,60 @@
+import type { Broke, LaneState } from './lane.ts'
+import { entryCost, unmined, without } from './entries.ts'
+
+/** Below the minimum that the config asks for; undefined if not, or if the balance is not known. */
+function tooLow({ config, observed }: LaneState): string | undefined {
+  const { minimumBalance } = config
+  if (!minimumBalance || !observed || BigInt(observed.balance) >= BigInt(minimumBalance)) return undefined
+  return `balance ${observed.balance} wei, minimum ${minimumBalance} wei`
+}
+
+/** What all that is in flight may cost at the worst, wei. */
+function committed(state: LaneState): bigint {
+  return unmined(state).reduce((sum, entry) => sum + entryCost(entry), 0n)
+}
+
+/**
+ * Can the account pay for one more, beside all that is in flight? Returns why not, and the ledger with what that says of the lane: it is broke
+ * when the grant's own gas is more than it has. That others in flight must be mined first, or that this call moves more than there is, says
+ * nothing about the lane.
+ * @param cost gas at the worst, value: what the call moves; wei
+ */
+export function funded(
+  state: LaneState,
+  { cost, value, operatorTransaction }: { cost: bigint; value: bigint; operatorTransaction: boolean },
+): { state: LaneState; detail?: string } {
+  const low = operatorTransaction ? undefined : tooLow(state)
+  if (low) return { state: { ...state, broke: { detail: low, cost: cheapest(state.broke, cost) } }, detail: low }
+  const balance = BigInt(state.observed?.balance ?? '0')
+  const needed = committed(state) + cost + value
+  if (needed <= balance) return { state }
+  const detail = `balance ${balance} wei, needed ${needed} wei`
+  return { state: cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
+}
+
+/**
+ * After an observation: broke if the balance is below the minimum, or pays neither for the lowest nonce in flight by itself nor for the grant
+ * that was refused last. Ends by itself when there are funds.
+ */
+export function reviewFunds(state: LaneState): LaneState {
+  if (!state.observed) return state
+  const balance = BigInt(state.observed.balance)
+  const low = tooLow(state)
+  if (low) return { ...state, broke: { detail: low, cost: state.broke?.cost ?? '0' } }
+  const [lowest] = unmined(state)
+  const owed = lowest ? entryCost(lowest) : 0n
+  if (owed > balance) {
+    const detail = `balance ${balance} wei, nonce ${lowest?.nonce} needs ${owed} wei`
+    return { ...state, broke: { detail, cost: state.broke?.cost ?? '0' } }
+  }
+  if (!state.broke) return state
+  const { cost } = state.broke
+  if (BigInt(cost) > balance) return { ...state, broke: { detail: `balance ${balance} wei, needed ${cost} wei`, cost } }
+  return without(state, 'broke')
+}
+
+function cheapest(broke: Broke | undefined, cost: bigint): string {
+  // '0': broke for another reason than a grant, so that none was refused yet.
+  const known = BigInt(broke?.cost ?? '0')
+  return String(known > 0n && known < cost ? known : cost)
+}

@@ -1,0 +1,81 @@
+import type { Entry, LaneState } from './lane.ts'
+import { isMined, ofIntent, put, unmined } from './entries.ts'
+import type { Step } from './entries.ts'
+
+/** Withdrawn intents that are remembered: a lane that closes sheds hundreds at once. A zombie asks within its activity's time-outs. */
+const tombstoneLimit = 1_024
+/** What earlier versions kept of each: the end of the id. */
+const tailLength = 32
+
+/** A lane that holds a nonce and was told of nothing for so long, ms, has no process: a live one tells every block, or every few seconds. */
+export const unservedMs = 30_000
+
+/** @param now ms since the epoch; absent: nothing is known about how old an observation is */
+export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon', now?: number): Step {
+  const entry = ofIntent(state, intentId)
+  if (!entry) {
+    const unknown = how === 'cancel' ? inheritedNonce(state) : undefined
+    return { state: bury(state, intentId), answer: unknown === undefined ? { kind: 'free' } : { kind: 'held', nonce: unknown } }
+  }
+  const held = { kind: 'held', nonce: entry.nonce } as const
+  // The tombstone outlives the entry: a zombie that asks after the no-op is final gets nothing either.
+  if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
+  // Of what a replaced chain had pooled nothing can be mined on the new one before the lane is reset.
+  const lost = state.replaced !== undefined
+  if (!lost && (how === 'leave' || isMined(state, entry) || !(state.closing?.mode === 'forbidden' || isUnserved(state, now)))) {
+    return { state, answer: held }
+  }
+  return { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } }
+}
+
+/** The lane wants this nonce mined with a no-op. */
+export function fill(state: LaneState, nonce: number, reason: NonNullable<Entry['fill']>): LaneState {
+  const entry = state.entries[nonce]
+  if (!entry || entry.fill) return state
+  return put(state, { ...entry, fill: reason, maybeSent: true })
+}
+
+export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolean {
+  return tombstones.includes(tombstone(intentId)) || tombstones.includes(intentId.slice(-tailLength))
+}
+
+/** Nobody's any more; what its call may move still counts, since it may win against the no-op. */
+function orphan({ owner, ...rest }: Entry): Entry {
+  return {
+    ...rest,
+    ...(owner?.value && { value: owner.value }),
+    ...(owner && { callHash: owner.callHash }),
+    fill: rest.fill ?? 'abandoned',
+    maybeSent: true,
+  }
+}
+
+function isUnserved({ observed }: LaneState, now: number | undefined): boolean {
+  return now !== undefined && now - (observed?.at ?? 0) > unservedMs
+}
+
+/** The lowest nonce that an earlier ledger may have given to anyone, and that may still be mined. */
+function inheritedNonce(state: LaneState): number | undefined {
+  if (!state.synced) return state.next
+  return unmined(state).find((entry) => !entry.owner && entry.fill === 'inherited')?.nonce
+}
+
+function bury(state: LaneState, intentId: string): LaneState {
+  const one = tombstone(intentId)
+  return { ...state, tombstones: [...state.tombstones.filter((other) => other !== one), one].slice(-tombstoneLimit) }
+}
+
+/**
+ * 64 bits of the id (FNV-1a over two bases), in base 36: ids are long, and a thousand of them would take all of the state. Two ids that meet in
+ * one hash cost the second a round: it is told that it was withdrawn, and asks anew under another id.
+ */
+export function tombstone(intentId: string): string {
+  return `${fnv1a(intentId, 0x811c9dc5).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
+}
+
+function fnv1a(text: string, basis: number): number {
+  let hash = basis
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  return (hash ^ (hash >>> 13)) >>> 0
+}

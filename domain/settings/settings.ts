@@ -1,0 +1,110 @@
+import type { FeePolicy, FeeRule, FeeScope } from '../fees/policy.ts'
+import type { BridgeName, ChainName, Transfer } from '../transfer/transfer.ts'
+
+/** What is halted: every field narrows it; without any, everything is. */
+export interface HaltScope {
+  readonly bridge?: BridgeName | undefined
+  /** From and to this chain. */
+  readonly chain?: ChainName | undefined
+  readonly sourceChain?: ChainName | undefined
+  readonly targetChain?: ChainName | undefined
+}
+
+export interface Halt {
+  readonly scope: HaltScope
+  readonly reason: string
+  readonly by: string
+  /** ms since the epoch. */
+  readonly at: number
+}
+
+/** A recipient or a token that nothing is delivered to, or of. */
+export interface Denial {
+  readonly kind: 'recipient' | 'token'
+  /**
+   * As the bridge names it, lower case: a recipient is `<target chain name>/<address>` or `<address>` (on every chain), a token is
+   * `<wormhole chain id>/<64 hex digits>`.
+   */
+  readonly value: string
+  readonly reason: string
+  readonly by: string
+  readonly at: number
+}
+
+/** A node that was added, or taken out, while the workers run. */
+export interface NodeChange {
+  readonly chain: ChainName
+  /** As in the config, or a new one. */
+  readonly name: string
+  readonly disabled: boolean
+  /**
+   * Only of an added node. Secrets never reach history: `${VARIABLE}` is replaced in each worker from its own environment, and a literal URL
+   * with credentials, a path or a query is refused.
+   */
+  readonly url?: string | undefined
+  readonly use?: NodeUse | undefined
+}
+
+/** `all`: reads and sends. `read`: never sends to it. `send`: broadcast-only. `private`: sends to it where the chain sends privately; no reads. */
+export type NodeUse = 'all' | 'read' | 'send' | 'private'
+
+/** One line of the audit: who changed what, when and why. */
+export interface SettingsChange {
+  readonly version: number
+  readonly by: string
+  readonly reason: string
+  readonly at: number
+  readonly order: SettingsOrder
+}
+
+/** One change of the settings. Every one is idempotent. */
+export type SettingsOrder =
+  | { readonly kind: 'halt'; readonly scope: HaltScope }
+  | { readonly kind: 'unhalt'; readonly scope: HaltScope }
+  | { readonly kind: 'deny'; readonly what: Denial['kind']; readonly value: string }
+  | { readonly kind: 'allow'; readonly what: Denial['kind']; readonly value: string }
+  /** Replaces the rule of that scope; `policy` without a field: the rule goes. */
+  | { readonly kind: 'setFees'; readonly scope: FeeScope; readonly policy: FeePolicy }
+  | { readonly kind: 'setNode'; readonly change: NodeChange }
+  /** The node is again as the config says, or gone if it was added. */
+  | { readonly kind: 'clearNode'; readonly chain: ChainName; readonly name: string }
+
+/** What operators changed while everything runs; the config is the ground that it lies on. Plain JSON. */
+export interface Settings {
+  /** Counts changes; 0: nothing was ever changed. */
+  readonly version: number
+  readonly halts: readonly Halt[]
+  readonly denied: readonly Denial[]
+  readonly fees: readonly FeeRule[]
+  readonly nodes: readonly NodeChange[]
+  /** The newest 200 changes; the workflow's history has all. */
+  readonly audit: readonly SettingsChange[]
+}
+
+export const noSettings: Settings = { version: 0, halts: [], denied: [], fees: [], nodes: [], audit: [] }
+
+/** The halt that a transfer falls under, if any. */
+export function haltOf(settings: Settings, transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>): Halt | undefined {
+  return settings.halts.find(({ scope }) => {
+    const { bridge, chain, sourceChain, targetChain } = scope
+    return (
+      (bridge === undefined || bridge === transfer.bridge) &&
+      (chain === undefined || chain === transfer.sourceChain || chain === transfer.targetChain) &&
+      (sourceChain === undefined || sourceChain === transfer.sourceChain) &&
+      (targetChain === undefined || targetChain === transfer.targetChain)
+    )
+  })
+}
+
+/**
+ * The denial that a delivery falls under, if any.
+ * @param parties as an endpoint of the target chain names them: `Endpoint.parties`
+ */
+export function denialOf(
+  settings: Settings,
+  targetChain: ChainName,
+  { recipient, token }: { readonly recipient: string; readonly token: string },
+): Denial | undefined {
+  const recipients = [recipient.toLowerCase(), `${targetChain}/${recipient.toLowerCase()}`]
+  return settings.denied.find(({ kind, value }) => (kind === 'token' ? value === token.toLowerCase() : recipients.includes(value)))
+}

@@ -1,0 +1,80 @@
+import { addInterval, countNumbers } from './interval-set.ts'
+import type { IntervalSet } from './interval-set.ts'
+import type { StreamRequest, StreamState } from './stream.ts'
+import { bounded, clip, limits, punch, without } from './gaps.ts'
+import { done, isAnyWanted, learn, present, refused, room, withPassed } from './numbers.ts'
+import type { StreamStep } from './numbers.ts'
+
+type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
+
+/**
+ * BOOTSTRAP, in parallel with the live scan: blocks to read again. Ranges that overlap merge, several processes may read several chunks at
+ * once, and each chunk that is told is off the list: what MIP-61 lacks, progress that survives a crash. Blocks above the cursor are the live
+ * scan's own.
+ */
+export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
+  const end = Math.min(to, state.cursor?.height ?? to)
+  if (from > end) return state
+  const { left, ordered } = state.backfill
+  const more = fewer(addInterval(left, String(from), String(end)))
+  const added = Number(countNumbers(more) - countNumbers(left))
+  return { ...state, backfill: { left: more, ordered: (left.length === 0 ? 0 : ordered) + added, by: clip(by) } }
+}
+
+/** A chunk that was read, whoever ordered it. Its transfers were started, or found delivered by batched reads, before it is told. */
+export function backfilled(state: StreamState, request: Of<'backfilled'>, at: number): StreamStep {
+  if (state.paused) return { state, answer: { kind: 'paused' } }
+  if (isAnyWanted(state, request.passed)) return present(state)
+  const learnt = learn(state, withPassed(state, request), 'unobserved', at)
+  if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
+  const left = fewer(without(learnt.backfill.left, String(request.from), String(request.to)))
+  return done({ ...learnt, backfill: { ...learnt.backfill, left } })
+}
+
+/**
+ * A watermark that somebody keeps elsewhere, on-chain for example. Above what is known to exist, or the cursor, it is not taken: it would pass what is yet to
+ * come, and no audit would ever look at that again. People are told by an alarm until one is given that can be taken: whose word it was may be wrong
+ * about more than this.
+ */
+export function trust(state: StreamState, request: Of<'trust'>, at: number): StreamStep {
+  const { number, height, by } = request
+  const beyond = beyondKnown(state, request)
+  if (beyond !== undefined) {
+    const distrusted = { number, ...(height !== undefined && { height }), by: clip(by), at }
+    return refused({ ...state, distrusted }, beyond)
+  }
+  const { distrusted: _, ...rest } = state
+  return trusted(rest, request)
+}
+
+function beyondKnown({ next, cursor }: StreamState, { number, height }: Of<'trust'>): string | undefined {
+  if (BigInt(number) >= BigInt(next)) return `number: ${number} is not known to exist: the highest number is below ${next}`
+  if (height === undefined || (cursor && height <= cursor.height)) return undefined
+  return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
+}
+
+/**
+ * All up to a number is resolved by somebody's word: raises only. What was found undone stays so, since the target's chain outranks any word.
+ * @param by for people; the number may be above all that the state knows (a checkpoint)
+ */
+export function trusted(state: StreamState, { number, height, by }: Pick<Of<'trust'>, 'number' | 'height' | 'by'>): StreamStep {
+  const first = BigInt(number) + 1n
+  if (first <= BigInt(state.first)) return present(state)
+  const gaps = state.gaps.flatMap((one) => (one.state === 'undone' ? [one] : punch([one], '0', number)))
+  const open = state.open.filter((one) => BigInt(one.number) >= first)
+  const next = BigInt(state.next) > first ? state.next : String(first)
+  const raised = { ...state, first: String(first), next, open, gaps, ahead: without(state.ahead, '0', number) }
+  if (height === undefined) return done(bounded(raised))
+  const start = state.start === undefined ? undefined : Math.max(state.start, height + 1)
+  const left = without(state.backfill.left, '0', String(height))
+  return done(bounded({ ...raised, ...(start !== undefined && { start }), backfill: { ...state.backfill, left, by: clip(by) } }))
+}
+
+/** At most so many ranges: those with least between them are read as one. */
+function fewer(ranges: IntervalSet): IntervalSet {
+  if (ranges.length <= limits.backfill) return ranges
+  const between = ranges.map(([from], index) => Number(BigInt(from) - BigInt(ranges[index - 1]?.[1] ?? 0)))
+  const narrow = between.indexOf(Math.min(...between.slice(1)), 1)
+  const [low, high] = [ranges[narrow - 1], ranges[narrow]]
+  return low && high ? fewer(addInterval(ranges, low[0], high[1])) : ranges
+}

@@ -1,0 +1,80 @@
+import type { Block, StreamConfig, StreamException, StreamState } from './stream.ts'
+import { trusted } from './backfill.ts'
+import { assertHeight, assertNumber, assertText } from './checks.ts'
+import { clip, limits } from './gaps.ts'
+import { initialStream } from './reducer.ts'
+import { completedHeight, completedNumber } from './watermark.ts'
+
+/** What is kept outside Temporal (a file, an object) to begin with after Temporal was wiped. Shortens the backfill, and no more. */
+export interface StreamCheckpoint {
+  readonly version: 1
+  readonly stream: string
+  /** Of the stream's config. Absent in what older versions wrote. */
+  readonly origin?: string
+  /** completed_nonce_height and completed_block_height. */
+  readonly completedNumber?: string
+  readonly completedHeight?: number
+  /** It was written at. Whoever begins with it first asks, by quorum, whether the source still has this block: after a fork it is worthless. */
+  readonly cursor?: Block
+  /** Above the watermark: what is not to be started again. */
+  readonly exceptions: readonly StreamException[]
+}
+
+export function checkpointOf(state: StreamState): StreamCheckpoint {
+  const [number, height] = [completedNumber(state), completedHeight(state)]
+  return {
+    version: 1,
+    stream: state.config.stream,
+    ...(state.config.origin !== undefined && { origin: state.config.origin }),
+    ...(number !== undefined && { completedNumber: number }),
+    ...(height !== undefined && { completedHeight: height }),
+    ...(state.cursor && { cursor: state.cursor }),
+    exceptions: state.exceptions.filter((one) => number === undefined || BigInt(one.number) > BigInt(number)),
+  }
+}
+
+/**
+ * BOOTSTRAP from a checkpoint: a stream that begins after it. The live scan starts at the head, the blocks from `completedHeight` on are
+ * backfilled beside it. Throws Error that names the field of what is no checkpoint of this stream.
+ */
+export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
+  assertCheckpoint(value, config)
+  const { completedNumber: number, completedHeight: height, cursor, exceptions } = value
+  const base = cursor && { base: cursor.height }
+  const state = { ...initialStream(config), ...base, exceptions: exceptions.slice(-limits.exceptions).map(clipped) }
+  if (number !== undefined) return trusted(state, { number, by: 'checkpoint', ...(height !== undefined && { height }) }).state
+  return height === undefined || state.start === undefined ? state : { ...state, start: Math.max(state.start, height + 1) }
+}
+
+function clipped({ number, outcome, by, reason, at }: StreamException): StreamException {
+  return { number, outcome, ...(by !== undefined && { by: clip(by) }), reason: clip(reason), at }
+}
+
+/** Whether it speaks of another contract, or of another network, than the stream: its numbers are then those of other transfers. */
+export function isOfOther({ origin }: Pick<StreamCheckpoint, 'origin'>, config: Pick<StreamConfig, 'origin'>): boolean {
+  return origin !== undefined && config.origin !== undefined && origin !== config.origin
+}
+
+function assertCheckpoint(value: unknown, { stream, origin }: StreamConfig): asserts value is StreamCheckpoint {
+  const checkpoint = (typeof value === 'object' && value !== null ? value : {}) as Partial<Record<keyof StreamCheckpoint, unknown>>
+  if (checkpoint.version !== 1) throw new Error('version: must be 1')
+  if (checkpoint.stream !== stream) throw new Error(`stream: must be ${stream}`)
+  if (checkpoint.origin !== undefined) assertText(checkpoint.origin, 'origin', 256)
+  if (isOfOther({ origin: checkpoint.origin }, { origin })) throw new Error(`origin: must be ${origin}`)
+  if (checkpoint.completedNumber !== undefined) assertNumber(checkpoint.completedNumber, 'completedNumber')
+  if (checkpoint.completedHeight !== undefined) assertHeight(checkpoint.completedHeight, 'completedHeight')
+  if (checkpoint.cursor !== undefined) {
+    const cursor: Partial<Record<keyof Block, unknown>> | null = checkpoint.cursor
+    assertHeight(cursor?.height, 'cursor.height')
+    assertText(cursor?.hash, 'cursor.hash', 128)
+  }
+  if (!Array.isArray(checkpoint.exceptions)) throw new Error('exceptions: must be a list')
+  checkpoint.exceptions.forEach((one: Partial<Record<keyof StreamException, unknown>> | null, index) => {
+    const path = `exceptions[${index}]`
+    assertNumber(one?.number, `${path}.number`)
+    if (!['rejected', 'declined', 'cancelled', 'skipped'].includes(String(one.outcome))) throw new Error(`${path}.outcome: unknown`)
+    if (one.by !== undefined) assertText(one.by, `${path}.by`)
+    assertText(one.reason, `${path}.reason`)
+    assertHeight(one.at, `${path}.at`)
+  })
+}

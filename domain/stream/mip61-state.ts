@@ -1,0 +1,49 @@
+import type { ErrorCode } from '../errors.ts'
+import type { BridgeName, TransferState } from '../transfer/transfer.ts'
+
+/** The bridge whose relayers MIP-61 describes, by its name in the config. */
+export const mip61Bridge = 'native-bridge' satisfies BridgeName
+
+/**
+ * MIP-61's states of a transfer, with the substates that it allows of a pending one: `executed`, its completion is in a block that is not final,
+ * and `failed`, its completion reverted and is to be sent again.
+ */
+export type Mip61State =
+  | 'transfer_initiated'
+  | 'transfer_pending'
+  | 'transfer_pending_executed'
+  | 'transfer_pending_failed'
+  | 'transfer_completed'
+
+const byState: Readonly<Record<TransferState, Mip61State | undefined>> = {
+  admitting: 'transfer_initiated',
+  waiting: 'transfer_initiated',
+  parked: 'transfer_initiated',
+  // From the moment that a nonce is asked for, the completion may have been sent.
+  broadcasting: 'transfer_pending',
+  pending: 'transfer_pending',
+  included: 'transfer_pending_executed',
+  delivered: 'transfer_completed',
+  // The paper knows no transfer that ends otherwise.
+  rejected: undefined,
+  declined: undefined,
+  cancelled: undefined,
+}
+
+/**
+ * Where MIP-61 would say that a transfer is. Undefined: it is of another bridge, or has an end that the paper does not know.
+ * @param code what it waits for, or is parked with; where it is not known, a failed one is told as initiated
+ */
+export function mip61Of({
+  bridge,
+  state,
+  code,
+}: {
+  readonly bridge: BridgeName
+  readonly state: TransferState
+  readonly code?: ErrorCode | undefined
+}): Mip61State | undefined {
+  if (bridge !== mip61Bridge) return undefined
+  const failed = code === 'DELIVERY_REVERTED' && (state === 'waiting' || state === 'parked')
+  return failed ? 'transfer_pending_failed' : byState[state]
+}

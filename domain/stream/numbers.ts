@@ -1,0 +1,119 @@
+import { hasNumber, missingBetween } from './interval-set.ts'
+import type { IntervalSet } from './interval-set.ts'
+import type { Finding, Gap, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
+import { bounded, clip, compare, gap, hasGap, heightBelow, interval, limits, mark, max, min, punch, without } from './gaps.ts'
+
+/** One step of the reducer: what it leads to, and what is said about it. */
+export interface StreamStep {
+  readonly state: StreamState
+  readonly answer: StreamAnswer
+}
+
+export const done = (state: StreamState): StreamStep => ({ state, answer: { kind: 'done' } })
+export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
+export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
+
+/** How many transfers may be opened now. Parked ones take none of `maxOpen`, so that they cannot jam the stream before `limits.open`. */
+export function room({ open, maxOpen }: StreamState): number {
+  const active = open.filter(({ parked }) => parked === undefined).length
+  return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
+}
+
+const isExcepted = ({ exceptions }: StreamState, number: string) => exceptions.some((one) => one.number === number)
+
+/** Whether a transfer of this number is to be started, or started again, if the source shows it: not if it is resolved. */
+export function isWanted(state: StreamState, number: string): boolean {
+  const wanted = BigInt(number)
+  if (hasGap(state.gaps, wanted) || state.open.some((one) => one.number === number)) return true
+  return wanted >= BigInt(state.next) && !isExcepted(state, number)
+}
+
+/** Whether a number is resolved by a delivery, or by somebody's word that it needs none: known to exist, and neither open, nor in a gap, nor excepted. */
+export function isResolved(state: StreamState, number: string): boolean {
+  const one = BigInt(number)
+  if (one < BigInt(state.config.first) || one >= BigInt(state.next) || hasGap(state.gaps, one)) return false
+  return !state.open.some((other) => other.number === number) && !isExcepted(state, number)
+}
+
+/** As `isWanted`, of a set: whether one of them is to be started. */
+export function isAnyWanted({ gaps, open, next, exceptions }: StreamState, numbers: IntervalSet): boolean {
+  const excepted = exceptions.map(({ number }) => [number, number] as const).sort(([a], [b]) => compare(a, b))
+  return numbers.some(([from, to]) => {
+    const isWithin = (low: string, high: string) => compare(low, to) <= 0 && compare(from, high) <= 0
+    if (gaps.some((one) => isWithin(one.from, one.to)) || open.some(({ number }) => isWithin(number, number))) return true
+    return missingBetween(excepted, String(max(BigInt(from), BigInt(next))), to).length > 0
+  })
+}
+
+/**
+ * The numbers of the finding are open from here on, or resolved if they are delivered or ignored.
+ * What lies between them and was never seen becomes gaps. Undefined if there is no room for all: then nothing is to be changed.
+ */
+export function learn(state: StreamState, finding: Finding, jump: Gap['state'], at: number): StreamState | undefined {
+  const open = new Map(state.open.map((one) => [one.number, one]))
+  let [next, gaps, ahead, counts, marks] = [BigInt(state.next), state.gaps, state.ahead, state.counts, state.marks]
+  for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) {
+    const wanted = BigInt(number)
+    const known = open.get(number)
+    const isNew = wanted >= next || hasGap(gaps, wanted)
+    if (!isNew && !known) continue
+    if (wanted > next) gaps = [...gaps, gap(next, wanted - 1n, jump, at, heightBelow(marks, next) ?? state.config.start)]
+    if (wanted < next && isNew) gaps = punch(gaps, number, number)
+    if (wanted >= next) next = wanted + 1n
+    const over = endOf(finding, number)
+    // Seen, so that the transfer or a read by its id tells what an early completion could not.
+    ahead = without(ahead, number, number)
+    if (over) {
+      open.delete(number)
+      counts = { ...counts, [over]: counts[over] + 1 }
+    } else if (isNew && isExcepted(state, number)) {
+      // Known from a checkpoint, or forgotten among gaps: it stays so.
+      open.delete(number)
+    } else if (!known) open.set(number, { number, ...(height !== undefined && { height }) })
+    else if (height !== undefined && known.height === undefined) open.set(number, { ...known, height })
+    if (height !== undefined) marks = mark(marks, number, height)
+  }
+  const opened = [...open.values()].sort((a, b) => compare(a.number, b.number))
+  const added = opened.length - state.open.filter(({ number }) => open.has(number)).length
+  if (added > room(state)) return undefined
+  return bounded({ ...state, next: String(next), open: opened, gaps, ahead, counts, marks })
+}
+
+/** A reading with those of what it passed that lie above all that is known: they are resolved by an exception, and known from here on. */
+export function withPassed(state: StreamState, reading: Reading): Finding {
+  const above = state.exceptions.filter(({ number }) => compare(number, state.next) >= 0 && hasNumber(reading.passed, number))
+  return { ...reading, numbers: [...reading.numbers, ...above.map(({ number }) => [number] as const)] }
+}
+
+function endOf({ delivered, ignored }: Finding, number: string): 'completed' | 'ignored' | undefined {
+  if (hasNumber(delivered ?? [], number)) return 'completed'
+  return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
+}
+
+/** These numbers, if they had been resolved without an exception, are to be started again. Numbers below `first` too: chains outrank words. */
+export function reopen(state: StreamState, from: string, to: string, at: number): StreamState {
+  const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
+  if (low > high) return state
+  const numbers = [...state.open, ...state.exceptions].map(({ number }) => [number, number] as const)
+  const taken = [...state.gaps.map(interval), ...numbers].sort(([a], [b]) => compare(a, b))
+  const again = missingBetween(taken, String(low), String(high)).map(([start, end]) =>
+    gap(BigInt(start), BigInt(end), 'undone', at, heightBelow(state.marks, BigInt(start)) ?? state.config.start),
+  )
+  return again.length === 0 ? state : bounded({ ...state, gaps: [...state.gaps, ...again].sort((a, b) => compare(a.from, b.from)) })
+}
+
+/** Takes a number out of open and gaps: it is resolved. */
+export function resolve(state: StreamState, number: string): StreamState {
+  const open = state.open.filter((one) => one.number !== number)
+  return bounded({ ...state, open, gaps: punch(state.gaps, number, number), ahead: without(state.ahead, number, number) })
+}
+
+export function except(state: StreamState, exception: StreamException): StreamState {
+  const listed = { ...exception, reason: clip(exception.reason), ...(exception.by !== undefined && { by: clip(exception.by) }) }
+  const others = state.exceptions.filter(({ number }) => number !== exception.number)
+  return count({ ...state, exceptions: [...others, listed].slice(-limits.exceptions) }, exception.outcome)
+}
+
+export function count(state: StreamState, what: StreamCount, by = 1): StreamState {
+  return { ...state, counts: { ...state.counts, [what]: state.counts[what] + by } }
+}

@@ -1,0 +1,111 @@
+import type { Gap, StreamRequest, StreamState } from './stream.ts'
+import { backfill } from './backfill.ts'
+import { bounded, gap, heightBelow, max, punch, without } from './gaps.ts'
+import { count, done, isAnyWanted, learn, present, room, withPassed } from './numbers.ts'
+import type { StreamStep } from './numbers.ts'
+
+type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
+
+/**
+ * CONTINUOUS_BLOCK_PROCESSING. The agent makes this request only after every transfer of the range was started; the cursor moves by nothing
+ * else, so that what a crash interrupts is read again. The range must begin right above the cursor, with the cursor's block as its parent:
+ * ranges make one chain of hashes. Nor does it pass a number that is wanted: a request that was made by the view before a fork, in which the
+ * number was another transfer's and resolved, may fit again after the fork was read, and changes nothing.
+ * The first range begins where the agent likes (the head), but does not end below the checkpoint's block: a fork of what is above its end would
+ * not show. What lies between `start` and it is backfilled.
+ */
+export function scanned(state: StreamState, request: Of<'scanned'>, at: number): StreamStep {
+  const { cursor, start } = state
+  if (state.paused) return { state, answer: { kind: 'paused' } }
+  if (cursor ? request.from !== cursor.height + 1 : request.to < (state.base ?? 0)) return present(state)
+  if (cursor && request.parentHash !== cursor.hash) {
+    const fork = { height: cursor.height, known: cursor.hash, told: request.parentHash, at }
+    const alarmed = state.fork ? state : count({ ...state, fork }, 'forks')
+    return { state: alarmed, answer: { kind: 'forked' } }
+  }
+  if (isAnyWanted(state, request.passed)) return present(state)
+  const learnt = learn(state, withPassed(state, request), 'unobserved', at)
+  if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
+  const { fork: _, base: __, ...rest } = learnt
+  const moved: StreamState = { ...rest, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
+  if (cursor) return done(moved)
+  // What was ordered before there was a live scan, and is the live scan's own now, is not read twice.
+  const left = without(moved.backfill.left, String(request.from), String(Number.MAX_SAFE_INTEGER))
+  const begun: StreamState = { ...moved, backfill: { ...moved.backfill, left } }
+  return done(start === undefined ? begun : backfill(begun, start, request.from - 1, 'bootstrap'))
+}
+
+export function seen(state: StreamState, request: Of<'seen'>, at: number): StreamStep {
+  const learnt = learn(state, request, 'not-final', at)
+  return learnt ? done(learnt) : { state, answer: { kind: 'full', room: room(state) } }
+}
+
+/**
+ * Back to a block that the fork left in place. All numbers that may lie above it are unknown again, resolved or not, since the new blocks may
+ * give them to other transfers: what was skipped or rejected was another one. The blocks in doubt are read again.
+ */
+export function reread(state: StreamState, { block, by }: Of<'reread'>): StreamStep {
+  if (!state.cursor || block.height >= state.cursor.height) return present(state)
+  const marks = state.marks.filter(([, height]) => height <= block.height)
+  const [last, height] = marks.at(-1) ?? []
+  // A fork that may be below a trusted watermark takes the trust away: nobody says which numbers it still holds for.
+  const isBound = state.first === state.config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(state.first))
+  const isBelowTrust = !isBound || (state.start !== undefined && state.start !== state.config.start && block.height < state.start - 1)
+  const first = isBelowTrust ? state.config.first : state.first
+  const start = isBelowTrust ? state.config.start : state.start
+  const floor = max(BigInt(first), last === undefined ? 0n : BigInt(last) + 1n)
+  const next = floor < BigInt(state.next) ? String(floor) : state.next
+  const open = state.open.filter(({ number }) => BigInt(number) < BigInt(next))
+  const gaps = punch(state.gaps, next, state.next)
+  const exceptions = state.exceptions.filter(({ number }) => BigInt(number) < BigInt(next))
+  const left = state.backfill.left.filter(([from]) => Number(from) <= block.height)
+  const { fork: _, vanished: __, start: ___, ...rest } = state
+  const back: StreamState = {
+    ...rest,
+    first,
+    ...(start !== undefined && { start }),
+    cursor: block,
+    marks,
+    open,
+    gaps,
+    exceptions,
+    next,
+    backfill: { ...state.backfill, left },
+  }
+  return done(backfill(back, height ?? start ?? block.height, block.height, by))
+}
+
+/**
+ * The source's own count and table against what its logs showed, read at one final block. What exists and was never seen is a gap, hidden
+ * where all blocks that could show it were read. The agent starts what the table has of the gaps, whatever they are called, and tells it as
+ * `seen`: a log that no node shows delays a transfer by an audit, no more.
+ */
+export function audited(state: StreamState, request: Of<'audited'>, at: number): StreamStep {
+  const { cursor, start, backfill: unread } = state
+  const { upTo, height, present: table } = request
+  const isBehind = cursor !== undefined && height <= cursor.height
+  const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unobserved'
+  // Above the cursor the scan has yet to come; without blocks there is nothing else that could tell.
+  const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
+  const tail = isTail
+    ? [gap(BigInt(state.next), BigInt(upTo), found, at, heightBelow(state.marks, BigInt(state.next)) ?? state.config.start)]
+    : []
+  const next = isTail ? String(BigInt(upTo) + 1n) : state.next
+  const named = (part: Gap): Gap => (part.state === 'not-final' || part.state === 'unobserved' ? { ...part, state: found } : part)
+  const gaps = table.reduce((list, [from, to]) => punch(list, from, to, named), state.gaps)
+  return done(bounded({ ...counted(state, request, at), next, gaps: [...gaps, ...tail] }))
+}
+
+/** At a block the source's count is at least the highest number that a log showed up to there; otherwise logs or count are wrong. */
+function counted(state: StreamState, { upTo, height }: Of<'audited'>, at: number): StreamState {
+  const highest = state.marks.findLast((mark) => mark[1] <= height)?.[0]
+  const { vanished, ...rest } = state
+  if (highest !== undefined && BigInt(upTo) < BigInt(highest)) return { ...rest, vanished: vanished ?? { upTo, height, at } }
+  return vanished && height < vanished.height ? state : rest
+}
+
+/** What the guardians say about numbers that nobody has; neither hidden nor undone ones, which are known better. */
+export function classified(state: StreamState, { from, to, state: name }: Of<'classified'>): StreamStep {
+  const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...part, state: name })
+  return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
+}

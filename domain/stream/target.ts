@@ -1,0 +1,83 @@
+import { countNumbers, hasNumber } from './interval-set.ts'
+import type { IntervalSet } from './interval-set.ts'
+import type { StreamRequest, StreamState } from './stream.ts'
+import { bounded, compare, hasGap, max, min, union, without } from './gaps.ts'
+import { count, done, except, present, refused, reopen, resolve } from './numbers.ts'
+import type { StreamStep } from './numbers.ts'
+
+type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
+
+/**
+ * COMPLETE_EVENT_PROCESSING: completions of final blocks of the target, by whomever. One of a number that was never seen resolves nothing, for
+ * its id could not be compared and the paper leaves open what it then is; it is kept `ahead`, alarmed, until the number is seen: whoever tells
+ * that reads by its id whether it is delivered.
+ * Completions that were told to an earlier state and lost with it are found by the audit, which reads whether open numbers are delivered.
+ */
+export function completed(state: StreamState, { numbers, from, to }: Of<'completed'>): StreamStep {
+  const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
+  const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
+  const unknown = unseen(state, numbers)
+  const ahead = union(state.ahead, unknown)
+  const fresh = Number(countNumbers(ahead) - countNumbers(state.ahead))
+  const follows = state.target === undefined || from <= state.target + 1
+  const target = follows ? Math.max(to, state.target ?? 0) : state.target
+  const told = { ...state, open, exceptions, ahead, ...(target !== undefined && { target }) }
+  return done(bounded(count(count(told, 'completed', state.open.length - open.length), 'unknown', fresh)))
+}
+
+/** Those that are in a gap, or above everything that is known. */
+function unseen({ gaps, next }: StreamState, numbers: IntervalSet): IntervalSet {
+  return numbers.reduce<IntervalSet>((set, [from, to]) => {
+    const inGaps = gaps.flatMap((gap) => cut(gap.from, gap.to, from, to))
+    const above = BigInt(to) >= BigInt(next) ? [[String(max(BigInt(from), BigInt(next))), to] as const] : []
+    return union(set, [...inGaps, ...above])
+  }, [])
+}
+
+function cut(a: string, b: string, from: string, to: string): IntervalSet {
+  const [low, high] = [max(BigInt(a), BigInt(from)), min(BigInt(b), BigInt(to))]
+  return low > high ? [] : [[String(low), String(high)]]
+}
+
+/** A reorganisation of the target deeper than its finality. The only thing that makes the watermark fall without an operator's order. */
+export function undone(state: StreamState, { numbers }: Of<'undone'>, at: number): StreamStep {
+  const ahead = numbers.reduce((set, [from, to]) => without(set, from, to), state.ahead)
+  const again = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, ahead })
+  return done(count(again, 'undone', Number(inGaps(again) - inGaps(state))))
+}
+
+const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, { from, to }) => sum + BigInt(to) - BigInt(from) + 1n, 0n)
+
+/** The transfer ended without a delivery: resolved, with an exception. One that is to be started again has to be seen again first. */
+export function closed(state: StreamState, { number, outcome, by, reason }: Of<'closed'>, at: number): StreamStep {
+  const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
+  if (undone || !isUnresolved(state, number)) return present(state)
+  return done(except(resolve(state, number), { number, outcome, ...(by !== undefined && { by }), reason, at }))
+}
+
+/** In sight, out of automatic tries. With no code: it runs again. */
+export function park(state: StreamState, number: string, code?: string): StreamStep {
+  if (!state.open.some((one) => one.number === number)) return present(state)
+  const open = state.open.map((one) => {
+    if (one.number !== number) return one
+    const { parked: _, ...rest } = one
+    return { ...rest, ...(code !== undefined && { parked: code }) }
+  })
+  return done({ ...state, open })
+}
+
+export function skip(state: StreamState, { number, by, reason }: Of<'skip' | 'unskip'>, at: number): StreamStep {
+  if (compare(number, state.next) >= 0) return refused(state, `${number} is not known to exist: the highest number is below ${state.next}`)
+  if (!isUnresolved(state, number)) return present(state)
+  return done(except(resolve(state, number), { number, outcome: 'skipped', by, reason, at }))
+}
+
+/** A number that is resolved, by an exception or not, is to be started again. */
+export function unskip(state: StreamState, number: string, at: number): StreamStep {
+  const exceptions = state.exceptions.filter((one) => one.number !== number)
+  return done(reopen({ ...state, exceptions }, number, number, at))
+}
+
+function isUnresolved(state: StreamState, number: string): boolean {
+  return hasGap(state.gaps, BigInt(number)) || state.open.some((one) => one.number === number)
+}

@@ -1,0 +1,20 @@
+import { defaultTuning } from '../../workers/tuning.ts'
+import { NativeConnection, Worker } from '@temporalio/worker'
+import { fileURLToPath } from 'node:url'
+
+/** A worker process for the two yardsticks, with the same tuning as a chain's worker. Arguments: address, task queue. */
+const [address = '', taskQueue = ''] = process.argv.slice(2)
+const connection = await NativeConnection.connect({ address, grpcCompression: { codec: 'none' } })
+const worker = await Worker.create({
+  connection,
+  taskQueue,
+  workflowsPath: fileURLToPath(new URL('empty-workflows.ts', import.meta.url)),
+  activities: { nothing: async () => {} },
+  maxCachedWorkflows: defaultTuning.maxCachedWorkflows,
+  maxConcurrentWorkflowTaskExecutions: defaultTuning.workflowTasks,
+  workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: defaultTuning.workflowPollers },
+  activityTaskPollerBehavior: { type: 'simple-maximum', maximum: defaultTuning.lanePollers },
+})
+process.stdout.write('running\n')
+await worker.run()
+await connection.close()

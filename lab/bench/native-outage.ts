@@ -1,0 +1,186 @@
+import { Client, Connection } from '@temporalio/client'
+import { lastNumbers, watermarks } from '../demo/streams.ts'
+import { startDevnet, type Devnet } from '../devnet/index.ts'
+import type { SentNativeTransfer } from '../devnet/native/native-users.ts'
+import { startPortage, type PortageProcess } from '../devnet/portage-process.ts'
+import { run } from '../devnet/run.ts'
+import { until } from '../devnet/until.ts'
+
+export interface OutageOptions {
+  readonly transfers: number
+  /** Per chain. */
+  readonly keys: number
+  /** Most completions in one transaction; absent: one each. */
+  readonly batch?: number | undefined
+  /** Most open transfers per direction. */
+  readonly maxOpen: number
+}
+
+export interface OutageResult extends OutageOptions {
+  readonly delivered: number
+  readonly lost: number
+  readonly duplicates: number
+  readonly nonceHoles: number
+  readonly foreignCompletions: number
+  readonly revertedTransactions: number
+  readonly deliveringTransactions: number
+  /** From the start of the process to when both streams have proved all numbers delivered. */
+  readonly seconds: number
+  readonly transfersPerSecond: number
+  /** All JSON-RPC calls of the process, of all kinds, over the run; `perQuietBlock`: those of a quiet while after it, per block of one chain. */
+  readonly rpcCalls: { readonly perTransfer: number; readonly perQuietBlock: number }
+  /** Of the transfers' own workflows, and of all (lanes, streams, batches). */
+  readonly stateTransitionsPerTransfer: number
+  readonly allStateTransitionsPerTransfer: number
+  readonly historyEventsPerTransfer: number
+  /** Peak resident memory of the process, MiB. */
+  readonly rssPeakMiB: number
+}
+
+/** What one direction's users send in one go: about what a block takes. */
+const burst = 400
+/** How long the process is watched with nothing to do, ms. */
+const quietMs = 20_000
+
+/** Native transfers that were initiated, half on each chain, while Portage was down; then it starts. Throws Error if half an hour does not do. */
+export async function nativeOutage(options: OutageOptions, say: (line: string) => void): Promise<OutageResult> {
+  const { transfers, keys, batch, maxOpen } = options
+  const bridge = { wormhole: false, native: 'fixed', batch, maxOpen, auditMinutes: 1 } as const
+  const devnet = await startDevnet({ ...bridge, keysPerChain: keys, ui: false, log: say })
+  try {
+    const connection = await Connection.connect({ address: devnet.temporal.address })
+    const client = new Client({ connection })
+    const sent = await initiate(devnet, transfers, say)
+    const portage = await startPortage(devnet)
+    const memory = watchMemory(portage)
+    const started = Date.now()
+    try {
+      await proved(client, sent, portage, say)
+      const seconds = (Date.now() - started) / 1000
+      const calls = await rpcCalls(portage)
+      for (const [method, count] of await callsByMethod(portage)) say(`  ${method.padEnd(28)}${round(count / transfers)} per transfer`)
+      const rssPeakMiB = memory.stop()
+      const perQuietBlock = await quietCalls(devnet, portage)
+      const { nativeFindings, ...check } = await devnet.check([], sent)
+      return {
+        ...options,
+        ...{ delivered: check.delivered, lost: check.lost, duplicates: check.duplicates, nonceHoles: check.nonceHoles },
+        ...{ foreignCompletions: check.foreignCompletions, revertedTransactions: check.revertedTransactions },
+        deliveringTransactions: new Set(nativeFindings.flatMap(({ txHashes }) => txHashes)).size,
+        seconds: round(seconds),
+        transfersPerSecond: round(transfers / seconds),
+        rpcCalls: { perTransfer: round(calls / transfers), perQuietBlock: round(perQuietBlock) },
+        ...(await costs(client, transfers)),
+        rssPeakMiB,
+      }
+    } finally {
+      memory.stop()
+      await portage.stop(15_000)
+      await connection.close()
+    }
+  } finally {
+    await devnet.stop()
+  }
+}
+
+async function initiate({ native }: Devnet, transfers: number, say: (line: string) => void): Promise<SentNativeTransfer[]> {
+  if (!native) throw new Error('The devnet has no native bridge')
+  const sent: SentNativeTransfer[] = []
+  const perDirection = { ethereum: Math.ceil(transfers / 2), bsc: Math.floor(transfers / 2) }
+  await Promise.all(
+    (['ethereum', 'bsc'] as const).map(async (source) => {
+      for (let left = perDirection[source]; left > 0; left -= burst) {
+        const amounts = Array.from({ length: Math.min(burst, left) }, (_, index) => ({ amount: 1000n + BigInt(index) }))
+        sent.push(...(await native.users[source].send(amounts)))
+      }
+    }),
+  )
+  say(`${sent.length} transfers initiated while Portage is down.`)
+  return sent
+}
+
+/** Resolves when each direction's stream has all numbers in its watermark. */
+async function proved(
+  client: Client,
+  sent: readonly SentNativeTransfer[],
+  portage: PortageProcess,
+  say: (line: string) => void,
+): Promise<void> {
+  const last = lastNumbers(sent)
+  let told = ''
+  const look = async () => {
+    const marks = new Map((await watermarks(client)).map((one) => [one.stream, one]))
+    const line = [...last].map(([stream, number]) => `${stream} ${marks.get(stream)?.completedNonceHeight ?? '-'}/${number}`).join(', ')
+    if (line !== told) say(line)
+    told = line
+    return [...last].every(([stream, number]) => BigInt(marks.get(stream)?.completedNonceHeight ?? 0) >= number)
+  }
+  await until(look, { timeoutMs: 1_800_000, everyMs: 1000, what: 'all transfers to be proved delivered', giveUp: () => portage.ended })
+}
+
+/** JSON-RPC calls per block of one chain while there is nothing to do. */
+async function quietCalls({ chains }: Devnet, portage: PortageProcess): Promise<number> {
+  const heights = async () =>
+    (await Promise.all(Object.values(chains).map(({ anvil }) => anvil.rpc<string>('eth_blockNumber')))).reduce(
+      (sum, height) => sum + Number(height),
+      0,
+    )
+  const [callsBefore, blocksBefore] = [await rpcCalls(portage), await heights()]
+  await new Promise((resolve) => setTimeout(resolve, quietMs))
+  return ((await rpcCalls(portage)) - callsBefore) / Math.max(1, (await heights()) - blocksBefore)
+}
+
+async function rpcCalls(portage: PortageProcess): Promise<number> {
+  return (await callsByMethod(portage)).reduce((sum, [, count]) => sum + count, 0)
+}
+
+/** JSON-RPC calls so far, the most frequent first. */
+async function callsByMethod({ apiUrl }: PortageProcess): Promise<[string, number][]> {
+  const text = await (await fetch(`${apiUrl}/metrics`)).text()
+  const sums = new Map<string, number>()
+  for (const [, method = '', count] of text.matchAll(/^portage_rpc_calls_total\{.*method="([^"]*)".*\} (\d+)/gm)) {
+    sums.set(method, (sums.get(method) ?? 0) + Number(count))
+  }
+  return [...sums].toSorted(([, a], [, b]) => b - a)
+}
+
+async function costs(
+  client: Client,
+  count: number,
+): Promise<Pick<OutageResult, 'stateTransitionsPerTransfer' | 'allStateTransitionsPerTransfer' | 'historyEventsPerTransfer'>> {
+  let [own, all, events] = [0, 0, 0]
+  for await (const { type, raw, historyLength, status, workflowId } of client.workflow.list({ query: '', pageSize: 1000 })) {
+    // The list counts those of closed ones only.
+    const counted = status.name === 'RUNNING' ? (await client.workflow.getHandle(workflowId).describe()).raw.workflowExecutionInfo : raw
+    const transitions = Number(counted?.stateTransitionCount ?? 0)
+    all += transitions
+    if (type !== 'transfer') continue
+    own += transitions
+    events += historyLength
+  }
+  return {
+    stateTransitionsPerTransfer: round(own / count),
+    allStateTransitionsPerTransfer: round(all / count),
+    historyEventsPerTransfer: round(events / count),
+  }
+}
+
+/** Looks at the process's memory every second; `stop` gives the most that was seen, MiB. */
+function watchMemory({ pid }: PortageProcess): { stop(): number } {
+  let most = 0
+  const look = async () => {
+    const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)])
+    most = Math.max(most, Number(stdout.trim()) / 1024)
+  }
+  const timer = setInterval(() => void look(), 1000)
+  return {
+    stop() {
+      clearInterval(timer)
+      return Math.round(most)
+    },
+  }
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100
+}

@@ -1,0 +1,206 @@
+import { Contract, Interface, JsonRpcProvider, type Log, type Provider } from 'ethers'
+import { checkLane, type LaneFindings } from './lanes.ts'
+import { judgeNative, type NativeCheckInput, type NativeFinding, type NativeVerdict } from './native.ts'
+import type { SentTransfer } from '../devnet/wormhole/users.ts'
+
+/**
+ * The judge of the demo and the tests. It shares no code with the relayer's reading of the chain, and none with its VAA code: a provider and
+ * an ABI of its own. It believes only TransferRedeemed events, those of the native bridge's contracts, and balances.
+ */
+export interface CheckInput {
+  readonly transfers: readonly SentTransfer[]
+  /** Target chains by name. */
+  readonly chains: Readonly<Record<string, { readonly url: string; readonly tokenBridge: string }>>
+  /** Lane addresses by chain name. */
+  readonly lanes?: Readonly<Record<string, readonly string[]>>
+  readonly native?: NativeCheckInput | undefined
+}
+
+/** One transfer as the target chain shows it. */
+export interface TransferFinding {
+  readonly transfer: SentTransfer
+  /** TransferRedeemed events of this message: one is right. */
+  readonly redeemed: number
+  /** Senders of the redeeming transactions, lower case. */
+  readonly redeemedBy: readonly string[]
+  readonly txHashes: readonly string[]
+  readonly blockHeight: number | undefined
+  /** Timestamp of the block that redeemed it, ms, minus that of the block that sent it: whole seconds, as block times are. */
+  readonly latencyMs: number | undefined
+  /** What its recipient has, and what this one should have brought; of several for one recipient it is the sum that is judged. */
+  readonly balance: bigint
+  readonly expected: bigint
+}
+
+export interface CheckResult {
+  /** Of both bridges, as all counts. */
+  readonly transfers: number
+  /** Exactly one TransferRedeemed, or BridgeTransferCompleted, and the right balance. */
+  readonly delivered: number
+  /** None at all: of these, and of what else the native bridge's contracts show as initiated. */
+  readonly lost: number
+  /** More than one, of the same. */
+  readonly duplicates: number
+  /** Delivered, but the recipient's balance is not what it should be (amount − fee). */
+  readonly wrongBalances: number
+  /** Completions of the native bridge that nobody initiated so. */
+  readonly foreignCompletions: number
+  /** Deliveries by sender, lower case. */
+  readonly deliveredBy: Readonly<Record<string, number>>
+  /** Of Wormhole's transfers. */
+  readonly findings: readonly TransferFinding[]
+  readonly nativeFindings: readonly NativeFinding[]
+  /** Over all lanes given. */
+  readonly lanes: readonly LaneFindings[]
+  readonly revertedTransactions: number
+  /** Transactions of our lanes that delivered none of these transfers: no-ops, reverted calls, what others did with our keys. */
+  readonly wastedTransactions: number
+  readonly nonceHoles: number
+  /** Most transactions of one lane in one block. */
+  readonly maxPerLanePerBlock: number
+  /** Wei paid for gas by the lanes, by chain. */
+  readonly gasPaid: Readonly<Record<string, bigint>>
+  /** Fees that our lanes' deliveries earned, by the token's origin, wei of 18 decimals. */
+  readonly feesEarned: Readonly<Record<string, bigint>>
+}
+
+const abi = new Interface([
+  'event TransferRedeemed(uint16 indexed emitterChainId, bytes32 indexed emitterAddress, uint64 indexed sequence)',
+  'function balanceOf(address owner) view returns (uint256)',
+])
+
+/** Reads both chains at their head and judges. Throws what the provider throws if a node does not answer. */
+export async function check(input: CheckInput): Promise<CheckResult> {
+  const providers = new Map(Object.entries(input.chains).map(([name, { url }]) => [name, provider(url)]))
+  try {
+    const laneNames = Object.entries(input.lanes ?? {})
+    const [perChain, native, lanes] = await Promise.all([
+      Promise.all([...providers].map(([name, node]) => judge(input, name, node))),
+      input.native ? judgeNative(input.native, providers) : { findings: [], foreignCompletions: 0, untold: { lost: 0, duplicates: 0 } },
+      Promise.all(laneNames.flatMap(([chain, list]) => list.map((address) => checkLane(of(providers, chain), chain, address)))),
+    ])
+    return summarize(perChain.flat(), native, lanes)
+  } finally {
+    for (const node of providers.values()) node.destroy()
+  }
+}
+
+async function judge(input: CheckInput, chain: string, node: Provider): Promise<TransferFinding[]> {
+  const transfers = input.transfers.filter(({ target }) => target === chain)
+  const tokenBridge = input.chains[chain]?.tokenBridge ?? ''
+  const logs = await node.getLogs({ address: tokenBridge, topics: [abi.getEvent('TransferRedeemed')?.topicHash ?? ''], fromBlock: 0 })
+  const byMessage = new Map<string, Log[]>()
+  for (const log of logs) {
+    const { emitterChainId, emitterAddress, sequence } = abi.parseLog(log)?.args.toObject() ?? {}
+    const key = `${emitterChainId}/${String(emitterAddress).slice(2)}/${sequence}`
+    byMessage.set(key, [...(byMessage.get(key) ?? []), log])
+  }
+  return Promise.all(
+    transfers.map((transfer) =>
+      find(node, transfer, byMessage.get(`${transfer.emitterChain}/${transfer.emitter}/${transfer.sequence}`) ?? []),
+    ),
+  )
+}
+
+async function find(node: Provider, transfer: SentTransfer, logs: readonly Log[]): Promise<TransferFinding> {
+  const [transactions, block, balance] = await Promise.all([
+    Promise.all(logs.map((log) => node.getTransaction(log.transactionHash))),
+    logs[0] ? node.getBlock(logs[0].blockNumber) : undefined,
+    balanceOf(node, transfer),
+  ])
+  return {
+    transfer,
+    redeemed: logs.length,
+    redeemedBy: transactions.map((transaction) => transaction?.from.toLowerCase() ?? 'unknown'),
+    txHashes: logs.map((log) => log.transactionHash),
+    blockHeight: logs[0]?.blockNumber,
+    latencyMs: block ? (block.timestamp - transfer.sentAt) * 1000 : undefined,
+    balance,
+    expected: transfer.amount - transfer.fee,
+  }
+}
+
+function balanceOf(node: Provider, { asset, recipient }: SentTransfer): Promise<bigint> {
+  if (asset === 'coin') return node.getBalance(recipient)
+  return new Contract(asset, abi, node).getFunction('balanceOf')(recipient) as Promise<bigint>
+}
+
+/** What both bridges' findings have in common. */
+interface Judged {
+  readonly chain: string
+  readonly effects: number
+  readonly by: readonly string[]
+  readonly txHashes: readonly string[]
+  readonly right: boolean
+}
+
+function summarize(findings: readonly TransferFinding[], native: NativeVerdict, lanes: readonly LaneFindings[]): CheckResult {
+  const ours = new Set(lanes.map(({ chain, address }) => `${chain}/${address}`))
+  const judged = [...judgedOf(findings), ...native.findings.map(judgedNative)]
+  const deliveredBy: Record<string, number> = {}
+  for (const { by } of judged) if (by[0] !== undefined) deliveredBy[by[0]] = (deliveredBy[by[0]] ?? 0) + 1
+  const feesEarned: Record<string, bigint> = {}
+  for (const { redeemedBy, transfer } of findings) {
+    if (!ours.has(`${transfer.target}/${redeemedBy[0]}`)) continue
+    feesEarned[transfer.origin] = (feesEarned[transfer.origin] ?? 0n) + transfer.fee
+  }
+  const gasPaid: Record<string, bigint> = {}
+  for (const lane of lanes) gasPaid[lane.chain] = (gasPaid[lane.chain] ?? 0n) + lane.gasPaid
+  return {
+    transfers: judged.length,
+    delivered: judged.filter(({ effects, right }) => effects === 1 && right).length,
+    lost: judged.filter(({ effects }) => effects === 0).length + native.untold.lost,
+    duplicates: judged.filter(({ effects }) => effects > 1).length + native.untold.duplicates,
+    wrongBalances: judged.filter(({ effects, right }) => effects > 0 && !right).length,
+    foreignCompletions: native.foreignCompletions,
+    deliveredBy,
+    findings,
+    nativeFindings: native.findings,
+    lanes,
+    revertedTransactions: lanes.reduce((sum, lane) => sum + lane.reverted, 0),
+    wastedTransactions: lanes.reduce((sum, lane) => sum + lane.transactions, 0) - ourDeliveries(judged, ours),
+    nonceHoles: lanes.reduce((sum, lane) => sum + lane.holes, 0),
+    maxPerLanePerBlock: Math.max(0, ...lanes.map((lane) => lane.maxPerBlock)),
+    gasPaid,
+    feesEarned,
+  }
+}
+
+function judgedOf(findings: readonly TransferFinding[]): Judged[] {
+  const together = new Map<string, TransferFinding[]>()
+  for (const finding of findings) together.set(place(finding.transfer), [...(together.get(place(finding.transfer)) ?? []), finding])
+  return findings.map(({ transfer, redeemed, redeemedBy, txHashes, balance }) => ({
+    ...{ chain: transfer.target, effects: redeemed, by: redeemedBy, txHashes },
+    right: balance === arrived(together.get(place(transfer)) ?? []),
+  }))
+}
+
+/** What a place has of those that were redeemed, once each. */
+function arrived(findings: readonly TransferFinding[]): bigint {
+  return findings.filter(({ redeemed }) => redeemed > 0).reduce((sum, { expected }) => sum + expected, 0n)
+}
+
+function judgedNative({ transfer, completed, completedBy, txHashes, balance, expected }: NativeFinding): Judged {
+  return { chain: transfer.target, effects: completed, by: completedBy, txHashes, right: balance === expected }
+}
+
+/** Transactions of our lanes that delivered something; a batch is one. */
+function ourDeliveries(judged: readonly Judged[], ours: ReadonlySet<string>): number {
+  return new Set(judged.flatMap(({ chain, by, txHashes }) => (ours.has(`${chain}/${by[0]}`) ? [`${chain}/${txHashes[0]}`] : []))).size
+}
+
+/** A recipient is a place on one chain in one asset: of transfers that share it the balance tells the sum. */
+function place({ target, asset, recipient }: SentTransfer): string {
+  return `${target}/${asset}/${recipient}`
+}
+
+/** Requests of the same moment travel as one batch. */
+function provider(url: string): JsonRpcProvider {
+  return new JsonRpcProvider(url, undefined, { staticNetwork: true, batchMaxCount: 50, cacheTimeout: -1 })
+}
+
+function of(providers: ReadonlyMap<string, JsonRpcProvider>, chain: string): JsonRpcProvider {
+  const node = providers.get(chain)
+  if (!node) throw new Error(`The checker was given lanes of ${chain}, but no node of it`)
+  return node
+}

@@ -1,0 +1,169 @@
+import { concat, Contract, dataSlice, Interface, type JsonRpcProvider, type Log, zeroPadBytes } from 'ethers'
+import type { SentNativeTransfer } from '../devnet/native/native-users.ts'
+
+/** The native bridge as the judge knows it. */
+export interface NativeCheckInput {
+  readonly transfers: readonly SentNativeTransfer[]
+  /** By chain name; the bridge goes both ways between any two of them. */
+  readonly ends: Readonly<Record<string, { readonly bridge: string; readonly token: string }>>
+}
+
+/** One native transfer as the two chains show it. */
+export interface NativeFinding {
+  readonly transfer: SentNativeTransfer
+  /** BridgeTransferCompleted events of its id, with its recipient, amount and nonce: one is right. */
+  readonly completed: number
+  /** Senders of the completing transactions, lower case. */
+  readonly completedBy: readonly string[]
+  readonly txHashes: readonly string[]
+  readonly blockHeight: number | undefined
+  /** As that of a Wormhole transfer. */
+  readonly latencyMs: number | undefined
+  /** What its recipient has of the target's token, and what all completions for it should have given. */
+  readonly balance: bigint
+  readonly expected: bigint
+}
+
+export interface NativeVerdict {
+  readonly findings: readonly NativeFinding[]
+  /** Completions of what no user initiated, or of something else than was initiated under that id. */
+  readonly foreignCompletions: number
+  /** Of what the chains show as initiated, and the judge was not told of: without a completion, and with more than one. */
+  readonly untold: { readonly lost: number; readonly duplicates: number }
+}
+
+const abi = new Interface([
+  'event BridgeTransferInitiated(bytes32 indexed bridgeTransferId, address indexed originator, bytes32 indexed recipient, uint256 amount, uint256 nonce)',
+  'event BridgeTransferCompleted(bytes32 indexed bridgeTransferId, bytes32 indexed originator, address indexed recipient, uint256 amount, uint256 nonce)',
+  'function balanceOf(address owner) view returns (uint256)',
+])
+
+/** A transfer as an event of either side tells it: id, initiator (20 bytes, then zeros), recipient, amount, nonce. */
+type Told = readonly [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
+
+interface Completed {
+  readonly told: Told
+  readonly log: Log
+}
+
+/** Judges native transfers by the events of both ends and the balances at the heads. Throws what the providers throw. */
+export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMap<string, JsonRpcProvider>): Promise<NativeVerdict> {
+  const names = Object.keys(input.ends)
+  const [initiated, completed] = await Promise.all([
+    Promise.all(names.map((name) => initiations(input, name, providers))).then((lists) => new Set(lists.flat())),
+    Promise.all(names.map(async (name) => [name, await completions(input, name, providers)] as const)),
+  ])
+  const all = completed.flatMap(([chain, list]) => list.map(({ told }) => [sourceOf(names, chain), told] as const))
+  const findings = await Promise.all(completed.map(([chain, list]) => findAll(input, chain, list, node(providers, chain))))
+  return {
+    findings: findings.flat(),
+    // Two chains: what is completed on one was initiated on the other.
+    foreignCompletions: all.filter(([source, told]) => !initiated.has(keyOf(source, told))).length,
+    untold: judgeUntold(
+      initiated,
+      input.transfers,
+      all.map(([source, told]) => keyOf(source, told)),
+    ),
+  }
+}
+
+/** A transfer that its own sender has forgotten must arrive as well. */
+function judgeUntold(
+  initiated: ReadonlySet<string>,
+  transfers: readonly SentNativeTransfer[],
+  completed: readonly string[],
+): NativeVerdict['untold'] {
+  const told = new Set(transfers.map((transfer) => keyOf(transfer.source, toldOf(transfer))))
+  const times = new Map<string, number>()
+  for (const key of completed) times.set(key, (times.get(key) ?? 0) + 1)
+  const counts = [...initiated].filter((key) => !told.has(key)).map((key) => times.get(key) ?? 0)
+  return { lost: counts.filter((count) => count === 0).length, duplicates: counts.filter((count) => count > 1).length }
+}
+
+async function initiations({ ends }: NativeCheckInput, chain: string, providers: ReadonlyMap<string, JsonRpcProvider>): Promise<string[]> {
+  const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferInitiated')
+  return logs.map((log) => {
+    const [id, initiator, recipient, amount, nonce] = argumentsOf(log)
+    // The same bytes, cut elsewhere: the target is told 32 bytes of initiator and 20 of recipient.
+    return keyOf(chain, [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce])
+  })
+}
+
+async function completions(
+  { ends }: NativeCheckInput,
+  chain: string,
+  providers: ReadonlyMap<string, JsonRpcProvider>,
+): Promise<Completed[]> {
+  const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferCompleted')
+  return logs.map((log) => ({ log, told: argumentsOf(log) }))
+}
+
+/** Of either event: the same five, in the same order. */
+function argumentsOf(log: Log): Told {
+  const event = abi.parseLog(log)
+  if (!event) throw new Error(`The checker cannot read the event of ${log.transactionHash}`)
+  return event.args.toArray() as unknown as Told
+}
+
+function events(from: JsonRpcProvider, address: string, name: string): Promise<Log[]> {
+  return from.getLogs({ address, topics: [abi.getEvent(name)?.topicHash ?? ''], fromBlock: 0 })
+}
+
+async function findAll(
+  { transfers, ends }: NativeCheckInput,
+  chain: string,
+  completed: readonly Completed[],
+  from: JsonRpcProvider,
+): Promise<NativeFinding[]> {
+  const ours = transfers.filter(({ target }) => target === chain)
+  const byKey = new Map<string, Log[]>()
+  const perRecipient = new Map<string, bigint>()
+  for (const { told, log } of completed) byKey.set(keyOf('', told), [...(byKey.get(keyOf('', told)) ?? []), log])
+  // Of a recipient of several transfers, the balance tells of all that were initiated for it.
+  for (const { recipient, amount } of ours) perRecipient.set(recipient, (perRecipient.get(recipient) ?? 0n) + amount)
+  const senders = new Map<string, Promise<string>>()
+  const times = new Map<number, Promise<number>>()
+  const senderOf = (hash: string) => once(senders, hash, async () => (await from.getTransaction(hash))?.from.toLowerCase() ?? 'unknown')
+  const timeOf = (height: number) => once(times, height, async () => (await from.getBlock(height))?.timestamp ?? 0)
+  const token = new Contract(ends[chain]?.token ?? '', abi, from)
+  return Promise.all(
+    ours.map(async (transfer): Promise<NativeFinding> => {
+      const logs = byKey.get(keyOf('', toldOf(transfer))) ?? []
+      const [first] = logs
+      return {
+        transfer,
+        completed: logs.length,
+        completedBy: await Promise.all(logs.map(({ transactionHash }) => senderOf(transactionHash))),
+        txHashes: logs.map(({ transactionHash }) => transactionHash),
+        blockHeight: first?.blockNumber,
+        latencyMs: first && ((await timeOf(first.blockNumber)) - transfer.sentAt) * 1000,
+        balance: (await token.getFunction('balanceOf')(transfer.recipient)) as bigint,
+        expected: perRecipient.get(transfer.recipient) ?? 0n,
+      }
+    }),
+  )
+}
+
+function toldOf({ id, initiator, recipient, amount, nonce }: SentNativeTransfer): Told {
+  return [id, zeroPadBytes(initiator, 32), recipient, amount, nonce]
+}
+
+function keyOf(source: string, [id, initiator, recipient, amount, nonce]: Told): string {
+  return [source, id, initiator, recipient, amount, nonce].join('/').toLowerCase()
+}
+
+function sourceOf(names: readonly string[], target: string): string {
+  return names.find((name) => name !== target) ?? ''
+}
+
+function once<K, V>(known: Map<K, Promise<V>>, key: K, read: () => Promise<V>): Promise<V> {
+  const found = known.get(key) ?? read()
+  known.set(key, found)
+  return found
+}
+
+function node(providers: ReadonlyMap<string, JsonRpcProvider>, chain: string): JsonRpcProvider {
+  const found = providers.get(chain)
+  if (!found) throw new Error(`The checker was given a native bridge of ${chain}, but no node of it`)
+  return found
+}

@@ -1,0 +1,91 @@
+import type { Devnet } from '../devnet/index.ts'
+import type { NativeUserTransfer } from '../devnet/native/native-users.ts'
+import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
+import type { AnySent } from '../devnet/sent.ts'
+import type { UserTransfer } from '../devnet/wormhole/users.ts'
+import { transferKinds } from '../devnet/wormhole/users.ts'
+
+/** Whose transfers a run sends. */
+export const bridgeChoices = ['wormhole', 'native', 'both'] as const
+export type BridgeChoice = (typeof bridgeChoices)[number]
+
+type Source = 'ethereum' | 'bsc'
+const sources = ['ethereum', 'bsc'] as const satisfies Source[]
+
+/** What users of one direction send over each bridge at once. */
+export interface Wish {
+  readonly wormhole: readonly UserTransfer[]
+  readonly native: readonly NativeUserTransfer[]
+}
+
+/** Transfers that one direction sends over a bridge in one go at a time: what fits into a few blocks. */
+const burst = 200
+
+/**
+ * Users' transfers, in turn from both chains: over Wormhole of every kind (wrapAndTransferETH, transferTokens, and each back home), the ERC20s always
+ * with a fee, since the fee table asks for one, the coins with and without in turn; over the native bridge of its token. All to fresh recipients.
+ */
+export async function sendTransfers(
+  devnet: Devnet,
+  plan: { readonly transfers: number; readonly rate: number; readonly bridge: BridgeChoice },
+  onSent: (sent: readonly AnySent[]) => void,
+): Promise<AnySent[]> {
+  const all: AnySent[] = []
+  const send = async (source: Source, wish: Wish) => {
+    const sent = await sendWish(devnet, source, wish)
+    all.push(...sent)
+    onSent(sent)
+  }
+  if (plan.rate === 0) {
+    await Promise.all(
+      sources.map(async (source) => {
+        const own = indexesOf(source, plan.transfers)
+        for (let from = 0; from < own.length; from += burst) await send(source, wishOf(plan.bridge, own.slice(from, from + burst)))
+      }),
+    )
+    return all
+  }
+  const sending: Promise<void>[] = []
+  for (let index = 0; index < plan.transfers; index++) {
+    sending.push(send(index % 2 === 0 ? 'ethereum' : 'bsc', wishOf(plan.bridge, [index])))
+    await new Promise((resolve) => setTimeout(resolve, 1000 / plan.rate))
+  }
+  await Promise.all(sending)
+  return all
+}
+
+/** The places, of so many in all, that start on this chain. */
+export function indexesOf(source: Source, transfers: number): number[] {
+  return Array.from({ length: transfers }, (_, index) => index).filter((index) => index % 2 === sources.indexOf(source))
+}
+
+/** What is sent at these places of a run; with both bridges they take turns. */
+export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
+  const over = (index: number) => (bridge === 'both' ? (['wormhole', 'native'] as const)[Math.floor(index / 2) % 2] : bridge)
+  // With both, every second pair of places is Wormhole's: they are counted as if they were all.
+  const turn = (index: number) => (bridge === 'both' ? Math.floor(index / 4) * 2 + (index % 2) : index)
+  return {
+    wormhole: indexes.filter((index) => over(index) === 'wormhole').map((index) => wormholeTransfer(turn(index))),
+    native: indexes.filter((index) => over(index) === 'native').map((index) => ({ amount: 1000n + BigInt(index) })),
+  }
+}
+
+/** Resolves when all are mined. */
+export async function sendWish({ users, native }: Devnet, source: Source, { wormhole, native: natives }: Wish): Promise<AnySent[]> {
+  if (natives.length > 0 && !native) throw new Error('The devnet was started without a native bridge')
+  const sent = await Promise.all([
+    wormhole.length > 0 ? users[source].send(wormhole) : [],
+    native && natives.length > 0 ? native.users[source].send(natives) : [],
+  ])
+  return sent.flat()
+}
+
+/** The `index`-th Wormhole transfer of a run: every kind in turn, with a fee where one is asked for, to a fresh recipient. */
+function wormholeTransfer(index: number): UserTransfer {
+  const turn = Math.floor(index / 2)
+  const kind = transferKinds[turn % transferKinds.length] ?? 'coin'
+  const withFee = kind.startsWith('token') || Math.floor(turn / transferKinds.length) % 2 === 0
+  // Small and all different, so that no two balances can be mistaken for each other.
+  const amount = 10n ** 16n + BigInt(index) * 10n ** 12n
+  return { kind, amount, ...(withFee && { fee: devnetTokenFeeWei }) }
+}

@@ -1,0 +1,116 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import type { Devnet } from '../devnet/index.ts'
+import { startDevnet } from '../devnet/index.ts'
+import type { PortageProcess } from '../devnet/portage-process.ts'
+import { startPortage } from '../devnet/portage-process.ts'
+import { until } from '../devnet/until.ts'
+import { byBridge, keyOf, type AnySent } from '../devnet/sent.ts'
+import { isSettled, lookAtTransfers } from './follow.ts'
+import type { Seen } from './follow.ts'
+import { sendTransfers } from './load.ts'
+import type { DemoOptions } from './options.ts'
+import { Screen } from './screen.ts'
+import type { Summary } from './summary.ts'
+import { unprovedStreams, watermarks } from './streams.ts'
+import { describe, isClean, summarize } from './summary.ts'
+
+const lookEveryMs = 500
+
+const parts = {
+  wormhole: 'the Wormhole contracts, and a guardian',
+  native: 'a native bridge both ways',
+  both: 'the Wormhole contracts and a native bridge, and a guardian',
+} as const
+
+/** Runs the demo. Returns the exit code. */
+export async function demo(options: DemoOptions): Promise<number> {
+  const say = (line: string) => process.stderr.write(`${line}\n`)
+  const dir = join(process.cwd(), '.portage', 'demo', String(Date.now()))
+  await mkdir(dir, { recursive: true })
+  const { bridge, batch, keys, blockTime, guardians, inMemory } = options
+  let clean = false
+  say(`Starting Temporal and two chains with ${parts[bridge]}…`)
+  const devnet = await startDevnet({
+    ...{ keysPerChain: keys, blockTimeSeconds: blockTime, guardians, inMemory, dir, log: say },
+    ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', batch, auditMinutes: 0.1 },
+  })
+  try {
+    const portage = await startPortage(devnet)
+    say(`Portage runs (log: ${portage.logFile}).`)
+    say(`Temporal Web UI: ${devnet.temporal.uiUrl}/namespaces/default/workflows\n`)
+    const summary = await run(devnet, portage, options)
+    if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)
+    else process.stdout.write(`\n${describe(summary)}\n`)
+    if (options.keep) await stayUp(devnet, portage, say)
+    await portage.stop(15_000)
+    clean = isClean(summary)
+    return clean ? 0 : 1
+  } finally {
+    await devnet.stop()
+    // Logs and database are of use only where something went wrong.
+    if (clean) await rm(dir, { recursive: true, force: true })
+    else say(`Logs: ${dir}`)
+  }
+}
+
+async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions): Promise<Summary> {
+  const connection = await Connection.connect({ address: devnet.temporal.address })
+  const client = new Client({ connection })
+  const screen = new Screen()
+  const rpcBefore = await rpcCalls(portage)
+  const started = Date.now()
+  const sent: AnySent[] = []
+  let sending = true
+  const sends = sendTransfers(devnet, options, (some) => sent.push(...some)).finally(() => (sending = false))
+  let seen: Seen[] = []
+  let progressAt = Date.now()
+  let last = ''
+  for (;;) {
+    seen = await lookAtTransfers(client)
+    screen.draw({ seen, total: options.transfers, sent: sent.length, elapsedMs: Date.now() - started })
+    const now = JSON.stringify([sent.length, seen.map(({ state }) => state)])
+    if (now !== last) progressAt = Date.now()
+    last = now
+    const settled = new Set(seen.filter(isSettled).map(({ key }) => key))
+    if (!sending && sent.every((one) => settled.has(keyOf(one)))) break
+    if (portage.ended) throw new Error(`Portage ${portage.ended}: ${portage.tail()}`)
+    if (Date.now() - progressAt > options.timeout * 1000) break
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs))
+  }
+  const elapsedMs = Date.now() - started
+  await sends
+  const calls = (await rpcCalls(portage)) - rpcBefore
+  const unproved = await untilProved(client, sent)
+  const summary = summarize({
+    ...{ bridge: options.bridge, sent, seen, elapsedMs, unproved, rpcCalls: calls },
+    check: await devnet.check(...byBridge(sent)),
+    streams: await watermarks(client),
+  })
+  await connection.close()
+  return summary
+}
+
+/** The streams follow the deliveries at their own pace. Returns those that have not proved all that was sent in half a minute. */
+async function untilProved(client: Client, sent: readonly AnySent[]): Promise<readonly string[]> {
+  const look = async () => (await unprovedStreams({ client, sent })).length === 0
+  await until(look, { timeoutMs: 30_000, everyMs: 250, what: 'the streams to prove all' }).catch(() => undefined)
+  return unprovedStreams({ client, sent })
+}
+
+async function rpcCalls(portage: PortageProcess): Promise<number> {
+  const text = await (await fetch(`${portage.apiUrl}/metrics`)).text()
+  const values = text.matchAll(/^portage_rpc_calls_total\{.*\} (\d+)/gm)
+  return [...values].reduce((sum, [, value]) => sum + Number(value), 0)
+}
+
+async function stayUp(devnet: Devnet, portage: PortageProcess, say: (line: string) => void): Promise<void> {
+  say(`\nStaying up. Web UI: ${devnet.temporal.uiUrl}/namespaces/default/workflows  API: ${portage.apiUrl}  Ctrl-C ends it.`)
+  const forever = setInterval(() => {}, 60_000)
+  await new Promise<void>((resolve) => {
+    process.once('SIGINT', resolve)
+    process.once('SIGTERM', resolve)
+  })
+  clearInterval(forever)
+}

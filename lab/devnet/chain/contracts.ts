@@ -1,0 +1,101 @@
+import { createRequire } from 'node:module'
+import { concat, getCreateAddress, Interface, Wallet, type InterfaceAbi } from 'ethers'
+import type { AnvilNode } from './anvil.ts'
+import type { DevnetAccount } from './accounts.ts'
+import { until } from '../until.ts'
+
+/** Deployed contracts' ABI and bytecode as the network runs them. */
+export interface Artifact {
+  readonly abi: Interface
+  readonly bytecode: string
+}
+
+const factories = '@certusone/wormhole-sdk/lib/cjs/ethers-contracts/factories'
+const load = createRequire(import.meta.url)
+
+/** Real Wormhole contracts from @certusone/wormhole-sdk, whose entry point does not load: only by deep path. `name` as in Solidity. */
+export function artifact(name: string): Artifact {
+  const module = load(`${factories}/${name}__factory`) as Record<string, { abi: InterfaceAbi; bytecode: string }>
+  const factory = module[`${name}__factory`]
+  if (!factory) throw new Error(`@certusone/wormhole-sdk has no contract ${name}`)
+  return { abi: new Interface(factory.abi), bytecode: factory.bytecode }
+}
+
+/** A mined transaction as the deployment needs it. */
+export interface Mined {
+  readonly transactionHash: string
+  readonly blockNumber: number
+  readonly timestamp: number
+  readonly logs: readonly { readonly address: string; readonly topics: readonly string[]; readonly data: string }[]
+}
+
+interface RawReceipt {
+  transactionHash: string
+  blockNumber: string
+  status: string
+  logs: Mined['logs']
+}
+
+/**
+ * Transactions of one account, prepared one after the other and mined together: addresses and nonces are known beforehand, gas limits are
+ * fixed, so a whole deployment needs two or three blocks and no estimate.
+ */
+export class Script {
+  private readonly anvil: AnvilNode
+  private readonly wallet: Wallet
+  private nonce: number
+  private raw: { readonly what: string; readonly transaction: Promise<string> }[] = []
+
+  private constructor(anvil: AnvilNode, account: DevnetAccount, nonce: number) {
+    this.anvil = anvil
+    this.wallet = new Wallet(account.privateKey)
+    this.nonce = nonce
+  }
+
+  static async of(anvil: AnvilNode, account: DevnetAccount): Promise<Script> {
+    return new Script(anvil, account, Number(await anvil.rpc<string>('eth_getTransactionCount', [account.address, 'latest'])))
+  }
+
+  /** The contract's address, before it is mined. `name` as in Solidity; without an artifact it is Wormhole's. */
+  deploy(name: string, args: readonly unknown[] = [], { abi, bytecode }: Artifact = artifact(name)): string {
+    const to = getCreateAddress({ from: this.wallet.address, nonce: this.nonce }).toLowerCase()
+    this.add(`deploy ${name}`, { data: concat([bytecode, abi.encodeDeploy(args)]), gasLimit: 8_000_000n })
+    return to
+  }
+
+  call(to: string, abi: Interface, method: string, args: readonly unknown[], value = 0n): void {
+    this.add(method, { to, data: abi.encodeFunctionData(method, args), value, gasLimit: 2_000_000n })
+  }
+
+  /** Sends what was prepared and has it mined at once. Throws Error naming the first transaction that reverted. */
+  async mine(): Promise<Mined[]> {
+    const batch = this.raw
+    this.raw = []
+    const hashes = await Promise.all(
+      batch.map(async ({ transaction }) => this.anvil.rpc<string>('eth_sendRawTransaction', [await transaction])),
+    )
+    const receipts = await until(
+      async () => {
+        await this.anvil.rpc('evm_mine')
+        const found = await Promise.all(hashes.map((hash) => this.anvil.rpc<RawReceipt | null>('eth_getTransactionReceipt', [hash])))
+        return found.includes(null) ? undefined : (found as RawReceipt[])
+      },
+      { timeoutMs: 60_000, what: `${batch.length} transactions of the deployment to be mined` },
+    )
+    const reverted = receipts.findIndex((receipt) => receipt.status !== '0x1')
+    if (reverted >= 0) throw new Error(`The devnet transaction "${batch[reverted]?.what}" reverted`)
+    return Promise.all(receipts.map((receipt) => this.mined(receipt)))
+  }
+
+  private async mined(receipt: RawReceipt): Promise<Mined> {
+    const block = await this.anvil.rpc<{ timestamp: string }>('eth_getBlockByNumber', [receipt.blockNumber, false])
+    return { ...receipt, blockNumber: Number(receipt.blockNumber), timestamp: Number(block.timestamp) }
+  }
+
+  private add(what: string, transaction: { to?: string; data: string; value?: bigint; gasLimit: bigint }): void {
+    const nonce = this.nonce++
+    const fees = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+    const signed = this.wallet.signTransaction({ type: 2, chainId: this.anvil.chainId, nonce, ...fees, ...transaction })
+    this.raw.push({ what, transaction: signed })
+  }
+}

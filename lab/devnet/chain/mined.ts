@@ -1,0 +1,14 @@
+import type { AnvilNode } from './anvil.ts'
+import type { Mined } from './contracts.ts'
+import { until } from '../until.ts'
+
+/** A transaction with its block. A fork may have taken it out of one since it was counted: waits until it is in the next. */
+export function minedOf({ rpc }: AnvilNode, txHash: string): Promise<Mined> {
+  const look = async (): Promise<Mined | undefined> => {
+    const receipt = await rpc<{ blockNumber: string; logs: Mined['logs'] } | null>('eth_getTransactionReceipt', [txHash])
+    const block = receipt && (await rpc<{ timestamp: string } | null>('eth_getBlockByNumber', [receipt.blockNumber, false]))
+    if (!receipt || !block) return undefined
+    return { transactionHash: txHash, blockNumber: Number(receipt.blockNumber), timestamp: Number(block.timestamp), logs: receipt.logs }
+  }
+  return until(look, { timeoutMs: 60_000, everyMs: 100, what: `${txHash} to be in a block` })
+}

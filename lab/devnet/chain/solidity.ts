@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Interface, type InterfaceAbi } from 'ethers'
+import type { Artifact } from './contracts.ts'
+
+const load = createRequire(import.meta.url)
+const folder = fileURLToPath(new URL('../../../devnet/contracts/', import.meta.url))
+
+/** The part of solc's standard JSON output that is asked for. */
+interface Output {
+  readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[]
+  readonly contracts?: Readonly<Record<string, Readonly<Record<string, { abi: InterfaceAbi; evm: { bytecode: { object: string } } }>>>>
+}
+
+interface Compiler {
+  compile(input: string, callbacks: { import(path: string): { contents: string } | { error: string } }): string
+  version(): string
+}
+
+let compiled: Promise<ReadonlyMap<string, Artifact>> | undefined
+
+/** A contract of lab/devnet/contracts by its Solidity name. All of them are compiled together, once, and kept beside the packages. */
+export async function compiledArtifact(name: string): Promise<Artifact> {
+  compiled ??= compileAll()
+  const found = (await compiled).get(name)
+  if (!found) throw new Error(`lab/devnet/contracts has no contract ${name}`)
+  return found
+}
+
+async function compileAll(): Promise<ReadonlyMap<string, Artifact>> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sol')).sort()
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+  const sources = Object.fromEntries(names.map((name, index) => [name, { content: texts[index] }]))
+  // cancun: what the oldest networks of interest run, so that the bytecode is good for any of them.
+  const settings = {
+    evmVersion: 'cancun',
+    optimizer: { enabled: true, runs: 200 },
+    outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+  }
+  const input = JSON.stringify({ language: 'Solidity', sources, settings })
+  const { contracts } = JSON.parse(await kept(input)) as Output
+  return new Map(
+    Object.values(contracts ?? {})
+      .flatMap((file) => Object.entries(file))
+      .map(([name, { abi, evm }]) => [name, { abi: new Interface(abi), bytecode: `0x${evm.bytecode.object}` }]),
+  )
+}
+
+/** What the compiler says to this input, from the last time where nothing changed: it takes more than a second. */
+async function kept(input: string): Promise<string> {
+  const solcPackage = load('solc/package.json') as { version: string }
+  const key = createHash('sha256').update(`${solcPackage.version}\n${input}`).digest('hex').slice(0, 32)
+  const file = join(dirname(load.resolve('solc/package.json')), '..', '.cache', 'portage', `${key}.json`)
+  const known = await readFile(file, 'utf8').catch(() => undefined)
+  if (known !== undefined) return known
+  const output = compile(input)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, output)
+  return output
+}
+
+function compile(input: string): string {
+  const solc = load('solc') as Compiler
+  const output = solc.compile(input, { import: readPackage })
+  const problems = (JSON.parse(output) as Output).errors?.filter(({ severity }) => severity === 'error') ?? []
+  if (problems.length > 0) throw new Error(problems.map(({ formattedMessage }) => formattedMessage).join('\n'))
+  return output
+}
+
+function readPackage(path: string): { contents: string } | { error: string } {
+  try {
+    return { contents: load('node:fs').readFileSync(load.resolve(path), 'utf8') as string }
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) }
+  }
+}

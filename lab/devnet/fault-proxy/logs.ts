@@ -1,0 +1,26 @@
+import { keccak256 } from 'ethers'
+import type { RpcCall } from './behind.ts'
+
+interface RawLog {
+  readonly blockHash: string
+  readonly data: string
+}
+
+/** What a node that hides or forks makes of its logs. */
+export function falsified(logs: readonly unknown[], how: 'one-less' | 'forked'): unknown[] {
+  return how === 'one-less' ? logs.slice(1) : logs.map((log) => onAFork(log as RawLog))
+}
+
+/** The log as another branch might have it: of a block that is not in the chain, with one unit more in its first word. */
+function onAFork(log: RawLog): RawLog {
+  const first = log.data.slice(2, 66)
+  const other = (BigInt(`0x${first || '0'}`) + 1n).toString(16).padStart(64, '0')
+  return { ...log, blockHash: keccak256(log.blockHash), data: `0x${other}${log.data.slice(66)}` }
+}
+
+/** Blocks that an eth_getLogs asks for; undefined for one block by its hash, or tags. */
+export function rangeOf({ method, params }: RpcCall): number | undefined {
+  const [filter] = params as readonly ({ fromBlock?: string; toBlock?: string } | undefined)[]
+  if (method !== 'eth_getLogs' || !filter?.fromBlock?.startsWith('0x') || !filter.toBlock?.startsWith('0x')) return undefined
+  return Number(filter.toBlock) - Number(filter.fromBlock) + 1
+}

@@ -1,0 +1,228 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { accountIndex, devnetAccount, devnetGuardians, type DevnetAccount } from './chain/accounts.ts'
+import { startAnvil, type Anvil } from './chain/anvil.ts'
+import { check, type CheckResult } from '../checker/checker.ts'
+import { startFaultProxy, type FaultProxy } from './fault-proxy/proxy.ts'
+import { startGuardian, type Guardian } from './wormhole/guardian.ts'
+import type { NativeBridgeVariant } from './native/native-bridge.ts'
+import type { SentNativeTransfer } from './native/native-users.ts'
+import { startNativeNetwork, type NativeNetwork } from './native/native-network.ts'
+import { relayerConfig, type ConfigInput, type LaneKey } from './relayer-config.ts'
+import { startTemporal, type TemporalOptions, type TemporalServer } from './temporal/temporal.ts'
+import { startUsers, type SentTransfer, type Users } from './wormhole/users.ts'
+import { chainPlan, deployWormhole, type WormholeChain } from './wormhole/wormhole.ts'
+
+export interface DevnetPorts {
+  readonly temporal?: number
+  readonly ui?: number
+  readonly ethereum?: number
+  readonly bsc?: number
+  readonly spy?: number
+  readonly guardianApi?: number
+  /** The relayer's own API, in relayerConfig(). */
+  readonly api?: number
+}
+
+export interface DevnetOptions {
+  /** Seconds between blocks of both chains, or of each. Default 1. */
+  readonly blockTimeSeconds?: number | { readonly ethereum: number; readonly bsc: number }
+  /** `finalized` lags the head of both chains, or of each, by twice as many blocks. Default 1. */
+  readonly slotsInAnEpoch?: number | { readonly ethereum: number; readonly bsc: number }
+  /** 1 (default) or 19. */
+  readonly guardians?: number
+  /** What the token bridges ask the guardians to wait for: 1 finalized (default), 201 safe, 200 instant. */
+  readonly consistencyLevel?: number
+  /** Nodes per chain in relayerConfig(): fault proxies in front of the one anvil. Default: none, the relayer talks to anvil itself. */
+  readonly nodesPerChain?: number
+  /** Lanes per chain. Default 1. */
+  readonly keysPerChain?: number
+  /** Most nonces in flight per lane in relayerConfig(). Default 64. */
+  readonly window?: number
+  /** Has relayerConfig() Wormhole's token bridge? Its contracts, guardian and users are there in any case. Default true. */
+  readonly wormhole?: boolean
+  /** The native bridge both ways, in this variant. Default: none. */
+  readonly native?: NativeBridgeVariant | false
+  /** Most completions of the native bridge in one transaction, in relayerConfig(). Default: one each. */
+  readonly batch?: number | undefined
+  /** Most open transfers of each direction of the native bridge, in relayerConfig(). Default: the config's. */
+  readonly maxOpen?: number | undefined
+  /** How often streams are audited, in relayerConfig(). Default: 0.1 with a native bridge, else the config's. */
+  readonly auditMinutes?: number
+  /** How often transfers are audited, in relayerConfig(). Default: the config's. */
+  readonly transferAuditMinutes?: number | undefined
+  /** Temporal forgets everything at its end. Default false. */
+  readonly inMemory?: boolean
+  /** Where Temporal's database and the logs go. Default: a temporary directory, which `stop()` removes. */
+  readonly dir?: string
+  /** Temporal's Web UI. Default true. */
+  readonly ui?: boolean
+  /** Fixed ports where wanted; default: free ones. */
+  readonly ports?: DevnetPorts
+  /** A running Temporal to use instead of an own one; it is not stopped by `stop()`. */
+  readonly temporal?: TemporalServer
+  readonly temporalOptions?: Pick<TemporalOptions, 'dynamicConfig' | 'sqlitePragmas'>
+  readonly log?: (line: string) => void
+}
+
+export interface Devnet {
+  readonly temporal: TemporalServer
+  readonly chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain }
+  /** The fault proxies that relayerConfig() names as nodes; none by default. The checker, users and guardian talk to anvil itself. */
+  readonly nodes: { readonly ethereum: readonly FaultProxy[]; readonly bsc: readonly FaultProxy[] }
+  readonly guardian: Guardian
+  /** Users by their source chain; they send to the other one. */
+  readonly users: { readonly ethereum: Users; readonly bsc: Users }
+  /** The native bridge, if the option asked for it. */
+  readonly native: NativeNetwork | undefined
+  /** The DEVNET keys of the lanes, of both chains. */
+  readonly lanes: readonly LaneKey[]
+  /** The environment that relayerConfig() wants: PORTAGE_DEVNET_KEY_<n> → DEVNET private key. */
+  readonly env: Readonly<Record<string, string>>
+  /** Someone else on each chain, with funds: may redeem before us. */
+  readonly outsiders: { readonly ethereum: DevnetAccount; readonly bsc: DevnetAccount }
+  readonly dir: string
+  relayerConfig(): ConfigInput
+  /** The independent judge over transfers of this devnet, of both bridges, and all its lanes. */
+  check(transfers: readonly SentTransfer[], natives?: readonly SentNativeTransfer[]): Promise<CheckResult>
+  stop(): Promise<void>
+}
+
+/** Wormhole's devnet uses 1337 and 1397 for these two. */
+const networks = { ethereum: { networkId: 1337, wormholeChainId: 2 }, bsc: { networkId: 1397, wormholeChainId: 4 } } as const
+type ChainKey = keyof typeof networks
+
+/**
+ * Starts everything at once: Temporal, both chains, then contracts, guardian and users. What was started is stopped again if a part fails.
+ * Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE.
+ */
+export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
+  const log = options.log ?? (() => {})
+  const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'portage-devnet-')))
+  await mkdir(dir, { recursive: true })
+  // The chains are new, so an old database would tell of blocks that do not exist.
+  if (!options.temporal) for (const suffix of ['', '-wal', '-shm']) await rm(join(dir, `temporal.db${suffix}`), { force: true })
+  const stops: (() => Promise<unknown>)[] = options.dir === undefined ? [() => rm(dir, { recursive: true, force: true })] : []
+  const stop = async () => {
+    // In reverse: what was started last may need what was started first. A second call finds nothing left.
+    for (const end of stops.splice(0).reverse()) await end()
+  }
+  const keep = async <T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> => {
+    const started = await starting
+    stops.push(() => started.stop())
+    return started
+  }
+  try {
+    // All three settle before anything else, so that none is still starting when a failure stops the others.
+    const [server, ethereumStart, bscStart] = await Promise.allSettled([
+      options.temporal ?? keep(startTemporal(temporalOptions(options, dir, log))),
+      keep(anvil('ethereum', options, dir)),
+      keep(anvil('bsc', options, dir)),
+    ])
+    const [temporal, ethereumNode, bscNode] = [valueOf(server), valueOf(ethereumStart), valueOf(bscStart)]
+    const guardians = devnetGuardians(options.guardians ?? 1)
+    log(`Deploying the contracts on both chains (${guardians.length} guardian${guardians.length === 1 ? '' : 's'})…`)
+    const plans = [plan('ethereum', ethereumNode, 0), plan('bsc', bscNode, 1)] as const
+    const [ethereum, bsc] = await deployWormhole(plans, { guardians, consistencyLevel: options.consistencyLevel })
+    const proxies = (node: Anvil) => Promise.all(Array.from({ length: options.nodesPerChain ?? 0 }, () => keep(startFaultProxy(node.url))))
+    const nodes = { ethereum: await proxies(ethereumNode), bsc: await proxies(bscNode) }
+    const guardian = await keep(
+      startGuardian([ethereum, bsc], { guardians, spyPort: options.ports?.spy, apiPort: options.ports?.guardianApi, log }),
+    )
+    const lanes = laneKeys(options.keysPerChain ?? 1)
+    const chains = { ethereum, bsc }
+    const { native: variant = false, batch, maxOpen } = options
+    const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
+    const auditMinutes = options.auditMinutes ?? (native && 0.1)
+    return {
+      temporal,
+      chains,
+      nodes,
+      guardian,
+      users: { ethereum: startUsers(ethereum, bsc), bsc: startUsers(bsc, ethereum) },
+      native,
+      lanes,
+      env: Object.fromEntries(lanes.map(({ variable, privateKey }) => [variable, privateKey])),
+      outsiders: { ethereum: devnetAccount(accountIndex.outsider), bsc: devnetAccount(accountIndex.outsider + 1) },
+      dir,
+      relayerConfig: () =>
+        relayerConfig({
+          chains: [ethereum, bsc],
+          nodes,
+          lanes,
+          temporalAddress: temporal.address,
+          spyAddress: guardian.spy.address,
+          guardianApi: guardian.apiUrl,
+          wormholescanApi: guardian.wormholescan.url,
+          window: options.window,
+          apiPort: options.ports?.api,
+          wormhole: options.wormhole,
+          nativeRoutes: native?.routes,
+          auditMinutes,
+          transferAuditMinutes: options.transferAuditMinutes,
+          // Absolute: a config in a file means a path that is relative to that file.
+          checkpoints: resolve(dir, 'checkpoints'),
+        }),
+      check: (transfers, natives = []) =>
+        check({
+          ...{ transfers, chains: places(chains), lanes: addresses(lanes) },
+          native: native && { transfers: natives, ends: native.ends },
+        }),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function temporalOptions(options: DevnetOptions, dir: string, log: (line: string) => void): TemporalOptions {
+  const { inMemory = false, ui = true, ports } = options
+  return { ...options.temporalOptions, dir, inMemory, headless: !ui, port: ports?.temporal, uiPort: ports?.ui, log }
+}
+
+function anvil(name: ChainKey, options: DevnetOptions, dir: string): Promise<Anvil> {
+  const { blockTimeSeconds = 1, slotsInAnEpoch, ports } = options
+  const blockTime = typeof blockTimeSeconds === 'number' ? blockTimeSeconds : blockTimeSeconds[name]
+  const slots = typeof slotsInAnEpoch === 'object' ? slotsInAnEpoch[name] : slotsInAnEpoch
+  const accounts = accountIndex.lane + 2 * (options.keysPerChain ?? 1)
+  const chainId = networks[name].networkId
+  return startAnvil({
+    chainId,
+    blockTimeSeconds: blockTime,
+    slotsInAnEpoch: slots,
+    port: ports?.[name],
+    accounts,
+    logFile: join(dir, `${name}.log`),
+  })
+}
+
+function plan(name: ChainKey, node: Anvil, position: number) {
+  return chainPlan(name, networks[name].wormholeChainId, node, position)
+}
+
+/** Different keys on each chain, so that a mix-up of chains can't go unnoticed. */
+function laneKeys(perChain: number): LaneKey[] {
+  return (['ethereum', 'bsc'] as const).flatMap((chain, position) =>
+    Array.from({ length: perChain }, (_, index) => {
+      const number = position * perChain + index
+      return { ...devnetAccount(accountIndex.lane + number), chain, variable: `PORTAGE_DEVNET_KEY_${number + 1}` }
+    }),
+  )
+}
+
+function places(chains: Devnet['chains']): Record<string, { url: string; tokenBridge: string }> {
+  return Object.fromEntries(Object.values(chains).map(({ name, anvil: { url }, tokenBridge }) => [name, { url, tokenBridge }]))
+}
+
+function addresses(lanes: readonly LaneKey[]): Record<string, string[]> {
+  const byChain: Record<string, string[]> = {}
+  for (const { chain, address } of lanes) (byChain[chain] ??= []).push(address)
+  return byChain
+}
+
+function valueOf<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === 'rejected') throw result.reason
+  return result.value
+}

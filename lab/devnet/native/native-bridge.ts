@@ -1,0 +1,106 @@
+import { concat, dataSlice, id as keccakText, MaxUint256, zeroPadValue, type Interface } from 'ethers'
+import type { DevnetAccount } from '../chain/accounts.ts'
+import type { Anvil } from '../chain/anvil.ts'
+import { Script, type Mined } from '../chain/contracts.ts'
+import { compiledArtifact } from '../chain/solidity.ts'
+
+/** `strict`: with the two defects of the contract that was deployed; `fixed`: as it was meant (lab/devnet/contracts). */
+export type NativeBridgeVariant = 'strict' | 'fixed'
+
+/** Where a native bridge is to be deployed. */
+export interface NativeBridgePlan {
+  readonly name: string
+  readonly anvil: Anvil
+  /** Deploys, and has the admin's and the maintainer's roles. */
+  readonly deployer: DevnetAccount
+  /** Owns tokens, which the bridge may spend. */
+  readonly user: DevnetAccount
+  /** Who may complete: the lanes of the chain. At least one. */
+  readonly relayers: readonly string[]
+}
+
+/** One end of the native bridge. Addresses lower-case 0x. */
+export interface NativeBridgeEnd extends NativeBridgePlan {
+  readonly bridge: string
+  readonly token: string
+  /** Its balance, divided by 4, is what a day lets in. */
+  readonly insuranceFund: string
+}
+
+/** A transfer as the source chain's contract recorded it. */
+export interface InitiatedTransfer {
+  readonly id: string
+  readonly nonce: bigint
+  /** Lower-case 0x address on the source chain. */
+  readonly initiator: string
+  /** 32 bytes: an address of the target chain in the last 20. */
+  readonly recipient: string
+  readonly amount: bigint
+  /** Height of its block on the source chain. */
+  readonly height: number
+}
+
+/** The five arguments of completeBridgeTransfer, in order. */
+export type Completion = readonly [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
+
+/** Tokens (8 decimals) of the user, of the pool that completions are paid from, and of the fund. */
+const supply = 10n ** 17n
+
+const relayerRole = keccakText('RELAYER_ROLE')
+
+const bridgeArtifacts = { strict: 'StrictNativeBridge', fixed: 'FixedNativeBridge' } as const
+
+export async function nativeBridgeAbi(variant: NativeBridgeVariant = 'fixed'): Promise<Interface> {
+  return (await compiledArtifact(bridgeArtifacts[variant])).abi
+}
+
+/** Deploys one end: token, bridge, roles, pool and fund. Throws Error naming a transaction that reverted. */
+export async function deployNativeBridge(plan: NativeBridgePlan, variant: NativeBridgeVariant): Promise<NativeBridgeEnd> {
+  const { anvil, deployer, user, relayers } = plan
+  const [bridgeCode, tokenCode] = await Promise.all([compiledArtifact(bridgeArtifacts[variant]), compiledArtifact('BridgeToken')])
+  const script = await Script.of(anvil, deployer)
+  const token = script.deploy('BridgeToken', [], tokenCode)
+  const bridge = script.deploy(bridgeArtifacts[variant], [], bridgeCode)
+  // Nobody has the key of the fund: it only has a balance.
+  const insuranceFund = `0x${'f0'.repeat(20)}`
+  const [first, ...others] = relayers
+  script.call(bridge, bridgeCode.abi, 'initialize', [token, deployer.address, first, deployer.address, insuranceFund])
+  for (const relayer of others) script.call(bridge, bridgeCode.abi, 'grantRole', [relayerRole, relayer])
+  for (const owner of [user.address, bridge, insuranceFund]) script.call(token, tokenCode.abi, 'mint', [owner, supply])
+  await script.mine()
+  const approval = await Script.of(anvil, user)
+  approval.call(token, tokenCode.abi, 'approve', [bridge, MaxUint256])
+  await approval.mine()
+  return { ...plan, bridge, token, insuranceFund }
+}
+
+/** Users' transfers from this end, mined together; `to` are addresses of the other chain. */
+export async function initiate(
+  { anvil, user, bridge }: NativeBridgeEnd,
+  transfers: readonly { readonly to: string; readonly amount: bigint }[],
+): Promise<InitiatedTransfer[]> {
+  const abi = await nativeBridgeAbi()
+  const script = await Script.of(anvil, user)
+  for (const { to, amount } of transfers) script.call(bridge, abi, 'initiateBridgeTransfer', [zeroPadValue(to, 32), amount])
+  return (await script.mine()).flatMap((transaction) => initiatedIn(transaction, bridge, abi))
+}
+
+/** The transfers that a transaction started. */
+export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: Interface): InitiatedTransfer[] {
+  return logs
+    .filter((log) => log.address.toLowerCase() === bridge)
+    .map((log) => abi.parseLog(log))
+    .flatMap((event) => {
+      if (event?.name !== 'BridgeTransferInitiated') return []
+      const [id, initiator, recipient, amount, nonce] = event.args as unknown as [string, string, string, bigint, bigint]
+      return [{ id, nonce, initiator: initiator.toLowerCase(), recipient, amount, height: blockNumber }]
+    })
+}
+
+/**
+ * What the target's contract has to be told. It hashes 32 bytes of initiator and 20 of recipient where the source hashed 20 and 32: the same
+ * bytes, cut elsewhere. So the initiator arrives with zeros on its right.
+ */
+export function completionOf({ id, initiator, recipient, amount, nonce }: InitiatedTransfer): Completion {
+  return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12, 32), amount, nonce]
+}

@@ -1,0 +1,66 @@
+import { accountIndex, devnetAccount } from '../chain/accounts.ts'
+import { deployNativeBridge, type NativeBridgeEnd, type NativeBridgeVariant } from './native-bridge.ts'
+import { startNativeUsers, type NativeUsers } from './native-users.ts'
+import type { LaneKey, NativeRouteInput } from '../relayer-config.ts'
+import type { WormholeChain } from '../wormhole/wormhole.ts'
+
+/** The native bridge both ways between the two chains of a devnet. */
+export interface NativeNetwork {
+  readonly variant: NativeBridgeVariant
+  readonly ends: { readonly ethereum: NativeBridgeEnd; readonly bsc: NativeBridgeEnd }
+  /** Users by their source chain; they send to the other one. Their account is theirs alone. */
+  readonly users: { readonly ethereum: NativeUsers; readonly bsc: NativeUsers }
+  /** The routes of the config, both ways. */
+  readonly routes: readonly NativeRouteInput[]
+}
+
+export interface NativeNetworkOptions {
+  readonly variant: NativeBridgeVariant
+  readonly lanes: readonly LaneKey[]
+  /** Most completions in one transaction; absent: one each. */
+  readonly batch?: number | undefined
+  /** Most open transfers per direction; absent: the config's default. */
+  readonly maxOpen?: number | undefined
+}
+
+/**
+ * Deploys both ends, with the chains' lanes as relayers. The fund lets 2.5 × 10^16 units in per day and the user owns 10^17: no run comes near
+ * it with amounts below 10^12.
+ */
+export async function startNativeNetwork(
+  chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
+  options: NativeNetworkOptions,
+): Promise<NativeNetwork> {
+  const { variant, lanes, batch, maxOpen } = options
+  const [ethereum, bsc] = await Promise.all([deploy(chains.ethereum, 0, variant, lanes), deploy(chains.bsc, 1, variant, lanes)])
+  const route = (source: Deployed, target: Deployed): NativeRouteInput => ({
+    ...{ source: source.end.name, target: target.end.name },
+    ...{ sourceContract: source.end.bridge, targetContract: target.end.bridge, startBlock: source.startBlock },
+    ...(batch !== undefined && { batch }),
+    ...(maxOpen !== undefined && { maxOpen }),
+  })
+  return {
+    variant,
+    ends: { ethereum: ethereum.end, bsc: bsc.end },
+    users: { ethereum: startNativeUsers(ethereum.end, bsc.end), bsc: startNativeUsers(bsc.end, ethereum.end) },
+    routes: [route(ethereum, bsc), route(bsc, ethereum)],
+  }
+}
+
+interface Deployed {
+  readonly end: NativeBridgeEnd
+  readonly startBlock: number
+}
+
+async function deploy(
+  { name, anvil }: WormholeChain,
+  position: number,
+  variant: NativeBridgeVariant,
+  lanes: readonly LaneKey[],
+): Promise<Deployed> {
+  const account = (base: number) => devnetAccount(base + position)
+  const accounts = { deployer: account(accountIndex.nativeDeployer), user: account(accountIndex.nativeUser) }
+  const relayers = lanes.filter((lane) => lane.chain === name).map(({ address }) => address)
+  const startBlock = Number(await anvil.rpc<string>('eth_blockNumber'))
+  return { end: await deployNativeBridge({ name, anvil, ...accounts, relayers }, variant), startBlock }
+}

@@ -1,0 +1,60 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
+import type { Role } from '../../workers/roles.ts'
+import type { Child } from './child.ts'
+import { startChild } from './child.ts'
+import type { Devnet } from './index.ts'
+import { freePort } from './ports.ts'
+import type { ConfigInput } from './relayer-config.ts'
+import { until } from './until.ts'
+
+const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
+
+/** A Portage process, as an operator would run it: `portage run`. */
+export interface PortageProcess extends Child {
+  readonly apiUrl: string
+  readonly configPath: string
+  readonly logFile: string
+}
+
+export interface PortageOptions {
+  readonly role?: Role
+  /** More arguments of `portage run`: --chain, --lane. */
+  readonly args?: readonly string[]
+  readonly env?: NodeJS.ProcessEnv
+  /** Changes the config before it is written. */
+  readonly configure?: (config: ConfigInput) => ConfigInput
+  /** Distinguishes several processes of one devnet in file names. */
+  readonly name?: string
+}
+
+/** Writes the devnet's config and starts a process with it; resolves when it is ready to work. Throws Error with its last lines if it ends. */
+export async function startPortage(devnet: Devnet, options: PortageOptions = {}): Promise<PortageProcess> {
+  const { role = 'all', name = 'portage', args = [] } = options
+  const port = await freePort()
+  const configPath = join(devnet.dir, `${name}.yaml`)
+  const logFile = join(devnet.dir, `${name}.log`)
+  const config = { ...devnet.relayerConfig(), api: { port, requestsPerMinute: 1_000_000 } }
+  await writeFile(configPath, stringify(options.configure?.(config) ?? config))
+  // A process of the same name may have written before.
+  const written = await stat(logFile).then(
+    ({ size }) => size,
+    () => 0,
+  )
+  const child = await startChild(process.execPath, [launcher, '--config', configPath, 'run', '--role', role, ...args], {
+    logFile,
+    env: { ...process.env, ...devnet.env, ...options.env },
+  })
+  const apiUrl = `http://127.0.0.1:${port}`
+  const says = () => readFile(logFile).then((log) => log.subarray(written).includes('"message":"running"'))
+  const ready = role === 'all' || role === 'api' ? () => fetch(`${apiUrl}/ready`).then(({ ok }) => ok) : says
+  await until(ready, {
+    timeoutMs: 60_000,
+    everyMs: 50,
+    what: 'Portage to be ready',
+    giveUp: () => child.ended && `${child.ended}: ${child.tail()}`,
+  })
+  return Object.assign(Object.create(child) as Child, { apiUrl, configPath, logFile })
+}

@@ -1,0 +1,75 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { RelayerError } from '../../domain/errors.ts'
+import { attachAnvil } from './chain/anvil.ts'
+import type { Devnet } from './index.ts'
+import type { NativeSide } from './native/native-users.ts'
+import type { UserSide } from './wormhole/users.ts'
+
+/** Where `npm run devnet` keeps what other commands need. */
+export const devnetDir = join('.portage', 'devnet')
+
+/** The files of a running devnet, paths relative to the working directory. */
+export interface DevnetFiles {
+  readonly config: string
+  /** Shell assignments: PORTAGE_CONFIG and the lanes' DEVNET keys. */
+  readonly env: string
+  /** Chains with their contracts, for `lab/devnet/send.ts` and `lab/devnet/native/native-owner.ts`. */
+  readonly chains: string
+}
+
+/** A chain in the file. */
+type PublishedSide = Omit<UserSide, 'anvil'> & {
+  readonly url: string
+  readonly chainId: number
+  readonly native?: Omit<NativeSide, 'name' | 'anvil'>
+}
+
+/** Writes the config of a relayer, the environment that it wants, and the chains. The environment file is readable by its owner only. */
+export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<DevnetFiles> {
+  await mkdir(dir, { recursive: true })
+  const files = { config: join(dir, 'portage.yaml'), env: join(dir, 'env'), chains: join(dir, 'chains.json') }
+  const note = '# Written by `npm run devnet`: a relayer that serves this devnet. Its keys are DEVNET keys, which everyone knows.\n'
+  await writeFile(files.config, note + stringify(devnet.relayerConfig(), { aliasDuplicateObjects: false }))
+  const variables = Object.entries(devnet.env).map(([name, value]) => `${name}=${value}`)
+  await writeFile(
+    files.env,
+    ['# DEVNET keys: never fund them on a real network.', `PORTAGE_CONFIG=${files.config}`, ...variables, ''].join('\n'),
+  )
+  await chmod(files.env, 0o600)
+  const sides = Object.values(devnet.chains).map((chain): PublishedSide => {
+    const end = devnet.native?.ends[chain.name as 'ethereum' | 'bsc']
+    const native = end && { user: end.user, deployer: end.deployer, bridge: end.bridge, token: end.token, insuranceFund: end.insuranceFund }
+    const { anvil, name, wormholeChainId, user, core, tokenBridge, weth, token, wrappedWeth, wrappedToken } = chain
+    return {
+      url: anvil.url,
+      chainId: anvil.chainId,
+      name,
+      wormholeChainId,
+      user,
+      core,
+      tokenBridge,
+      weth,
+      token,
+      wrappedWeth,
+      wrappedToken,
+      ...(native && { native }),
+    }
+  })
+  await writeFile(files.chains, JSON.stringify(sides, null, 2))
+  return files
+}
+
+/** The chains of a devnet that runs in another process. Throws SETUP_INCOMPLETE if none was started here. */
+export async function readDevnetChains(dir: string = devnetDir): Promise<(UserSide & { readonly native?: NativeSide })[]> {
+  try {
+    const sides = JSON.parse(await readFile(join(dir, 'chains.json'), 'utf8')) as PublishedSide[]
+    return sides.map(({ url, chainId, native, ...side }) => {
+      const anvil = attachAnvil(url, chainId)
+      return { ...side, anvil, ...(native && { native: { ...native, name: side.name, anvil } }) }
+    })
+  } catch (cause) {
+    throw new RelayerError('SETUP_INCOMPLETE', { detail: `No devnet was started in ${dir}: start one with npm run devnet.`, cause })
+  }
+}

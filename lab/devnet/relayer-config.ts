@@ -1,0 +1,102 @@
+import type { z } from 'zod'
+import type { configSchema } from '../../config/schema.ts'
+import type { DevnetAccount } from './chain/accounts.ts'
+import { toUniversal } from './wormhole/vaa.ts'
+import type { WormholeChain } from './wormhole/wormhole.ts'
+
+/** A config before its defaults, as a person would write it. */
+export type ConfigInput = z.input<typeof configSchema>
+
+/** One direction of the native bridge. */
+export type NativeRouteInput = NonNullable<ConfigInput['bridges']['native-bridge']>['routes'][number]
+
+/** One key of one chain. */
+export interface LaneKey extends DevnetAccount {
+  readonly chain: string
+  /** The environment variable that carries the key: PORTAGE_DEVNET_KEY_<n>. */
+  readonly variable: string
+}
+
+export interface RelayerConfigInput {
+  readonly chains: readonly WormholeChain[]
+  /** By chain name, instead of the chain's anvil. */
+  readonly nodes?: Readonly<Record<string, readonly { readonly url: string }[]>>
+  readonly lanes: readonly LaneKey[]
+  readonly temporalAddress: string
+  readonly spyAddress: string
+  readonly guardianApi: string
+  readonly wormholescanApi: string
+  /** Nonces in flight per lane. Default 64: what a devnet's pool takes without complaint. */
+  readonly window?: number
+  readonly apiPort?: number
+  /** Wormhole's token bridge. Default true. */
+  readonly wormhole?: boolean | undefined
+  /** The native bridge's directions; absent: none. */
+  readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
+  /** How often streams are audited. Default: the config's. */
+  readonly auditMinutes?: number | undefined
+  /** How often transfers are audited. Default: the config's. */
+  readonly transferAuditMinutes?: number | undefined
+  /** The folder for streams' checkpoints; absent: none are kept. */
+  readonly checkpoints?: string | undefined
+}
+
+/**
+ * The least fee of each token on each target, in the VAA's 8 decimals: nothing for coins, 0.0001 for the ERC20s. So a user's token transfer
+ * without a fee is declined (FEE_TOO_LOW), and one of coins is delivered.
+ */
+export const devnetTokenFee = 10_000n
+/** The same in wei of 18 decimals, as users give it. */
+export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
+
+/** The config of a relayer that serves this devnet; it passes config/schema.ts. */
+export function relayerConfig(input: RelayerConfigInput): ConfigInput {
+  const { chains, lanes, window = 64, apiPort, wormhole = true, nativeRoutes, auditMinutes, transferAuditMinutes, checkpoints } = input
+  const fees = Object.fromEntries(
+    chains.flatMap((chain) => [
+      [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
+      [`${chain.wormholeChainId}/${toUniversal(chain.token)}`, String(devnetTokenFee)],
+    ]),
+  )
+  const nodesOf = (name: string, url: string) => {
+    const named = input.nodes?.[name] ?? []
+    return named.length > 0 ? named.map((node) => ({ url: node.url })) : [{ url }]
+  }
+  return {
+    temporal: { address: input.temporalAddress, namespace: 'default' },
+    chains: Object.fromEntries(
+      chains.map(({ name, wormholeChainId, anvil, core, tokenBridge }) => [
+        name,
+        {
+          family: 'evm' as const,
+          networkId: anvil.chainId,
+          wormholeChainId,
+          nodes: nodesOf(name, anvil.url),
+          finality: { kind: 'tag' as const },
+          blockTimeMs: Math.max(50, Math.round(anvil.blockTimeSeconds * 1000)),
+          contracts: { core, tokenBridge },
+          lanes: lanes
+            .filter((lane) => lane.chain === name)
+            .map(({ address, variable }) => ({ address, window, signer: { kind: 'environment' as const, variable } })),
+        },
+      ]),
+    ),
+    bridges: {
+      ...(wormhole && {
+        'wormhole-token-bridge': {
+          spy: { address: input.spyAddress },
+          guardianApis: [input.guardianApi],
+          wormholescanApis: [input.wormholescanApi],
+          minimumFees: Object.fromEntries(chains.map(({ name }) => [name, fees])),
+        },
+      }),
+      ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
+    },
+    ...(transferAuditMinutes !== undefined && { audit: { everyMinutes: transferAuditMinutes } }),
+    streams: {
+      ...(auditMinutes !== undefined && { auditMinutes }),
+      ...(checkpoints !== undefined && { checkpoints: { kind: 'directory' as const, path: checkpoints } }),
+    },
+    ...(apiPort === undefined ? {} : { api: { port: apiPort } }),
+  }
+}

@@ -1,0 +1,81 @@
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { parseEther, parseUnits } from 'ethers'
+import { startNativeUsers, type SentNativeTransfer } from './native/native-users.ts'
+import { readDevnetChains } from './published-files.ts'
+import { devnetTokenFeeWei } from './relayer-config.ts'
+import { startUsers, transferKinds, type SentTransfer, type TransferKind } from './wormhole/users.ts'
+
+const help = `Usage: npx tsx lab/devnet/send.ts [options]
+
+Sends users' transfers on the devnet that \`npm run devnet\` keeps up, and prints each as chain/emitter/sequence, or as chain/nonce.
+
+  --from <chain>     ethereum, bsc or both (default both)
+  --kind <kind>      ${transferKinds.join(', ')}, all of these (default), or native: of the native bridge's token
+  --count <n>        that many of each (default 1)
+  --amount <coins>   default 1; of the native bridge's token with 8 decimals
+  --no-fee           without a fee for the relayer; the devnet's config declines tokens without one
+  --help             this text
+`
+
+/** Reads its options, sends, prints. Returns the exit code. */
+async function send(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      from: { type: 'string', default: 'both' },
+      kind: { type: 'string', default: 'all' },
+      count: { type: 'string', default: '1' },
+      amount: { type: 'string', default: '1' },
+      'no-fee': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const native = values.kind === 'native'
+  const kinds = values.kind === 'all' ? transferKinds : transferKinds.filter((kind) => kind === values.kind)
+  const [ethereum, bsc] = values.help ? [] : await readDevnetChains()
+  if (values.help || !ethereum || !bsc) {
+    process.stdout.write(help)
+    return 0
+  }
+  const ways = [[ethereum, bsc] as const, [bsc, ethereum] as const].filter(
+    ([source]) => values.from === 'both' || source.name === values.from,
+  )
+  const count = /^[1-9]\d{0,4}$/.test(values.count) ? Number(values.count) : 0
+  if ((kinds.length === 0 && !native) || ways.length === 0 || count === 0) {
+    process.stderr.write(`An option has no such value.\n\n${help}`)
+    return 2
+  }
+  if (native) {
+    const amount = parseUnits(values.amount, 8)
+    const ends = ways.flatMap(([{ native: source }, { native: target }]) => (source && target ? [[source, target] as const] : []))
+    if (ends.length === 0) throw new Error('This devnet has no native bridge')
+    const sent = await Promise.all(
+      ends.map(([source, target]) => startNativeUsers(source, target).send(Array.from({ length: count }, () => ({ amount })))),
+    )
+    process.stdout.write(sent.flat().map(nativeLine).join(''))
+    return 0
+  }
+  const amount = parseEther(values.amount)
+  const transfers = kinds.flatMap((kind: TransferKind) =>
+    Array.from({ length: count }, () => ({ kind, amount, fee: values['no-fee'] ? 0n : devnetTokenFeeWei })),
+  )
+  const sent = await Promise.all(ways.map(([source, target]) => startUsers(source, target).send(transfers)))
+  process.stdout.write(sent.flat().map(line).join(''))
+  return 0
+}
+
+function line(sent: SentTransfer): string {
+  return `${sent.emitterChain}/${sent.emitter}/${sent.sequence}  ${sent.source} → ${sent.target}  ${sent.kind}  to ${sent.recipient}\n`
+}
+
+function nativeLine({ source, target, nonce, recipient }: SentNativeTransfer): string {
+  return `${source}/${nonce}  ${source} → ${target}  native  to ${recipient}\n`
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  process.exitCode = await send(process.argv.slice(2)).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    return 1
+  })
+}

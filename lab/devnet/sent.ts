@@ -1,0 +1,25 @@
+import { transferId } from '../../temporal/contracts/names.ts'
+import type { SentNativeTransfer } from './native/native-users.ts'
+import type { SentTransfer } from './wormhole/users.ts'
+
+/** A users' transfer over either bridge. */
+export type AnySent = SentTransfer | SentNativeTransfer
+
+export function isNative(sent: AnySent): sent is SentNativeTransfer {
+  return 'nonce' in sent
+}
+
+/** Those of each bridge, as the judge takes them. */
+export function byBridge(sent: readonly AnySent[]): [wormhole: SentTransfer[], native: SentNativeTransfer[]] {
+  return [sent.filter((one): one is SentTransfer => !isNative(one)), sent.filter(isNative)]
+}
+
+/** `source:emitter:sequence`: what a transfer's workflow id has in the middle. */
+export function keyOf(sent: AnySent): string {
+  return `${sent.source}:${sent.emitter}:${isNative(sent) ? sent.nonce : sent.sequence}`
+}
+
+/** The id of a native transfer's workflow. */
+export function nativeTransferId({ source: sourceChain, emitter, nonce, id }: SentNativeTransfer): string {
+  return transferId({ bridge: 'native-bridge', sourceChain, emitter, sequence: String(nonce), digest: id })
+}

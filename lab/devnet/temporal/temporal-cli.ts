@@ -1,0 +1,154 @@
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { RelayerError } from '../../../domain/errors.ts'
+import { run } from '../run.ts'
+
+/** Where a Temporal CLI came from. */
+export type CliOrigin = 'TEMPORAL_CLI' | 'PATH' | 'cache' | 'sdk-download' | 'go-install'
+
+export interface TemporalCli {
+  readonly path: string
+  readonly origin: CliOrigin
+  /** What `temporal --version` says. */
+  readonly version: string
+}
+
+export interface FindOptions {
+  /** One line of progress. Default: standard error. */
+  readonly log?: (line: string) => void
+  readonly env?: NodeJS.ProcessEnv
+  /** Where a downloaded or built CLI is kept. Default: XDG_CACHE_HOME or ~/.cache, portage/bin. */
+  readonly cacheDir?: string
+  /** How long the SDK's download may take, ms. Default 60,000. */
+  readonly downloadTimeoutMs?: number
+}
+
+/** The newest version that `go install` accepts: later ones carry a replace directive, which it refuses. */
+const goModule = 'github.com/temporalio/cli/cmd/temporal@v1.5.1'
+const program = process.platform === 'win32' ? 'temporal.exe' : 'temporal'
+
+/**
+ * Finds the Temporal CLI: TEMPORAL_CLI, PATH, what an earlier run kept, the SDK's own download, a build by `go install`. The last two keep
+ * their binary for the next time. Throws SETUP_INCOMPLETE, which tells why each way failed.
+ */
+export async function findTemporalCli(options: FindOptions = {}): Promise<TemporalCli> {
+  const env = options.env ?? process.env
+  const log = options.log ?? ((line) => process.stderr.write(`${line}\n`))
+  const cacheDir = options.cacheDir ?? join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
+  const tried: string[] = []
+  // A path that somebody set on purpose is never silently replaced by another.
+  if (env.TEMPORAL_CLI) {
+    const found = await probe(env.TEMPORAL_CLI, 'TEMPORAL_CLI', tried)
+    if (found) return announce(found, log)
+    throw incomplete(tried)
+  }
+  const known: [string, CliOrigin][] = [
+    ...(env.PATH ?? '')
+      .split(delimiter)
+      .filter(Boolean)
+      .map((dir): [string, CliOrigin] => [join(dir, program), 'PATH']),
+    [join(cacheDir, program), 'cache'],
+  ]
+  for (const [path, origin] of known) {
+    const found = existsSync(path) ? await probe(path, origin, tried) : undefined
+    if (found) return announce(found, log)
+  }
+  tried.push('no `temporal` on PATH')
+  await mkdir(cacheDir, { recursive: true })
+  const path = join(cacheDir, program)
+  const work = await mkdtemp(join(cacheDir, 'work-'))
+  try {
+    const made =
+      ((await download(work, options.downloadTimeoutMs ?? 60_000, log, tried)) && 'sdk-download') ||
+      ((await build(work, env, log, tried)) && 'go-install')
+    if (!made) throw incomplete(tried)
+    const [binary] = (await readdir(work)).filter((name) => name.startsWith('temporal'))
+    // Renamed only when complete: another process that looks at the same time sees all of it or nothing.
+    if (binary) await chmod(join(work, binary), 0o755).then(() => rename(join(work, binary), path))
+    const found = await probe(path, made, tried)
+    if (found) return announce(found, log)
+    throw incomplete(tried)
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+async function probe(path: string, origin: CliOrigin, tried: string[]): Promise<TemporalCli | undefined> {
+  const answer = await run(path, ['--version'], { timeoutMs: 20_000 })
+  const version = answer.stdout.trim()
+  if (answer.code === 0 && version.includes('Server')) return { path, origin, version }
+  tried.push(`${origin}: ${path} is no Temporal CLI (${(answer.stderr || version).trim().slice(0, 200) || `code ${answer.code}`})`)
+  return undefined
+}
+
+/** In a process of its own: it may hang, and the SDK's runtime can be set up only once per process. */
+async function download(dir: string, timeoutMs: number, log: (line: string) => void, tried: string[]): Promise<boolean> {
+  log(`Temporal CLI: neither TEMPORAL_CLI nor PATH has one; asking the SDK to download it (at most ${timeoutMs / 1000} s)…`)
+  const script = `
+    const { TestWorkflowEnvironment } = require(process.argv[1])
+    TestWorkflowEnvironment.createLocal({ server: { executable: { type: 'cached-download', downloadDir: process.argv[2] } } })
+      .then((env) => env.teardown()).then(() => process.exit(0), (error) => { console.error(error.message); process.exit(1) })`
+  const testing = createRequire(import.meta.url).resolve('@temporalio/testing')
+  const answer = await run(process.execPath, ['-e', script, testing, dir], { timeoutMs })
+  if (answer.code === 0) return true
+  const why = answer.timedOut ? `no answer in ${timeoutMs / 1000} s` : lastLine(answer.stderr)
+  tried.push(`SDK download: ${why}`)
+  log(`Temporal CLI: the download did not work (${why}).`)
+  // What a broken download left would look like a binary.
+  for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true, force: true })
+  return false
+}
+
+async function build(dir: string, env: NodeJS.ProcessEnv, log: (line: string) => void, tried: string[]): Promise<boolean> {
+  const go = await run('go', ['version'], { env, timeoutMs: 20_000 })
+  if (go.code !== 0) {
+    tried.push('go install: Go is not installed')
+    return false
+  }
+  log(`Temporal CLI: building it with \`go install ${goModule}\` (once; about 3 minutes on 2 cores)…`)
+  const started = Date.now()
+  const seconds = () => Math.round((Date.now() - started) / 1000)
+  let latest = 'compiling'
+  const ticker = setInterval(() => log(`Temporal CLI: ${seconds()} s, ${latest}`), 10_000)
+  const answer = await run('go', ['install', goModule], {
+    env: { ...env, GOBIN: dir },
+    timeoutMs: 1_800_000,
+    onLine: (line) => (latest = line.slice(0, 100)),
+  })
+  clearInterval(ticker)
+  if (answer.code === 0) {
+    log(`Temporal CLI: built in ${seconds()} s.`)
+    return true
+  }
+  tried.push(`go install: ${answer.timedOut ? 'not done after 30 minutes' : lastLine(answer.stderr)}`)
+  return false
+}
+
+function announce(cli: TemporalCli, log: (line: string) => void): TemporalCli {
+  log(`Temporal CLI: ${cli.path} (from ${cli.origin}; ${cli.version})`)
+  return cli
+}
+
+function incomplete(tried: readonly string[]): RelayerError {
+  const ways =
+    'Three ways to provide it: install the Temporal CLI on PATH or name it in TEMPORAL_CLI; or let this machine reach the internet, so that the ' +
+    'SDK downloads it; or install Go 1.24 or later, with which it is built once.'
+  return new RelayerError('SETUP_INCOMPLETE', { detail: `No Temporal CLI: ${tried.join('; ')}. ${ways}` })
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1)?.slice(0, 160) ?? 'no reason given'
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  try {
+    process.stdout.write(`${(await findTemporalCli()).path}\n`)
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,196 @@
+import { copyFile, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Connection } from '@temporalio/client'
+import { RelayerError } from '../../../domain/errors.ts'
+import { searchAttributes } from '../../../temporal/contracts/names.ts'
+import { startChild, type Child } from '../child.ts'
+import { accepts, freePort } from '../ports.ts'
+import { run } from '../run.ts'
+import { findTemporalCli } from './temporal-cli.ts'
+import { until } from '../until.ts'
+
+export interface TemporalOptions {
+  /** Where the database file and the server's log are kept. Needed unless `inMemory`. */
+  readonly dir?: string
+  /** Everything is forgotten when the server ends (so `restart()` is a wiped Temporal). Default: false with `dir`, true without. */
+  readonly inMemory?: boolean
+  /** gRPC port; default: a free one. */
+  readonly port?: number
+  /** Port of the Web UI; default: a free one. */
+  readonly uiPort?: number
+  /** No Web UI. */
+  readonly headless?: boolean
+  /** A CLI found before; default: findTemporalCli(). */
+  readonly cliPath?: string
+  /** More dynamic config, key → JSON value; replaces what this file chooses. */
+  readonly dynamicConfig?: Readonly<Record<string, string>>
+  /** More SQLite pragmas, or others; replaces what this file chooses. */
+  readonly sqlitePragmas?: Readonly<Record<string, string>>
+  /** One line of progress (the search for the CLI, its build). Default: standard error. */
+  readonly log?: (line: string) => void
+}
+
+/** A running Temporal dev server on 127.0.0.1. */
+export interface TemporalServer {
+  /** host:port of gRPC. */
+  readonly address: string
+  readonly namespace: 'default'
+  /** Undefined when headless. */
+  readonly uiUrl: string | undefined
+  /** The CLI that runs it; also of use to talk to it. */
+  readonly cliPath: string
+  readonly dbFile: string | undefined
+  /** Of the process that runs now; another one after `restart()`. */
+  readonly pid: number
+  stop(): Promise<void>
+  /** Sends a signal (SIGKILL, SIGSTOP, SIGCONT); resolves at once, after SIGKILL when the process has ended. */
+  kill(signal: NodeJS.Signals): Promise<void>
+  /** Stops it if it runs, starts it on the same ports and database file, waits until it is healthy. */
+  restart(): Promise<void>
+  /** The same, with an empty database, or one that `copy` made: what Temporal knew (since) is gone. It is not asked to stop first. */
+  restartFrom(copy: 'nothing' | DatabaseCopy): Promise<void>
+  /** A copy of the database as it stands: the server sleeps meanwhile. Needs a database file. */
+  copy(): Promise<DatabaseCopy>
+}
+
+/** Where a copy of a database is. */
+export interface DatabaseCopy {
+  readonly file: string
+}
+
+/**
+ * What the dev server is told beyond its defaults. One partition per queue (a poll finds its task without forwarding), no database read per
+ * search-attribute or Nexus lookup, limits above what one machine can reach. Why each: docs/devnet.md.
+ */
+export const devServerDynamicConfig: Readonly<Record<string, string>> = {
+  'matching.numTaskqueueReadPartitions': '1',
+  'matching.numTaskqueueWritePartitions': '1',
+  'system.forceSearchAttributesCacheRefreshOnRead': 'false',
+  'system.forceNexusEndpointRefreshOnRead': 'false',
+  'history.maxInFlightUpdates': '1000',
+  'history.MaxBufferedQueryCount': '20',
+  'frontend.rps': '100000',
+  'frontend.namespaceRPS': '100000',
+  'frontend.namespaceRPS.visibility': '1000',
+  'history.rps': '100000',
+  'matching.rps': '100000',
+}
+
+/** Measured by lab/bench/sqlite-pragmas.ts; figures and reason in docs/devnet.md. */
+export const devServerPragmas: Readonly<Record<string, string>> = { journal_mode: 'WAL', synchronous: 'NORMAL' }
+
+/**
+ * Starts the dev server and waits until it serves the namespace with all search attributes.
+ * Throws SETUP_INCOMPLETE (no CLI), TEMPORAL_UNAVAILABLE (it did not come up; with its last words).
+ */
+export async function startTemporal(options: TemporalOptions = {}): Promise<TemporalServer> {
+  const cliPath = options.cliPath ?? (await findTemporalCli({ log: options.log })).path
+  const inMemory = options.inMemory ?? options.dir === undefined
+  if (!inMemory && options.dir === undefined) throw new Error('startTemporal needs `dir` unless `inMemory` is set')
+  if (options.dir !== undefined) await mkdir(options.dir, { recursive: true })
+  const dbFile = inMemory || options.dir === undefined ? undefined : join(options.dir, 'temporal.db')
+  const port = options.port ?? (await freePort())
+  const uiPort = options.headless ? undefined : (options.uiPort ?? (await freePort()))
+  const logFile = options.dir === undefined ? undefined : join(options.dir, 'temporal.log')
+  const start = () => launch(cliPath, flags({ ...options, port, uiPort, dbFile }), port, logFile)
+  let child = await start()
+  let copies = 0
+  // SIGTERM is answered within a second; a database in memory has nothing to close.
+  const stop = () => child.stop(dbFile === undefined ? 0 : 5_000)
+  return {
+    address: `127.0.0.1:${port}`,
+    namespace: 'default',
+    uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`,
+    cliPath,
+    dbFile,
+    get pid() {
+      return child.pid
+    },
+    stop,
+    async kill(signal) {
+      child.kill(signal)
+      if (signal === 'SIGKILL') await child.exited
+    },
+    async restart() {
+      await stop()
+      child = await start()
+    },
+    async restartFrom(copy) {
+      await child.stop(0)
+      if (dbFile !== undefined) await replaceDatabase(copy === 'nothing' ? undefined : copy.file, dbFile)
+      child = await start()
+    },
+    async copy() {
+      if (dbFile === undefined) throw new Error('A database in memory cannot be copied')
+      const file = `${dbFile}.copy-${++copies}`
+      child.kill('SIGSTOP')
+      try {
+        await until(async () => (await run('ps', ['-o', 'stat=', '-p', String(child.pid)])).stdout.trim().startsWith('T'), {
+          timeoutMs: 60_000,
+          what: 'Temporal to sleep',
+        })
+        // As after a crash: the file with its write-ahead log.
+        await replaceDatabase(dbFile, file)
+      } finally {
+        child.kill('SIGCONT')
+      }
+      return { file }
+    },
+  }
+}
+
+/** `to` becomes what `from` is; nothing if that is undefined. */
+async function replaceDatabase(from: string | undefined, to: string): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm']) await rm(to + suffix, { force: true })
+  if (from === undefined) return
+  await copyFile(from, to)
+  // Absent where everything is in the file.
+  await copyFile(`${from}-wal`, `${to}-wal`).catch(() => undefined)
+}
+
+interface Flags extends TemporalOptions {
+  readonly port: number
+  readonly uiPort: number | undefined
+  readonly dbFile: string | undefined
+}
+
+function flags({ port, uiPort, dbFile, dynamicConfig, sqlitePragmas }: Flags): string[] {
+  const pragmas = dbFile === undefined ? {} : { ...devServerPragmas, ...sqlitePragmas }
+  return [
+    ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'warn'],
+    ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort), '--ui-ip', '127.0.0.1']),
+    ...(dbFile === undefined ? [] : ['--db-filename', dbFile]),
+    ...repeat('--sqlite-pragma', pragmas),
+    ...repeat('--dynamic-config-value', { ...devServerDynamicConfig, ...dynamicConfig }),
+    ...repeat('--search-attribute', Object.fromEntries(Object.keys(searchAttributes).map((name) => [name, 'Keyword']))),
+  ]
+}
+
+function repeat(flag: string, values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).flatMap(([key, value]) => [flag, `${key}=${value}`])
+}
+
+async function launch(cliPath: string, args: string[], port: number, logFile: string | undefined): Promise<Child> {
+  const child = await startChild(cliPath, args, { logFile })
+  const giveUp = () => child.ended
+  try {
+    await until(() => accepts(port), { timeoutMs: 60_000, what: 'Temporal to accept connections', giveUp })
+    await until(() => serves(`127.0.0.1:${port}`), { timeoutMs: 60_000, what: 'Temporal to serve the namespace', giveUp })
+    return child
+  } catch (cause) {
+    await child.stop(0)
+    throw new RelayerError('TEMPORAL_UNAVAILABLE', { detail: `The dev server did not start: ${child.tail() || 'it wrote nothing'}`, cause })
+  }
+}
+
+/** The namespace answers and knows every search attribute: what a first workflow start needs. */
+async function serves(address: string): Promise<boolean> {
+  const connection = await Connection.connect({ address, connectTimeout: '5s' })
+  try {
+    await connection.workflowService.describeNamespace({ namespace: 'default' })
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'default' })
+    return Object.keys(searchAttributes).every((name) => customAttributes[name] !== undefined)
+  } finally {
+    await connection.close()
+  }
+}

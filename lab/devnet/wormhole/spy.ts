@@ -1,0 +1,144 @@
+import { fileURLToPath } from 'node:url'
+import { Server, ServerCredentials, status, type GrpcObject, type ServerWritableStream, type ServiceClientConstructor } from '@grpc/grpc-js'
+import { loadPackageDefinition } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import { freePort } from '../ports.ts'
+
+/** A guardian spy as the network runs it (node/cmd/spy): a live tail of signed VAAs over gRPC, no replay. */
+export interface Spy {
+  /** host:port; the same after stop and start. */
+  readonly address: string
+  /** How many streams are open. */
+  readonly subscribers: number
+  /** Sends a VAA to everyone whose filters match, once per matching filter. Nobody listening: it is gone. */
+  publish(vaa: Uint8Array, emitterChain: number, emitter: string): void
+  start(): Promise<void>
+  /** Cuts every stream at once. */
+  stop(): Promise<void>
+}
+
+export interface SpyOptions {
+  readonly port?: number
+  /** A subscriber that does not take a message for this long is dropped with "too slow". The spy's default: 5,000. */
+  readonly sendTimeoutMs?: number
+}
+
+interface Filter {
+  readonly chain: number
+  readonly emitter: string
+}
+
+interface FilterEntry {
+  filter?: string
+  emitterFilter?: { chainId: number; emitterAddress: string }
+}
+
+type Stream = ServerWritableStream<{ filters: FilterEntry[] }, { vaaBytes: Buffer }>
+
+interface Subscriber {
+  readonly filters: readonly Filter[]
+  push(vaa: Buffer): void
+  end(): void
+}
+
+/** Starts the spy on 127.0.0.1. */
+export async function startSpy(options: SpyOptions = {}): Promise<Spy> {
+  const port = options.port ?? (await freePort())
+  const address = `127.0.0.1:${port}`
+  const subscribers = new Set<Subscriber>()
+  let server: Server | undefined
+  const subscribe = (stream: Stream) => {
+    const filters = parseFilters(stream.request.filters)
+    if ('problem' in filters) {
+      stream.emit('error', { code: status.INVALID_ARGUMENT, details: filters.problem })
+      return
+    }
+    const subscriber = subscriberOf(stream, filters.filters, options.sendTimeoutMs ?? 5_000)
+    const leave = () => {
+      subscribers.delete(subscriber)
+      subscriber.end()
+    }
+    subscribers.add(subscriber)
+    for (const event of ['cancelled', 'close', 'error']) stream.on(event, leave)
+  }
+  const spy: Spy = {
+    address,
+    get subscribers() {
+      return subscribers.size
+    },
+    publish(vaa, emitterChain, emitter) {
+      const bytes = Buffer.from(vaa)
+      for (const { filters, push } of subscribers) {
+        const matches = filters.filter((filter) => filter.chain === emitterChain && filter.emitter === emitter).length
+        for (let sent = 0; sent < (filters.length === 0 ? 1 : matches); sent++) push(bytes)
+      }
+    },
+    async start() {
+      if (server) return
+      const made = new Server()
+      made.addService(service(), { SubscribeSignedVAA: subscribe })
+      await new Promise<void>((resolve, reject) => {
+        made.bindAsync(address, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve()))
+      })
+      server = made
+    },
+    async stop() {
+      server?.forceShutdown()
+      server = undefined
+      subscribers.clear()
+    },
+  }
+  await spy.start()
+  return spy
+}
+
+/** Only emitter filters are served; the addresses are hex of at most 32 bytes, left-padded (vaa.StringToAddress). */
+function parseFilters(entries: readonly FilterEntry[]): { filters: Filter[] } | { problem: string } {
+  const filters: Filter[] = []
+  for (const { emitterFilter } of entries) {
+    if (!emitterFilter) return { problem: 'unsupported filter type' }
+    const emitter = emitterFilter.emitterAddress.replace(/^0x/, '').toLowerCase()
+    if (!/^([0-9a-f]{2}){0,32}$/.test(emitter)) return { problem: 'failed to decode emitter address' }
+    if (emitterFilter.chainId > 65_535) return { problem: 'emitter chain id must be a valid 16 bit unsigned integer' }
+    filters.push({ chain: emitterFilter.chainId, emitter: emitter.padStart(64, '0') })
+  }
+  return { filters }
+}
+
+/** One message at a time goes to the stream; a message that is not taken in time ends it. */
+function subscriberOf(stream: Stream, filters: readonly Filter[], sendTimeoutMs: number): Subscriber {
+  const queue: Buffer[] = []
+  let sending = false
+  let ended = false
+  let timer: NodeJS.Timeout | undefined
+  const tooSlow = () => stream.emit('error', { code: status.DEADLINE_EXCEEDED, details: 'too slow' })
+  const pump = () => {
+    const vaaBytes = ended ? undefined : queue.shift()
+    sending = vaaBytes !== undefined
+    if (vaaBytes === undefined) return
+    timer = setTimeout(tooSlow, sendTimeoutMs)
+    stream.write({ vaaBytes }, () => {
+      clearTimeout(timer)
+      pump()
+    })
+  }
+  return {
+    filters,
+    push(vaa) {
+      queue.push(vaa)
+      if (!sending) pump()
+    },
+    end() {
+      ended = true
+      clearTimeout(timer)
+      queue.length = 0
+    },
+  }
+}
+
+function service() {
+  const protos = fileURLToPath(new URL('../../../intake/protos', import.meta.url))
+  const definition = loadSync('spy/v1/spy.proto', { includeDirs: [protos], longs: String, oneofs: true, defaults: false, arrays: true })
+  const root = loadPackageDefinition(definition) as unknown as { spy: { v1: GrpcObject } }
+  return (root.spy.v1['SpyRPCService'] as ServiceClientConstructor).service
+}

@@ -1,0 +1,155 @@
+import { Wallet } from 'ethers'
+import { freshAddress } from '../chain/accounts.ts'
+import type { AnvilNode } from '../chain/anvil.ts'
+import { artifact } from '../chain/contracts.ts'
+import { minedOf } from '../chain/mined.ts'
+import { until } from '../until.ts'
+import { toUniversal } from './vaa.ts'
+import { published, type WormholeChain } from './wormhole.ts'
+
+/**
+ * What a user sends. `coin`: the chain's coin, arrives wrapped. `token`: the chain's ERC20, arrives wrapped. `coin-home` and `token-home`: the
+ * other chain's coin and token, which go back to where they are native (the coin by unwrapping).
+ */
+export const transferKinds = ['coin', 'token', 'coin-home', 'token-home'] as const
+export type TransferKind = (typeof transferKinds)[number]
+
+export interface UserTransfer {
+  readonly kind: TransferKind
+  /** In wei of 18 decimals; what is below 10 decimals is dust, which the bridge keeps back. */
+  readonly amount: bigint
+  /** Paid to the redeemer out of the amount; default 0. */
+  readonly fee?: bigint
+  /** Default: a fresh address. */
+  readonly recipient?: string
+}
+
+/** A sent transfer: what a judge needs to know about it. Amounts in wei of 18 decimals, dust removed. */
+export interface SentTransfer {
+  readonly kind: TransferKind
+  readonly source: string
+  readonly target: string
+  /** Wormhole chain id of the source. */
+  readonly emitterChain: number
+  /** 64 lower-case hex digits. */
+  readonly emitter: string
+  readonly sequence: bigint
+  /** Lower-case 0x address, as `token`. */
+  readonly recipient: string
+  readonly amount: bigint
+  readonly fee: bigint
+  /** The ERC20 on the target chain that the recipient gets; `coin` when the target unwraps. */
+  readonly asset: string
+  /** The token in the VAA: `<wormhole chain id>/<64 hex digits>`, as config tables name it. */
+  readonly origin: string
+  readonly txHash: string
+  /** Seconds. */
+  readonly sentAt: number
+}
+
+/** What users need to know of a chain: enough to send from another process than the devnet's. */
+export type UserSide = Omit<WormholeChain, 'anvil' | 'deployer' | 'firstSequence'> & { readonly anvil: AnvilNode }
+
+/** Sends users' transfers from one chain to the other, from the devnet's user account. */
+export interface Users {
+  /** All at once, in as few blocks as the gas limit allows; resolves when all are mined. Throws Error if one reverted. */
+  send(transfers: readonly UserTransfer[]): Promise<SentTransfer[]>
+}
+
+const bridgeAbi = artifact('BridgeImplementation').abi
+/** Token bridges carry at most 8 decimals. */
+const dust = 10n ** 10n
+/** Enough for every kind, so that nothing is estimated; far above the base fee of a devnet. */
+const paid = { type: 2, gasLimit: 400_000n, maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n } as const
+
+/** The users of one direction. */
+export function startUsers(source: UserSide, target: UserSide): Users {
+  const { rpc } = source.anvil
+  const wallet = new Wallet(source.user.privateKey)
+  let line: Promise<unknown> = Promise.resolve()
+  return {
+    async send(transfers) {
+      const plans = transfers.map((transfer) => plan(source, target, transfer))
+      // One after the other from the question for the nonce to the last send, so that no two calls take the same nonces.
+      const sending = line.then(() => sendAll(source, wallet, plans))
+      line = sending.catch(() => {})
+      const { hashes, next } = await sending
+      await until(async () => Number(await rpc<string>('eth_getTransactionCount', [wallet.address, 'latest'])) >= next, {
+        timeoutMs: 120_000,
+        everyMs: 100,
+        what: `${plans.length} users' transactions to be mined on ${source.name}`,
+      })
+      return Promise.all(plans.map(async ({ sent }, index) => ({ ...sent, ...(await receipt(source, hashes[index] ?? '')) })))
+    },
+  }
+}
+
+async function sendAll(source: UserSide, wallet: Wallet, plans: readonly Plan[]): Promise<{ hashes: string[]; next: number }> {
+  const { rpc, chainId } = source.anvil
+  const first = Number(await rpc<string>('eth_getTransactionCount', [wallet.address, 'pending']))
+  const hashes = await Promise.all(
+    plans.map(async ({ call }, index) => {
+      const raw = await wallet.signTransaction({ ...paid, ...call, chainId, nonce: first + index })
+      return rpc<string>('eth_sendRawTransaction', [raw])
+    }),
+  )
+  return { hashes, next: first + plans.length }
+}
+
+interface Plan {
+  readonly call: { readonly to: string; readonly data: string; readonly value: bigint }
+  readonly sent: Omit<SentTransfer, 'sequence' | 'txHash' | 'sentAt'>
+}
+
+/** The user's call, and what should come of it. */
+function plan(source: UserSide, target: UserSide, transfer: UserTransfer): Plan {
+  const recipient = (transfer.recipient ?? freshAddress()).toLowerCase()
+  const { kind, amount, fee = 0n } = transfer
+  const to = [target.wormholeChainId, `0x${toUniversal(recipient)}`] as const
+  const vaaNonce = Math.floor(Math.random() * 2 ** 32)
+  const { token, asset, home, originToken } = tokens(source, target)[kind]
+  const data =
+    token === undefined
+      ? bridgeAbi.encodeFunctionData('wrapAndTransferETH', [...to, fee, vaaNonce])
+      : bridgeAbi.encodeFunctionData('transferTokens', [token, amount, ...to, fee, vaaNonce])
+  return {
+    call: { to: source.tokenBridge, data, value: token === undefined ? amount : 0n },
+    sent: {
+      kind,
+      source: source.name,
+      target: target.name,
+      emitterChain: source.wormholeChainId,
+      emitter: toUniversal(source.tokenBridge),
+      recipient,
+      amount: amount - (amount % dust),
+      fee: fee - (fee % dust),
+      asset,
+      origin: `${home.wormholeChainId}/${toUniversal(originToken)}`,
+    },
+  }
+}
+
+interface TokenPath {
+  /** The ERC20 given to the bridge on the source; undefined: the coin. */
+  readonly token: string | undefined
+  readonly asset: string
+  readonly home: UserSide
+  readonly originToken: string
+}
+
+function tokens(source: UserSide, target: UserSide): Record<TransferKind, TokenPath> {
+  return {
+    coin: { token: undefined, asset: target.wrappedWeth, home: source, originToken: source.weth },
+    token: { token: source.token, asset: target.wrappedToken, home: source, originToken: source.token },
+    'coin-home': { token: source.wrappedWeth, asset: 'coin', home: target, originToken: target.weth },
+    'token-home': { token: source.wrappedToken, asset: target.token, home: target, originToken: target.token },
+  }
+}
+
+/** Throws Error if the transaction reverted: then nothing was published. */
+async function receipt(source: UserSide, txHash: string): Promise<Pick<SentTransfer, 'sequence' | 'txHash' | 'sentAt'>> {
+  const mined = await minedOf(source.anvil, txHash)
+  const [message] = published(mined, source.core, source.wormholeChainId)
+  if (!message) throw new Error(`The user's transaction ${txHash} on ${source.name} reverted`)
+  return { sequence: message.sequence, txHash, sentAt: mined.timestamp }
+}

@@ -1,0 +1,84 @@
+import { concat, getBytes, keccak256, SigningKey, toBeHex, zeroPadValue } from 'ethers'
+import type { DevnetAccount } from '../chain/accounts.ts'
+
+/** What a contract published, before any signature. Written apart from the relayer's own VAA code, so that the two check each other. */
+export interface Message {
+  /** Seconds: the time of the block that holds the message. */
+  readonly timestamp: number
+  /** The publisher's own number; no account nonce. */
+  readonly vaaNonce: number
+  /** Wormhole chain id. */
+  readonly emitterChain: number
+  /** 64 lower-case hex digits without 0x. */
+  readonly emitter: string
+  readonly sequence: bigint
+  readonly consistencyLevel: number
+  /** 0x hex. */
+  readonly payload: string
+}
+
+/** A signed VAA and the digest that contracts know it by. */
+export interface SignedVaa {
+  readonly bytes: Uint8Array
+  /** keccak256(keccak256(body)), 0x hex. */
+  readonly digest: string
+}
+
+/** floor(2n/3)+1 (Messages.sol, quorum). */
+export function quorumOf(guardians: number): number {
+  return Math.floor((guardians * 2) / 3) + 1
+}
+
+/** The body, big-endian: the part that is signed. */
+export function encodeBody(message: Message): string {
+  return concat([
+    uint(message.timestamp, 4),
+    uint(message.vaaNonce, 4),
+    uint(message.emitterChain, 2),
+    `0x${message.emitter}`,
+    uint(message.sequence, 8),
+    uint(message.consistencyLevel, 1),
+    message.payload,
+  ])
+}
+
+export function digestOf(message: Message): string {
+  return keccak256(keccak256(encodeBody(message)))
+}
+
+/**
+ * Signs as a guardian set does.
+ * @param guardians the whole set in its order
+ * @param signers which of them sign, by index, ascending; default: the first quorum
+ * @param setIndex index of the guardian set; the devnet's is 0
+ */
+export function signVaa(message: Message, guardians: readonly DevnetAccount[], signers?: readonly number[], setIndex = 0): SignedVaa {
+  const indices = signers ?? Array.from({ length: quorumOf(guardians.length) }, (_, index) => index)
+  const digest = digestOf(message)
+  const signatures = indices.map((index) => {
+    const guardian = guardians[index]
+    if (!guardian) throw new Error(`There is no guardian ${index} in a set of ${guardians.length}`)
+    const { r, s, yParity } = new SigningKey(guardian.privateKey).sign(digest)
+    return concat([uint(index, 1), r, s, uint(yParity, 1)])
+  })
+  const header = concat([uint(1, 1), uint(setIndex, 4), uint(indices.length, 1), ...signatures])
+  return { bytes: getBytes(concat([header, encodeBody(message)])), digest }
+}
+
+/** An EVM address as Wormhole carries addresses: 64 hex digits without 0x. */
+export function toUniversal(address: string): string {
+  return zeroPadValue(address.toLowerCase(), 32).slice(2)
+}
+
+/** The governance emitter of every Wormhole network: chain 1, address 4. */
+export const governance = { chain: 1, emitter: '4'.padStart(64, '0') } as const
+
+/** Governance payload by which a token bridge learns its sister on another chain (BridgeGovernance.sol, registerChain). */
+export function registerChainPayload(foreignChain: number, foreignBridge: string): string {
+  const tokenBridgeModule = zeroPadValue(toBeHex(BigInt('0x546f6b656e427269646765')), 32) // "TokenBridge"
+  return concat([tokenBridgeModule, uint(1, 1), uint(0, 2), uint(foreignChain, 2), `0x${toUniversal(foreignBridge)}`])
+}
+
+function uint(value: number | bigint, bytes: number): string {
+  return toBeHex(value, bytes)
+}

@@ -1,0 +1,110 @@
+import { artifact, type Mined } from '../chain/contracts.ts'
+import type { Message } from './vaa.ts'
+import { published, type WormholeChain } from './wormhole.ts'
+
+/** How sure a guardian must be of a block before it signs what is in it. */
+const levels = ['latest', 'safe', 'finalized'] as const
+type Level = (typeof levels)[number]
+
+/** On EVM chains: 200 instant, 201 safe, anything else finalized (sdk-base, ConsistencyLevels). */
+export function levelOf(consistencyLevel: number): Level {
+  if (consistencyLevel === 200) return 'latest'
+  return consistencyLevel === 201 ? 'safe' : 'finalized'
+}
+
+interface RawBlock {
+  number: string
+  hash: string
+  timestamp: string
+}
+
+type RawLog = Mined['logs'][number] & { blockHash: string; transactionHash: string; removed?: boolean }
+
+/** Tells each message once its block has reached the level that it asks for; again only after a reorg. */
+export interface Watcher {
+  /** Resolves after the look that is under way. */
+  stop(): Promise<void>
+}
+
+/**
+ * Watches LogMessagePublished of one chain's core contract from the first block on. Each level has a cursor of its own: a message is read
+ * only from blocks that have reached its level, so a reorg above it can't produce a false one.
+ */
+export function watchChain(chain: WormholeChain, onMessage: (message: Message) => void, onError: (error: Error) => void): Watcher {
+  const cursors: Record<Level, { height: number; hash: string }> = {
+    latest: { height: -1, hash: '' },
+    safe: { height: -1, hash: '' },
+    finalized: { height: -1, hash: '' },
+  }
+  const pollMs = Math.min(500, Math.max(50, chain.anvil.blockTimeSeconds * 250))
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  let wake = () => {}
+  const loop = (async () => {
+    while (!stopped) {
+      try {
+        await look(chain, cursors, onMessage)
+      } catch (error) {
+        onError(error instanceof Error ? error : new Error(String(error)))
+      }
+      if (stopped) break
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        timer = setTimeout(resolve, pollMs)
+      })
+    }
+  })()
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      wake()
+      await loop
+    },
+  }
+}
+
+async function look(chain: WormholeChain, cursors: Record<Level, { height: number; hash: string }>, onMessage: (message: Message) => void) {
+  for (const level of levels) {
+    const cursor = cursors[level]
+    const block = await chain.anvil.rpc<RawBlock>('eth_getBlockByNumber', [level, false])
+    const height = Number(block.number)
+    if (height === cursor.height && block.hash === cursor.hash) continue
+    const from = (await forked(chain, cursor, height)) ? Math.min(cursors.finalized.height, height - 1) + 1 : cursor.height + 1
+    for (const message of await messages(chain, from, height)) {
+      if (levelOf(message.consistencyLevel) === level) onMessage(message)
+    }
+    cursor.height = height
+    cursor.hash = block.hash
+  }
+}
+
+/** Is the block that the cursor stands on no longer canonical? */
+async function forked(chain: WormholeChain, cursor: { height: number; hash: string }, height: number): Promise<boolean> {
+  if (cursor.height < 0) return false
+  if (height <= cursor.height) return true
+  const there = await chain.anvil.rpc<RawBlock | null>('eth_getBlockByNumber', [hex(cursor.height), false])
+  return there?.hash !== cursor.hash
+}
+
+const topic = artifact('Implementation').abi.getEvent('LogMessagePublished')?.topicHash
+
+async function messages(chain: WormholeChain, from: number, to: number): Promise<Message[]> {
+  if (from > to) return []
+  const range = { address: chain.core, topics: [topic], fromBlock: hex(Math.max(0, from)), toBlock: hex(to) }
+  const logs = await chain.anvil.rpc<RawLog[]>('eth_getLogs', [range])
+  const times = new Map<string, number>()
+  for (const { blockHash } of logs) {
+    if (times.has(blockHash)) continue
+    const block = await chain.anvil.rpc<RawBlock>('eth_getBlockByHash', [blockHash, false])
+    times.set(blockHash, Number(block.timestamp))
+  }
+  return logs.flatMap((log) => {
+    const timestamp = times.get(log.blockHash) ?? 0
+    return published({ transactionHash: log.transactionHash, blockNumber: 0, timestamp, logs: [log] }, chain.core, chain.wormholeChainId)
+  })
+}
+
+function hex(height: number): string {
+  return `0x${height.toString(16)}`
+}

@@ -1,0 +1,183 @@
+import { MaxUint256 } from 'ethers'
+import { accountIndex, devnetAccount, type DevnetAccount } from '../chain/accounts.ts'
+import type { Anvil } from '../chain/anvil.ts'
+import { artifact, Script, type Mined } from '../chain/contracts.ts'
+import { governance, registerChainPayload, signVaa, toUniversal, type Message } from './vaa.ts'
+
+/** A chain before its contracts are deployed. */
+export interface ChainPlan {
+  /** Its name in the config: `ethereum`. */
+  readonly name: string
+  readonly wormholeChainId: number
+  readonly anvil: Anvil
+  readonly deployer: DevnetAccount
+  /** Owns the native tokens and the wrapped ones of the other chain; its approvals for the token bridge are given. */
+  readonly user: DevnetAccount
+}
+
+/** A chain with the real Wormhole contracts on it. All addresses lower-case 0x. */
+export interface WormholeChain extends ChainPlan {
+  readonly core: string
+  readonly tokenBridge: string
+  /** WETH9 of this chain: what wrapAndTransferETH wraps into. */
+  readonly weth: string
+  /** A native ERC20 of this chain, 18 decimals. */
+  readonly token: string
+  /** The wrapper, on this chain, of the other chain's WETH: bridged back, it unwraps to that chain's coin. */
+  readonly wrappedWeth: string
+  /** The wrapper, on this chain, of the other chain's ERC20. */
+  readonly wrappedToken: string
+  /** The token bridge's first sequence after the deployment: the ones below are attestations and the seed, done with. */
+  readonly firstSequence: bigint
+}
+
+export interface DeployOptions {
+  readonly guardians: readonly DevnetAccount[]
+  /** The consistency level that token bridges ask for: 1 finalized, 200 instant, 201 safe. Default 1. */
+  readonly consistencyLevel?: number
+}
+
+/** What the user of each chain owns of the other chain's coin and token after the deployment, in wei. */
+const seed = 100_000n * 10n ** 18n
+/** Two attestations and two seed transfers. */
+const messagesPerDeployment = 4n
+const coreAbi = artifact('Implementation').abi
+const bridgeAbi = artifact('BridgeImplementation').abi
+const tokenAbi = artifact('TokenImplementation').abi
+
+/** The plan of the devnet's chain at this position (0 or 1): accounts of its own, so that no address is the same on both. */
+export function chainPlan(name: string, wormholeChainId: number, anvil: Anvil, position: number): ChainPlan {
+  const account = (base: number) => devnetAccount(base + position)
+  return { name, wormholeChainId, anvil, deployer: account(accountIndex.deployer), user: account(accountIndex.user) }
+}
+
+/**
+ * Deploys core, token bridge, WETH and an ERC20 on both chains at once, registers the bridges with each other, and moves a seed of coin and
+ * token to the other side, so that transfers work both ways (the wrappers exist, native tokens are outstanding).
+ */
+export async function deployWormhole(
+  plans: readonly [ChainPlan, ChainPlan],
+  options: DeployOptions,
+): Promise<[WormholeChain, WormholeChain]> {
+  const [a, b] = await Promise.all([prepare(plans[0], options), prepare(plans[1], options)])
+  const [fromA, fromB] = await Promise.all([connect(a, b, options), connect(b, a, options)])
+  return Promise.all([receive(a, b, fromB, options), receive(b, a, fromA, options)])
+}
+
+interface Site {
+  readonly plan: ChainPlan
+  readonly script: Script
+  readonly core: string
+  readonly tokenBridge: string
+  readonly weth: string
+  readonly token: string
+}
+
+/** Steps 1 and 2 of reference/wormhole.md §4: everything that needs only this chain. Nothing is mined yet. */
+async function prepare(plan: ChainPlan, { guardians, consistencyLevel = 1 }: DeployOptions): Promise<Site> {
+  const { anvil, wormholeChainId } = plan
+  const script = await Script.of(anvil, plan.deployer)
+  const government = [governance.chain, `0x${governance.emitter}`] as const
+  const setup = script.deploy('Setup')
+  const implementation = script.deploy('Implementation')
+  const coreSetup = [implementation, guardians.map(({ address }) => address), wormholeChainId, ...government, anvil.chainId]
+  const core = script.deploy('Wormhole', [setup, artifact('Setup').abi.encodeFunctionData('setup', coreSetup)])
+  const weth = script.deploy('MockWETH9')
+  const wrapper = script.deploy('TokenImplementation')
+  const bridgeSetup = script.deploy('BridgeSetup')
+  const bridge = script.deploy('BridgeImplementation')
+  const bridgeArguments = [bridge, wormholeChainId, core, ...government, wrapper, weth, consistencyLevel, anvil.chainId]
+  const initialize = artifact('BridgeSetup').abi.encodeFunctionData('setup', bridgeArguments)
+  const tokenBridge = script.deploy('TokenBridge', [bridgeSetup, initialize])
+  const token = script.deploy('TokenImplementation')
+  const symbol = `TOK${wormholeChainId}`
+  script.call(token, tokenAbi, 'initialize', [
+    `Devnet token of ${plan.name}`,
+    symbol,
+    18,
+    0,
+    plan.deployer.address,
+    0,
+    `0x${toUniversal(token)}`,
+  ])
+  script.call(token, tokenAbi, 'mint', [plan.user.address, 10n * seed])
+  script.call(token, tokenAbi, 'mint', [plan.deployer.address, seed])
+  return { plan, script, core, tokenBridge, weth, token }
+}
+
+/** Registers the other bridge, attests both tokens, sends the seed. Returns the four messages in order. */
+async function connect(site: Site, other: Site, { guardians }: DeployOptions): Promise<Message[]> {
+  const { script, tokenBridge, weth, token, plan } = site
+  const payload = registerChainPayload(other.plan.wormholeChainId, other.tokenBridge)
+  const registration = {
+    timestamp: 0,
+    vaaNonce: 0,
+    emitterChain: governance.chain,
+    emitter: governance.emitter,
+    sequence: 0n,
+    consistencyLevel: 1,
+    payload,
+  }
+  script.call(tokenBridge, bridgeAbi, 'registerChain', [signVaa(registration, guardians).bytes])
+  const target = [other.plan.wormholeChainId, `0x${toUniversal(other.plan.user.address)}`] as const
+  script.call(tokenBridge, bridgeAbi, 'attestToken', [weth, 0])
+  script.call(tokenBridge, bridgeAbi, 'attestToken', [token, 0])
+  script.call(tokenBridge, bridgeAbi, 'wrapAndTransferETH', [...target, 0, 0], seed)
+  script.call(token, tokenAbi, 'approve', [tokenBridge, seed])
+  script.call(tokenBridge, bridgeAbi, 'transferTokens', [token, seed, ...target, 0, 0])
+  const mined = await script.mine()
+  return mined.flatMap((transaction) => published(transaction, site.core, plan.wormholeChainId))
+}
+
+/** Completes what the other chain sent, then lets the bridge spend the user's tokens. */
+async function receive(site: Site, other: Site, messages: readonly Message[], { guardians }: DeployOptions): Promise<WormholeChain> {
+  const { script, tokenBridge, plan } = site
+  messages.forEach((message, index) => {
+    const method = index < 2 ? 'createWrapped' : 'completeTransfer'
+    script.call(tokenBridge, bridgeAbi, method, [signVaa(message, guardians).bytes])
+  })
+  await script.mine()
+  const wrapped = (token: string) => wrappedAsset(plan.anvil, tokenBridge, other.plan.wormholeChainId, token)
+  const [wrappedWeth, wrappedToken] = await Promise.all([wrapped(other.weth), wrapped(other.token)])
+  const approvals = await Script.of(plan.anvil, plan.user)
+  for (const token of [site.token, wrappedWeth, wrappedToken]) approvals.call(token, tokenAbi, 'approve', [tokenBridge, MaxUint256])
+  await approvals.mine()
+  return {
+    ...plan,
+    core: site.core,
+    tokenBridge,
+    weth: site.weth,
+    token: site.token,
+    wrappedWeth,
+    wrappedToken,
+    firstSequence: messagesPerDeployment,
+  }
+}
+
+/** The messages that a transaction published through the core contract. */
+export function published(transaction: Mined, core: string, emitterChain: number): Message[] {
+  return transaction.logs
+    .filter((log) => log.address.toLowerCase() === core)
+    .map((log) => coreAbi.parseLog(log))
+    .filter((event) => event?.name === 'LogMessagePublished')
+    .map((event) => {
+      const { sender, sequence, nonce, payload, consistencyLevel } = event?.args.toObject() ?? {}
+      const emitter = toUniversal(String(sender))
+      return {
+        timestamp: transaction.timestamp,
+        vaaNonce: Number(nonce),
+        emitterChain,
+        emitter,
+        sequence,
+        consistencyLevel: Number(consistencyLevel),
+        payload,
+      }
+    })
+}
+
+/** The wrapper of a foreign token (an EVM address of its own chain) on this chain; the zero address if there is none. */
+export async function wrappedAsset(anvil: Anvil, tokenBridge: string, originChain: number, token: string): Promise<string> {
+  const data = bridgeAbi.encodeFunctionData('wrappedAsset', [originChain, `0x${toUniversal(token)}`])
+  const answer = await anvil.rpc<string>('eth_call', [{ to: tokenBridge, data }, 'latest'])
+  return String(bridgeAbi.decodeFunctionResult('wrappedAsset', answer)[0]).toLowerCase()
+}

@@ -1,0 +1,97 @@
+import { Wallet } from 'ethers'
+import type { Anvil } from '../devnet/chain/anvil.ts'
+import type { LaneKey } from '../devnet/relayer-config.ts'
+import { forkFromSnapshot, reorganize, withoutBlocks } from './forks.ts'
+import type { ChainKind, PlannedFault } from './plan.ts'
+
+/** A chain with the keys of its lanes. */
+export interface Place {
+  readonly anvil: Anvil
+  readonly lanes: readonly LaneKey[]
+}
+
+const gwei = 10n ** 9n
+
+/** Does to a chain what is planned; resolves when it is over. Returns false if there was nothing to do it to. */
+export async function breakChain(place: Place, fault: PlannedFault<ChainKind>, wait: (ms: number) => Promise<void>): Promise<boolean> {
+  const { anvil, lanes } = place
+  const { rpc } = anvil
+  const lane = lanes[Math.floor(fault.dice * lanes.length)]
+  // As nodes do, what was in a block that went away is in the pool again; or it is gone.
+  const lost = fault.dice < 0.5 ? lanes.map(({ address }) => address) : []
+  switch (fault.kind) {
+    case 'fork':
+      await forkFromSnapshot(anvil, { depth: fault.depth, lost, longer: tails(fault.dice * 10) }, wait)
+      await refund(anvil, lanes)
+      return true
+    case 'reorg':
+      await reorganize(anvil, { depth: fault.depth, lost })
+      await refund(anvil, lanes)
+      return true
+    case 'base-fee-spike':
+      await spikeBaseFee(anvil, 5n * gwei + BigInt(Math.floor(fault.dice * 100)) * gwei)
+      return true
+    case 'eviction':
+      return (await evict(anvil, lanes)) > 0
+    case 'foreign-transaction':
+      return lane !== undefined && useKey(anvil, lane, tails(fault.dice * 4) ? 'latest' : 'pending')
+    case 'chain-stop':
+      await withoutBlocks(rpc, () => wait(fault.forMs))
+      return true
+    case 'key-drained':
+      if (!lane) return false
+      await drained(anvil, lane, () => wait(fault.forMs))
+      return true
+  }
+}
+
+function tails(dice: number): boolean {
+  return dice % 1 < 0.5
+}
+
+/** A fork takes the refund of a drained key back, as any other change: it is given again. */
+async function refund({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<void> {
+  for (const { address } of lanes) {
+    if (BigInt(await rpc<string>('eth_getBalance', [address, 'latest'])) > 0n) continue
+    await rpc('anvil_setBalance', [address, `0x${(1000n * 10n ** 18n).toString(16)}`])
+  }
+}
+
+/** The next block has this base fee, wei; from then on it falls as blocks are empty. */
+export async function spikeBaseFee({ rpc }: Anvil, wei: bigint): Promise<void> {
+  await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`])
+}
+
+/** Throws what the pool has of these lanes out of it. Returns how many. */
+export async function evict({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<number> {
+  const pool = await rpc<Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>>('txpool_content')
+  const hashes = [pool.pending, pool.queued].flatMap((part) =>
+    Object.entries(part)
+      .filter(([account]) => lanes.some(({ address }) => address === account.toLowerCase()))
+      .flatMap(([, byNonce]) => Object.values(byNonce).map(({ hash }) => hash)),
+  )
+  for (const hash of hashes) await rpc('anvil_dropTransaction', [hash])
+  return hashes.length
+}
+
+/** Someone else uses a lane's key: at its next nonce, or after what waits. False if the pool would not have it. */
+export async function useKey({ rpc, chainId }: Anvil, lane: LaneKey, at: 'latest' | 'pending'): Promise<boolean> {
+  const nonce = Number(await rpc<string>('eth_getTransactionCount', [lane.address, at]))
+  const fees = { type: 2, maxFeePerGas: 400n * gwei, maxPriorityFeePerGas: 150n * gwei }
+  const raw = await new Wallet(lane.privateKey).signTransaction({ ...fees, chainId, nonce, to: lane.address, gasLimit: 21_000n })
+  return rpc('eth_sendRawTransaction', [raw]).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** A lane has nothing while `act` runs; then it has what it had. */
+export async function drained({ rpc }: Anvil, { address }: LaneKey, act: () => Promise<void>): Promise<void> {
+  const balance = await rpc<string>('eth_getBalance', [address, 'latest'])
+  await rpc('anvil_setBalance', [address, '0x0'])
+  try {
+    await act()
+  } finally {
+    await rpc('anvil_setBalance', [address, balance])
+  }
+}

@@ -1,0 +1,80 @@
+import type { Anvil } from '../devnet/chain/anvil.ts'
+
+/** The shortest interval that can be set on a running anvil, and that of the devnet of a fault run. */
+const blockMs = 1000
+
+interface RawBlock {
+  readonly transactions: readonly { readonly hash: string; readonly from: string }[]
+}
+
+export interface ForkOptions {
+  /** Blocks that go away. */
+  readonly depth: number
+  /** Are transactions of these accounts (lower case) in the pool again, as those of all others are? */
+  readonly lost: readonly string[]
+}
+
+/** Replaces the newest blocks by empty ones of the same number, all at once (anvil_reorg). */
+export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): Promise<void> {
+  await withoutBlocks(rpc, async () => {
+    const head = Number(await rpc<string>('eth_blockNumber'))
+    const raws = await transactionsFrom(rpc, head - depth + 1, head, lost)
+    await rpc('anvil_reorg', [depth, []])
+    await giveBack(rpc, raws)
+  })
+}
+
+/**
+ * Goes back to a snapshot `depth` blocks later (evm_revert), which come every `blockMs`: the chain is shorter for a while, or at once longer by
+ * one. Ends when the chain is as long as it was: what was final then is as many blocks deep again, and no fork that comes next takes it away.
+ */
+export async function forkFromSnapshot(
+  { rpc }: Anvil,
+  options: ForkOptions & { readonly longer: boolean },
+  wait: (ms: number) => Promise<void>,
+): Promise<void> {
+  const { depth, lost, longer } = options
+  const height = async () => Number(await rpc<string>('eth_blockNumber'))
+  // Blocks by hand, since one more than was meant would fork away what is final.
+  const highest = await withoutBlocks(rpc, async () => {
+    const snapshot = await rpc<string>('evm_snapshot')
+    const from = await height()
+    for (let block = 1; block <= depth; block++) {
+      await wait(blockMs)
+      await rpc('evm_mine')
+    }
+    await wait(blockMs / 2)
+    const raws = await transactionsFrom(rpc, from + 1, from + depth, lost)
+    await rpc('evm_revert', [snapshot])
+    await giveBack(rpc, raws)
+    if (longer) await rpc('anvil_mine', [`0x${(depth + 1).toString(16)}`])
+    return from + depth
+  })
+  while ((await height()) < highest) await wait(blockMs)
+}
+
+/** Stops the chain's blocks meanwhile; after it, they come every second. */
+export async function withoutBlocks<T>(rpc: Anvil['rpc'], act: () => Promise<T>): Promise<T> {
+  await rpc('evm_setIntervalMining', [0])
+  try {
+    return await act()
+  } finally {
+    await rpc('evm_setIntervalMining', [1])
+  }
+}
+
+async function transactionsFrom(rpc: Anvil['rpc'], from: number, to: number, lost: readonly string[]): Promise<string[]> {
+  const raws: string[] = []
+  for (let height = Math.max(0, from); height <= to; height++) {
+    const block = await rpc<RawBlock>('eth_getBlockByNumber', [`0x${height.toString(16)}`, true])
+    for (const { hash, from: sender } of block.transactions) {
+      if (!lost.includes(sender.toLowerCase())) raws.push(await rpc<string>('eth_getRawTransactionByHash', [hash]))
+    }
+  }
+  return raws
+}
+
+async function giveBack(rpc: Anvil['rpc'], raws: readonly string[]): Promise<void> {
+  // One that the pool has kept is where it should be.
+  for (const raw of raws) await rpc('eth_sendRawTransaction', [raw]).catch(() => undefined)
+}

@@ -1,0 +1,32 @@
+import type { Guardian } from '../devnet/wormhole/guardian.ts'
+import type { GuardianKind, PlannedFault } from './plan.ts'
+
+/** Does to those who tell of Wormhole's messages what is planned; resolves when it is over. */
+export async function breakGuardian(
+  { spy, api }: Guardian,
+  { kind, forMs, dice }: PlannedFault<GuardianKind>,
+  wait: (ms: number) => Promise<void>,
+): Promise<void> {
+  switch (kind) {
+    case 'spy-drop':
+      // It replays nothing: what it would have said meanwhile, nobody hears.
+      await spy.stop()
+      await wait(forMs)
+      return spy.start()
+    case 'guardian-429':
+      return troubled(api, { refuse: { status: 429, retryAfterSeconds: 1 + Math.floor(dice * 3) } }, forMs, wait)
+    case 'guardian-5xx':
+      return troubled(api, { refuse: { status: dice < 0.5 ? 500 : 503 } }, forMs, wait)
+  }
+}
+
+async function troubled(
+  api: Guardian['api'],
+  trouble: Parameters<Guardian['api']['trouble']>[0],
+  forMs: number,
+  wait: (ms: number) => Promise<void>,
+): Promise<void> {
+  api.trouble(trouble)
+  await wait(forMs)
+  api.trouble()
+}

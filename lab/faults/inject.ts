@@ -1,0 +1,90 @@
+import { breakChain } from './chain-faults.ts'
+import { breakNodes } from './node-faults.ts'
+import { breakGuardian } from './guardian-faults.ts'
+import { chainKinds, guardianKinds, nodeKinds, serverKinds, temporalKinds, type FaultKind, type PlannedFault } from './plan.ts'
+import type { Scene } from './fault-targets.ts'
+import { breakTemporal, breakWorkflow } from './temporal-faults.ts'
+
+/** How often each kind struck. */
+export type Injected = Partial<Record<FaultKind, number>>
+
+/** Faults that must not meet each other or a user's transfer on one chain: a snapshot would bring back what the other had put right. */
+const alone: readonly FaultKind[] = ['fork', 'reorg', 'chain-stop', 'key-drained']
+
+/** Works the plan off. Resolves when the last fault is over and everything is put right; counts into `injected`. */
+export async function injectAll(scene: Scene, plan: readonly PlannedFault[], injected: Injected): Promise<void> {
+  const started = Date.now()
+  const running: Promise<void>[] = []
+  for (const fault of plan) {
+    await scene.wait(Math.max(0, started + fault.atMs - Date.now()))
+    running.push(strike(scene, fault, injected))
+  }
+  await Promise.all(running)
+  await heal(scene)
+}
+
+async function strike(scene: Scene, fault: PlannedFault, injected: Injected): Promise<void> {
+  const { kind, chain } = fault
+  const tell = (what: string) => scene.say(`${new Date().toISOString()} ${kind} on ${chain}: ${what}`)
+  try {
+    const struck = await inject(scene, fault, tell)
+    if (struck) injected[kind] = (injected[kind] ?? 0) + 1
+    tell(struck ? 'done' : 'found nothing to strike')
+  } catch (error) {
+    // A fault that could not be injected is none of the relayer's: it is told, and counts for nothing.
+    tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+async function inject(scene: Scene, fault: PlannedFault, tell: (what: string) => void): Promise<boolean> {
+  const { devnet, client, fleet, locks, wait } = scene
+  const { chain } = fault
+  if (is(fault, nodeKinds)) {
+    const mend = breakNodes(devnet.nodes[chain], fault)
+    tell(`node ${fault.node} for ${fault.forMs} ms`)
+    await wait(fault.forMs)
+    mend()
+    return true
+  }
+  if (is(fault, chainKinds)) {
+    const place = { anvil: devnet.chains[chain].anvil, lanes: devnet.lanes.filter((lane) => lane.chain === chain) }
+    const act = () => {
+      tell(`depth ${fault.depth}, ${fault.forMs} ms`)
+      return breakChain(place, fault, wait)
+    }
+    return alone.includes(fault.kind) ? locks[chain].run(act) : act()
+  }
+  if (is(fault, temporalKinds)) {
+    const id = await breakWorkflow(client, fault)
+    if (id !== undefined) tell(id)
+    return id !== undefined
+  }
+  if (is(fault, serverKinds)) {
+    // One after the other: what one restores, another must not have wiped meanwhile.
+    await locks.temporal.run(() => breakTemporal(devnet.temporal, fault, wait))
+    return true
+  }
+  if (is(fault, guardianKinds)) {
+    await breakGuardian(devnet.guardian, fault, wait)
+    return true
+  }
+  // Longer than the heartbeat of a broadcast may be away, now and then.
+  if (fault.kind === 'freeze') return fleet.freeze(fault.dice, 4 * fault.forMs)
+  const killed = await fleet.kill(fault.dice, fault.forMs)
+  // Now and then nobody is left to listen to the spy.
+  if (fault.dice % 0.25 < 0.1) await fleet.kill(0, fault.forMs)
+  return killed
+}
+
+function is<K extends FaultKind>(fault: PlannedFault, kinds: readonly K[]): fault is PlannedFault<K> {
+  return (kinds as readonly FaultKind[]).includes(fault.kind)
+}
+
+/** Nodes and guardians answer, blocks come every second, keys have funds, all processes are up. */
+async function heal({ devnet, fleet }: Scene): Promise<void> {
+  devnet.guardian.api.trouble()
+  await devnet.guardian.spy.start()
+  for (const nodes of Object.values(devnet.nodes)) for (const node of nodes) node.clear()
+  for (const { anvil } of Object.values(devnet.chains)) await anvil.rpc('evm_setIntervalMining', [1])
+  await fleet.whole()
+}

@@ -1,0 +1,34 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Devnet } from '../devnet/index.ts'
+
+/** What must not be in any process's log. */
+export interface LogFindings {
+  /**
+   * Workflow tasks that did not replay (Temporal SDK, TMPRL1100) before Temporal was set back, after which processes remember what it has lost; and
+   * workflow code that hung (TMPRL1101).
+   */
+  readonly brokenTasks: number
+  /** Private keys of lanes. */
+  readonly keysTold: number
+}
+
+/**
+ * Reads the logs of all Portage processes in the devnet's folder.
+ * @param setBackAt when Temporal was first set back to a copy, ms since the epoch; Infinity: never
+ */
+export async function readLogs({ dir, lanes }: Devnet, setBackAt: number): Promise<LogFindings> {
+  const files = (await readdir(dir)).filter((name) => /^portage-.*\.log$/.test(name))
+  const logs = await Promise.all(files.map((name) => readFile(join(dir, name), 'utf8')))
+  const keys = lanes.map(({ privateKey }) => privateKey.slice(2).toLowerCase())
+  return {
+    brokenTasks: logs.flatMap((log) => log.split('\n')).filter((line) => isBroken(line, setBackAt)).length,
+    keysTold: keys.filter((key) => logs.some((log) => log.toLowerCase().includes(key))).length,
+  }
+}
+
+function isBroken(line: string, setBackAt: number): boolean {
+  if (line.includes('TMPRL1101')) return true
+  const [at] = /\d{4}-\d\d-\d\dT[\d:]+\.\d+Z/.exec(line) ?? []
+  return line.includes('TMPRL1100') && !(at !== undefined && Date.parse(at) >= setBackAt)
+}

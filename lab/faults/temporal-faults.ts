@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import type { Client } from '@temporalio/client'
+import type { TemporalServer } from '../devnet/temporal/temporal.ts'
+import type { PlannedFault, ServerKind, TemporalKind } from './plan.ts'
+
+const types = { transfer: 'transfer', lane: 'lane' } as const
+
+/**
+ * Wipes Temporal, or sets it back to a copy that is some seconds old; resolves when it serves again. Either is a crash to whoever talks to it.
+ */
+export async function breakTemporal(
+  temporal: TemporalServer,
+  { kind, forMs }: PlannedFault<ServerKind>,
+  wait: (ms: number) => Promise<void>,
+): Promise<void> {
+  if (kind === 'temporal-wiped') return temporal.restartFrom('nothing')
+  const copy = await temporal.copy()
+  await wait(2 * forMs)
+  await temporal.restartFrom(copy)
+}
+
+/** Terminates or resets one running workflow. Returns its id, or undefined if there was none. */
+export async function breakWorkflow(client: Client, fault: PlannedFault<TemporalKind>): Promise<string | undefined> {
+  const type = fault.kind.startsWith('lane') ? types.lane : types.transfer
+  const running: string[] = []
+  for await (const { workflowId } of client.workflow.list({ query: `WorkflowType = '${type}' AND ExecutionStatus = 'Running'` })) {
+    running.push(workflowId)
+  }
+  const id = running.toSorted()[Math.floor(fault.dice * running.length)]
+  if (id === undefined) return undefined
+  const done = fault.kind.endsWith('terminated') ? terminate(client, id) : resetBack(client, id, fault.depth)
+  // It may have ended meanwhile.
+  return done.then(
+    () => id,
+    () => undefined,
+  )
+}
+
+export async function terminate(client: Client, id: string): Promise<void> {
+  await client.workflow.getHandle(id).terminate('a fault run')
+}
+
+/** Resets a workflow to one of its first workflow tasks (the first for 1): what came after never happened, to it. */
+export async function resetBack(client: Client, id: string, task: number): Promise<void> {
+  const handle = client.workflow.getHandle(id)
+  const [{ runId }, history] = await Promise.all([handle.describe(), handle.fetchHistory()])
+  const completed = (history.events ?? []).filter(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes)
+  const chosen = completed[Math.min(task, completed.length) - 1]
+  if (!chosen) throw new Error(`${id} has not completed a workflow task yet`)
+  await client.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: id, runId },
+    reason: 'a fault run',
+    workflowTaskFinishEventId: chosen.eventId ?? null,
+    requestId: randomUUID(),
+  })
+}

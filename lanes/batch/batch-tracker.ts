@@ -1,0 +1,220 @@
+import type { Intent } from '../../domain/intent.ts'
+import type { Attempt, Refusal } from '../../domain/lane/lane.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { BatchEnd, BatchInput, BatchMemo, BatchStatus } from '../../temporal/contracts/batch.ts'
+import { batchOverSignal, batchStatusQuery } from '../../temporal/contracts/batch.ts'
+import { batchIntentId, batchPrefix, ledgerQueue } from '../../temporal/contracts/names.ts'
+import type { LaneAgent, NonceRequest } from '../agent.ts'
+import { batchEntries, type BatchEntry, isAmong, membersOf, memoOf } from './records.ts'
+import { callHash } from '../call-hash.ts'
+import type { PendingTransaction, PendingTransactionState } from '../transaction/pending-transaction.ts'
+import type { Client } from '@temporalio/client'
+import { randomBytes } from 'node:crypto'
+
+/** One call that delivers many transfers, with its nonce, as this process drives it. */
+export interface Batch {
+  /** Workflow id. */
+  readonly id: string
+  /** Intents of the transfers. */
+  readonly members: readonly string[]
+  readonly flight: PendingTransaction
+}
+
+/** A call for many. */
+export interface BatchCall {
+  readonly intent: Intent
+  readonly members: readonly string[]
+  readonly first: Attempt
+  readonly priority: number
+  readonly source: string
+}
+
+export type Launched =
+  | { readonly kind: 'underway'; readonly batch: Batch }
+  | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string }
+  /** Not sent: these must not be in it. Its nonce is given back. */
+  | { readonly kind: 'unfit'; readonly members: readonly string[] }
+
+export interface BatchTrackerDeps {
+  readonly client: Client
+  readonly agent: LaneAgent
+  readonly logger: Logger
+}
+
+/** Between two looks at the ledger for batches that this process does not drive, ms: many ask at once after a restart. */
+const lookMs = 1_000
+/** Between two looks whether a batch is still driven, ms. */
+const followMs = 5_000
+const nothing: Attempt = { kind: 'call', gasLimit: '0', maxFee: '0', tip: '0' }
+
+/**
+ * The batches of one lane in one process. What a batch says is recorded in a workflow of its own before it is given a nonce; only then is it
+ * signed, and whoever finds its nonce in the ledger makes the same bytes.
+ */
+export class BatchTracker {
+  readonly #deps: BatchTrackerDeps
+  readonly #driven = new Map<string, Batch>()
+  /** Whom the batches of other processes, or of an earlier life of this one, carry. */
+  readonly #known = new Map<string, BatchMemo['members']>()
+  #look: { readonly at: number; readonly entries: Promise<readonly BatchEntry[]> } | undefined
+
+  constructor(deps: BatchTrackerDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Records the call, gets its nonce, signs and sends it. Throws what the server and the signer throw; a nonce that may be signed stays the lane's debt.
+   * @param unfit asked last, right before it is signed: who of the members must not go after all
+   */
+  async launch(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<Launched> {
+    const { agent } = this.#deps
+    const id = `${batchPrefix(agent.lane)}${randomBytes(6).toString('hex')}`
+    await this.#record(id, call)
+    const acquired = await agent.acquire(this.#want(id, call), { again: false, timeoutMs: options.timeoutMs })
+    if (acquired.kind === 'refused') {
+      await this.#end(id, { state: 'unsent', detail: `${acquired.why}: ${acquired.detail}` })
+      return acquired
+    }
+    const batch = { id, members: call.members, flight: acquired.flight }
+    const unfit = await this.#send(batch, options.unfit)
+    return unfit.length > 0 ? { kind: 'unfit', members: unfit } : { kind: 'underway', batch }
+  }
+
+  /**
+   * The batch that carries an intent and is not final, driven by this process from now on; undefined: none. Throws what the server throws.
+   */
+  async find(intentId: string): Promise<Batch | undefined> {
+    const driven = this.driven(intentId)
+    if (driven) return useful(driven.flight.state) ? driven : undefined
+    for (const { id } of await this.#entries()) {
+      if (this.#driven.has(id) || !isAmong(await this.#membersOf(id), intentId)) continue
+      const batch = await this.#adopt(id)
+      if (batch && useful(batch.flight.state)) return batch
+    }
+    return undefined
+  }
+
+  /** The batch with this intent that this process drives. */
+  driven(intentId: string): Batch | undefined {
+    return [...this.#driven.values()].find(({ members }) => members.includes(intentId))
+  }
+
+  async #record(id: string, { intent, members }: BatchCall): Promise<void> {
+    const input: BatchInput = { lane: this.#deps.agent.lane, intent, members: [...members] }
+    await this.#deps.client.workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
+      workflowId: id,
+      taskQueue: ledgerQueue,
+      args: [input],
+      memo: { ...memoOf(members) },
+      staticSummary: `${members.length} transfers in one call by ${this.#deps.agent.lane}`,
+    })
+  }
+
+  /** It was recorded, and holds a nonce: the same call again. */
+  async #adopt(id: string): Promise<Batch | undefined> {
+    const { client, agent } = this.#deps
+    const { intent, members } = await client.workflow.getHandle(id).query(batchStatusQuery)
+    const want = this.#want(id, { intent, members, first: nothing, priority: 1, source: 'batch' })
+    const held = await agent.acquire(want, { again: true, timeoutMs: 0 })
+    // Several members ask at once.
+    const known = this.#driven.get(id)
+    if (known || held.kind === 'refused') return known
+    const batch = { id, members, flight: held.flight }
+    const unfit = await this.#send(batch, async () => [])
+    return unfit.length > 0 ? undefined : batch
+  }
+
+  /** Signs and sends, unless a member was withdrawn before: names those. */
+  async #send(batch: Batch, alsoUnfit: () => Promise<readonly string[]>): Promise<readonly string[]> {
+    const { agent } = this.#deps
+    const { members, flight } = batch
+    const fresh = flight.unsigned
+    try {
+      const unfit = flight.unsigned ? [...new Set([...(await agent.unfree(members)), ...(await alsoUnfit())])] : []
+      if (unfit.length > 0) {
+        await this.#giveUp(batch, `${unfit.length} of ${members.length} must not be in it`)
+        return unfit
+      }
+      await flight.launch()
+      if (fresh) agent.batchCounts.left(members.length)
+    } catch (error) {
+      if (flight.unsigned) await this.#giveUp(batch, error instanceof Error ? error.message : String(error))
+      else this.#drive(batch)
+      throw error
+    }
+    this.#drive(batch)
+    return []
+  }
+
+  /** Nothing is signed, as far as this process knows: the nonce goes back; if another try may have sent it, it is filled. */
+  async #giveUp({ id, flight }: Batch, detail: string): Promise<void> {
+    await this.#deps.agent.giveBack(flight)
+    if ((await this.#deps.agent.cancel(batchIntentId(id))) === 'free') await this.#end(id, { state: 'unsent', detail })
+  }
+
+  #drive(batch: Batch): void {
+    if (this.#driven.has(batch.id)) return
+    this.#driven.set(batch.id, batch)
+    void this.#follow(batch)
+  }
+
+  /** Until its fate is final, or it is taken from this process. */
+  async #follow(batch: Batch): Promise<void> {
+    const { id, flight } = batch
+    const { agent } = this.#deps
+    while (!(await flight.until((state) => over(state) !== undefined, followMs))) {
+      if (agent.flightOf(batchIntentId(id)) !== flight) break
+    }
+    this.#driven.delete(id)
+    const end = over(flight.state)
+    if (end) await this.#end(id, end(flight.nonce))
+  }
+
+  /** Tells the workflow. Without that it finds out for itself, late. */
+  async #end(id: string, end: BatchEnd): Promise<void> {
+    const { client, logger, agent } = this.#deps
+    agent.batchCounts.end(end)
+    await client.workflow
+      .getHandle(id)
+      .signal(batchOverSignal, end)
+      .catch((error: unknown) => {
+        logger.debug('a batch was not told that it is over', { batch: id, reason: error instanceof Error ? error.message : String(error) })
+      })
+  }
+
+  #want(id: string, { intent, first, priority, source }: BatchCall): NonceRequest {
+    const value = intent.value !== '0' && { value: intent.value }
+    return { owner: { workflowId: id, intentId: batchIntentId(id), callHash: callHash(intent), ...value }, intent, first, priority, source }
+  }
+
+  #entries(): Promise<readonly BatchEntry[]> {
+    const { client, agent } = this.#deps
+    if (this.#look && Date.now() - this.#look.at < lookMs) return this.#look.entries
+    this.#look = { at: Date.now(), entries: batchEntries(client, agent.lane) }
+    return this.#look.entries
+  }
+
+  async #membersOf(id: string): Promise<BatchMemo['members']> {
+    const known = this.#known.get(id) ?? (await membersOf(this.#deps.client, id))
+    // The ledger has at most some thousand entries; those of yesterday need not stay.
+    if (this.#known.size > 1_000) this.#known.clear()
+    this.#known.set(id, known)
+    return known
+  }
+}
+
+/** May it still deliver, as things stand? One that is in a block without having done so may not, though that is not final. */
+function useful(state: PendingTransactionState): boolean {
+  if (state.kind === 'included') return !state.noop && state.receipt.status === 'success'
+  return state.kind === 'flying'
+}
+
+/** What is final of it; undefined: nothing yet. */
+function over(state: PendingTransactionState): ((nonce: number) => BatchEnd) | undefined {
+  if (state.kind === 'spent') return (nonce) => ({ state: 'spent', detail: `nonce ${nonce} was used by a ${state.by} transaction`, nonce })
+  if (state.kind === 'flying' || !state.final) return undefined
+  const { hash: txHash, status, block, gasUsed, effectiveGasPrice } = state.receipt
+  const gasPaid = String(BigInt(gasUsed) * BigInt(effectiveGasPrice))
+  const detail = `transaction ${txHash} in block ${block.height}`
+  return (nonce) => ({ state: status === 'success' ? 'done' : 'reverted', detail, nonce, txHash, blockHeight: block.height, gasPaid })
+}

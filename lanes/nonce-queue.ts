@@ -1,0 +1,79 @@
+/** Who waits for a nonce. */
+export interface Waiting {
+  /** 1 (first) … 5. */
+  readonly priority: number
+  /** Fairness key: waiters of one class take turns by source. */
+  readonly source: string
+  /** ms; waiting makes a low class rise. */
+  readonly since: number
+  /** ms since the epoch; absent: none. */
+  readonly deadline?: number | undefined
+}
+
+const defaultAgeingMs = 10_000
+
+/**
+ * Those who wait for a slot of a lane, in memory: the durable queue behind it is the task queue. Takes the best class first (class less
+ * age), within it the source that was served longest ago, within that the earliest deadline, and then the oldest. A deadline puts nobody before
+ * another class or another source's turn: who sets one gains nothing on others.
+ */
+export class NonceQueue<T extends Waiting> {
+  readonly #waiters = new Set<T>()
+  readonly #lastServed = new Map<string, number>()
+  readonly #ageingMs: number
+  #turn = 0
+
+  /** @param ageingMs after this long a waiter counts as one class higher, so that a steady stream of high classes starves nobody */
+  constructor(ageingMs = defaultAgeingMs) {
+    this.#ageingMs = ageingMs
+  }
+
+  get size(): number {
+    return this.#waiters.size
+  }
+
+  get all(): readonly T[] {
+    return [...this.#waiters]
+  }
+
+  enter(waiter: T): void {
+    this.#waiters.add(waiter)
+  }
+
+  leave(waiter: T): void {
+    this.#waiters.delete(waiter)
+  }
+
+  /** Removes and returns the up to `count` who are next. */
+  take(count: number, now: number): T[] {
+    const taken: T[] = []
+    while (taken.length < count) {
+      const next = this.#next(now)
+      if (!next) break
+      this.#waiters.delete(next)
+      this.#lastServed.set(next.source, ++this.#turn)
+      taken.push(next)
+    }
+    if (this.#waiters.size === 0) this.#lastServed.clear()
+    return taken
+  }
+
+  #next(now: number): T | undefined {
+    let best: T | undefined
+    for (const waiter of this.#waiters) if (!best || this.#before(waiter, best, now)) best = waiter
+    return best
+  }
+
+  #before(a: T, b: T, now: number): boolean {
+    const byClass = this.#rank(a, now) - this.#rank(b, now)
+    if (byClass !== 0) return byClass < 0
+    const byTurn = (this.#lastServed.get(a.source) ?? 0) - (this.#lastServed.get(b.source) ?? 0)
+    if (byTurn !== 0) return byTurn < 0
+    const [byA, byB] = [a.deadline ?? Infinity, b.deadline ?? Infinity]
+    return byA === byB ? a.since < b.since : byA < byB
+  }
+
+  #rank({ priority, since }: Waiting, now: number): number {
+    return priority - Math.floor((now - since) / this.#ageingMs)
+  }
+}

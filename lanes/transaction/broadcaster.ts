@@ -1,0 +1,89 @@
+import type { Chain, SendErrorClass, SignedTransaction } from '../../chains/port.ts'
+import type { Logger } from '../../observability/logger.ts'
+
+/** A transaction that a pool took may have been evicted: it is sent again after so many blocks without inclusion. */
+const resendAfterBlocks = 5
+/** Where a higher fee replaces nothing, that is all there is to do for a stuck one, ms (OpenZeppelin's relayer on Arbitrum: 20 s). */
+const resendAfterMs = 20_000
+/** So many blocks at each of which every node says that it can never be mined, and it may be given up. */
+const agreedBlocks = 2
+/** The same of what a node had taken before: it can fall out of a pool that finds out later what it costs (zkEVM counters). */
+const doubtedBlocks = 5
+
+/** Sends what is signed for one nonce, and remembers what the nodes said. */
+export class Broadcaster {
+  readonly #chain: Chain
+  readonly #logger: Logger
+  readonly #nonce: number
+  readonly #resendAfter: number
+  #lastHeight = -1
+  #settled = false
+  #taken = false
+  #hopeless: { error: 'fatal' | 'terminally-stuck'; blocks: number; height: number } | undefined
+  #sent: { hash: string; taken: boolean; fatalBlocks: number; height: number } | undefined
+  /** The dearest of ours, sent last, is too cheap to replace what a pool holds. */
+  outpriced = false
+  note = 'not sent yet'
+
+  constructor({ chain, logger }: { chain: Chain; logger: Logger }, nonce: number) {
+    this.#chain = chain
+    this.#logger = logger
+    this.#nonce = nonce
+    this.#resendAfter = chain.raises ? resendAfterBlocks : Math.max(1, Math.ceil(resendAfterMs / chain.blockTimeMs))
+  }
+
+  /** A pool need not have it any more. */
+  unsettle(): void {
+    this.#settled = false
+  }
+
+  /** Is it time for the same bytes again? */
+  due(height: number): boolean {
+    return height > this.#lastHeight && !(this.#settled && height - this.#lastHeight < this.#resendAfter)
+  }
+
+  /** Sends to every node; returns what they agree to refuse it for. */
+  async send({ raw, hash }: SignedTransaction, height: number): Promise<SendErrorClass | undefined> {
+    this.#lastHeight = height
+    const outcome = await this.#chain.send(raw)
+    const error = outcome.kind === 'refused' ? outcome.error : undefined
+    this.#count(error, height)
+    this.#countOf(hash, error, height)
+    this.outpriced = error === 'replacement-underpriced'
+    // What is too cheap is offered for more, not sent again.
+    this.#settled = error === undefined || error === 'underpriced' || error === 'replacement-underpriced'
+    this.#taken ||= error === undefined
+    this.note = outcome.kind === 'refused' ? `${outcome.error}: ${outcome.message}` : `sent, hash ${hash}`
+    if (outcome.kind === 'refused')
+      this.#logger.warn('a node refused a transaction', { nonce: this.#nonce, class: outcome.error, reason: outcome.message })
+    return error
+  }
+
+  /**
+   * True if the call can be given up: all nodes say that it can never be mined, at two blocks. Once one has taken it, `fatal` says nothing any
+   * more; that it is `terminally-stuck` is believed when it is said at five blocks with nothing else between.
+   */
+  get hopeless(): boolean {
+    if (!this.#hopeless) return false
+    const { error, blocks } = this.#hopeless
+    if (this.#taken) return error === 'terminally-stuck' && blocks >= doubtedBlocks
+    return blocks >= agreedBlocks
+  }
+
+  /** True if all nodes said at two blocks that the last that was sent can never be mined, and none ever took it; others of its nonce may be. */
+  get unfit(): boolean {
+    return this.#sent !== undefined && !this.#sent.taken && this.#sent.fatalBlocks >= agreedBlocks
+  }
+
+  #countOf(hash: string, error: SendErrorClass | undefined, height: number): void {
+    const before = this.#sent?.hash === hash ? this.#sent : { hash, taken: false, fatalBlocks: 0, height: -1 }
+    const fatalBlocks = error !== 'fatal' ? 0 : before.fatalBlocks + (before.height < height ? 1 : 0)
+    this.#sent = { hash, taken: before.taken || error === undefined, fatalBlocks, height }
+  }
+
+  #count(error: SendErrorClass | undefined, height: number): void {
+    if (error !== 'fatal' && error !== 'terminally-stuck') this.#hopeless = undefined
+    else if (this.#hopeless?.error !== error) this.#hopeless = { error, blocks: 1, height }
+    else if (this.#hopeless.height < height) this.#hopeless = { error, blocks: this.#hopeless.blocks + 1, height }
+  }
+}

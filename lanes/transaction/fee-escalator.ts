@@ -1,0 +1,112 @@
+import type { Chain, Signer } from '../../chains/port.ts'
+import { selectorOf, type FeePolicyResolver, type FeePolicy } from '../../domain/fees/policy.ts'
+import { nextOffer, type Fees } from '../../domain/fees/fees.ts'
+import type { Intent } from '../../domain/intent.ts'
+import type { Attempt, LaneConfig } from '../../domain/lane/lane.ts'
+import type { Logger } from '../../observability/logger.ts'
+
+export interface FeeEscalatorDeps {
+  readonly chain: Chain
+  readonly signer: Signer
+  readonly logger: Logger
+  readonly config: Pick<LaneConfig, 'lane'>
+  /** What may be spent, as it stands now; absent: no limits but those of raises. */
+  readonly fees?: FeePolicyResolver
+}
+
+/** How the next attempt is to be. */
+export interface Bid {
+  /** Absent: as the last one. */
+  readonly kind?: Attempt['kind'] | undefined
+  /** An operator's own fees, whatever the policy says. */
+  readonly atLeast?: Partial<Fees> | undefined
+  /** Now, whatever was offered: within the caps of the policy only. */
+  readonly urgent?: boolean
+  /** Only if the market asks for more than the last attempt offers. */
+  readonly ifAsked?: boolean
+  /** The nodes say that a pool holds something dearer, see `Raising`. */
+  readonly outpriced?: boolean
+  /** The no-op was refused for its gas limit. */
+  readonly moreGas?: boolean
+  /** Of the account, wei, decimal. */
+  readonly balance?: string | undefined
+}
+
+/** Room over the estimate of a no-op's gas. */
+const gasFactor = 1.2
+/** No chain asks for more to move nothing: what is refused with this is refused for another reason, and is only sent again. */
+const mostNoopGas = 5_000_000n
+
+/** What to offer next for one nonce. */
+export class FeeEscalator {
+  readonly #deps: FeeEscalatorDeps
+  readonly #nonce: number
+  readonly #about: { transfer?: string; contract?: string; selector?: string | undefined }
+  readonly #value: string | undefined
+  #warned = false
+  /** What was offered is as dear as it may be: an operator's caps, or the limit of raises, keep it there. */
+  atLimit = false
+
+  /** @param intentId `${owner}/${round}`, see temporal/contracts/transfer-steps.ts */
+  constructor(deps: FeeEscalatorDeps, nonce: number, intentId: string | undefined, intent: Intent | undefined) {
+    this.#deps = deps
+    this.#nonce = nonce
+    this.#about = {
+      ...(intentId !== undefined && { transfer: intentId.replace(/\/[^/]*$/, '') }),
+      ...(intent && { contract: intent.to, selector: selectorOf(intent.data) }),
+    }
+    this.#value = intent?.value
+  }
+
+  /** Undefined: nothing dearer may, or need, be offered; the best attempt is sent again. @param offered all that a pool may hold */
+  async next(attempts: readonly Attempt[], offered: readonly Fees[], bid: Bid): Promise<Attempt | undefined> {
+    const { chain } = this.#deps
+    const last = attempts.at(-1)
+    const kind = bid.kind ?? last?.kind ?? 'noop'
+    const [market, noopGas] = await Promise.all([chain.quote(), this.#noopGas(attempts, bid.moreGas === true)])
+    if (bid.ifAsked && last && !dearer(market, last)) return undefined
+    const cost =
+      kind === 'noop' || !last ? { gasLimit: noopGas } : { gasLimit: last.gasLimit, ...(last.dataFee && { dataFee: last.dataFee }) }
+    if (bid.moreGas && noopGas === last?.gasLimit) return undefined
+    const value = kind === 'call' ? this.#value : undefined
+    const fees = nextOffer(offered, market, { ...bid, ...cost, kind, value, policy: this.#policy() })
+    this.atLimit = fees === undefined
+    if (fees) return { kind, ...cost, ...fees }
+    if (!this.#warned) {
+      const { maxFee, tip } = last ?? {}
+      this.#deps.logger.warn('the fee of a stuck nonce is at its limit; the best attempt is sent again', {
+        nonce: this.#nonce,
+        maxFee,
+        tip,
+      })
+    }
+    this.#warned = true
+    return undefined
+  }
+
+  /**
+   * Never less than an earlier no-op of this nonce had. `more`: the chain takes no such transaction with that; its own estimate, and at least
+   * twice as much.
+   */
+  async #noopGas(attempts: readonly Attempt[], more: boolean): Promise<string> {
+    const { chain, signer } = this.#deps
+    const { address } = signer
+    const had = attempts.filter(({ kind }) => kind === 'noop').map(({ gasLimit }) => BigInt(gasLimit) * (more ? 2n : 1n))
+    const known = [BigInt(await chain.noopGas(address)), ...had]
+    const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, gasFactor) : undefined
+    if (estimate?.ok) known.push(BigInt(estimate.gas))
+    const gas = known.reduce((a, b) => (a > b ? a : b))
+    return String(gas < mostNoopGas ? gas : mostNoopGas)
+  }
+
+  /** As the rules stand now: what operators change holds from the next attempt on. */
+  #policy(): FeePolicy {
+    const { chain, config, fees } = this.#deps
+    return fees?.({ chain: chain.name, lane: config.lane, ...this.#about }) ?? {}
+  }
+}
+
+/** Does the market ask for more than this, on either field? */
+function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
+  return BigInt(market.maxFee) > BigInt(maxFee) || BigInt(market.tip) > BigInt(tip)
+}

@@ -1,0 +1,81 @@
+import { RelayerError, toRelayerError } from '../domain/errors.ts'
+import { checkpointOf, isOfOther } from '../domain/stream/checkpoint.ts'
+import type { StreamCheckpoint } from '../domain/stream/checkpoint.ts'
+import type { StreamConfig } from '../domain/stream/stream.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { CheckpointStore } from './checkpoints.ts'
+import type { AgentAlarm } from './report.ts'
+import type { StreamClient } from './stream-client.ts'
+
+export interface CheckpointKeeperOptions {
+  readonly config: Pick<StreamConfig, 'stream' | 'start' | 'origin'>
+  /** Absent: none is kept. */
+  readonly store: CheckpointStore | undefined
+  readonly alarms: Set<AgentAlarm>
+  readonly logger: Logger
+}
+
+/** The checkpoint of one stream, as one process reads and writes it. What is wrong with it is told to people, by an alarm and the log. */
+export interface CheckpointKeeper {
+  /** Undefined: there is none, or none that can be used. Throws CHECKPOINT_UNAVAILABLE: there may be one. */
+  read(): Promise<StreamCheckpoint | undefined>
+  /** What is kept is of no use: an alarm, until one is written. */
+  complain(error: unknown): void
+  /**
+   * Writes the stream as it stands. Throws what asking for its state throws.
+   * @param news what a checkpoint would say by the view: only when it has changed is the whole state asked for; undefined: nothing worth keeping
+   */
+  keep(line: Pick<StreamClient, 'state'>, news: string | undefined): Promise<void>
+  /** When it was last written, ms since the epoch. */
+  readonly writtenAt: number | undefined
+}
+
+export function createCheckpointKeeper({ config, store, alarms, logger }: CheckpointKeeperOptions): CheckpointKeeper {
+  const { stream, start, origin } = config
+  let written: string | undefined
+  let writtenAt: number | undefined
+
+  function raise(text: string, error: unknown): void {
+    if (!alarms.has('checkpoint')) logger.error(text, { stream, error: toRelayerError(error).message })
+    alarms.add('checkpoint')
+  }
+
+  function complain(error: unknown): void {
+    raise('the checkpoint of a stream cannot be used', error)
+  }
+
+  return {
+    complain,
+    async read() {
+      try {
+        const found = await store?.read(stream)
+        if (!found || !isOfOther(found, config)) return found
+        throw new RelayerError('CHECKPOINT_INVALID', {
+          detail: `origin: it is of ${found.origin}, and not of ${origin}`,
+          facts: { stream },
+        })
+      } catch (error) {
+        complain(error)
+        if (toRelayerError(error).code === 'CHECKPOINT_UNAVAILABLE') throw error
+        return undefined
+      }
+    },
+    async keep(line, news) {
+      if (!store || news === undefined || news === written) return
+      const state = await line.state()
+      // Of a stream that reads blocks, one without a cursor would take the place of a better one.
+      if (!state || (start !== undefined && !state.cursor)) return
+      try {
+        await store.write(checkpointOf(state))
+      } catch (error) {
+        return raise('the checkpoint of a stream could not be written', error)
+      }
+      written = news
+      writtenAt = Date.now()
+      alarms.delete('checkpoint')
+    },
+    get writtenAt() {
+      return writtenAt
+    },
+  }
+}

@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { RelayerError } from '../domain/errors.ts'
+import type { StreamCheckpoint } from '../domain/stream/checkpoint.ts'
+import { readAtMost } from '../intake/http-body.ts'
+
+/** Where checkpoints are kept; as in the config (`streams.checkpoints`). */
+export type CheckpointPlace =
+  | { readonly kind: 'directory'; readonly path: string }
+  | { readonly kind: 'http'; readonly url: string; readonly authorization?: string | undefined }
+
+/** Checkpoints of streams, outside Temporal. */
+export interface CheckpointStore {
+  /** Undefined: there is none. Throws CHECKPOINT_INVALID with the path of the field, CHECKPOINT_UNAVAILABLE. */
+  read(stream: string): Promise<StreamCheckpoint | undefined>
+  /** Whole or not at all. Throws CHECKPOINT_UNAVAILABLE. */
+  write(checkpoint: StreamCheckpoint): Promise<void>
+}
+
+/** Longest wait for an object store, ms. */
+const timeoutMs = 10_000
+/** Far above the largest: 40 exceptions of a few hundred bytes. */
+const mostBytes = 256 * 1024
+
+const number = z.string().regex(/^(0|[1-9][0-9]{0,19})$/, 'must be a whole number in quotes')
+const height = z.number().int().min(0)
+const text = z.string().min(1).max(1_000)
+
+const checkpointSchema = z.strictObject({
+  version: z.literal(1),
+  stream: text,
+  origin: z.string().min(1).max(256).optional(),
+  completedNumber: number.optional(),
+  completedHeight: height.optional(),
+  cursor: z.strictObject({ height, hash: z.string().min(1).max(128) }).optional(),
+  exceptions: z
+    .array(
+      z.strictObject({
+        number,
+        outcome: z.enum(['rejected', 'declined', 'cancelled', 'skipped']),
+        by: text.optional(),
+        reason: text,
+        at: height,
+      }),
+    )
+    .max(1_000),
+})
+
+export function createCheckpointStore(place: CheckpointPlace): CheckpointStore {
+  const { get, put } = place.kind === 'directory' ? inDirectory(place) : overHttp(place)
+  return {
+    async read(stream) {
+      const found = await get(stream)
+      return found === undefined ? undefined : parseCheckpoint(stream, found)
+    },
+    write: (checkpoint) => put(checkpoint.stream, `${JSON.stringify(checkpoint)}\n`),
+  }
+}
+
+/** The checkpoint of a text. Throws CHECKPOINT_INVALID with the path of the field. */
+export function parseCheckpoint(stream: string, found: string): StreamCheckpoint {
+  const refuse = (detail: string) => new RelayerError('CHECKPOINT_INVALID', { detail, facts: { stream } })
+  let value: unknown
+  try {
+    value = JSON.parse(found)
+  } catch {
+    throw refuse('It is not JSON.')
+  }
+  const parsed = checkpointSchema.safeParse(value)
+  if (!parsed.success) {
+    const problems = parsed.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.') || 'the whole'}: ${message}`)
+    throw refuse(problems.join('; '))
+  }
+  if (parsed.data.stream !== stream) throw refuse(`stream: it is that of ${parsed.data.stream}`)
+  // Absent fields are absent, and not undefined, as they would be in a fresh one.
+  return JSON.parse(JSON.stringify(parsed.data)) as StreamCheckpoint
+}
+
+interface Texts {
+  get(stream: string): Promise<string | undefined>
+  put(stream: string, text: string): Promise<void>
+}
+
+function inDirectory({ path }: { readonly path: string }): Texts {
+  const fileOf = (stream: string) => join(path, `${stream.replaceAll(/[^\w.-]/g, '_')}.json`)
+  return {
+    async get(stream) {
+      try {
+        return await readFile(fileOf(stream), 'utf8')
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+        throw unavailable(stream, cause)
+      }
+    },
+    async put(stream, content) {
+      const temporary = `${fileOf(stream)}.${randomBytes(4).toString('hex')}.tmp`
+      try {
+        await mkdir(path, { recursive: true })
+        const file = await open(temporary, 'w')
+        try {
+          await file.writeFile(content)
+          // Else a crash of the machine may leave an empty file under the name.
+          await file.sync()
+        } finally {
+          await file.close()
+        }
+        await rename(temporary, fileOf(stream))
+      } catch (cause) {
+        await rm(temporary, { force: true }).catch(() => {})
+        throw unavailable(stream, cause)
+      }
+    },
+  }
+}
+
+function overHttp({ url, authorization }: { readonly url: string; readonly authorization?: string | undefined }): Texts {
+  const headers = { 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) }
+  const request = async (stream: string, init: { method: 'GET' | 'PUT'; body?: string }): Promise<Response> => {
+    const object = new URL(url)
+    object.pathname = `${object.pathname.replace(/\/$/, '')}/${encodeURIComponent(stream)}.json`
+    try {
+      return await fetch(object, { ...init, headers, signal: AbortSignal.timeout(timeoutMs), redirect: 'error' })
+    } catch {
+      // The cause quotes the URL, whose path and query may hold keys.
+      throw unavailable(stream, new Error('no answer of the object store'))
+    }
+  }
+  return {
+    async get(stream) {
+      const response = await request(stream, { method: 'GET' })
+      if (response.status === 404) return undefined
+      if (!response.ok) throw unavailable(stream, new Error(`HTTP ${response.status}`))
+      const found = await readAtMost(response, mostBytes).catch(() => {
+        throw unavailable(stream, new Error('an answer that was cut off'))
+      })
+      if (found === undefined) throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
+      return found
+    },
+    async put(stream, body) {
+      const response = await request(stream, { method: 'PUT', body })
+      if (!response.ok) throw unavailable(stream, new Error(`HTTP ${response.status}`))
+    },
+  }
+}
+
+function unavailable(stream: string, cause: unknown): RelayerError {
+  const { code, message } = cause as NodeJS.ErrnoException
+  return new RelayerError('CHECKPOINT_UNAVAILABLE', { detail: code ?? message, facts: { stream } })
+}

@@ -1,0 +1,54 @@
+import type { GapState, StreamAlarm, StreamView } from '../domain/stream/stream.ts'
+import type { Metrics } from '../observability/metrics.ts'
+
+/** Alarms of an agent, beside those of its stream. checkpoint: broken, denied, or not kept. mismatch: of ids or tables. refused: a single block's logs. */
+export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
+
+/** What a process knows beyond the view. */
+export interface StreamReport {
+  /** Of the source; absent: not known, or the stream has no blocks. */
+  readonly finalized?: number | undefined
+  readonly alarms?: Iterable<AgentAlarm>
+  /** When this process last wrote its checkpoint, ms since the epoch. */
+  readonly checkpointAt?: number | undefined
+}
+
+const gapStates: readonly GapState[] = ['not-final', 'held', 'unobserved', 'hidden', 'undone']
+const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
+  'forked',
+  'vanished',
+  'hidden',
+  'unknown-completion',
+  'distrusted',
+  'checkpoint',
+  'mismatch',
+  'refused',
+]
+
+/**
+ * The stream as this process last heard of it, as metrics. What is over is set to 0, so that its alert ends.
+ * @param view absent: nothing was heard of it yet, and only the agent's own alarms are told
+ */
+export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamReport): void {
+  const raised = new Set<string>([...(view?.alarms ?? []), ...(report.alarms ?? [])])
+  if (view || raised.size > 0) for (const kind of alarmKinds) metrics.streamAlarm.set({ stream, kind }, raised.has(kind) ? 1 : 0)
+  if (view) reportView(metrics, view, report)
+}
+
+function reportView(metrics: Metrics, view: StreamView, { finalized, checkpointAt }: StreamReport): void {
+  const { stream, nextHeight, completedNumber, completedHeight, gaps, oldestGapAt } = view
+  const now = Date.now()
+  if (nextHeight !== undefined) {
+    metrics.streamCursor.set({ stream }, nextHeight - 1)
+    if (finalized !== undefined) metrics.streamLag.set({ stream }, Math.max(0, finalized - nextHeight + 1))
+  }
+  metrics.streamOpen.set({ stream }, view.open)
+  metrics.streamParked.set({ stream }, view.parked)
+  for (const state of gapStates) metrics.streamGaps.set({ stream, state }, Number(gaps[state] ?? 0))
+  metrics.streamOldestGap.set({ stream }, oldestGapAt === undefined ? 0 : Math.max(0, now - oldestGapAt) / 1_000)
+  if (completedNumber !== undefined) metrics.streamCompletedNumber.set({ stream }, Number(completedNumber))
+  if (completedHeight !== undefined) metrics.streamCompletedHeight.set({ stream }, completedHeight)
+  metrics.streamBackfillLeft.set({ stream }, view.backfill.left)
+  metrics.streamPaused.set({ stream }, view.paused ? 1 : 0)
+  if (checkpointAt !== undefined) metrics.streamCheckpointAge.set({ stream }, Math.max(0, now - checkpointAt) / 1_000)
+}

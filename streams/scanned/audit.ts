@@ -1,0 +1,92 @@
+import { toRelayerError } from '../../domain/errors.ts'
+import { setOf } from '../../domain/stream/interval-set.ts'
+import type { StreamRequest } from '../../domain/stream/stream.ts'
+import { runningTransfers } from '../transfer-outcomes.ts'
+import { auditCompleted, auditOpen } from './audit-transfers.ts'
+import type { StreamAudit } from './audit-transfers.ts'
+import { transfersOf } from './outcomes.ts'
+import { goBack } from './fork.ts'
+import { numbersInGaps } from './gaps.ts'
+import { guarded } from './mismatches.ts'
+import { finalizedOf, nextHead, viewOf } from './work.ts'
+import type { Work } from './work.ts'
+
+/** So long the scan may take to come to the block at which the source was counted, ms; then the next audit says what is hidden. */
+const scanMs = 30_000
+
+/**
+ * A stream against its source, its target and its workflows: is its last block still in the chain, does the source count more than its logs showed,
+ * is what was delivered still there, does every open number have a workflow? Each part is done whatever becomes of the others; then throws what
+ * the first that failed has thrown. Any number of processes may audit at once.
+ */
+export async function auditStream(work: Work): Promise<StreamAudit> {
+  const audit: StreamAudit = { gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 }
+  const errors: unknown[] = []
+  const attempt = async (part: () => Promise<void>) => {
+    try {
+      await part()
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  await viewOf(work)
+  await attempt(() => checkCursor(work))
+  const running = await runningTransfers(work.client, transfersOf(work))
+  await attempt(() => guarded(work, work.targetChain, (at) => auditOpen(work, running, audit, at)))
+  await attempt(() => guarded(work, work.targetChain, () => auditCompleted(work, running, audit)))
+  await attempt(() => guarded(work, work.sourceChain, () => count(work, audit)))
+  if (errors.length > 0) throw toRelayerError(errors[0])
+  return audit
+}
+
+/** A fork that leaves a shorter chain does not show in the next block. */
+async function checkCursor(work: Work): Promise<void> {
+  const { cursor } = (await work.line.state()) ?? {}
+  if (cursor && (await work.sourceChain.denies(cursor))) await goBack(work)
+}
+
+async function count(work: Work, audit: StreamAudit): Promise<void> {
+  const { line, source, sourceChain, logger } = work
+  const era = line.era
+  const before = await line.state()
+  if (!before) return
+  const { first } = source.config
+  const seen = BigInt(before.next) > BigInt(first) ? String(BigInt(before.next) - 1n) : undefined
+  const at = finalizedOf(sourceChain)
+  const upTo = (await source.highest(seen)) ?? (BigInt(first) > 0n ? String(BigInt(first) - 1n) : undefined)
+  if (upTo === undefined) return
+  const isTail = () => line.view !== undefined && BigInt(upTo) >= BigInt(line.view.next)
+  // Nodes may know of a later final block than we do: what lies in it was not scanned, and is not hidden.
+  const height = isTail() ? await scannedUpTo(work) : at
+  const state = await line.state()
+  if (!state || line.era !== era) return
+  // What the scan has yet to come to, or has no room for, is the scan's to find, and nothing of it is hidden yet.
+  const isScanned = state.cursor !== undefined && height <= state.cursor.height
+  const tail =
+    isScanned && BigInt(upTo) >= BigInt(state.next)
+      ? { ...state, gaps: [...state.gaps, { from: state.next, to: upTo, state: 'hidden' as const, at: 0 }] }
+      : state
+  const numbers = numbersInGaps(tail)
+  const table = await source.recorded(numbers, 'finalized')
+  const present = setOf(numbers.filter((_, index) => table[index]))
+  const request: StreamRequest = { kind: 'audited', upTo, height: isTail() ? height : at, present }
+  const told = await line.tell([request], era)
+  if (!told) return
+  Object.assign(audit, { upTo, height: request.height, gaps: gapsOf(told.view.gaps) })
+  if (!told.view.alarms.includes('vanished')) return
+  logger.error('the source counts fewer transfers than its logs have shown; its blocks are read again', { stream: source.config.stream })
+  await goBack(work, true)
+}
+
+/** The final block of now, when the scan has come to it, or has taken its time. */
+async function scannedUpTo({ line, sourceChain, stopping }: Work): Promise<number> {
+  await nextHead(sourceChain, stopping)
+  const height = finalizedOf(sourceChain)
+  const until = Date.now() + scanMs
+  while (!stopping.aborted && (line.view?.nextHeight ?? 0) <= height && Date.now() < until) await line.changed(1_000)
+  return height
+}
+
+function gapsOf(gaps: Readonly<Record<string, string>>): number {
+  return Object.values(gaps).reduce((sum, numbers) => sum + Number(numbers), 0)
+}

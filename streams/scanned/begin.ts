@@ -1,0 +1,71 @@
+import type { ScannedSource } from '../../bridges/source-port.ts'
+import type { Chain } from '../../chains/port.ts'
+import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { StreamInput } from '../../temporal/contracts/stream.ts'
+import type { CheckpointKeeper } from '../checkpoint-keeper.ts'
+
+export interface ScannedBeginOptions {
+  readonly source: Pick<ScannedSource, 'config' | 'highest'>
+  readonly sourceChain: Pick<Chain, 'denies'>
+  readonly keeper: Pick<CheckpointKeeper, 'read' | 'complain'>
+  readonly logger: Logger
+}
+
+/**
+ * How the stream of a scanned source begins with its checkpoint: only if the source still has the block of its cursor, and has given out the number of its
+ * watermark. A watermark above that would pass transfers that are yet to come.
+ */
+export interface ScannedBegin {
+  /** What a stream that is not there begins with. Throws what the source's nodes throw. */
+  begin(): Promise<StreamInput>
+  /** The checkpoint that the stream began with, if the source denies its block by now: what it says is worthless. */
+  denied(): Promise<StreamCheckpoint | undefined>
+}
+
+export function createScannedBegin({ source, sourceChain, keeper, logger }: ScannedBeginOptions): ScannedBegin {
+  const { config } = source
+  const { stream } = config
+  let begun: StreamCheckpoint | undefined
+
+  function refuse(detail: string): StreamInput {
+    keeper.complain(new RelayerError('CHECKPOINT_INVALID', { detail, facts: { stream } }))
+    return { config }
+  }
+
+  /** Without one more is read, and that is all: what a broken place keeps from us stops no transfer. */
+  async function read(): Promise<StreamCheckpoint | undefined> {
+    try {
+      return await keeper.read()
+    } catch (error) {
+      if (toRelayerError(error).code === 'CHECKPOINT_UNAVAILABLE') return undefined
+      throw error
+    }
+  }
+
+  return {
+    async begin() {
+      begun = undefined
+      const found = await read()
+      if (!found) return { config }
+      const { cursor, completedNumber: number, completedHeight: height } = found
+      if (!cursor) return refuse('cursor: it has no block by which the source could be asked for it.')
+      if (await sourceChain.denies(cursor)) return refuse(`The source denies its block ${cursor.height}.`)
+      const highest = number === undefined ? undefined : ((await source.highest(number)) ?? '0')
+      if (number !== undefined && highest !== undefined && BigInt(number) > BigInt(highest)) {
+        const input = refuse(`completedNumber: it is ${number}, and the source's highest is ${highest}.`)
+        return { ...input, distrusted: { number, ...(height !== undefined && { height }), by: 'checkpoint' } }
+      }
+      begun = found
+      logger.info('a stream begins with its checkpoint', { stream, completedNumber: number, completedHeight: height })
+      return { config, checkpoint: found }
+    },
+    async denied() {
+      const { cursor } = begun ?? {}
+      const worthless = cursor && (await sourceChain.denies(cursor)) ? begun : undefined
+      begun = undefined
+      return worthless
+    },
+  }
+}

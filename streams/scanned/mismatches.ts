@@ -1,0 +1,71 @@
+import type { Chain } from '../../chains/port.ts'
+import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import { isMismatch } from '../../intake/halt-route.ts'
+import { nextHead } from './work.ts'
+import type { Work } from './work.ts'
+
+/**
+ * Reads, and what contradicts itself is read again a block later, by quorum: a fork may pass, and one node may be wrong. What still does, halts the route, and
+ * nothing else; it is thrown again, so that the stream does not go past it. Throws what `read` throws, and SETTINGS_UNREACHABLE where the halt could not be
+ * ordered.
+ * @param read is told where to read: absent, one node's word is enough
+ * @param split the same may be read in smaller parts: is asked before the second look, since nodes limit ranges; true: undefined is returned
+ */
+export async function guarded<T>(
+  work: Work,
+  chain: Chain,
+  read: (at?: 'agreed') => Promise<T>,
+  split: () => boolean = () => false,
+): Promise<T | undefined> {
+  let first: RelayerError
+  try {
+    return await read()
+  } catch (thrown) {
+    first = toRelayerError(thrown)
+  }
+  if (!isMismatch(first.code)) throw first
+  if (split()) return undefined
+  work.logger.warn('a contradiction between the contracts of a route; looking again', {
+    stream: work.source.config.stream,
+    error: first.message,
+  })
+  await nextHead(chain, work.stopping)
+  return secondLook(work, first, read)
+}
+
+async function secondLook<T>(work: Work, first: RelayerError, read: (at: 'agreed') => Promise<T>): Promise<T> {
+  try {
+    return await read('agreed')
+  } catch (thrown) {
+    const second = toRelayerError(thrown)
+    const isSame = second.code === first.code && second.facts['nonce'] === first.facts['nonce']
+    if (isSame && (await isConfirmed(work, second))) {
+      await halt(work, second)
+      throw second
+    }
+    // One node's word, which another one does not bear out: it is asked again soon.
+    throw isMismatch(second.code) ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
+  }
+}
+
+/** Orders the halt, and raises the alarm until reads agree again. Throws SETTINGS_UNREACHABLE. */
+export async function halt({ alarms, haltRoute, source }: Work, { code, message }: RelayerError): Promise<void> {
+  alarms.add('mismatch')
+  const { bridge, sourceChain, targetChain } = source
+  await haltRoute({ bridge, sourceChain, targetChain, code, detail: message })
+}
+
+/**
+ * An id that is no hash: the log of one node, unless the source's table says the same by quorum. The other two were compared with the table by quorum, or are
+ * the target's word at two blocks.
+ */
+async function isConfirmed({ source }: Work, { code, facts }: RelayerError): Promise<boolean> {
+  const { nonce } = facts
+  if (code !== 'NATIVE_ID_MISMATCH' || nonce === undefined) return true
+  try {
+    await source.recorded([String(nonce)], 'agreed')
+    return false
+  } catch (error) {
+    return toRelayerError(error).code === 'NATIVE_ID_MISMATCH'
+  }
+}

@@ -1,0 +1,105 @@
+import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
+import { isOf, parkedAndUndelivered, statusOf, toClosed } from '../transfer-outcomes.ts'
+import type { Standing, StreamOfTransfers } from '../transfer-outcomes.ts'
+import { viewOf } from './work.ts'
+import type { Work } from './work.ts'
+
+/** The visibility store lags; what closed this long before the last look is looked at again, ms. */
+const lagMs = 60_000
+const askedAtOnce = 50
+
+/**
+ * How transfers end, or wait, otherwise than by a delivery: one query of the visibility store, and each transfer's own word for what has changed.
+ * @returns one look
+ */
+export function createOutcomes(work: Work): () => Promise<boolean> {
+  const { line, client, source } = work
+  let since = Date.now() - 60 * lagMs
+  return async function lookAtEnds() {
+    const view = await viewOf(work)
+    if (view.open === 0) return false
+    const era = line.era
+    const from = Date.now()
+    const standings = await parkedAndUndelivered(client, transfersOf(work), since)
+    const state = standings.length > 0 || view.parked > 0 ? await line.state() : undefined
+    if (state) {
+      const known = await transfersUnder(work, concerned(state, standings))
+      const requests = await changes(work, state, standings, known)
+      if (requests.length > 0) await line.tell(requests, era)
+      for (const { kind, ...facts } of requests)
+        work.logger.info(`a transfer of a stream is ${kind}`, { stream: source.config.stream, ...facts })
+    }
+    since = from - lagMs
+    return false
+  }
+}
+
+export function transfersOf({ source: { bridge, sourceChain, targetChain } }: Pick<Work, 'source'>): StreamOfTransfers {
+  return { bridge, sourceChain, targetChain }
+}
+
+/** What the stream is told of a transfer that ended undelivered; undefined: it did not. Throws what the Temporal client throws. */
+export async function closedRequest(
+  { client }: Pick<Work, 'client'>,
+  standing: { readonly id: string; readonly runId?: string; readonly running: boolean; readonly number: string },
+): Promise<StreamRequest | undefined> {
+  return toClosed(standing.number, await statusOf(client, standing))
+}
+
+/** Open numbers that have changed, as far as the standings tell. */
+function concerned({ open }: StreamState, standings: readonly Standing[]): readonly string[] {
+  const told = new Map(standings.map((one) => [one.number, one]))
+  return open
+    .filter(({ number, parked }) => isNews(told.get(number), parked))
+    .map(({ number }) => number)
+    .slice(0, askedAtOnce)
+}
+
+function isNews(standing: Standing | undefined, parked: string | undefined): boolean {
+  if (standing?.running) return parked === undefined
+  return standing !== undefined || parked !== undefined
+}
+
+/** The transfers under these numbers: the source's table has them for good. */
+async function transfersUnder({ memory, source }: Work, numbers: readonly string[]): Promise<readonly Transfer[]> {
+  const unknown = numbers.filter((number) => !memory.transfer(number))
+  if (unknown.length > 0) memory.know((await source.recorded(unknown, 'finalized')).flatMap((transfer) => transfer ?? []))
+  return numbers.flatMap((number) => memory.transfer(number) ?? [])
+}
+
+/** What has changed, by each transfer's own word. */
+async function changes(
+  work: Work,
+  { open }: StreamState,
+  standings: readonly Standing[],
+  known: readonly Transfer[],
+): Promise<readonly StreamRequest[]> {
+  const told = await Promise.all(
+    known.map(async (transfer) => {
+      const { sequence: number } = transfer
+      const isParked = open.some((one) => one.number === number && one.parked !== undefined)
+      const standing = standings.find((one) => one.number === number && isOf(one, transfer))
+      if (standing?.running) return isParked ? undefined : parkedRequest(work, standing)
+      if (standing) return closedRequest(work, standing)
+      // Another one may claim the number: of this one nothing is known.
+      return isParked && !standings.some((one) => one.number === number) ? releasedRequest(work, transfer) : undefined
+    }),
+  )
+  return told.flatMap((request) => request ?? [])
+}
+
+async function parkedRequest({ client }: Pick<Work, 'client'>, standing: Standing): Promise<StreamRequest | undefined> {
+  const { state, code = 'INTERNAL' } = await statusOf(client, standing)
+  return state === 'parked' ? { kind: 'parked', number: standing.number, code } : undefined
+}
+
+/** One that closed since is told by the target, or by the next look. */
+async function releasedRequest({ client }: Pick<Work, 'client'>, transfer: Transfer): Promise<StreamRequest | undefined> {
+  const id = transferId(transfer)
+  if ((await createClosedTransfers(client).latest(id)) !== 'running') return undefined
+  const { state } = await statusOf(client, { id, running: true })
+  return state === 'parked' ? undefined : { kind: 'unparked', number: transfer.sequence }
+}

@@ -1,0 +1,50 @@
+import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
+import { isMismatch } from '../../intake/halt-route.ts'
+import { pooled } from '../pooled.ts'
+import type { Work } from './work.ts'
+
+/** The door's look at the source's table by quorum waits a block with one node: all of a range wait together. */
+const startsAtOnce = 200
+
+/**
+ * INIT_EVENT_PROCESSING: a workflow for each, or the certainty that its id is taken. All are tried before it throws what the door throws: a contradiction
+ * between what was read and the source's table first (NATIVE_TABLE_MISMATCH, NATIVE_ID_MISMATCH), else what passes (NATIVE_NOT_FINAL, NODE_UNAVAILABLE,
+ * TEMPORAL_UNAVAILABLE).
+ */
+export async function startAll(
+  { door, memory, stopping }: Pick<Work, 'door' | 'memory' | 'stopping'>,
+  transfers: readonly Transfer[],
+): Promise<void> {
+  const errors: RelayerError[] = []
+  await pooled(transfers, startsAtOnce, async (transfer) => {
+    if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
+    try {
+      await door.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask' })
+    } catch (error) {
+      errors.push(toRelayerError(error))
+    }
+  })
+  const worst = errors.find(({ code }) => isMismatch(code)) ?? errors[0]
+  if (worst) throw worst
+  memory.know(transfers)
+}
+
+/**
+ * The same for one whose effect the target does not show (any more): what closed as delivered is started again too. The states in which it stays closed
+ * are told; `running` otherwise.
+ */
+export async function startAgain(
+  work: Pick<Work, 'door' | 'memory' | 'stopping' | 'client'>,
+  transfer: Transfer,
+): Promise<'running' | 'rejected' | 'declined' | 'cancelled'> {
+  const closed = createClosedTransfers(work.client)
+  const id = transferId(transfer)
+  const latest = await closed.latest(id)
+  if (latest === 'rejected' || latest === 'declined' || latest === 'cancelled') return latest
+  if (latest === 'delivered') await closed.restart(id, 'started again: its effect was undone')
+  else await startAll(work, [transfer])
+  return 'running'
+}

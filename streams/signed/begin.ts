@@ -1,0 +1,42 @@
+import type { SignedSource } from '../../bridges/source-port.ts'
+import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
+import type { StreamInput } from '../../temporal/contracts/stream.ts'
+
+/** Without a word of the config or of a checkpoint, so many numbers below the present one are looked after as well. */
+const below = 1_000n
+
+/**
+ * What the stream of an emitter begins with: the first number of the config; else all above a checkpoint's watermark; else the latest thousand. A checkpoint
+ * above what the source has given out is one of another network, and counts for nothing.
+ * Throws what reads throw: nothing is begun before the source could be asked. Where the config names no first number, neither before the checkpoint could be
+ * read (CHECKPOINT_UNAVAILABLE): what is more than a thousand numbers behind would never be looked at again.
+ * @param onProblem a checkpoint that could not be used, for people
+ */
+export async function beginSigned(
+  source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
+  readCheckpoint: () => Promise<StreamCheckpoint | undefined>,
+  onProblem: (error: unknown) => void,
+): Promise<StreamInput> {
+  const { config, begins } = source
+  const highest = await source.highest()
+  const checkpoint = await readCheckpoint().catch((error: unknown) => {
+    if (begins.first === undefined && toRelayerError(error).code === 'CHECKPOINT_UNAVAILABLE') throw error
+    onProblem(error)
+    return undefined
+  })
+  const trusted = checkpoint && isOf(checkpoint, highest) ? checkpoint : undefined
+  if (checkpoint && !trusted) {
+    const detail = `It speaks of number ${checkpoint.completedNumber}, and the source's highest is ${highest ?? 'none'}.`
+    onProblem(new RelayerError('CHECKPOINT_INVALID', { detail, facts: { stream: config.stream } }))
+  }
+  const number = trusted ? undefined : checkpoint?.completedNumber
+  const kept = { ...(trusted && { checkpoint: trusted }), ...(number !== undefined && { distrusted: { number, by: 'checkpoint' } }) }
+  if (begins.first !== undefined || trusted?.completedNumber !== undefined) return { config, ...kept }
+  const next = highest === undefined ? 0n : BigInt(highest) + 1n
+  return { config: { ...config, first: String(next > below ? next - below : 0n) }, ...kept }
+}
+
+function isOf({ completedNumber }: StreamCheckpoint, highest: string | undefined): boolean {
+  return completedNumber === undefined || (highest !== undefined && BigInt(completedNumber) <= BigInt(highest))
+}

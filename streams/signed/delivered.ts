@@ -1,0 +1,34 @@
+import type { SignedSource } from '../../bridges/source-port.ts'
+import { toRelayerError } from '../../domain/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+
+/** What the targets of some transfers say of them, by number. */
+export interface Delivered {
+  /** Delivered for good. */
+  readonly done: ReadonlySet<string>
+  /** Nobody knows now: the nodes of their target do not answer, and why. */
+  readonly unread: ReadonlyMap<string, string>
+}
+
+/** `source.delivered`, by target: one whose nodes are down is in nobody else's way. Throws what is no outage. */
+export async function deliveredByTarget(
+  { delivered }: Pick<SignedSource, 'delivered'>,
+  transfers: readonly Omit<Transfer, 'message'>[],
+): Promise<Delivered> {
+  const [done, unread] = [new Set<string>(), new Map<string, string>()]
+  const targets = new Set(transfers.map(({ targetChain }) => targetChain))
+  await Promise.all(
+    [...targets].map(async (target) => {
+      const some = transfers.filter(({ targetChain }) => targetChain === target)
+      try {
+        const answers = await delivered(some)
+        some.forEach(({ sequence }, index) => answers[index] && done.add(sequence))
+      } catch (thrown) {
+        const error = toRelayerError(thrown)
+        if (!error.retriable) throw error
+        for (const { sequence } of some) unread.set(sequence, error.message)
+      }
+    }),
+  )
+  return { done, unread }
+}

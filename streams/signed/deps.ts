@@ -1,0 +1,21 @@
+import type { Bridge } from '../../bridges/port.ts'
+import type { SignedSource } from '../../bridges/source-port.ts'
+import type { Chain } from '../../chains/port.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { Submitter } from '../../intake/submitter.ts'
+import type { StreamClient } from '../stream-client.ts'
+import type { VaaLookup } from './vaa-lookup.ts'
+
+/** What the parts of an emitter's agent share. */
+export interface SignedDeps {
+  readonly source: SignedSource
+  /** The chain that the emitter is on. */
+  readonly chain: Pick<Chain, 'name' | 'heads'>
+  readonly bridge: Pick<Bridge, 'name' | 'decode' | 'endpoint'>
+  readonly line: Pick<StreamClient, 'tell' | 'state' | 'view'>
+  readonly door: Submitter
+  readonly lookup: VaaLookup
+  readonly logger: Logger
+  /** Most blocks of one read of logs. */
+  readonly rangeBlocks: number
+}

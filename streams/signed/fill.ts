@@ -1,0 +1,135 @@
+import type { ErrorCode } from '../../domain/errors.ts'
+import { toRelayerError } from '../../domain/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { parseVaa } from '../../domain/vaa.ts'
+import type { SubmitResult } from '../../intake/submitter.ts'
+import { deliveredByTarget } from './delivered.ts'
+import type { SignedDeps } from './deps.ts'
+
+/**
+ * What became of a number that was looked for. started: its transfer runs, or was done. delivered: the target shows it. ignored: a signed message that we
+ * do not deliver. absent: nobody who could be asked has a copy that passes; `code` says what the last one was refused for. unknown: ask again.
+ */
+export type Filled =
+  /** By the door's word: `known` may also have ended long ago. */
+  | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status'] }
+  | { readonly kind: 'delivered' | 'ignored' }
+  | { readonly kind: 'absent'; readonly againInMs?: number; readonly code?: ErrorCode }
+  | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
+
+/** The last copy of a number that was refused: which server had it, and why. */
+type Refused = ReadonlyMap<string, { readonly api: number; readonly code: ErrorCode }>
+
+/** Codes that a message is refused with whose bytes say that it is nothing of ours. */
+const notOurs: readonly ErrorCode[] = ['PAYLOAD_KIND', 'PAYLOAD_LENGTH', 'TARGET_CHAIN_UNSUPPORTED']
+const afterTroubleMs = 5_000
+
+interface Copy {
+  readonly number: string
+  readonly vaa: Uint8Array
+  /** The server that had it. */
+  readonly api: number
+  /** Absent: it is no transfer of ours, if its signatures are good. */
+  readonly transfer?: Transfer
+}
+
+type Deps = Pick<SignedDeps, 'source' | 'bridge' | 'door' | 'lookup'>
+
+/**
+ * Looks for the signed messages of these numbers and brings them through the door, all at a time. What the target already shows starts nothing: that is
+ * the target's own word on the digest, which needs no signature. A copy that is refused leaves its place to that of the next server: each is asked once,
+ * so that one which has another bad copy each time keeps nobody busy.
+ * A target whose nodes do not answer keeps its own numbers `unknown`, and no others. Throws what is no outage; nothing is lost by that.
+ */
+export async function fillNumbers(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, Filled>> {
+  const outcomes = new Map<string, Filled>()
+  const refused = new Map<string, { readonly api: number; readonly code: ErrorCode }>()
+  let left = numbers
+  while (left.length > 0) {
+    const copies = await findCopies(deps, left, refused, outcomes)
+    const transfers = copies.flatMap(({ transfer }) => (transfer ? [transfer] : []))
+    const { done, unread } = await deliveredByTarget(deps.source, transfers)
+    for (const number of done) outcomes.set(number, { kind: 'delivered' })
+    for (const [number, why] of unread) outcomes.set(number, { kind: 'unknown', againInMs: afterTroubleMs, why })
+    const entering = copies.filter(({ number }) => !done.has(number) && !unread.has(number))
+    const results = await Promise.all(entering.map((copy) => enter(deps, copy)))
+    left = entering.flatMap(({ number, api }, index) => {
+      const result = results[index]
+      if (!result) return []
+      if (!('refusedAs' in result)) {
+        outcomes.set(number, result)
+        return []
+      }
+      refused.set(number, { api, code: result.refusedAs })
+      return [number]
+    })
+  }
+  return outcomes
+}
+
+async function findCopies(
+  { source, bridge, lookup }: Deps,
+  numbers: readonly string[],
+  refused: Refused,
+  outcomes: Map<string, Filled>,
+): Promise<Copy[]> {
+  const { emitterChain: chain, emitter } = source
+  const copies = await Promise.all(
+    numbers.map(async (number): Promise<Copy[]> => {
+      const before = refused.get(number)
+      const accepts = (vaa: Uint8Array) => isOf(source, number, vaa)
+      const found = await lookup.find({ chain, emitter, sequence: number }, accepts, before && before.api + 1)
+      if (found.kind === 'found') return [{ ...read(bridge, number, found.vaa), api: found.api }]
+      outcomes.set(number, found.kind === 'absent' && before ? { ...found, code: before.code } : found)
+      return []
+    }),
+  )
+  return copies.flat()
+}
+
+function isOf({ emitterChain, emitter }: Deps['source'], number: string, bytes: Uint8Array): boolean {
+  try {
+    const vaa = parseVaa(bytes)
+    return vaa.emitterChain === emitterChain && vaa.emitter === emitter && vaa.sequence === number
+  } catch {
+    return false
+  }
+}
+
+function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Copy, 'api'> {
+  try {
+    return { number, vaa, transfer: bridge.decode(vaa) }
+  } catch (error) {
+    if (notOurs.includes(toRelayerError(error).code)) return { number, vaa }
+    throw error
+  }
+}
+
+async function enter({ source, bridge, door }: Deps, copy: Copy): Promise<Filled | { readonly refusedAs: ErrorCode }> {
+  try {
+    if (!copy.transfer) return (await isGenuine({ source, bridge }, copy.vaa)) ?? { kind: 'ignored' }
+    const { id, status } = await door.submit(bridge.name, copy.vaa)
+    return { kind: 'started', id, status }
+  } catch (thrown) {
+    const error = toRelayerError(thrown)
+    if (error.retriable) return { kind: 'unknown', againInMs: afterTroubleMs, why: error.message }
+    return { refusedAs: error.code }
+  }
+}
+
+/** Undefined: its signatures are good by the source's own core contract. Nobody else's word makes us forget a number. */
+async function isGenuine(
+  { source, bridge }: Pick<Deps, 'source' | 'bridge'>,
+  vaa: Uint8Array,
+): Promise<Filled | { readonly refusedAs: ErrorCode } | undefined> {
+  const verdict = await bridge.endpoint(source.sourceChain).verify(vaa)
+  if (verdict.kind === 'valid') return undefined
+  if (verdict.kind === 'wait') return { kind: 'unknown', againInMs: afterTroubleMs, why: verdict.reason }
+  return { refusedAs: verdict.code }
+}
+
+/** Whether a message that the door refused with this code is none of ours for good: its bytes say so, and its signatures are good. */
+export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
+  if (read(bridge, '', vaa).transfer) return false
+  return (await isGenuine({ source, bridge }, vaa)) === undefined
+}

@@ -1,0 +1,46 @@
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+
+/** Input of the workflow `audit`, and of its step. */
+export interface AuditInput {
+  /** The target chain that is asked. */
+  chain: ChainName
+  /** What closed within so many hours is looked at. */
+  hours: number
+  /** What closed less than so long ago, ms, is left for the next audit: a node that lags, or whoever restarts it by hand, comes first. */
+  graceMs: number
+}
+
+/** What an audit found. Its lists hold the first 200 ids; the counts count all. */
+export interface AuditReport {
+  chain: ChainName
+  hours: number
+  /** Delivered transfers that were asked for, and those whose effect is there. */
+  checked: number
+  intact: number
+  /** The effect was delivered and final, and is gone: an alarm. Started again. */
+  undoneCount: number
+  undone: string[]
+  /** Closed without an outcome (failed, terminated, timed out), and started again. */
+  reopenedCount: number
+  reopened: string[]
+  /** Waited for nothing, and started over. Absent in reports of earlier versions. */
+  idleCount?: number
+  idle?: string[]
+  /** The effect is not there, and the transfer is on its way again already. */
+  underway: number
+  /** The nodes don't agree, or no block came for a second look: the next audit asks again. */
+  unsure: number
+}
+
+/** The step of the workflow `audit`, on the queue of the chain. */
+export interface AuditSteps {
+  auditDelivered(input: AuditInput): Promise<AuditReport>
+}
+
+/** What closed a minute ago or less is left for the next audit. */
+export const auditGraceMs = 60_000
+
+/** Id of the schedule of a chain's audits, and of the workflows that it starts (with the time behind it). */
+export function auditId(chain: ChainName): string {
+  return `audit:${chain}`
+}

@@ -1,0 +1,27 @@
+import type { ApplyRequest, ApplyResponse, LaneConfig, LaneState } from '../../domain/lane/lane.ts'
+import type { PackedLane } from '../../domain/lane/pack.ts'
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
+
+/** Input of the workflow `lane`. */
+export interface LaneInput {
+  config: LaneConfig
+  /** Carried through continue-as-new; by earlier versions as it is, by this one packed. */
+  state?: LaneState | PackedLane
+  /** Continue as new after this many updates. */
+  updatesPerRun?: number
+}
+
+/** The one update: observation and requests in, grants, refusals and orders out. Idempotent by request id. */
+export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
+/** Failure type of an update that a ledger, or the settings, refuse because it is malformed: asking again gets the same answer. */
+export const malformedUpdate = 'LANE_REQUEST_MALFORMED'
+/** Failure type of an update that comes while a run of a ledger, or of the settings, ends: the next run takes it. */
+export const runIsFull = 'LANE_RUN_IS_FULL'
+export const pauseSignal = defineSignal<[{ reason: string }]>('pause')
+export const resumeSignal = defineSignal('resume')
+export const drainSignal = defineSignal<[{ reason: string }]>('drain')
+export const forbidSignal = defineSignal<[{ reason: string }]>('forbid')
+export const activateSignal = defineSignal('activate')
+export const setWindowSignal = defineSignal<[{ window: number }]>('setWindow')
+export const resyncSignal = defineSignal('resync')
+export const laneStatusQuery = defineQuery<LaneState>('status')

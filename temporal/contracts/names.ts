@@ -1,0 +1,51 @@
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import { defineSearchAttributeKey } from '@temporalio/common'
+
+/**
+ * The workflow id of a transfer: `bridge:sourceChain:emitter:sequence:digest16`. The digest (first 64 bits) makes two messages that
+ * claim one sequence two transfers; the id is taken only after the signatures are checked.
+ */
+export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'emitter' | 'sequence' | 'digest'>): string {
+  return [transfer.bridge, transfer.sourceChain, transfer.emitter, transfer.sequence, transfer.digest.slice(2, 18)].join(':')
+}
+
+/** Workflow id of a lane's ledger. */
+export function laneWorkflowId(lane: LaneId): string {
+  return `lane:${lane}`
+}
+
+/** Workflow ids of the batches of a lane begin so. */
+export function batchPrefix(lane: LaneId): string {
+  return `batch:${lane}:`
+}
+
+/** A batch is one intent for ever: no second round. */
+export function batchIntentId(workflowId: string): string {
+  return `${workflowId}/1`
+}
+
+/** Workflow id of the settings that operators change while everything runs. */
+export const settingsWorkflowId = 'settings'
+
+/** Transfer workflows and the keyless steps of a target chain. */
+export function chainQueue(chain: ChainName): string {
+  return `chain:${chain}`
+}
+
+/** What needs the key of a lane. */
+export function laneQueue(lane: LaneId): string {
+  return `lane:${lane}`
+}
+
+/** The ledgers: no chain, no key. */
+export const ledgerQueue = 'ledger'
+
+export const searchAttributes = {
+  TransferState: defineSearchAttributeKey('TransferState', 'KEYWORD'),
+  Bridge: defineSearchAttributeKey('Bridge', 'KEYWORD'),
+  SourceChain: defineSearchAttributeKey('SourceChain', 'KEYWORD'),
+  TargetChain: defineSearchAttributeKey('TargetChain', 'KEYWORD'),
+  Lane: defineSearchAttributeKey('Lane', 'KEYWORD'),
+  TxHash: defineSearchAttributeKey('TxHash', 'KEYWORD'),
+} as const

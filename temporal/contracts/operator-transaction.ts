@@ -1,0 +1,93 @@
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { Intent } from '../../domain/intent.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { AttemptRecord } from './transfer-steps.ts'
+import { defineQuery, defineSignal } from '@temporalio/workflow'
+
+/** Input of the workflow `operatorTransaction`: one intent of an operator, or of the lane itself, through the lane's ledger. */
+export interface OperatorTransactionInput {
+  lane: LaneId
+  intent: Intent
+  /** Who wants it, and why. */
+  by: string
+  reason: string
+  /** What it carries from run to run when it continues as new. */
+  progress?: OperatorTransactionProgress
+}
+
+export interface OperatorTransactionProgress {
+  /** A new round is a new intent, made only when the last one's nonce was used by something else. */
+  round: number
+  /** This round was dispatched before: it may hold a nonce. */
+  again: boolean
+  waits: number
+  /** What this round was last seen to hold. */
+  held?: Held
+  cancelledBy?: { by: string; reason: string }
+}
+
+/** A nonce and what was signed for it: by these it is found on the chain when it is final, and the ledger has forgotten it. */
+export interface Held {
+  nonce: number
+  tried: Pick<AttemptRecord, 'kind' | 'hash'>[]
+}
+
+/** Answer of the query `status`, and (closed) the result of the workflow. */
+export interface OperatorTransactionStatus {
+  lane: LaneId
+  intent: Intent
+  /** Who wanted it, and why; absent: it was started by an earlier version. */
+  by?: string
+  reason?: string
+  /**
+   * `done`: in a final block. `reverted`: in a final block, and failed there. `impossible`: its simulation reverts, nothing was sent.
+   * `refused`: the key's policy does not allow it, or another error that no retry heals. `lost`: the ledger that granted its nonce is gone;
+   * whether it was mined only the chain can say.
+   */
+  state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
+  detail: string
+  nonce?: number
+  txHash?: string
+  blockHeight?: number
+  blockHash?: string
+  /** wei, decimal. */
+  gasPaid?: string
+}
+
+/** What the operator transaction needs of the key; on the lane's queue. */
+export interface OperatorTransactionSteps {
+  /** Gets the intent a nonce, signs, sends, follows for a while. Killed at any point, its next try makes the same bytes. */
+  dispatch(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult>
+}
+
+export interface SendOperatorTransactionInput {
+  lane: LaneId
+  /** Workflow id of the operator transaction. */
+  owner: string
+  intentId: string
+  intent: Intent
+  again: boolean
+  /** What it was last seen to hold. */
+  held?: Held
+  /** Let the lane mine a no-op in its place. */
+  cancel: boolean
+  /** Of a batch: the intents that it delivers. None of them may have been withdrawn when it is signed first. */
+  members?: string[]
+}
+
+export type SendOperatorTransactionResult =
+  | { kind: 'final'; nonce: number; ok: boolean; txHash: string; blockHeight: number; blockHash: string; gasPaid: string }
+  | { kind: 'pending'; held: Held; reason: string }
+  | { kind: 'no-slot'; code: ErrorCode; reason: string }
+  | { kind: 'impossible'; reason: string }
+  /** The nonce was used by a no-op of the lane, or by somebody else; final. */
+  | { kind: 'spent'; nonce: number; by: 'noop' | 'foreign' }
+  /** A later round of it holds a nonce: it began anew (its workflow was reset), and goes on with that one. */
+  | { kind: 'superseded'; intentId: string }
+  /** Cancelled before it held a nonce. */
+  | { kind: 'withdrawn' }
+  /** It may have held a nonce, and the ledger knows nothing of it. */
+  | { kind: 'lost'; reason: string }
+
+export const cancelOperatorTransactionSignal = defineSignal<[{ by: string; reason: string }]>('cancel')
+export const operatorTransactionStatusQuery = defineQuery<OperatorTransactionStatus>('status')

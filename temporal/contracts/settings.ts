@@ -1,0 +1,21 @@
+import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
+import { defineQuery, defineUpdate } from '@temporalio/workflow'
+
+/** Input of the workflow `settings`: one per namespace. */
+export interface SettingsInput {
+  /** Carried through continue-as-new. */
+  settings?: Settings
+  /** Continue as new after this many changes; for tests. */
+  updatesPerRun?: number
+}
+
+/** Who orders a change, and why. */
+export interface SettingsRequest {
+  by: string
+  reason: string
+  orders: SettingsOrder[]
+}
+
+/** The one update: all orders of a request, or none. Answers with the settings after it. */
+export const changeSettingsUpdate = defineUpdate<Settings, [SettingsRequest]>('change')
+export const settingsQuery = defineQuery<Settings>('settings')

@@ -1,0 +1,29 @@
+import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
+import type { Distrusted, StreamConfig, StreamResponse, StreamState, StreamUpdate, StreamView } from '../../domain/stream/stream.ts'
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
+
+/** Input of the workflow `stream`: on the queue `ledger`, since it needs no chain and no key. */
+export interface StreamInput {
+  config: StreamConfig
+  /** What it begins with if it has no state: kept outside Temporal, its block asked for by whoever starts it. */
+  checkpoint?: StreamCheckpoint
+  /** The watermark of a checkpoint that is above what the source has given out: the stream begins without, and alarms. */
+  distrusted?: Omit<Distrusted, 'at'>
+  /** Carried through continue-as-new. */
+  state?: StreamState
+  /** Continue as new after this many updates; for tests. */
+  updatesPerRun?: number
+}
+
+/** The one update: what was found at the source and the target, and orders. Idempotent by content. Refused as `malformedUpdate` or `runIsFull`. */
+export const tellUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('tell')
+/** Batch tools can only signal. */
+export const pauseStreamSignal = defineSignal<[{ by: string; reason: string }]>('pause')
+export const resumeStreamSignal = defineSignal('resume')
+export const streamStatusQuery = defineQuery<StreamState>('status')
+export const streamViewQuery = defineQuery<StreamView>('view')
+
+/** Workflow id of a stream. */
+export function streamWorkflowId(stream: string): string {
+  return `stream:${stream}`
+}

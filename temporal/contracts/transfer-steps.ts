@@ -1,0 +1,181 @@
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { LaneStatus } from '../../domain/lane/lane.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { ChainName, Delivery, Transfer } from '../../domain/transfer/transfer.ts'
+
+/** `validate`, `checkDelivered` and `prepare` in this order; each stops the way of a transfer or lets it pass. */
+export interface KeylessSteps {
+  /** The three at once, as one local activity. */
+  admit(input: AdmitInput): Promise<Admission>
+  validate(input: { transfer: Transfer }): Promise<Passed | Stopped>
+  checkDelivered(input: AdmitInput): Promise<Passed | Stopped>
+  prepare(input: AdmitInput): Promise<Ready | Stopped>
+  /** Does the target chain's finalized state show the effect? Waits up to `waitMs` for the block to become final. */
+  confirm(input: ConfirmInput): Promise<Confirmation>
+  /** How a lane stands, and whether there is another. */
+  standing(input: LaneStatusInput): Promise<Standing>
+  /** Asks the ledger to let an intent go. */
+  withdraw(input: WithdrawInput): Promise<Withdrawal>
+}
+
+/** What needs the key; on the lane's queue. */
+export interface LaneSteps {
+  broadcast(input: BroadcastInput): Promise<BroadcastResult>
+  /** Raises the fee of an intent's transaction now. */
+  expedite(input: { lane: LaneId; intentId: string }): Promise<void>
+}
+
+export interface AdmitInput {
+  transfer: Transfer
+  /** Lanes to avoid: those that this transfer just left. */
+  avoid?: LaneId[]
+  /** One node showed the effect, and most of them denied it: its word alone holds nothing up any more. */
+  doubted?: true
+}
+
+export interface Passed {
+  kind: 'passed'
+  warnings?: string[]
+}
+
+/** The step ends or delays the transfer. */
+export type Stopped =
+  | { kind: 'rejected' | 'declined'; code: ErrorCode; reason: string }
+  /** Delivered and final. */
+  | { kind: 'delivered'; delivery: Delivery }
+  /** The effect is there, by someone, but not final: look again after `finalInMs`. */
+  | { kind: 'unsettled'; finalInMs: number }
+  /** Not now: a gate is closed. Holds no nonce. */
+  | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number }
+  /** The simulation reverts for a reason that no wait heals; costs nothing. */
+  | { kind: 'impossible'; code: ErrorCode; reason: string }
+
+/** Can be broadcast through this lane. */
+export interface Ready {
+  kind: 'ready'
+  lane: LaneId
+  /** Hash of (to, value, data): what the ledger holds the intent to. */
+  callHash: string
+  /** Gas units, decimal. */
+  gasLimit: string
+  /** First attempt's fees, wei. */
+  maxFee: string
+  tip: string
+  /** What the chain charges beside the gas, wei, estimated; absent: nothing. */
+  dataFee?: string
+  warnings?: string[]
+}
+
+export type Admission = Ready | Stopped
+
+export interface BroadcastInput {
+  /** Workflow id of the owner. */
+  owner: string
+  /** `${owner}/${round}`: a new round is a new intent, made only when the last one's nonce was used up without effect. */
+  intentId: string
+  lane: LaneId
+  transfer: Transfer
+  callHash: string
+  gasLimit: string
+  maxFee: string
+  tip: string
+  dataFee?: string
+  /** This intent was broadcast before: it may hold a nonce already. */
+  again: boolean
+  /** It was queued before, for so long that it is queued anew: a worker may have taken it all the same. */
+  requeued?: boolean
+  /** Class in the waiting room, 1 (first) … 5. */
+  priority: number
+  /** ms since the epoch: in the waiting room, earlier ones of one class and source go first. The workflow itself gives up when it passes. */
+  deadline?: number
+}
+
+/** One transaction that was signed for a nonce, and what became of it. */
+export interface AttemptRecord {
+  kind: 'call' | 'noop'
+  hash: string
+  /** Wei, decimal. */
+  maxFee: string
+  tip: string
+  /** `mined`, `outbid` by a later one or another, or `open` as long as the nonce is in no block. */
+  fate: 'mined' | 'outbid' | 'open'
+}
+
+/** One transaction of ours in a block. */
+export interface Landed {
+  nonce: number
+  txHash: string
+  blockHeight: number
+  blockHash: string
+  /** Wei, decimal. */
+  gasPaid: string
+  attempts: number
+  /** Every attempt, in the order they were made; absent in histories of older versions. */
+  tried?: AttemptRecord[]
+  /** Workflow id of the batch that it was in, whose nonce it is; `gasPaid` is its share. */
+  batch?: string
+}
+
+export type BroadcastResult =
+  /** In a final block, with the effect. */
+  | { kind: 'delivered'; landed: Landed; timing: StepTiming }
+  /** In a block, with the effect, that is not final yet. */
+  | { kind: 'included'; landed: Landed; finalInMs: number; timing: StepTiming }
+  /** Sent, not in a block: call again later, the same intent. */
+  | { kind: 'pending'; nonce: number; attempts: number; reason: string }
+  /** No nonce was given: the lane is paused, full, out of funds… */
+  | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs: number }
+  /** In a final block and reverted (or without the effect). The nonce is used up. */
+  | { kind: 'reverted'; landed: Landed; reason: string }
+  /** The nonce was used by a no-op of the lane or by a foreign transaction; final. */
+  | { kind: 'spent'; nonce: number; by: 'noop' | 'foreign' }
+  /** The lane does not hold the intent any more: it was withdrawn, or its nonce is final and the effect is not there. */
+  | { kind: 'withdrawn' }
+  /** The effect is there, by someone, and this intent holds no nonce: look again at step 2. */
+  | { kind: 'seen' }
+
+/** Milliseconds from the first ask to the grant, from there to the send, and to the block. */
+export interface StepTiming {
+  grantMs: number
+  sentMs: number
+  includedMs: number
+}
+
+export interface ConfirmInput {
+  transfer: Transfer
+  /** Our transaction that was included, if the effect is ours. */
+  landed?: Landed
+  waitMs: number
+  /** That the effect is not there ends the transfer: the nodes must agree on it. */
+  verdict?: true
+}
+
+export type Confirmation =
+  | { kind: 'delivered'; delivery: Delivery }
+  | { kind: 'unsettled'; finalInMs: number }
+  /** Our transaction is in a final block without the effect. The nonce is used up. */
+  | { kind: 'reverted'; reason: string }
+  /** Rolled back, or never there: go on at step 2. */
+  | { kind: 'gone' }
+
+export interface LaneStatusInput {
+  chain: ChainName
+  lane: LaneId
+}
+
+export interface Standing {
+  lane: LaneStatus
+  /** How many other lanes of the chain take work. */
+  others: number
+  /** So long, ms, a transfer that holds a nonce stays with a lane that is forbidden or unserved. */
+  patienceMs: number
+}
+
+export interface WithdrawInput {
+  lane: LaneId
+  intentId: string
+  /** `cancel`: if a nonce is held, the lane fills it with a no-op. `abandon`: the nonce becomes the lane's orphan. `leave`: only if free. */
+  how: 'leave' | 'cancel' | 'abandon'
+}
+
+export type Withdrawal = { kind: 'free' } | { kind: 'held'; nonce: number }

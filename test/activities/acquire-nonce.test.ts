@@ -1,0 +1,92 @@
+import type { Context } from '@temporalio/activity'
+import { describe, expect, test } from 'vitest'
+import { acquire, type BroadcastDeps } from '../../activities/transfer/acquire-nonce.ts'
+import { laneId } from '../../domain/lane/lane-id.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import { callHash } from '../../lanes/call-hash.ts'
+import type { BroadcastInput } from '../../temporal/contracts/transfer-steps.ts'
+
+const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
+const intent = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
+
+/** A ledger that knows nothing of the intent, and gives a nonce once `meanwhile` has happened; what chain and ledger answer is scripted. */
+function setting(attempt: number, meanwhile: (world: { block: string; delivered: boolean }) => void) {
+  const world = { block: '0xaa', delivered: false }
+  const seen = { looks: 0, givenBack: 0 }
+  const flight = { nonce: 7, unsigned: true }
+  const agent = {
+    async acquire(_: unknown, { again }: { again: boolean }) {
+      if (again) return { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
+      meanwhile(world)
+      return { kind: 'flight', flight }
+    },
+    giveBack: async () => void seen.givenBack++,
+  } as unknown as LaneAgent
+  const endpoint = {
+    intent: async () => intent,
+    async delivered() {
+      seen.looks++
+      return world.delivered
+    },
+  }
+  const deps = {
+    bridges: new Map([['native-bridge', { endpoint: () => endpoint }]]),
+    agents: new Map([[lane, agent]]),
+    chain: {
+      name: 'bsc',
+      nodes: () => [{ use: 'all', state: 'up' }],
+      heads: {
+        get current() {
+          return { latest: { hash: world.block } }
+        },
+      },
+    },
+    settings: () => noSettings,
+  } as unknown as BroadcastDeps
+  const input = {
+    lane,
+    owner: 'transfer-1',
+    intentId: 'transfer-1/1',
+    transfer: {
+      bridge: 'native-bridge',
+      sourceChain: 'ethereum',
+      targetChain: 'bsc',
+      emitter: '00'.repeat(32),
+      sequence: '1',
+      digest: '0x',
+      message: '',
+    },
+    callHash: callHash(intent),
+    gasLimit: '100000',
+    maxFee: '2',
+    tip: '1',
+    priority: 3,
+  } as unknown as BroadcastInput
+  const info = { attempt, currentAttemptScheduledTimestampMs: Date.now() }
+  const context = { cancellationSignal: new AbortController().signal, info } as unknown as Context
+  return { got: () => acquire(deps, agent, input, context), seen }
+}
+
+describe('A nonce from a ledger that has forgotten what it gave', () => {
+  test('goes back, unsigned, where the call of an earlier try was in the block from which on it gives again', async () => {
+    const { got, seen } = setting(2, (world) => Object.assign(world, { block: '0xbb', delivered: true }))
+    expect(await got()).toBe('seen')
+    expect(seen).toEqual({ looks: 2, givenBack: 1 })
+  })
+
+  test('is used where that block has no such call', async () => {
+    const { got, seen } = setting(2, (world) => Object.assign(world, { block: '0xbb' }))
+    expect(await got()).toMatchObject({ kind: 'flight' })
+    expect(seen).toEqual({ looks: 2, givenBack: 0 })
+  })
+
+  test.each([
+    [2, 'no block has come since the last look', 1],
+    [1, 'nothing was sent before', 0],
+  ])('costs no more looks (try %i): %s', async (attempt, _, looks) => {
+    const { got, seen } = setting(attempt, (world) => Object.assign(world, { block: attempt === 1 ? '0xbb' : '0xaa' }))
+    expect(await got()).toMatchObject({ kind: 'flight' })
+    expect(seen).toEqual({ looks, givenBack: 0 })
+  })
+})

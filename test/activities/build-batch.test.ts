@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { createBatchBuilder, type BatchBuilderDeps, type BatchCandidate } from '../../activities/batch/build-batch.ts'
+import type { At } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { BatchCounts } from '../../lanes/batch/counts.ts'
+import { laneId } from '../../domain/lane/lane-id.ts'
+
+const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
+
+function rider(sequence: number, again = false): BatchCandidate {
+  const transfer: Transfer = {
+    bridge: 'native-bridge',
+    sourceChain: 'ethereum',
+    targetChain: 'bsc',
+    emitter: '00'.repeat(32),
+    sequence: String(sequence),
+    digest: `0x${String(sequence).padStart(64, '0')}`,
+    message: '',
+  }
+  return { owner: `transfer-${sequence}`, intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source', again }
+}
+
+/** A block comes at once for who waits for one. */
+function nextHead(listener: (event: { latest: { hash: string } }) => void): () => void {
+  queueMicrotask(() => listener({ latest: { hash: '0xff' } }))
+  return () => {}
+}
+
+/** What chain and ledger answer is scripted: only which of their answers counts is looked at here. */
+function setting(
+  delivered: (number: number, at: At) => boolean,
+  options: { nodes?: number; settings?: typeof noSettings; onGrant?: (head: { hash: string }) => void } = {},
+) {
+  const { nodes = 3, settings = noSettings, onGrant } = options
+  const left: number[] = []
+  const head = { hash: '0xaa' }
+  const signed: string[][] = []
+  const endpoint = {
+    delivered: async ({ sequence }: Transfer, at: At) => delivered(Number(sequence), at),
+    leave: ({ sequence }: Transfer) => left.push(Number(sequence)),
+    explainRevert: () => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason: 'a test' }),
+    intent: async () => ({ to: '0x', data: '0x', value: '0' }),
+  }
+  const deps = {
+    endpoint,
+    shared: { fitting: (all: readonly Transfer[]) => all, intent: async () => ({ to: '0x', data: '0x12345678', value: '0' }) },
+    agent: { lane, batchCounts: new BatchCounts() },
+    batches: {
+      async launch({ members }: { members: string[] }, { unfit }: { unfit: () => Promise<readonly string[]> }) {
+        onGrant?.(head)
+        const out = await unfit()
+        if (out.length > 0) return { kind: 'unfit', members: out }
+        signed.push(members)
+        return { kind: 'underway', batch: { id: 'batch', members } }
+      },
+    },
+    chain: {
+      name: 'bsc',
+      heads: { current: { latest: head }, subscribe: nextHead },
+      nodes: () => Array.from({ length: nodes }, () => ({ use: 'all', state: 'up' })),
+      simulate: async () => ({ ok: true, gas: '100' }),
+      quote: async () => ({ maxFee: '2', tip: '1' }),
+      dataFee: async () => '0',
+    },
+    settings: () => settings,
+    fees: () => ({}),
+    bridges: new Map([['native-bridge', { endpoint: () => endpoint }]]),
+  } as unknown as BatchBuilderDeps
+  return { depart: createBatchBuilder(deps), left, signed }
+}
+
+describe('Those who are to leave together', () => {
+  const riders = [1, 2, 3].map((number) => rider(number))
+  const all = riders.map(({ intentId }) => intentId)
+
+  it.each([
+    [true, '0xbb', []],
+    [true, '0xaa', [[...all]]],
+    [false, '0xbb', [[...all]]],
+  ])(
+    'are looked at once more if one has tried before (%s) and a block has come before their nonce (0xaa, then %s)',
+    async (again, hash, calls) => {
+      let granted = false
+      const onGrant = (head: { hash: string }) => {
+        granted = true
+        head.hash = hash
+      }
+      const { depart, signed } = setting((number) => granted && number === 2, { nodes: 1, onGrant })
+      const { answers } = await depart(
+        [1, 2, 3].map((number) => rider(number, again)),
+        false,
+      )
+      expect(signed).toEqual(calls)
+      expect([...answers.values()].map(({ kind }) => kind)).toEqual(calls.length > 0 ? ['ride', 'ride', 'ride'] : ['seen'])
+    },
+  )
+
+  it('take along whom one node alone shows as delivered: it would be sent back here for ever', async () => {
+    const { depart, signed } = setting((number, at) => number === 2 && at === 'latest')
+    const { answers } = await depart(riders, false)
+    expect(signed).toEqual([all])
+    expect([...answers.values()].map(({ kind }) => kind)).toEqual(['ride', 'ride', 'ride'])
+  })
+
+  it('leave out whom most nodes show as delivered, or the only one', async () => {
+    for (const nodes of [1, 3]) {
+      const { depart, signed, left } = setting((number) => number === 2, { nodes })
+      const { answers } = await depart(riders, false)
+      expect([signed, left]).toEqual([[[all[0], all[2]]], [2]])
+      expect(answers.get(riders[1]!)).toEqual({ kind: 'seen' })
+    }
+  })
+
+  it('have no part in what is wrong with one of them', async () => {
+    const { depart, signed } = setting((number) => {
+      if (number === 2) throw new RelayerError('NATIVE_NONCE_MISMATCH')
+      return false
+    })
+    const { answers } = await depart(riders, false)
+    expect(signed).toEqual([[all[0], all[2]]])
+    expect(answers.get(riders[1]!)).toMatchObject({ kind: 'no-slot', code: 'NATIVE_NONCE_MISMATCH' })
+  })
+
+  it('wait for a node that does not answer, all of them', async () => {
+    const { depart } = setting(() => {
+      throw new RelayerError('NODE_UNAVAILABLE')
+    })
+    await expect(depart(riders, false)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+  })
+
+  it('leave room to others while they are halted', async () => {
+    const halts = [{ scope: { bridge: 'native-bridge' }, by: 'an operator', reason: 'a test', at: 0 }]
+    const { depart, left, signed } = setting(() => false, { settings: { ...noSettings, halts } })
+    const { answers } = await depart(riders, false)
+    expect([...answers.values()].map((each) => each.kind === 'no-slot' && each.code)).toEqual(['HALTED', 'HALTED', 'HALTED'])
+    expect([left, signed]).toEqual([[1, 2, 3], []])
+  })
+})

@@ -1,0 +1,200 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { configSchema } from '../../config/schema.ts'
+import type { Devnet } from '../../lab/devnet/index.ts'
+import { startDevnet } from '../../lab/devnet/index.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { SentTransfer } from '../../lab/devnet/wormhole/users.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { runRole } from '../../workers/runtime.ts'
+import type { CliResult } from '../cli/run-cli.ts'
+import { runCli } from '../cli/run-cli.ts'
+
+/**
+ * The doors for people on a whole devnet: the API and the command line hand transfers in, look at them, cancel and retry them. At first
+ * only the role `api` runs, so that transfers are seen that nobody works on; then all the others.
+ */
+describe('API and command line on a devnet', () => {
+  let devnet: Devnet
+  let sent: SentTransfer[]
+  let url = ''
+  let configFile = ''
+  const running: Awaited<ReturnType<typeof runRole>>[] = []
+
+  const cli = (...argv: string[]): Promise<CliResult> => runCli([...argv, '--config', configFile], { env: process.env })
+  const place = ({ emitterChain: chain, emitter, sequence }: SentTransfer) => ({ chain, emitter, sequence: String(sequence) })
+  const base64 = async ({ emitterChain, emitter, sequence }: SentTransfer): Promise<string> =>
+    Buffer.from((await devnet.guardian.waitFor(emitterChain, emitter, sequence)).bytes).toString('base64')
+  const post = (body: object) =>
+    fetch(`${url}/v1/transfers`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const start = async (role: Parameters<typeof runRole>[0]): Promise<void> => {
+    const config = configSchema.parse({ ...devnet.relayerConfig(), api: { port: Number(new URL(url).port) } })
+    running.push(await runRole(role, config, { env: process.env, logger: silentLogger() }))
+  }
+
+  beforeAll(async () => {
+    devnet = await startDevnet({ blockTimeSeconds: 0.5, inMemory: true, ui: false })
+    // Signers read the environment of their process.
+    Object.assign(process.env, devnet.env)
+    const port = await freePort()
+    url = `http://127.0.0.1:${port}`
+    configFile = join(devnet.dir, 'portage.yaml')
+    await writeFile(configFile, stringify({ ...devnet.relayerConfig(), api: { port } }))
+    sent = await devnet.users.ethereum.send(
+      Array.from({ length: 4 }, (_, index) => ({ kind: 'coin', amount: 10n ** 17n + BigInt(index) * 10n ** 12n, fee: 0n })),
+    )
+    await start('api')
+  })
+
+  afterAll(async () => {
+    for (const { stop } of running.reverse()) await stop()
+    for (const variable of Object.keys(devnet?.env ?? {})) delete process.env[variable]
+    await devnet?.stop()
+  })
+
+  test('the doctor finds everything well', async () => {
+    const result = await cli('doctor', '--json')
+    const { healthy, checks } = result.json() as {
+      healthy: boolean
+      checks: { area: string; name: string; status: string; detail: string }[]
+    }
+    expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
+    expect([result.code, healthy]).toEqual([0, true])
+    expect(checks.find(({ name }) => name === 'core contract')?.detail).toMatch(/guardian set 0 of 1$/)
+    // DEVNET keys come from the environment, which the doctor does not like.
+    expect(checks.filter(({ status }) => status === 'warn').map(({ name }) => name.slice(0, 6))).toEqual(['key of', 'key of'])
+  })
+
+  test('a VAA is started once, whoever brings it and however', async () => {
+    const vaa = await base64(sent[0]!)
+    const first = await post({ vaa })
+    const started = (await first.json()) as { id: string; status: string }
+    expect([first.status, started.status]).toEqual([202, 'started'])
+    expect(started.id).toMatch(new RegExp(`^wormhole-token-bridge:ethereum:${sent[0]!.emitter}:${sent[0]!.sequence}:[0-9a-f]{16}$`))
+    const again = await post(place(sent[0]!))
+    expect([again.status, await again.json()]).toEqual([200, { id: started.id, status: 'known' }])
+    const old = await fetch(`${url}/relayvaa/${vaa}`)
+    expect([old.status, await old.json()]).toEqual([200, { message: 'Scheduled' }])
+    const byHand = await cli('transfer', 'submit', Buffer.from(vaa, 'base64').toString('hex'), '--json')
+    expect([byHand.code, byHand.json()]).toEqual([0, { id: started.id, status: 'known' }])
+  })
+
+  test('a place is fetched from the guardians; a VAA with a wrong signature takes no id', async () => {
+    const fetched = await cli(
+      'transfer',
+      'submit',
+      '--chain',
+      'ethereum',
+      '--emitter',
+      sent[1]!.emitter,
+      '--sequence',
+      String(sent[1]!.sequence),
+    )
+    expect([fetched.code, fetched.out]).toEqual([0, expect.stringMatching(/status {4}started/)])
+    const forged = Buffer.from(await base64(sent[2]!), 'base64')
+    forged[20]! ^= 1
+    const refused = await cli('transfer', 'submit', forged.toString('base64'))
+    expect([refused.code, refused.out, refused.err]).toEqual([1, '', expect.stringMatching(/^VAA_(SIGNATURE_INVALID|NO_QUORUM): .*\n→ /)])
+    // The server lists a while after it has started.
+    const list = async () => ((await (await fetch(`${url}/v1/transfers`)).json()) as { transfers: unknown[] }).transfers
+    await until(async () => (await list()).length >= 2, { timeoutMs: 60_000, everyMs: 500, what: 'the server to list both' })
+    expect(await list()).toHaveLength(2)
+  })
+
+  test('what nobody works on is told from what the server knows', async () => {
+    const { transfers } = (await cli('transfer', 'list', '--chain', 'bsc', '--json')).json() as {
+      transfers: { id: string; state: string }[]
+    }
+    expect(transfers.map(({ state }) => state)).toEqual(['admitting', 'admitting'])
+    const shown = await fetch(`${url}/v1/transfers/${encodeURIComponent(transfers[0]!.id)}`)
+    expect([shown.status, await shown.json()]).toEqual([
+      200,
+      expect.objectContaining({
+        id: transfers[0]!.id,
+        state: 'admitting',
+        execution: 'RUNNING',
+        targetChain: 'bsc',
+        partial: 'no worker of the target chain answered',
+      }),
+    ])
+    const unknown = await fetch(`${url}/v1/transfers/nothing`)
+    expect([unknown.status, ((await unknown.json()) as { error: { code: string } }).error.code]).toEqual([404, 'TRANSFER_NOT_FOUND'])
+    const notHere = await cli('transfer', 'show', 'nothing')
+    expect([notHere.code, notHere.err]).toEqual([1, expect.stringContaining('TRANSFER_NOT_FOUND')])
+  })
+
+  test('a cancelled transfer ends cancelled, the others are delivered, and a retry of the first delivers it too', async () => {
+    const { transfers } = (await cli('transfer', 'list', '--json')).json() as { transfers: { id: string }[] }
+    const [cancelled, delivered] = transfers.map(({ id }) => id) as [string, string]
+    const cancel = await cli('transfer', 'cancel', cancelled, '--operator', 'night-shift', '--reason', 'a test', '--json')
+    expect([cancel.code, cancel.json()]).toEqual([0, { id: cancelled, asked: 'cancel' }])
+    for (const role of ['ledger', 'lane', 'chain'] as const) await start(role)
+
+    const ended = await cli('transfer', 'watch', cancelled, '--json')
+    expect([ended.code, ended.json()]).toEqual([1, expect.objectContaining({ state: 'cancelled', execution: 'COMPLETED' })])
+    const watched = await cli('transfer', 'watch', delivered)
+    expect([watched.code, watched.err]).toEqual([0, ''])
+    expect(watched.out).toMatch(/delivered by +0x[0-9a-f]{40} \(ours\)/)
+    const report = (await (await fetch(`${url}/v1/transfers/${delivered}`)).json()) as Record<string, unknown>
+    expect(report).toMatchObject({ state: 'delivered', execution: 'COMPLETED', delivery: { ours: true } })
+    expect(report).not.toHaveProperty('partial')
+
+    const nothingToDo = await cli('transfer', 'retry', delivered)
+    expect([nothingToDo.code, nothingToDo.err]).toEqual([1, expect.stringContaining('there is nothing to retry')])
+    const retried = await cli('transfer', 'retry', cancelled, '--json')
+    expect([retried.code, retried.json()]).toEqual([0, { id: cancelled, done: 'started again' }])
+    const second = await cli('transfer', 'watch', cancelled, '--json')
+    expect([second.code, second.json()]).toEqual([0, expect.objectContaining({ state: 'delivered' })])
+    const late = await cli('transfer', 'cancel', cancelled, '--operator', 'night-shift', '--reason', 'too late')
+    expect([late.code, late.err]).toEqual([1, expect.stringContaining('closed already')])
+    const listed = async () => {
+      const { transfers: rows } = (await cli('transfer', 'list', '--state', 'delivered', '--json')).json() as {
+        transfers: { id: string }[]
+      }
+      return rows.map(({ id }) => id).toSorted()
+    }
+    await until(async () => (await listed()).length >= 2, { timeoutMs: 60_000, everyMs: 200, what: 'the server to list both as delivered' })
+    expect(await listed()).toEqual([cancelled, delivered].toSorted())
+  })
+
+  test('a lane is listed, shown, paused and resumed', async () => {
+    const lane = `evm-1397:${devnet.lanes.find(({ chain }) => chain === 'bsc')!.address.toLowerCase()}`
+    const { lanes } = (await cli('lane', 'list', '--json')).json() as { lanes: { lane: string; status: string; next?: number }[] }
+    expect(lanes.find((row) => row.lane === lane)).toMatchObject({ chain: 'bsc', status: 'active', next: 2 })
+    expect((await cli('lane', 'pause', lane, '--reason', 'key rotation')).code).toBe(0)
+    const shown = async () => (await cli('lane', 'show', lane, '--json')).json()
+    await expect.poll(shown).toMatchObject({ paused: { reason: 'key rotation' } })
+    expect((await cli('lane', 'show', lane)).out).toMatch(/^status +paused\nreason +key rotation$/m)
+    // By its address: only one chain has it.
+    expect((await cli('lane', 'resume', lane.split(':')[1]!)).code).toBe(0)
+    await expect.poll(shown).not.toHaveProperty('paused')
+    const unknown = await cli('lane', 'show', `evm-1:0x${'0'.repeat(40)}`)
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('LANE_NOT_FOUND')])
+  })
+
+  test('metrics tell what the API did, and how many transfers are where', async () => {
+    const scrape = async () => (await fetch(`${url}/metrics`)).text()
+    const countsIn = (metrics: string) =>
+      Array.from(
+        metrics.matchAll(/^portage_transfers\{state="(.*)"\} (\d+)$/gm),
+        ([, state = '', count]) => [state, Number(count)] as const,
+      )
+    // Counted every 30 seconds, and not longer than two: the server may list late, or be too slow for all counts at once.
+    const isCounted = async () => {
+      const { delivered, undone } = Object.fromEntries(countsIn(await scrape()))
+      return delivered === 2 && undone !== undefined
+    }
+    await until(isCounted, { timeoutMs: 150_000, everyMs: 500, what: 'two transfers to be counted as delivered' })
+    const text = await scrape()
+    const counts = countsIn(text)
+    expect(counts).toHaveLength(11)
+    // One was cancelled, then started again: both of its runs are counted.
+    expect(Object.fromEntries(counts)).toMatchObject({ delivered: 2, cancelled: 1, parked: 0, undone: 0 })
+    expect(text).toMatch(/^portage_intake_started_total\{door="api",bridge="wormhole-token-bridge",status="started"\} 2$/m)
+    expect(text).toMatch(/^portage_head_height\{chain="bsc"\} [1-9]/m)
+    expect(text).toMatch(/^portage_rpc_calls_total\{chain="bsc",method="eth_call"\} [1-9]/m)
+  })
+})

@@ -1,0 +1,350 @@
+import { bumpFees } from '../../domain/fees/fees.ts'
+import type { ApplyResponse, Attempt, FillOrder, KnownLedger, LaneAnswer, LaneRequest, Owner, RaiseOrder } from '../../domain/lane/lane.ts'
+import type { Head } from './lane-chain.ts'
+import { ModelChain, txOf } from './lane-chain.ts'
+import { CheckedLane } from './lane-checker.ts'
+import assert from 'node:assert/strict'
+
+export interface NetworkOptions {
+  readonly window: number
+  readonly fillAfterBlocks: number
+  readonly finalDepth: number
+  /** Transactions that the account had sent before there was a lane. */
+  readonly first: number
+  /** Wei. */
+  readonly minimumBalance: number
+}
+
+export const market = { maxFee: '100', tip: '10' }
+const gasLimit = '1000'
+const processes = 3
+
+/** One nonce as a process knows it. */
+interface PendingTransaction {
+  readonly nonce: number
+  /** The ledger that gave it: for the checker alone, a process cannot tell. */
+  readonly epoch: number
+  /** Absent: obeys an order to fill, can only sign no-ops. */
+  readonly intentId?: string
+  readonly grantedTo?: string
+  attempts: readonly Attempt[]
+  /** Highest that was ever signed here: what the ledger forgot still has to be outbid. */
+  outbid: readonly Attempt[]
+  signed: number
+  /** The ledger knows less of the nonce than we: it was wiped. What was signed is still sent, but nothing of it is claimed or raised. */
+  estranged: boolean
+}
+
+/** A process that holds the key: all that a crash makes it forget. */
+interface Process {
+  head: Head
+  since: number
+  readonly flights: Map<number, PendingTransaction>
+  orders: readonly (FillOrder & { readonly epoch: number })[]
+  raises: readonly RaiseOrder[]
+  known: KnownLedger | undefined
+  /** The ledger's run that it heard of last. */
+  heard: string
+  /** It has told what it saw, with what the pool holds. */
+  told: boolean
+  /** What it asked, so that a copy can reach the ledger late. */
+  asked: { request: LaneRequest; heard: string; waiting: boolean }[]
+}
+
+/** A chain, a ledger and some processes with the key. Each method is one thing that can happen; numbers choose among what is there. */
+export class Network {
+  chain: ModelChain
+  readonly lane: CheckedLane
+  /** Nonce → whose calls were signed for it, by whatever ledger's word. */
+  readonly signers = new Map<number, Set<string>>()
+  readonly #options: NetworkOptions
+  readonly #processes: Process[]
+  #ids = 0
+
+  constructor(options: NetworkOptions) {
+    this.#options = options
+    this.chain = new ModelChain(options.first, options.finalDepth)
+    this.chain.balance = 10_000_000n
+    const { window, fillAfterBlocks, minimumBalance } = options
+    this.lane = new CheckedLane({ lane: 'evm-1:0xa', window, fillAfterBlocks, minimumBalance: String(minimumBalance) })
+    this.#processes = Array.from({ length: processes }, () => this.#newProcess())
+  }
+
+  get processes(): readonly Process[] {
+    return this.#processes
+  }
+
+  /** `answered`: the answer gets back; otherwise the process goes on waiting. */
+  ask(
+    p: number,
+    intent: number,
+    fee: string,
+    answered: boolean,
+    how: 'onlyExisting' | 'operatorTransaction' | 'new' = 'new',
+    round = 1,
+  ): void {
+    const attempt: Attempt = { kind: 'call', gasLimit, maxFee: fee, tip: '10' }
+    const request = {
+      kind: 'grant' as const,
+      id: this.#id(),
+      owner: ownerOf(intent, round),
+      attempt,
+      ...(how !== 'new' && { [how]: true }),
+    }
+    this.#ask(this.#process(p), [request], answered)
+  }
+
+  /** What is coalesced in a window of a few milliseconds, together with an observation. */
+  askMany(p: number, from: number, count: number): void {
+    const process = this.#process(p)
+    const attempt: Attempt = { kind: 'call', gasLimit, ...market }
+    const requests = Array.from({ length: count }, (_, i) => ({
+      kind: 'grant' as const,
+      id: this.#id(),
+      owner: ownerOf(from + i),
+      attempt,
+    }))
+    this.look(p)
+    this.#ask(process, requests, true, true)
+  }
+
+  /** The same request once more: as the retry of one that waits, or as a late copy of one that was answered. */
+  repeat(p: number, which: number): void {
+    const process = this.#process(p)
+    const one = pick(process.asked, which)
+    if (!one) return
+    const { response } = this.lane.apply({ requests: [one.request], run: one.heard })
+    if (one.waiting) this.#answered(process, one.request, response.answers[0] as LaneAnswer)
+    one.waiting = false
+  }
+
+  launch(p: number, which: number): void {
+    const process = this.#process(p)
+    const flight = pick([...process.flights.values()], which)
+    if (flight) this.#signAndSend(flight)
+  }
+
+  bump(p: number, which: number, answered: boolean): void {
+    const process = this.#process(p)
+    const flight = pick([...process.flights.values()], which)
+    const kind = flight?.attempts.at(-1)?.kind
+    if (flight && kind && flight.signed > 0) this.#append(process, flight, kind, answered)
+  }
+
+  /** A try that has signed nothing gives its nonce back. */
+  release(p: number, which: number, answered: boolean): void {
+    const process = this.#process(p)
+    const flight = pick(
+      [...process.flights.values()].filter(({ signed, grantedTo }) => signed === 0 && grantedTo),
+      which,
+    )
+    if (!flight?.intentId || !flight.grantedTo) return
+    process.flights.delete(flight.nonce)
+    this.#ask(process, [{ kind: 'release', id: this.#id(), intentId: flight.intentId, grantedTo: flight.grantedTo }], answered)
+  }
+
+  withdraw(intent: number, how: 'leave' | 'cancel' | 'abandon'): void {
+    this.lane.apply({ requests: [{ kind: 'withdraw', id: this.#id(), intentId: ownerOf(intent).intentId, how }] })
+  }
+
+  operator(request: LaneRequest, signal = false): void {
+    this.lane.apply({ requests: [request] }, signal)
+  }
+
+  /** A devnet that was reset: all processes find out, and drop what they drove. The ledger is told if it knows a final block. */
+  replaceChain(): void {
+    const { final } = this.lane.state.observed ?? {}
+    this.chain = new ModelChain(this.#options.first, this.#options.finalDepth)
+    this.chain.balance = 10_000_000n
+    for (const p of this.#processes.keys()) this.crash(p)
+    this.operator(final ? { kind: 'replaced', id: this.#id(), block: final } : { kind: 'reset', id: this.#id() })
+  }
+
+  crash(p: number): void {
+    this.#processes[p % processes] = this.#newProcess()
+  }
+
+  look(p: number): void {
+    this.#process(p).head = this.chain.head()
+  }
+
+  /** Looks through a node that knows the newest block but not yet what it did to the account. */
+  lookAskance(p: number, blocksBehind: number): void {
+    const { latest, finalized } = this.chain.head()
+    const less = (nonce: number) => Math.max(this.chain.first, nonce - blocksBehind)
+    this.#process(p).head = { ...this.chain.head(), latest: less(latest), finalized: less(finalized) }
+  }
+
+  /** Tells the ledger what it last looked at, which may be old by now. */
+  observe(p: number): void {
+    this.#ask(this.#process(p), [], true, true)
+  }
+
+  obey(p: number): void {
+    const process = this.#process(p)
+    for (const order of process.orders) this.#fill(process, order)
+    for (const { nonce, after } of process.raises) {
+      const flight = process.flights.get(nonce)
+      const kind = flight?.attempts.at(-1)?.kind
+      if (flight && kind && !flight.estranged && flight.attempts.length <= after) this.#append(process, flight, kind, true)
+    }
+  }
+
+  /**
+   * From here on nothing goes wrong: money is there, blocks come, processes look, tell, obey and raise what is stuck. Ends when the ledger
+   * owes nothing; throws when it does not get there.
+   */
+  settle(): void {
+    this.chain.balance = 10n ** 18n
+    if (this.lane.state.replaced) this.operator({ kind: 'reset', id: this.#id() })
+    this.operator({ kind: 'activate', id: this.#id() })
+    this.operator({ kind: 'setWindow', id: this.#id(), window: 4 })
+    const { config } = this.lane.state
+    const rounds = 50 + 12 * (config.fillAfterBlocks + 3)
+    for (let round = 0; round < rounds; round++) {
+      for (const [p, process] of this.#processes.entries()) {
+        this.look(p)
+        this.observe(p)
+        this.obey(p)
+        for (const flight of process.flights.values()) this.#drive(process, flight)
+      }
+      this.chain.mine(3, 50n)
+      const { synced, next, observed, entries } = this.lane.state
+      if (synced && observed?.finalized === next && Object.keys(entries).length === 0) return
+    }
+    assert.fail(`after ${rounds} blocks the ledger still owes ${JSON.stringify(this.lane.state)}, on chain ${this.chain.latest}`)
+  }
+
+  #drive(process: Process, flight: PendingTransaction): void {
+    if (flight.nonce < this.chain.latest) return
+    if (this.#signAndSend(flight) === 'underpriced' || flight.nonce === process.head.latest) {
+      const kind = flight.attempts.at(-1)?.kind
+      if (kind) this.#append(process, flight, kind, true)
+    }
+  }
+
+  #fill(process: Process, { nonce, attempts, epoch }: Process['orders'][number]): void {
+    const known = process.flights.get(nonce)
+    const flight: PendingTransaction =
+      known && !known.estranged ? known : { nonce, epoch, attempts, outbid: known?.outbid ?? [], signed: 0, estranged: false }
+    process.flights.set(nonce, flight)
+    if (attempts.length > flight.attempts.length) flight.attempts = attempts
+    if (flight.attempts.at(-1)?.kind !== 'noop') this.#append(process, flight, 'noop', true)
+    // Fees of an inherited transaction are nobody's knowledge: outbid it step by step.
+    for (let steps = 0; steps < 30 && this.#signAndSend(flight) === 'underpriced'; steps++) this.#append(process, flight, 'noop', true)
+  }
+
+  #append(process: Process, flight: PendingTransaction, kind: Attempt['kind'], answered: boolean): void {
+    const attempt: Attempt = { kind, gasLimit, ...bumpFees([...flight.attempts, ...flight.outbid], market) }
+    this.#ask(process, [{ kind: 'attempt', id: this.#id(), nonce: flight.nonce, index: flight.attempts.length, attempt }], answered)
+  }
+
+  /** Signs what is recorded and not signed yet, sends the last that it could sign. */
+  #signAndSend(flight: PendingTransaction): ReturnType<ModelChain['send']> | undefined {
+    let last: Attempt | undefined
+    if (flight.intentId) this.signers.set(flight.nonce, (this.signers.get(flight.nonce) ?? new Set()).add(flight.intentId))
+    for (const [index, attempt] of flight.attempts.entries()) {
+      if (attempt.kind === 'call' && !flight.intentId) continue
+      this.lane.signing(flight.epoch, flight.nonce, index, attempt, flight.intentId)
+      flight.signed += 1
+      last = attempt
+    }
+    if (!last) return undefined
+    flight.outbid = [last]
+    return this.chain.send(txOf(flight.nonce, last, flight.intentId ?? ''))
+  }
+
+  #ask(process: Process, requests: readonly LaneRequest[], answered: boolean, observe = false): void {
+    const { heard } = process
+    const response = this.#update(process, requests, observe)
+    for (const [index, request] of requests.entries()) {
+      process.asked.push({ request, heard, waiting: !answered })
+      if (answered) this.#answered(process, request, response.answers[index] as LaneAnswer)
+    }
+    if (!answered) return
+    process.told ||= observe
+    process.heard = String(this.lane.run)
+    const { era = 0, granted = 0, next, finalized } = response.view
+    if (process.known?.era !== era || granted >= process.known.granted) process.known = { era, granted, next, finalized }
+    process.orders = response.orders.map((order) => ({ ...order, epoch: this.lane.epoch }))
+    process.raises = response.raises ?? []
+  }
+
+  #update(process: Process, requests: readonly LaneRequest[], observe: boolean): ApplyResponse {
+    const { head, since, flights } = process
+    const claims = [...flights.values()]
+      .filter(({ nonce, signed, estranged }) => signed > 0 && !estranged && nonce >= head.latest)
+      .map(({ nonce }) => nonce)
+    const pending = this.lane.state.synced && process.told ? {} : { pending: this.chain.pending }
+    const undone = this.#isUndone(head) ? { undone: true } : {}
+    const { known, heard } = process
+    const seen = { ...head, claims, since, ...pending, ...undone }
+    return this.lane.apply({ requests, run: heard, ...(observe && { observe: seen }), ...(known && { known }) }).response
+  }
+
+  /** As lanes/account-observer.ts finds it out; that more than half of the nodes agree is that the chain says so, too. */
+  #isUndone({ finalized, final }: Head): boolean {
+    const { observed } = this.lane.state
+    const { finalized: agreed } = this.chain.head()
+    return (
+      observed?.finalizedAt !== undefined &&
+      finalized < observed.finalized &&
+      agreed < observed.finalized &&
+      (final?.height ?? 0) >= observed.finalizedAt
+    )
+  }
+
+  #answered(process: Process, request: LaneRequest, answer: LaneAnswer): void {
+    if (request.kind === 'grant' && answer.kind === 'granted') {
+      const { nonce, maybeSent, attempts } = answer.entry
+      const grantedTo = maybeSent ? undefined : answer.entry.grantedTo
+      const known = process.flights.get(nonce)
+      const { epoch } = this.lane
+      if (known?.intentId === request.owner.intentId && !known.estranged) return
+      const { intentId } = request.owner
+      process.flights.set(nonce, {
+        nonce,
+        epoch,
+        intentId,
+        ...(grantedTo && { grantedTo }),
+        attempts,
+        outbid: [],
+        signed: 0,
+        estranged: false,
+      })
+    }
+    if (request.kind === 'attempt' && answer.kind === 'refused') {
+      const flight = process.flights.get(request.nonce)
+      if (flight) flight.estranged = true
+    }
+    if (request.kind === 'attempt' && answer.kind === 'attempts') {
+      const flight = process.flights.get(request.nonce)
+      if (flight && answer.attempts.length < flight.attempts.length) flight.estranged = true
+      else if (flight) flight.attempts = answer.attempts
+    }
+  }
+
+  #newProcess(): Process {
+    const head = this.chain.head()
+    return { head, since: head.height, flights: new Map(), orders: [], raises: [], known: undefined, heard: '', told: false, asked: [] }
+  }
+
+  #process(p: number): Process {
+    return this.#processes[p % processes] as Process
+  }
+
+  #id(): string {
+    return `r${++this.#ids}`
+  }
+}
+
+/** Some of the intents move value, so that the funds rule has something to add up. */
+export function ownerOf(intent: number, round = 1): Owner {
+  const workflowId = `transfer-${intent}`
+  const value = intent % 3 === 0 ? { value: '500000' } : {}
+  return { workflowId, intentId: `${workflowId}/${round}`, callHash: `0x${intent}`, ...value }
+}
+
+function pick<T>(list: readonly T[], which: number): T | undefined {
+  return list[which % Math.max(1, list.length)]
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest'
+import type { ApplyRequest, LaneRequest, LaneState, Observation } from '../../domain/lane/lane.ts'
+import { newLane } from '../../domain/lane/lane.ts'
+import { apply, view } from '../../domain/lane/reducer.ts'
+import { nonceOf, owner } from './lane-bench.ts'
+
+const attempt = { kind: 'call', gasLimit: '1000', maxFee: '100', tip: '1' } as const
+const config = { lane: 'evm-1:0xa', window: 8, fillAfterBlocks: 10 }
+const seen: Observation = {
+  latest: 5,
+  finalized: 5,
+  height: 100,
+  hash: '0x',
+  balance: String(10n ** 18n),
+  claims: [],
+  since: 1,
+  pending: 5,
+}
+
+function grant(name: string, round = 1): LaneRequest {
+  return { kind: 'grant', id: `${name}${round}`, owner: { ...owner(name), intentId: `transfer-${name}/${round}` }, attempt }
+}
+
+function granted(state: LaneState, ...names: string[]): LaneState {
+  return apply(state, { requests: names.map((name) => grant(name)) }).state
+}
+
+const synced = apply(newLane(config), { observe: seen, requests: [] }).state
+const known = (state: LaneState) => {
+  const { era = 0, granted: count = 0, next, finalized } = view(state)
+  return { era, granted: count, next, finalized }
+}
+
+describe('a ledger that was set back', () => {
+  test('gives nothing twice that a process was told of as given; whose it is, it does not know any more', () => {
+    const before = granted(synced, 'a')
+    const after = granted(before, 'b', 'c')
+    const { state, response } = apply(before, { requests: [grant('d')], known: known(after) })
+    expect(response.answers.map(nonceOf)).toEqual(['unsynced'])
+    expect(state).toMatchObject({ next: 8, counts: { granted: 3 }, entries: { 5: { owner: owner('a') }, 6: { fill: 'inherited' } } })
+    expect(state.entries['7']).toMatchObject({ fill: 'inherited', attempts: [] })
+  })
+
+  test('fills what it forgot only when no process drives it', () => {
+    const { state } = apply(synced, { requests: [], known: known(granted(synced, 'a')) })
+    const later = (from: LaneState, height: number, claims: number[]) => apply(from, { observe: { ...seen, height, claims }, requests: [] })
+    const driven = later(later(state, 108, [5]).state, 115, [5])
+    expect(driven.response.orders).toEqual([])
+    expect(later(driven.state, 125, []).response.orders).toMatchObject([{ nonce: 5, reason: 'inherited' }])
+  })
+
+  test('learns nothing from who knows as much, from another era, or of another chain', () => {
+    const state = granted(synced, 'a', 'b')
+    // Nonces that came back: fewer are handed out, as many were given.
+    const released = apply(state, { requests: [{ kind: 'release', id: 'r', intentId: owner('b').intentId, grantedTo: 'b1' }] }).state
+    expect(released.next).toBe(6)
+    for (const changes of [{}, { era: 1, granted: 9 }, { granted: 9, finalized: 6 }]) {
+      expect(apply(released, { requests: [], known: { ...known(state), ...changes } }).state).toEqual(released)
+    }
+  })
+
+  test('raises what it hands out next to what the pool holds, when a process looks for the first time; never lowers it', () => {
+    const state = granted(synced, 'a', 'b', 'c')
+    expect(apply(state, { observe: { ...seen, pending: 5 }, requests: [] }).state.next).toBe(8)
+    expect(apply(state, { observe: { ...seen, pending: 10 }, requests: [] }).state).toMatchObject({
+      next: 10,
+      entries: { 8: { fill: 'inherited' }, 9: { fill: 'inherited' } },
+    })
+  })
+})
+
+/** The answers of a ledger, and what a process that asked all of it sends along. */
+function asked(from: LaneState, ...requests: readonly LaneRequest[]): { state: LaneState; sent: ApplyRequest[] } {
+  const sent: ApplyRequest[] = []
+  let state = from
+  for (const one of requests) {
+    const request = { requests: [one], known: known(state) }
+    sent.push(request)
+    state = apply(state, request).state
+  }
+  return { state, sent }
+}
+
+/** What the run before was asked, once more on the ledger as it was at the reset. */
+function again(from: LaneState, sent: readonly ApplyRequest[]): LaneState {
+  return sent.reduce((state, request) => apply(state, request, 0, true).state, from)
+}
+
+const order = (kind: 'pause' | 'resume'): LaneRequest => ({ kind, id: kind, reason: 'a test' }) as LaneRequest
+const release = (name: string): LaneRequest => ({ kind: 'release', id: 'r', intentId: owner(name).intentId, grantedTo: `${name}1` })
+
+describe('a ledger that was reset, and is asked once more what it was asked since', () => {
+  test('gives no nonce that it had refused, though the signals that paused it come at another time', () => {
+    const { state: before, sent } = asked(synced, order('pause'), grant('a'), order('resume'), grant('b'))
+    expect(before).toMatchObject({ next: 6, entries: { 5: { owner: owner('b') } } })
+    const [pause, , resume] = sent
+    const after = again(synced, [pause!, resume!, ...sent.filter(({ requests }) => requests[0]?.kind === 'grant')])
+    expect(after).toMatchObject({ synced: false, entries: {} })
+    // The process that drives nonce 5 says so; the account is read; nothing else stands in its way.
+    const told = apply(after, { requests: [], known: known(before) }).state
+    const { state } = apply(told, { requests: [], observe: { ...seen, height: 101, claims: [5], pending: 6 } })
+    expect(state).toMatchObject({ synced: true, next: 6, counts: { granted: 1, foreign: 0 } })
+    expect(Object.entries(state.entries).map(([nonce, { fill, claimedBlock }]) => [nonce, fill, claimedBlock])).toEqual([
+      ['5', 'inherited', 0],
+    ])
+    const mined = apply(state, { observe: { ...seen, height: 102, latest: 6 }, requests: [grant('a')] })
+    expect(mined.response.answers.map(nonceOf)).toEqual([6])
+  })
+
+  test('still knows whose the nonces of before the reset are', () => {
+    const base = granted(synced, 'a')
+    const { state: before, sent } = asked(base, grant('a'), grant('b'))
+    const state = again(base, sent)
+    expect(state.entries['5']).toMatchObject({ owner: owner('a') })
+    const { response } = apply(state, { requests: [grant('a')], known: known(before) })
+    expect(response.answers.map(nonceOf)).toEqual([5])
+  })
+
+  test('does not give again what came back since and may have gone to somebody', () => {
+    const base = granted(synced, 'a', 'b')
+    const { state: before, sent } = asked(base, release('a'), grant('c'))
+    expect(before.entries['5']).toMatchObject({ owner: owner('c') })
+    for (const after of [again(base, sent), again(base, sent.slice(0, 1))]) {
+      const { state } = apply(after, { observe: { ...seen, height: 101 }, requests: [grant('d')], known: known(before) })
+      expect(state.entries['5']).toMatchObject({ fill: 'inherited', attempts: before.entries['5']?.attempts.slice(0, 0) })
+    }
+  })
+
+  test('takes nothing for handed out that came back', () => {
+    const { state: before, sent } = asked(synced, grant('a'), release('a'), order('resume'))
+    expect(before.next).toBe(5)
+    const looked = apply(again(synced, sent), { requests: [], known: known(before), observe: { ...seen, height: 101 } }).state
+    expect(looked).toMatchObject({ synced: true, next: 5, entries: {} })
+  })
+
+  test('lets nobody have a nonce whom it had let go', () => {
+    const { sent } = asked(synced, { kind: 'withdraw', id: 'w', intentId: owner('a').intentId, how: 'leave' })
+    expect(nonceOf(apply(again(synced, sent), { requests: [grant('a')] }).response.answers[0])).toBe('withdrawn')
+  })
+})
+
+describe('an owner that began anew', () => {
+  const third = apply(synced, { requests: [grant('a', 3)] }).state
+
+  test('is led to the round that holds a nonce, and gets no second one', () => {
+    const answers = [1, 2, 3].map((round) => nonceOf(apply(third, { requests: [grant('a', round)] }).response.answers[0]))
+    expect(answers).toEqual(['withdrawn', 'withdrawn', 5])
+  })
+
+  test('gets a new one when that is filled, in a block, or of another call', () => {
+    const filled = apply(third, { requests: [{ kind: 'fill', id: 'f', nonce: 5, reason: 'cancelled' }] }).state
+    const mined = apply(third, { observe: { ...seen, height: 101, latest: 6 }, requests: [] }).state
+    for (const state of [filled, mined]) expect(nonceOf(apply(state, { requests: [grant('a')] }).response.answers[0])).toBe(6)
+    const other = { ...grant('a'), owner: { ...owner('a'), callHash: '0xother' } } as LaneRequest
+    expect(nonceOf(apply(third, { requests: [other] }).response.answers[0])).toBe(6)
+    expect(nonceOf(apply(third, { requests: [grant('a', 4)] }).response.answers[0])).toBe(6)
+  })
+})
+
+test('an abandoned call is still known by its hash to who fills its nonce', () => {
+  const forbidden = apply(granted(synced, 'a'), { requests: [{ kind: 'forbid', id: 'f', reason: 'leaked' }] }).state
+  const abandon: LaneRequest = { kind: 'withdraw', id: 'w', intentId: owner('a').intentId, how: 'abandon' }
+  const { state, response } = apply(forbidden, { requests: [abandon] })
+  expect(state.entries['5']?.owner).toBeUndefined()
+  expect(response.orders).toMatchObject([{ nonce: 5, reason: 'abandoned', callHash: owner('a').callHash }])
+})

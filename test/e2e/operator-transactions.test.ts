@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { expectDelivered } from '../helpers/e2e-judge.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const coin = { kind: 'coin', amount: 10n ** 17n } as const
+const ether = 10n ** 18n
+
+/** What an operator does with the keys of lanes, by the command line, with the default signing policy in force. On bsc, which has two lanes. */
+describe('Operator transactions', () => {
+  let stage: Stage
+  let portage: PortageProcess
+  let lanes: string[]
+  const treasury = freshAddress()
+  const rpc = <Result>(method: string, params: readonly unknown[]) => stage.devnet.chains.bsc.anvil.rpc<Result>(method, params)
+  const balance = async (address: string) => BigInt(await rpc<string>('eth_getBalance', [address, 'latest']))
+  const count = async (address: string) => Number(await rpc<string>('eth_getTransactionCount', [address, 'latest']))
+  const word = (address: string) => address.slice(2).padStart(64, '0')
+  const tokens = async (token: string, owner: string) =>
+    BigInt(await rpc<string>('eth_call', [{ to: token, data: `0x70a08231${word(owner)}` }, 'latest']))
+  const lane = async (...args: string[]) => {
+    const { code, out, err } = await runCli(['lane', ...args, '--chain', 'bsc', '--wait', '--json', '--config', portage.configPath], {
+      env: { ...process.env, ...stage.devnet.env },
+    })
+    return { code, err, status: (out.trim() ? JSON.parse(out) : {}) as { state?: string; detail?: string; nonce?: number } }
+  }
+
+  beforeAll(async () => {
+    stage = await startStage({ consistencyLevel: 200, keysPerChain: 2 })
+    lanes = stage.devnet.lanes.filter(({ chain }) => chain === 'bsc').map(({ address }) => address)
+    const { weth } = stage.devnet.chains.bsc
+    portage = await stage.portage({
+      configure: (config) => {
+        const bsc = config.chains['bsc']!
+        return { ...config, chains: { ...config.chains, bsc: { ...bsc, treasury: { address: treasury, tokens: [weth] } } } }
+      },
+    })
+    await stage.outcomes(await stage.send('ethereum', [coin, coin]))
+  })
+  afterAll(() => stage?.close())
+
+  test('pay the treasury, top up each other, and sweep coins and tokens; every nonce is the ledger’s', async () => {
+    const [first, second] = lanes as [string, string]
+    const before = await count(first)
+    expect(await lane('send', first, '--to', treasury, '--value', '7', '--reason', 'a test')).toMatchObject({
+      code: 0,
+      status: { state: 'done', nonce: before },
+    })
+    expect(await balance(treasury)).toBe(7n)
+
+    const had = await balance(second)
+    expect(await lane('top-up', second, '--from', first, '--amount', String(ether))).toMatchObject({
+      code: 0,
+      status: { nonce: before + 1 },
+    })
+    expect(await balance(second)).toBe(had + ether)
+
+    const { weth } = stage.devnet.chains.bsc
+    const payer = freshAddress()
+    await rpc('anvil_setBalance', [payer, `0x${(10n * ether).toString(16)}`])
+    await rpc('anvil_impersonateAccount', [payer])
+    await rpc('eth_sendTransaction', [{ from: payer, to: weth, data: '0xd0e30db0', value: '0x64' }])
+    const transfer = `0xa9059cbb${word(first)}${(100).toString(16).padStart(64, '0')}`
+    await rpc('eth_sendTransaction', [{ from: payer, to: weth, data: transfer }])
+    await until(async () => (await tokens(weth, first)) === 100n, { timeoutMs: 60_000, what: 'the lane to have tokens' })
+    expect(await lane('sweep', first, '--token', weth)).toMatchObject({ code: 0, status: { state: 'done', nonce: before + 2 } })
+    expect([await tokens(weth, first), await tokens(weth, treasury)]).toEqual([0n, 100n])
+
+    const keep = 5n * ether
+    expect(await lane('sweep', first, '--keep', String(keep))).toMatchObject({ code: 0, status: { state: 'done', nonce: before + 3 } })
+    expect(await balance(first)).toBeGreaterThanOrEqual(keep)
+    expect(await balance(first)).toBeLessThan(keep + ether)
+    expect(await balance(treasury)).toBeGreaterThan(ether)
+    expect(await count(first)).toBe(before + 4)
+  })
+
+  test('are listed while they wait and when they have ended, and end when they are cancelled', async () => {
+    const [first] = lanes as [string]
+    const setting = { env: { ...process.env, ...stage.devnet.env } }
+    const cli = (...args: string[]) => runCli(['lane', ...args, '--config', portage.configPath], setting)
+    const operatorTransactions = async (...args: string[]) => {
+      const { out } = await cli('transactions', first, '--chain', 'bsc', ...args, '--json')
+      return (
+        JSON.parse(out) as { operatorTransactions: { operatorTransaction: string; execution: string; status?: Record<string, unknown> }[] }
+      ).operatorTransactions
+    }
+    const before = await count(first)
+    // A lane that takes no work: the operator transaction waits without a nonce.
+    expect(await cli('forbid', first, '--chain', 'bsc', '--reason', 'a test')).toMatchObject({ code: 0 })
+    const sent = await cli('send', first, '--chain', 'bsc', '--to', treasury, '--value', '5', '--reason', 'a mistake', '--json')
+    const { operatorTransaction } = JSON.parse(sent.out) as { operatorTransaction: string }
+    const listed = async () => {
+      const rows = await operatorTransactions()
+      return rows.length === 1 && rows[0]?.operatorTransaction === operatorTransaction && rows[0].status?.['state'] === 'waiting' && rows
+    }
+    expect(
+      await until(listed, { timeoutMs: 60_000, what: 'the operator transaction, and none of those that have ended, to be listed' }),
+    ).toEqual([
+      expect.objectContaining({
+        operatorTransaction,
+        execution: 'RUNNING',
+        status: expect.objectContaining({ reason: 'a mistake', intent: expect.anything() }),
+      }),
+    ])
+    const people = await cli('transactions', first, '--chain', 'bsc')
+    expect([people.code, people.out]).toEqual([
+      0,
+      expect.stringMatching(/^operatorTransaction:\S+ +\S+ +waiting +- +0x[0-9a-f]{40} +5 +\S+ +a mistake /m),
+    ])
+
+    const cancelled = await cli(
+      'cancel-transaction',
+      operatorTransaction,
+      '--reason',
+      'wrong amount',
+      '--by',
+      'night-shift',
+      '--wait',
+      '--json',
+    )
+    expect([cancelled.code, JSON.parse(cancelled.out)]).toEqual([0, expect.objectContaining({ operatorTransaction, state: 'cancelled' })])
+    await until(async () => (await operatorTransactions()).length === 0, {
+      timeoutMs: 60_000,
+      what: 'the operator transaction to have left the list',
+    })
+    await until(async () => (await operatorTransactions('--closed', '1'))[0]?.operatorTransaction === operatorTransaction, {
+      timeoutMs: 60_000,
+      what: 'it to be among the closed',
+    })
+    expect((await operatorTransactions('--closed', '1'))[0]?.status).toMatchObject({
+      state: 'cancelled',
+      detail: expect.stringContaining('cancelled by night-shift: wrong amount'),
+    })
+    expect(await count(first)).toBe(before)
+
+    for (const [id, why] of [
+      [operatorTransaction, 'closed already'],
+      ['operator-transaction:nothing', 'no such operator transaction'],
+      ['settings', 'begins with operator-transaction:'],
+    ] as const) {
+      const { code, err } = await cli('cancel-transaction', id, '--reason', 'a test')
+      expect([code, err]).toEqual([1, expect.stringMatching(new RegExp(`^INPUT_INVALID: .*${why}`))])
+    }
+    expect(await cli('activate', first, '--chain', 'bsc')).toMatchObject({ code: 0 })
+  })
+
+  test('that the signing policy forbids are refused with its reason, and are in nobody’s way', async () => {
+    const [first] = lanes as [string]
+    const before = await count(first)
+    const stranger = freshAddress()
+    const coins = await lane('send', first, '--to', stranger, '--value', '1', '--reason', 'a test')
+    expect(coins).toMatchObject({ code: 1, status: { state: 'refused', detail: expect.stringContaining('treasury') } })
+    expect(await balance(stranger)).toBe(0n)
+    expect(await lane('send', first, '--to', treasury, '--value', '1', '--reason', 'a test')).toMatchObject({
+      code: 0,
+      status: { state: 'done', nonce: before },
+    })
+    await stage.outcomes(await stage.send('ethereum', [coin, coin, coin]))
+    await expectDelivered(stage)
+  })
+})

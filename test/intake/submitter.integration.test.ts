@@ -1,0 +1,175 @@
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startSpy } from '../../lab/devnet/wormhole/spy.ts'
+import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
+import { createSpyIntake } from '../../intake/spy.ts'
+import { createSubmitter, type Submitter } from '../../intake/submitter.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { createMetrics } from '../../observability/metrics.ts'
+import { searchAttributes } from '../../temporal/contracts/names.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
+import { startTokenBridge, type TokenBridgeWorld } from '../helpers/token-bridge.ts'
+import { altered } from '../helpers/vaa.ts'
+
+const bridge = 'wormhole-token-bridge'
+const patience = { timeout: 60_000 }
+
+describe('the door', () => {
+  let world: TokenBridgeWorld
+  let temporal: TemporalServer
+  let connection: Connection
+  let client: Client
+  let door: Submitter
+
+  beforeAll(async () => {
+    ;[world, temporal] = await Promise.all([startTokenBridge(), startTemporal({ inMemory: true, headless: true })])
+    connection = await Connection.connect({ address: temporal.address })
+    client = new Client({ connection, namespace: temporal.namespace })
+    door = newDoor()
+  })
+  afterAll(async () => {
+    await connection?.close()
+    await temporal?.stop()
+    await world?.stop()
+  })
+
+  const newDoor = (startTimeoutMs = 60_000) => createSubmitter({ bridges: new Map([[bridge, world.bridge()]]), client, startTimeoutMs })
+  const describeIt = (id: string) => client.workflow.getHandle(id).describe()
+  const runs = async (id: string) => {
+    const { runId } = await describeIt(id)
+    return runId
+  }
+
+  it('starts a transfer that the operator can find by what it is', async () => {
+    const { bytes } = world.message()
+    const transfer = world.bridge().decode(bytes)
+    const result = await door.submit(bridge, bytes)
+    expect(result).toEqual({
+      id: `${bridge}:bsc:${transfer.emitter}:${transfer.sequence}:${transfer.digest.slice(2, 18)}`,
+      status: 'started',
+    })
+    const info = await describeIt(result.id)
+    expect(info).toMatchObject({ type: 'transfer', taskQueue: 'chain:ethereum', status: { name: 'RUNNING' } })
+    const attributes = Object.fromEntries(
+      Object.entries(searchAttributes).map(([name, key]) => [name, info.typedSearchAttributes.get(key)]),
+    )
+    expect(attributes).toEqual({
+      TransferState: 'admitting',
+      Bridge: bridge,
+      SourceChain: 'bsc',
+      TargetChain: 'ethereum',
+      Lane: undefined,
+      TxHash: undefined,
+    })
+    expect(await info.staticSummary()).toBe(`wormhole-token-bridge: bsc → ethereum, sequence ${transfer.sequence}`)
+    const { events } = await client.workflow.getHandle(result.id).fetchHistory()
+    const input = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]?.data
+    expect(JSON.parse(Buffer.from(input ?? []).toString())).toEqual({ transfer })
+  })
+
+  it('knows the same message again: from another process, and however it is signed', async () => {
+    const message = world.message()
+    const { id, status } = await door.submit(bridge, message.bytes)
+    const run = await runs(id)
+    expect([status, await door.submit(bridge, message.bytes), await newDoor().submit(bridge, message.bytes)]).toEqual([
+      'started',
+      { id, status: 'known' },
+      { id, status: 'known' },
+    ])
+    expect(await runs(id)).toBe(run)
+  })
+
+  it('starts one workflow when many submit at once', async () => {
+    const { bytes } = world.message()
+    const results = await Promise.all(Array.from({ length: 20 }, () => newDoor().submit(bridge, bytes)))
+    expect(new Set(results.map(({ id }) => id)).size).toBe(1)
+    expect(results.filter(({ status }) => status === 'started')).toHaveLength(1)
+  })
+
+  it('starts again what was closed undone, unless it is a stream that repeats itself', async () => {
+    const { bytes } = world.message()
+    const { id } = await door.submit(bridge, bytes)
+    const run = await runs(id)
+    await client.workflow.getHandle(id).terminate('by a test')
+    expect(await door.submit(bridge, bytes, { repeats: 'skip' })).toEqual({ id, status: 'known' })
+    expect(await runs(id)).toBe(run)
+    expect(await door.submit(bridge, bytes)).toEqual({ id, status: 'started' })
+    expect(await runs(id)).not.toBe(run)
+  })
+
+  it('sends nothing to Temporal for the repeats of a stream', async () => {
+    const { bytes } = world.message()
+    const { id } = await door.submit(bridge, bytes, { repeats: 'skip' })
+    const deaf = await Connection.connect({ address: temporal.address })
+    const started = createSubmitter({ bridges: new Map([[bridge, world.bridge()]]), client: new Client({ connection: deaf }) })
+    await started.submit(bridge, bytes, { repeats: 'skip' })
+    await deaf.close()
+    expect(await started.submit(bridge, bytes, { repeats: 'skip' })).toEqual({ id, status: 'known' })
+  })
+
+  it('takes no id for what is not well signed, and says why', async () => {
+    const good = world.message()
+    const refusals: [Uint8Array, string][] = [
+      [good.bytes.subarray(0, 40), 'VAA_TRUNCATED'],
+      [altered(good.bytes, 0, 9), 'VAA_VERSION'],
+      [altered(good.bytes, 20, 1, 2, 3), 'VAA_SIGNATURE_INVALID'],
+      [world.message({}, {}, { signers: [] }).bytes, 'VAA_NO_QUORUM'],
+      [world.message({}, {}, { setIndex: 5 }).bytes, 'GUARDIAN_SET_UNKNOWN'],
+      [world.message({ kind: 2 }).bytes, 'PAYLOAD_KIND'],
+      [world.message({ toChain: 60 }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
+      // Known, but this process is not connected to it.
+      [world.message({ toChain: 4 }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
+    ]
+    for (const [bytes, code] of refusals) expect(await codeOfAsync(() => door.submit(bridge, bytes))).toBe(code)
+    expect(await codeOfAsync(() => door.submit('no-bridge', good.bytes))).toBe('INPUT_INVALID')
+    // The id of the junk copy is free for the good one.
+    expect(await door.submit(bridge, good.bytes)).toMatchObject({ status: 'started' })
+    const said = await door.submit(bridge, refusals[3]![0]).catch((error: Error) => error.message)
+    expect(said).toBe(
+      'Fewer guardians signed than a quorum needs. (signatures=0 needed=1) → Fetch a VAA with at least floor(2n/3)+1 signatures.',
+    )
+  })
+
+  // Last: the server is stopped.
+  it('loses nothing of what the spy says while Temporal is down', async () => {
+    const spy = await startSpy()
+    // One that does not wait for long for a server that is gone.
+    const hasty = newDoor(2_000)
+    const intake = createSpyIntake({
+      bridge,
+      address: spy.address,
+      filters: [],
+      door: hasty,
+      logger: silentLogger(),
+      metrics: createMetrics(),
+      retry: { firstMs: 50, mostMs: 500 },
+    })
+    const say = () => {
+      const { bytes } = world.message()
+      spy.publish(bytes, 4, 'aa'.repeat(32))
+      return world.bridge().decode(bytes)
+    }
+    try {
+      intake.start()
+      await expect.poll(() => spy.subscribers, patience).toBe(1)
+      say()
+      await expect.poll(() => intake.health.started + intake.health.known, patience).toBe(1)
+      await temporal.kill('SIGKILL')
+      const heard = Array.from({ length: 30 }, say)
+      await expect
+        .poll(() => intake.health, patience)
+        .toMatchObject({ received: 31, kept: 30, problem: expect.stringContaining('Temporal') })
+      expect(await codeOfAsync(() => hasty.submit(bridge, world.message().bytes))).toBe('TEMPORAL_UNAVAILABLE')
+      await temporal.restart()
+      await expect.poll(() => intake.health, patience).toMatchObject({ kept: 0, refused: {}, problem: undefined })
+      // A start whose answer was lost with the connection has happened all the same: its next try finds it known.
+      expect(intake.health.started + intake.health.known).toBe(31)
+      for (const { sequence, emitter, digest } of heard) {
+        expect((await describeIt(`${bridge}:bsc:${emitter}:${sequence}:${digest.slice(2, 18)}`)).status.name).toBe('RUNNING')
+      }
+    } finally {
+      await intake.stop(100)
+      await spy.stop()
+    }
+  })
+})

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { startAnvil } from '../../../lab/devnet/chain/anvil.ts'
+import { startChild } from '../../../lab/devnet/child.ts'
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A process that starts a child of its own through lab/devnet/child.ts and prints its pid. */
+async function parent(): Promise<{ kill(signal: NodeJS.Signals): void; childPid: number }> {
+  const module = fileURLToPath(new URL('../../../lab/devnet/child.ts', import.meta.url))
+  const code = `const { startChild } = await import(${JSON.stringify(module)})
+    const child = await startChild('sleep', ['600'])
+    console.log(child.pid)
+    await child.exited`
+  const started = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const text = await new Promise<string>((resolve) => started.stdout.once('data', (chunk: Buffer) => resolve(String(chunk))))
+  return { kill: (signal) => void started.kill(signal), childPid: Number(text) }
+}
+
+describe('a child of the devnet', () => {
+  it.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('does not outlive a parent that ends by %s', async (signal) => {
+    const { kill, childPid } = await parent()
+    expect(alive(childPid)).toBe(true)
+    kill(signal)
+    await expect.poll(() => alive(childPid)).toBe(false)
+  })
+
+  it('is killed when it does not heed SIGTERM in time, also when it is stopped', async () => {
+    const child = await startChild('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 0.1; done'])
+    await expect.poll(() => child.tail()).toBe('ready')
+    child.kill('SIGSTOP')
+    await child.stop(100)
+    expect(child.ended).toBe('ended by SIGKILL')
+  })
+
+  it('is an error, not a crash, when its program does not exist', async () => {
+    await expect(startChild('/nonexistent/program', [])).rejects.toThrow('ENOENT')
+  })
+
+  it('is anvil: finalized lags by twice the slots of an epoch, and its words are in the error when it fails', async () => {
+    const anvil = await startAnvil({ chainId: 1337, blockTimeSeconds: 60, slotsInAnEpoch: 3 })
+    for (let mined = 0; mined < 10; mined++) await anvil.rpc('evm_mine')
+    const heights = await Promise.all(
+      ['latest', 'safe', 'finalized'].map(async (tag) =>
+        Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', [tag, false])).number),
+      ),
+    )
+    expect(heights).toEqual([10, 7, 4])
+    await anvil.stop()
+    expect(alive(anvil.pid)).toBe(false)
+    await expect(startAnvil({ chainId: 1337, blockTimeSeconds: 1, mnemonic: 'no mnemonic' })).rejects.toMatchObject({
+      code: 'NODE_UNAVAILABLE',
+    })
+  })
+})

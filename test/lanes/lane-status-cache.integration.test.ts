@@ -1,0 +1,76 @@
+import { Worker } from '@temporalio/worker'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { LaneOrder } from '../../domain/lane/lane.ts'
+import { createLaneStatusCache } from '../../lanes/lane-status-cache.ts'
+import { laneQueue } from '../../temporal/contracts/names.ts'
+import { laneOf, startLedgers, type Ledgers } from './setting.ts'
+
+/** Which lanes take work, as the server and the ledgers tell it. */
+describe('The directory of lanes', () => {
+  let ledgers: Ledgers
+  let keys = 20
+
+  beforeAll(async () => {
+    ledgers = await startLedgers()
+  })
+
+  afterAll(() => ledgers?.stop())
+
+  /** A lane whose ledger has seen an account with so much, wei. */
+  async function lane(minimumBalance = '0'): Promise<string> {
+    const config = { lane: laneOf(devnetAccount(keys++)), window: 8, fillAfterBlocks: 100, minimumBalance }
+    const line = ledgers.line(config)
+    line.observe({ latest: 0, finalized: 0, height: 10, hash: '0x0a', balance: '1000', claims: [], since: 1, pending: 0 })
+    await until(() => line.view?.synced, { timeoutMs: 60_000, what: 'the ledger to be synced' })
+    return config.lane
+  }
+
+  const directory = (lanes: readonly string[]) => createLaneStatusCache(ledgers.temporal.client, lanes)
+
+  test('has as open who takes new work, and says of the others why not', async () => {
+    const [open, paused, draining, forbidden, broke] = [await lane(), await lane(), await lane(), await lane(), await lane('1001')]
+    const orders: [string, LaneOrder][] = [
+      [paused, { kind: 'pause', id: 'o', reason: 'maintenance' }],
+      [draining, { kind: 'drain', id: 'o', reason: 'a new key' }],
+      [forbidden, { kind: 'forbid', id: 'o', reason: 'a leak' }],
+    ]
+    for (const [one, order] of orders) await ledgers.order(one, order)
+    const young = laneOf(devnetAccount(keys++))
+    const all = directory([open, paused, draining, forbidden, broke, young])
+    expect(await all.standings()).toMatchObject([
+      { lane: open, open: true },
+      { lane: paused, open: false, why: 'paused', detail: 'maintenance' },
+      { lane: draining, open: false, why: 'draining', detail: 'a new key' },
+      { lane: forbidden, open: false, why: 'forbidden', detail: 'a leak' },
+      { lane: broke, open: false, why: 'funds', detail: 'balance 1000 wei, minimum 1001 wei' },
+      { lane: young, open: true },
+    ])
+    expect(await all.open()).toEqual([open, young])
+    expect(await directory([paused, broke]).open()).toEqual([])
+    await ledgers.order(paused, { kind: 'activate', id: 'o' })
+    // What was known is believed for some seconds; another process asks anew.
+    expect(await directory([paused, broke]).open()).toEqual([paused])
+  })
+
+  test('takes a lane for unserved when nobody polls its queue and its ledger hears nothing; one that is polled is merely quiet', async () => {
+    const [dead, quiet] = [await lane(), await lane()]
+    const { connection, namespace } = ledgers.temporal
+    const activities = { broadcast: async () => {} }
+    const worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(quiet), activities, shutdownGraceTime: 0 })
+    const running = worker.run()
+    try {
+      const both = directory([dead, quiet])
+      expect(await both.open()).toEqual([dead, quiet])
+      await until(async () => !(await both.standing(dead)).open, { timeoutMs: 120_000, everyMs: 1_000, what: 'the dead lane to be missed' })
+      expect(await both.standing(dead)).toMatchObject({ why: 'unserved', detail: expect.stringContaining(laneQueue(dead)) })
+      expect(await both.open()).toEqual([quiet])
+      // Where nothing but workers is missing, work waits in the queue: it goes on with the first that comes.
+      expect(await directory([dead]).open()).toEqual([dead])
+    } finally {
+      worker.shutdown()
+      await running
+    }
+  })
+})

@@ -1,0 +1,147 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { LaneAnswer, LaneConfig, Observation } from '../../domain/lane/lane.ts'
+import type { Ask, LedgerClient } from '../../lanes/ledger-client.ts'
+import { laneWorkflowId } from '../../temporal/contracts/names.ts'
+import { countingClient, laneOf, startLedgers, want, type Ledgers } from './setting.ts'
+
+const funds = String(10n ** 24n)
+
+/** The account as it stands on a chain that stands still. */
+function observation(changes: Partial<Observation> = {}): Observation {
+  return { latest: 0, finalized: 0, height: 10, hash: '0x0a', balance: funds, claims: [], since: 1, pending: 0, ...changes }
+}
+
+function grant(name: string): Ask {
+  const { owner, first: attempt } = want(name)
+  return { kind: 'grant', owner, attempt }
+}
+
+function nonceOf(answer: LaneAnswer): number {
+  if (answer.kind !== 'granted') throw new Error(`not granted: ${JSON.stringify(answer)}`)
+  return answer.entry.nonce
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+describe('The line to a ledger', () => {
+  let ledgers: Ledgers
+  let dir: string
+  let lanes = 0
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'portage-ledger-'))
+    ledgers = await startLedgers({ inMemory: false, dir })
+  })
+
+  afterAll(async () => {
+    await ledgers?.stop()
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  function config(): LaneConfig {
+    return { lane: laneOf(devnetAccount(20 + lanes++)), window: 1_000, fillAfterBlocks: 100 }
+  }
+
+  async function synced(line: LedgerClient): Promise<LedgerClient> {
+    line.observe(observation())
+    await until(() => line.view?.synced, { timeoutMs: 60_000, what: 'the ledger to be synced' })
+    return line
+  }
+
+  test('however many ask, one update is on its way; what is asked meanwhile goes together in the next', async () => {
+    const counting = countingClient(ledgers.temporal)
+    const line = await synced(ledgers.line(config(), { client: counting.client }))
+    const before = counting.sent
+    const asks = upTo(300).map((index) => line.ask(grant(`coalesced-${index}`)))
+    // Others come while the first update is on its way.
+    await until(() => counting.sent > before, { timeoutMs: 60_000, everyMs: 1, what: 'the first update to leave' })
+    asks.push(...upTo(100).map((index) => line.ask(grant(`later-${index}`))))
+    const nonces = (await Promise.all(asks)).map(nonceOf)
+    expect(nonces.toSorted((a, b) => a - b)).toEqual(upTo(400))
+    expect(counting.mostAtOnce).toBe(1)
+    // 64 to an update: 400 go in 7, and one more where the late ones met a half-full one.
+    expect(counting.sent - before).toBeLessThanOrEqual(8)
+  })
+
+  test('an intent that is asked for again has its nonce, by whatever line', async () => {
+    const one = config()
+    const line = await synced(ledgers.line(one))
+    const answers = await Promise.all([line.ask(grant('same')), line.ask(grant('other'))])
+    const other = ledgers.line(one)
+    const ask: Ask = { ...(grant('same') as Extract<Ask, { kind: 'grant' }>) }
+    // The call is the same only if its hash is: a payment to somebody else is another call.
+    expect(await other.ask(ask)).toMatchObject({ kind: 'refused', why: 'conflict' })
+    const [same] = answers
+    if (same.kind !== 'granted' || !same.entry.owner) throw new Error('no nonce')
+    const again = await other.ask({ kind: 'grant', owner: same.entry.owner, attempt: same.entry.attempts[0]!, onlyExisting: true })
+    expect(again).toMatchObject({ kind: 'granted', entry: { nonce: same.entry.nonce, maybeSent: true } })
+  })
+
+  test('a newer observation replaces one that has not left', async () => {
+    const counting = countingClient(ledgers.temporal)
+    const line = await synced(ledgers.line(config(), { client: counting.client }))
+    const before = counting.sent
+    for (const index of upTo(50)) line.observe(observation({ height: 11 + index, hash: `0x${index}` }))
+    await line.ask(grant('after'))
+    const state = await ledgers.state(laneOf(devnetAccount(20 + lanes - 1)))
+    expect(state.observed).toMatchObject({ height: 60 })
+    expect(counting.sent - before).toBeLessThanOrEqual(2)
+  })
+
+  test('continue-as-new in between: every ask is answered once, no nonce is given twice', async () => {
+    const one = config()
+    const line = await synced(ledgers.line(one, { updatesPerRun: 2 }))
+    const nonces: number[] = []
+    const runs = async () => {
+      const query = `WorkflowId = '${laneWorkflowId(one.lane)}' AND ExecutionStatus = 'ContinuedAsNew'`
+      return (await ledgers.temporal.client.workflow.count(query)).count
+    }
+    // Asks without a pause until three runs have ended: a run ends between two updates.
+    for (let round = 0; round < 300 && (await runs()) < 3; round++) {
+      const answers = await Promise.all(upTo(3).map((index) => line.ask(grant(`${round}-${index}`))))
+      nonces.push(...answers.map(nonceOf))
+    }
+    await until(async () => (await runs()) >= 3, { timeoutMs: 60_000, what: 'three runs to be listed' })
+    expect(nonces.toSorted((a, b) => a - b)).toEqual(upTo(nonces.length))
+    expect(await ledgers.state(one.lane)).toMatchObject({ next: nonces.length, counts: { granted: nonces.length } })
+  })
+
+  test('a server that restarts in between: every ask is answered, no nonce is given twice', async () => {
+    const one = config()
+    const line = await synced(ledgers.line(one))
+    const asks = [...upTo(20).map((index) => line.ask(grant(`before-${index}`)))]
+    const restarting = ledgers.server.restart()
+    asks.push(...upTo(20).map((index) => line.ask(grant(`during-${index}`))))
+    await restarting
+    asks.push(...upTo(20).map((index) => line.ask(grant(`after-${index}`))))
+    const nonces = (await Promise.all(asks)).map(nonceOf)
+    expect(nonces.toSorted((a, b) => a - b)).toEqual(upTo(60))
+    expect(await ledgers.state(one.lane)).toMatchObject({ next: 60, counts: { granted: 60 } })
+  })
+
+  test('a ledger that was terminated comes into being again, and grants nothing before it has seen the account', async () => {
+    const one = config()
+    const line = await synced(ledgers.line(one))
+    expect(nonceOf(await line.ask(grant('first')))).toBe(0)
+    await ledgers.temporal.client.workflow.getHandle(laneWorkflowId(one.lane)).terminate('a test')
+    expect(await line.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
+    // The pool knows what the new ledger does not.
+    line.observe(observation({ height: 11, pending: 1 }))
+    expect(await line.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
+    line.observe(observation({ height: 12, latest: 1 }))
+    expect(nonceOf(await line.ask(grant('second')))).toBe(1)
+  })
+
+  test('closed, it fails what has not left, and all that is asked later', async () => {
+    const line = await synced(ledgers.line(config()))
+    const asked = line.ask(grant('never sent'))
+    line.close()
+    await expect(asked).rejects.toMatchObject({ code: 'LANE_UNREACHABLE' })
+    await expect(line.ask(grant('too late'))).rejects.toMatchObject({ code: 'LANE_UNREACHABLE' })
+  })
+})

@@ -1,0 +1,12 @@
+import type { WorkflowHandle } from '@temporalio/client'
+import { operatorTransactionStatusQuery } from '../../temporal/contracts/operator-transaction.ts'
+
+/** temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_STARTED */
+const started = 2
+
+/** Whether a worker has the step that drives the nonce of an operator transaction, or has told by now what it holds. */
+export async function isDispatched(operatorTransaction: WorkflowHandle): Promise<boolean> {
+  if ((await operatorTransaction.query(operatorTransactionStatusQuery)).state === 'pending') return true
+  const { pendingActivities } = (await operatorTransaction.describe()).raw
+  return (pendingActivities ?? []).some(({ state }) => Number(state) === started)
+}

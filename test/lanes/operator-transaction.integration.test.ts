@@ -1,0 +1,178 @@
+import { Worker } from '@temporalio/worker'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLaneSteps } from '../../activities/index.ts'
+import type { Signer } from '../../chains/port.ts'
+import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import type { FeePolicy } from '../../domain/fees/policy.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import {
+  cancelOperatorTransactionSignal,
+  operatorTransactionStatusQuery,
+  type OperatorTransactionInput,
+  type OperatorTransactionStatus,
+} from '../../temporal/contracts/operator-transaction.ts'
+import { drainSignal } from '../../temporal/contracts/lane.ts'
+import { laneQueue, ledgerQueue, laneWorkflowId } from '../../temporal/contracts/names.ts'
+import { pooled } from '../helpers/e2e-chain.ts'
+import { devnetSigner } from '../helpers/evm.ts'
+import { isDispatched } from './operator-transaction-run.ts'
+import { resetRun } from './reset-run.ts'
+import { laneOf, startLaneSetting, type LaneSetting } from './setting.ts'
+
+const patience = { timeoutMs: 90_000 }
+
+/** An operator's own transactions through the ledger of a lane, on a real chain and a real server. */
+describe('An operator transaction', () => {
+  let setting: LaneSetting
+  let signer: Signer
+  let agent: LaneAgent
+  let worker: Worker
+  let running: Promise<void>
+  let policy: FeePolicy = {}
+
+  beforeAll(async () => {
+    setting = await startLaneSetting()
+    signer = await devnetSigner(20)
+    agent = await setting.agent(signer)
+    const { connection, namespace } = setting.ledgers.temporal
+    const agents = new Map([[agent.lane, agent]])
+    const deps = { bridges: new Map(), agents, chain: setting.chain, settings: () => noSettings, fees: () => policy }
+    const activities = createLaneSteps(deps)
+    worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(agent.lane), activities, shutdownGraceTime: 0 })
+    running = worker.run()
+  })
+
+  afterAll(async () => {
+    worker?.shutdown()
+    await running
+    await setting?.stop()
+  })
+
+  const client = () => setting.ledgers.temporal.client.workflow
+  let operatorTransactions = 0
+
+  function start(intent: Partial<OperatorTransactionInput['intent']> = {}) {
+    const input = {
+      lane: laneOf(signer),
+      intent: { to: freshAddress(), data: '0x', value: '5', ...intent },
+      by: 'a test',
+      reason: 'a test',
+    }
+    return client().start<(input: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>('operatorTransaction', {
+      taskQueue: ledgerQueue,
+      workflowId: `operator-transaction:${laneOf(signer)}:${++operatorTransactions}`,
+      args: [input],
+    })
+  }
+
+  const inPool = (count: number) =>
+    until(async () => (await pooled(setting.anvil, signer.address)).length === count, { ...patience, what: `${count} in the pool` })
+
+  test('is paid once, from the nonces of the lane, though the lane drains', async () => {
+    await client()
+      .getHandle(laneWorkflowId(laneOf(signer)))
+      .signal(drainSignal, { reason: 'a test' })
+    const to = freshAddress()
+    const operatorTransaction = await start({ to, value: '7' })
+    await inPool(1)
+    await setting.mine(3)
+    expect(await operatorTransaction.result()).toMatchObject({
+      state: 'done',
+      nonce: 0,
+      blockHeight: expect.any(Number),
+      txHash: expect.any(String),
+    })
+    expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(7n)
+  })
+
+  test('that would revert sends nothing', async () => {
+    const to = freshAddress()
+    await setting.anvil.rpc('anvil_setCode', [to, '0x60006000fd'])
+    expect(await (await start({ to, value: '0' })).result()).toMatchObject({ state: 'impossible' })
+  })
+
+  test('keeps to the limits of what may be spent: never with too much gas, later while it is too dear', async () => {
+    policy = { gasLimit: '20000' }
+    expect(await (await start()).result()).toMatchObject({ state: 'impossible', detail: expect.stringContaining('GAS_LIMIT') })
+    policy = { baseFeeCeiling: '1' }
+    const operatorTransaction = await start()
+    const says = async () => (await operatorTransaction.query(operatorTransactionStatusQuery)).detail
+    await until(async () => (await says()).startsWith('FEE_CEILING'), { ...patience, what: 'the ceiling to be told' })
+    const { maxFee, tip } = await setting.chain.quote()
+    policy = { maxFeePerGas: String(BigInt(maxFee) - 1n), maxTip: tip }
+    await inPool(1)
+    expect((await pooled(setting.anvil, signer.address))[0]?.maxFeePerGas).toBe(BigInt(maxFee) - 1n)
+    await setting.mine(3)
+    expect(await operatorTransaction.result()).toMatchObject({ state: 'done', nonce: 1 })
+    policy = {}
+  })
+
+  test('cancelled in the pool ends with the no-op of the lane', async () => {
+    const operatorTransaction = await start()
+    await inPool(1)
+    // The step follows for ten seconds before it looks whether it was cancelled: the order goes to the ledger with the next one.
+    await operatorTransaction.signal(cancelOperatorTransactionSignal, { by: 'somebody', reason: 'a change of mind' })
+    const noop = async () => {
+      await setting.passBlock()
+      return (await pooled(setting.anvil, signer.address))[0]?.to === signer.address
+    }
+    await until(noop, { ...patience, what: 'a no-op in its place' })
+    const over = async () => {
+      await setting.mine()
+      return (await operatorTransaction.describe()).status.name !== 'RUNNING'
+    }
+    await until(over, { ...patience, what: 'the operator transaction to end' })
+    expect(await operatorTransaction.result()).toMatchObject({
+      state: 'cancelled',
+      nonce: 2,
+      detail: expect.stringContaining('a change of mind'),
+    })
+  })
+
+  test('reset in Temporal in its second round goes on with the nonce that this holds', async () => {
+    const to = freshAddress()
+    const operatorTransaction = await start({ to, value: '11' })
+    await inPool(1)
+    const nonce = (await pooled(setting.anvil, signer.address))[0]?.nonce ?? -1
+    // Its first nonce gets a no-op, which is not its doing: it pays with another.
+    await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'c', nonce })
+    const again = async () => {
+      const [first] = await pooled(setting.anvil, signer.address)
+      // Where the pool is empty the payment may come at any moment, and is not to be mined unseen.
+      await (first?.to === signer.address ? setting.mine() : setting.passBlock())
+      return first !== undefined && first.nonce > nonce
+    }
+    await until(again, { ...patience, everyMs: 200, what: 'the payment with another nonce' })
+    await resetRun(setting.ledgers.temporal, operatorTransaction.workflowId, 'first')
+    const after = client().getHandle<(input: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>(
+      operatorTransaction.workflowId,
+    )
+    // It has found the round that holds the nonce: final before that, it would be one of which nothing is known any more.
+    const found = async () => {
+      const { state, detail } = await after.query(operatorTransactionStatusQuery)
+      return state === 'pending' || (detail.includes('holds a nonce') && (await isDispatched(after)))
+    }
+    await until(found, { ...patience, what: 'the new run to have the nonce' })
+    const over = async () => {
+      await setting.mine()
+      return (await after.describe()).status.name !== 'RUNNING'
+    }
+    await until(over, { ...patience, everyMs: 200, what: 'the operator transaction to end' })
+    expect(await after.result()).toMatchObject({ state: 'done', nonce: nonce + 1 })
+    expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(11n)
+  })
+
+  test('reset in Temporal after it was paid pays nothing again', async () => {
+    const to = freshAddress()
+    const operatorTransaction = await start({ to, value: '13' })
+    await inPool(1)
+    await setting.mine(3)
+    expect(await operatorTransaction.result()).toMatchObject({ state: 'done' })
+    await resetRun(setting.ledgers.temporal, operatorTransaction.workflowId, 'first')
+    expect(await client().getHandle(operatorTransaction.workflowId).result()).toMatchObject({ state: 'lost' })
+    await setting.mine(3)
+    expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(13n)
+  })
+})

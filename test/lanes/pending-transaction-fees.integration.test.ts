@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { getBytes, keccak256 } from 'ethers'
+import { attachSignature } from '../../chains/evm/signers/signature.ts'
+import { buildTransaction } from '../../chains/evm/transactions/build.ts'
+import type { Signer } from '../../chains/port.ts'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { signWithRandom } from '../../lab/devnet/signing/ecdsa.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import type { FeePolicy } from '../../domain/fees/policy.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
+import { pooled } from '../helpers/e2e-chain.ts'
+import { devnetSigner } from '../helpers/evm.ts'
+import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
+
+const patience = { timeoutMs: 60_000 }
+const dear = 400n * 10n ** 9n
+
+/** What a nonce may cost, who used it, and what the key refuses: on a real chain, with a real ledger. */
+describe('A flight under a policy', () => {
+  let setting: LaneSetting
+  let keys = 30
+  let signer: Signer
+  let policy: FeePolicy = {}
+
+  beforeAll(async () => {
+    setting = await startLaneSetting()
+  })
+
+  afterAll(() => setting?.stop())
+
+  async function fresh(options: Parameters<LaneSetting['agent']>[1] = {}): Promise<LaneAgent> {
+    signer = await devnetSigner(keys++)
+    return setting.agent(signer, { fees: () => policy, ...options })
+  }
+
+  const pool = () => pooled(setting.anvil, signer.address)
+  const ledger = () => setting.ledgers.state(laneOf(signer))
+
+  async function becomes(flight: PendingTransaction, done: (state: PendingTransactionState) => boolean): Promise<PendingTransactionState> {
+    if (!(await flight.until(done, patience.timeoutMs))) throw new Error(`the flight is ${JSON.stringify(flight.state)}`)
+    return flight.state
+  }
+
+  async function passUntil(what: string, look: () => Promise<boolean> | boolean, most = 100): Promise<number> {
+    for (let blocks = 0; blocks < most; blocks++) {
+      if (await until(look, { timeoutMs: 400, what }).catch(() => false)) return blocks
+      await setting.passBlock()
+    }
+    throw new Error(`${most} blocks passed without ${what}`)
+  }
+
+  /** A block of this base fee, empty. */
+  async function passDear(): Promise<void> {
+    await setting.anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${dear.toString(16)}`])
+    await setting.passBlock()
+  }
+
+  test('at the cap the best attempt is sent on; a cap that is lifted holds from the next raise on', async () => {
+    const one = want('capped')
+    policy = { maxFeePerGas: String((BigInt(one.first.maxFee) * 3n) / 2n) }
+    const agent = await fresh({ bumpAfterBlocks: 1 })
+    const flight = await launched(agent, one)
+    await passUntil('the limit', () => flight.atFeeLimit)
+    expect(flight.offered.every(({ maxFee }) => BigInt(maxFee) <= BigInt(policy.maxFeePerGas!))).toBe(true)
+    const raises = flight.attempts
+    // An operator's wish for haste keeps to the cap too.
+    await flight.bump()
+    await setting.passBlock()
+    expect(flight.attempts).toBe(raises)
+    expect(agent.atFeeLimit).toBe(1)
+    // What a pool forgets meanwhile comes back as it was.
+    const [best] = await pool()
+    await setting.anvil.rpc('anvil_dropTransaction', [best!.hash])
+    await passUntil('the best attempt in the pool', async () => (await pool())[0]?.hash === best!.hash)
+    policy = {}
+    await passUntil('a raise', () => flight.attempts > raises)
+    const sent = async () => flight.tried.length === flight.attempts && (await pool())[0]?.hash === flight.tried.at(-1)?.hash
+    await until(sent, { ...patience, what: 'the raise in the pool' })
+    await setting.mine()
+    const { receipt } = (await becomes(flight, ({ kind }) => kind === 'included')) as Extract<PendingTransactionState, { kind: 'included' }>
+    expect(flight.tried.map(({ fate }) => fate)).toEqual([...Array<string>(flight.attempts - 1).fill('outbid'), 'mined'])
+    expect(flight.tried.at(-1)).toMatchObject({ kind: 'call', hash: receipt.hash })
+  })
+
+  test('a cancelled call leaves by a no-op, also beyond its cap', async () => {
+    const one = want('cap and cancel')
+    policy = { maxFeePerGas: one.first.maxFee, maxTip: one.first.tip }
+    const agent = await fresh({ bumpAfterBlocks: 1_000 })
+    await launched(agent, one)
+    expect(await agent.cancel(one.owner.intentId)).toBe('held')
+    await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    await setting.mine()
+    policy = {}
+  })
+
+  test('all that the base fee has left behind is repriced at once, not one after the other', async () => {
+    const agent = await fresh({ bumpAfterBlocks: 4 })
+    const flights: PendingTransaction[] = []
+    for (const name of ['a', 'b', 'c', 'd']) flights.push(await launched(agent, want(`priced out ${name}`)))
+    let blocks = 0
+    for (; blocks < 12 && flights.some(({ attempts }) => attempts === 1); blocks++) {
+      await passDear()
+      // What is in flight is told with every block: then this one was looked at.
+      const height = setting.chain.heads.current?.latest.height ?? 0
+      await until(() => (agent.view?.height ?? 0) >= height, { timeoutMs: 10_000, what: 'the block to be told' }).catch(() => {})
+      // From the fifth on they have run out of patience: a slow machine has its time, the next block is for those who do not do it at this one.
+      const repriced = () => flights.every(({ attempts }) => attempts > 1)
+      if (blocks >= 4) await until(repriced, { timeoutMs: 15_000, what: 'new prices' }).catch(() => {})
+    }
+    // Four blocks of patience, and not four for each.
+    expect(blocks).toBeLessThanOrEqual(8)
+    await until(async () => (await pool()).every(({ maxFeePerGas }) => maxFeePerGas > dear), { ...patience, what: 'them in the pool' })
+    await setting.mine()
+    for (const flight of flights) await becomes(flight, ({ kind }) => kind === 'included')
+    await setting.anvil.rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00'])
+    await setting.mine()
+  })
+
+  test('what an earlier process sent is found though its hash is another each time the key signs', async () => {
+    const address = (await devnetSigner(keys)).address
+    signer = randomSigner(keys++, address)
+    const one = want('random')
+    const before = await setting.agent(signer, { fillAfterBlocks: 1_000 })
+    const first = await launched(before, one)
+    const [sent] = await pool()
+    before.stop()
+    const after = await setting.agent(signer, { fillAfterBlocks: 1_000, bumpAfterBlocks: 1_000 })
+    // Mined before the new process can send its own.
+    await setting.mine()
+    const again = await after.acquire(one, { again: true, timeoutMs: 10_000 })
+    if (again.kind !== 'flight') throw new Error(again.detail)
+    await again.flight.launch()
+    expect(again.flight.nonce).toBe(first.nonce)
+    await passUntil('the hash of the first', () => !again.flight.unmined)
+    expect(again.flight.state).toMatchObject({ kind: 'included', noop: false, receipt: { hash: sent!.hash } })
+    expect(again.flight.tried).toMatchObject([{ hash: sent!.hash, fate: 'mined' }])
+    expect((await ledger()).counts.foreign).toBe(0)
+  })
+
+  test('a call that the key refuses gives its nonce back; a raise that it refuses is filled', async () => {
+    const key = await devnetSigner(keys++)
+    let refusing = true
+    signer = {
+      address: key.address,
+      sign: (transaction) =>
+        refusing && transaction.to !== key.address ? Promise.reject(new RelayerError('SIGNING_REFUSED')) : key.sign(transaction),
+    }
+    const agent = await setting.agent(signer, { bumpAfterBlocks: 1_000 })
+    const flight = await acquired(agent, want('refused'))
+    await expect(flight.launch()).rejects.toMatchObject({ code: 'SIGNING_REFUSED' })
+    await agent.giveBack(flight)
+    expect(await ledger()).toMatchObject({ next: 0, counts: { released: 1 } })
+    refusing = false
+    const next = await launched(agent, want('allowed for now'))
+    refusing = true
+    await next.bump()
+    await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    await setting.mine(3)
+    expect(await becomes(next, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
+  })
+
+  test('a call that no node can ever mine is given up after two blocks, not after one answer', async () => {
+    const agent = await fresh({ bumpAfterBlocks: 1_000 })
+    const one = want('hopeless')
+    const flight = await launched(agent, { ...one, first: { ...one.first, gasLimit: '20999' } })
+    expect(flight.state).toMatchObject({ kind: 'flying', note: expect.stringContaining('fatal') as string })
+    expect((await ledger()).entries['0']?.fill).toBeUndefined()
+    await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    expect((await ledger()).entries['0']?.fill).toBe('refused')
+    await setting.mine()
+  })
+
+  test('a no-op that the chain refuses for its gas limit is made anew with what it needs', async () => {
+    const one = want('cancelled where no-ops are dear')
+    const agent = await fresh({ bumpAfterBlocks: 1_000, noopGas: '20999' })
+    await launched(agent, { ...one, first: { ...one.first, gasLimit: '20000' } })
+    expect(await agent.cancel(one.owner.intentId)).toBe('held')
+    await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    const gas = (await ledger()).entries['0']?.attempts.filter(({ kind }) => kind === 'noop').map(({ gasLimit }) => BigInt(gasLimit)) ?? []
+    expect([gas[0], gas.length]).toEqual([20_999n, 2])
+    expect(gas[1]).toBeGreaterThanOrEqual(25_200n)
+    await setting.mineUntil(() => agent.view?.latest === 1, 'the no-op to be mined')
+  })
+
+  /** Takes a random number for each signature, as AWS KMS does. */
+  function randomSigner(index: number, address: string): Signer {
+    const { privateKey } = devnetAccount(index)
+    return {
+      address,
+      async sign(unsigned) {
+        const transaction = buildTransaction(unsigned)
+        const raw = attachSignature(transaction, signWithRandom(getBytes(transaction.unsignedHash), privateKey), address)
+        return { raw, hash: keccak256(raw), signingHash: transaction.unsignedHash }
+      },
+    }
+  }
+})

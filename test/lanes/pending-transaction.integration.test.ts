@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Signer } from '../../chains/port.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
+import { pooled } from '../helpers/e2e-chain.ts'
+import { devnetSigner, networkId } from '../helpers/evm.ts'
+import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
+
+const patience = { timeoutMs: 60_000 }
+
+/** One nonce on its way, on a real chain whose blocks a test mines, with a real ledger. */
+describe('A flight', () => {
+  let setting: LaneSetting
+  let keys = 20
+  let signer: Signer
+
+  beforeAll(async () => {
+    setting = await startLaneSetting()
+  })
+
+  afterAll(() => setting?.stop())
+
+  /** An agent of a key that no other test uses. */
+  async function fresh(options: Parameters<LaneSetting['agent']>[1] = {}): Promise<LaneAgent> {
+    signer = await devnetSigner(keys++)
+    return setting.agent(signer, options)
+  }
+
+  const pool = () => pooled(setting.anvil, signer.address)
+  const ledger = () => setting.ledgers.state(laneOf(signer))
+
+  async function becomes(flight: PendingTransaction, done: (state: PendingTransactionState) => boolean): Promise<PendingTransactionState> {
+    if (!(await flight.until(done, patience.timeoutMs))) throw new Error(`the flight is ${JSON.stringify(flight.state)}`)
+    return flight.state
+  }
+
+  /** Blocks without room, one after the other, each seen by the chain's tracker, until it is so. Returns how many it took. */
+  async function passUntil(what: string, look: () => Promise<boolean> | boolean, most = 100): Promise<number> {
+    for (let blocks = 0; blocks < most; blocks++) {
+      if (await until(look, { timeoutMs: 400, what }).catch(() => false)) return blocks
+      await setting.passBlock()
+    }
+    throw new Error(`${most} blocks passed without ${what}`)
+  }
+
+  test('is included by the next block, final two blocks later; the ledger then knows nothing of it', async () => {
+    const agent = await fresh()
+    const flight = await launched(agent, want('happy'))
+    expect(flight.state).toMatchObject({ kind: 'flying' })
+    expect(await pool()).toMatchObject([{ nonce: 0 }])
+    await setting.mine()
+    expect(await becomes(flight, ({ kind }) => kind === 'included')).toMatchObject({
+      noop: false,
+      final: false,
+      receipt: { status: 'success' },
+    })
+    await setting.mine(3)
+    expect(await becomes(flight, (state) => state.kind === 'included' && state.final)).toMatchObject({ receipt: { from: signer.address } })
+    await setting.mineUntil(async () => (await ledger()).entries['0'] === undefined, 'the entry to end')
+    expect(await ledger()).toMatchObject({ next: 1, counts: { granted: 1, attempts: 0, foreign: 0 } })
+    await setting.mineUntil(() => agent.load.flying === 0, 'the flight to be over')
+    expect(agent.load).toEqual({ waiting: 0, flying: 0 })
+  })
+
+  test('raises the fee of the lowest nonce after so many blocks, by a fifth at least; those behind it wait', async () => {
+    const agent = await fresh({ bumpAfterBlocks: 4 })
+    const lowest = await launched(agent, want('lowest'))
+    const next = await launched(agent, want('next'))
+    const [before] = await pool()
+    const blocks = await passUntil('a raise', () => lowest.attempts > 1)
+    expect(blocks).toBeGreaterThanOrEqual(4)
+    expect(next.attempts).toBe(1)
+    await until(async () => (await pool())[0]?.hash !== before?.hash, { ...patience, what: 'the replacement in the pool' })
+    const [after, behind] = await pool()
+    expect(after?.nonce).toBe(before?.nonce)
+    expect(after!.maxFeePerGas * 5n).toBeGreaterThanOrEqual(before!.maxFeePerGas * 6n)
+    expect(behind?.maxFeePerGas).toBe(before?.maxFeePerGas)
+    // Recorded before it was signed: the ledger can make the same bytes again.
+    const entry = (await ledger()).entries['0']
+    expect(entry?.attempts.map(({ kind, maxFee }) => [kind, maxFee])).toEqual([
+      ['call', String(before!.maxFeePerGas)],
+      ['call', String(after!.maxFeePerGas)],
+    ])
+    await setting.mine()
+    expect(await becomes(lowest, ({ kind }) => kind === 'included')).toMatchObject({ receipt: { hash: after!.hash } })
+    expect(await becomes(next, ({ kind }) => kind === 'included')).toMatchObject({ receipt: { hash: behind!.hash } })
+  })
+
+  test('an earlier attempt that is mined after all is recognised', async () => {
+    const agent = await fresh()
+    const flight = await launched(agent, want('twice'))
+    const [first] = await pool()
+    const raw = await setting.anvil.rpc<string>('eth_getRawTransactionByHash', [first!.hash])
+    await flight.bump()
+    const [second] = await pool()
+    expect(second?.hash).not.toBe(first?.hash)
+    // A builder that has only the first one: the pool loses the second.
+    await setting.anvil.rpc('anvil_dropTransaction', [second!.hash])
+    await setting.anvil.rpc('eth_sendRawTransaction', [raw])
+    await setting.mine()
+    expect(await becomes(flight, ({ kind }) => kind === 'included')).toMatchObject({ noop: false, receipt: { hash: first!.hash } })
+  })
+
+  test('sends the same bytes again after a pool has forgotten them', async () => {
+    const agent = await fresh({ bumpAfterBlocks: 1_000 })
+    const flight = await launched(agent, want('evicted'))
+    const [before] = await pool()
+    await setting.anvil.rpc('anvil_dropTransaction', [before!.hash])
+    expect(await pool()).toEqual([])
+    await passUntil('the transaction in the pool', async () => (await pool()).length === 1)
+    expect(await pool()).toEqual([before])
+    expect(flight.attempts).toBe(1)
+    await setting.mine()
+    await becomes(flight, ({ kind }) => kind === 'included')
+  })
+
+  test('falls out of its block in a reorganisation and is mined again', async () => {
+    // However many blocks pass until it is sent again, it is not raised: the same bytes are looked for.
+    const agent = await fresh({ bumpAfterBlocks: 1_000 })
+    const flight = await launched(agent, want('reorganised'))
+    await setting.mine()
+    const first = await becomes(flight, ({ kind }) => kind === 'included')
+    await setting.anvil.rpc('anvil_reorg', [1, []])
+    await setting.passBlock()
+    await becomes(flight, ({ kind }) => kind === 'flying')
+    await passUntil('the transaction in the pool', async () => (await pool()).length === 1)
+    await setting.mine()
+    const second = await becomes(flight, ({ kind }) => kind === 'included')
+    if (first.kind !== 'included' || second.kind !== 'included') throw new Error('not included')
+    expect(second.receipt.hash).toBe(first.receipt.hash)
+    expect(second.receipt.block.hash).not.toBe(first.receipt.block.hash)
+  })
+
+  test('is spent by a foreign transaction of the same key, once that is final', async () => {
+    const agent = await fresh()
+    const flight = await launched(agent, want('robbed'))
+    const stranger = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
+    const signed = await signer.sign({ ...stranger, nonce: flight.nonce, maxFee: '90000000000', tip: '20000000000' })
+    expect(await setting.chain.send(signed.raw)).toEqual({ kind: 'accepted' })
+    await setting.mine()
+    // In a block, but not final: no verdict yet.
+    expect(flight.state.kind).toBe('flying')
+    await setting.mineUntil(() => flight.state.kind !== 'flying', 'a verdict')
+    expect(flight.state).toEqual({ kind: 'spent', by: 'foreign' })
+    // The lane goes on behind it.
+    expect((await launched(agent, want('after the robbery'))).nonce).toBe(1)
+  })
+
+  test('a nonce that a stranger took beyond ours is counted and passed over', async () => {
+    const agent = await fresh()
+    const stranger = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000', tip: '1000000000' }
+    const signed = await signer.sign({ ...stranger, nonce: 0, maxFee: '90000000000' })
+    await setting.chain.send(signed.raw)
+    await setting.mine()
+    // Idle lanes look seldom: every tenth block.
+    await passUntil('the ledger to know', () => agent.view!.next === 1)
+    expect((await acquired(agent, want('next'))).nonce).toBe(1)
+    expect((await ledger()).counts.foreign).toBe(1)
+  })
+
+  test('is replaced by a no-op that outbids it when its owner cancels, also while its fee is being raised', async () => {
+    const agent = await fresh({ bumpAfterBlocks: 1 })
+    const one = want('cancelled')
+    const flight = await launched(agent, one)
+    // Every block from now on is a reason to raise.
+    await passUntil('a raise', () => flight.attempts > 1)
+    const line = setting.ledgers.line({ lane: laneOf(signer), window: 8, fillAfterBlocks: 20 })
+    expect(await line.ask({ kind: 'withdraw', intentId: one.owner.intentId, how: 'cancel' })).toEqual({ kind: 'held', nonce: 0 })
+    await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    const { attempts } = (await ledger()).entries['0']!
+    const calls = attempts.filter(({ kind }) => kind === 'call')
+    const noop = attempts.find(({ kind }) => kind === 'noop')
+    expect(calls.every(({ maxFee }) => BigInt(noop!.maxFee) * 5n >= BigInt(maxFee) * 6n)).toBe(true)
+    await setting.mine()
+    expect(await becomes(flight, ({ kind }) => kind === 'included')).toMatchObject({ noop: true })
+    await setting.mine(3)
+    expect(await becomes(flight, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
+    // A zombie of the cancelled try gets nothing, once this process has forgotten the flight.
+    await setting.mineUntil(() => agent.load.flying === 0, 'the flight to be over')
+    expect(await agent.acquire(one, { again: false, timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
+  })
+
+  test('an orphan, whose owner nobody drives, ends with a no-op of whoever serves the lane', async () => {
+    const dead = await fresh({ fillAfterBlocks: 4 })
+    const orphan = await acquired(dead, want('orphan'))
+    // Its process stops before it signs anything.
+    dead.stop()
+    const heir = await setting.agent(signer, { fillAfterBlocks: 4 })
+    await passUntil('the no-op in the pool', async () => (await pool()).length === 1)
+    expect(await pool()).toMatchObject([{ nonce: orphan.nonce, to: signer.address }])
+    await setting.mine()
+    expect(await ledger()).toMatchObject({ entries: { 0: { fill: 'orphaned', owner: { workflowId: 'orphan' } } } })
+    expect((await launched(heir, want('heir'))).nonce).toBe(1)
+  })
+
+  test('gives its nonce back when the key cannot sign; the next who asks gets it', async () => {
+    const key = await devnetSigner(keys++)
+    let locked = true
+    // The real signer behind a lock, as a KMS that is out of reach for a while.
+    const lockable: Signer = {
+      address: key.address,
+      sign: (transaction) => (locked ? Promise.reject(new Error('the key is out of reach')) : key.sign(transaction)),
+    }
+    signer = lockable
+    const agent = await setting.agent(lockable)
+    const flight = await acquired(agent, want('unsigned'))
+    await expect(flight.launch()).rejects.toThrow('out of reach')
+    await agent.giveBack(flight)
+    expect(await ledger()).toMatchObject({ next: 0, entries: {}, counts: { released: 1 } })
+    locked = false
+    const next = await launched(agent, want('signed'))
+    expect(next.nonce).toBe(flight.nonce)
+    // What was signed may have been sent: it is not given back.
+    await agent.giveBack(next)
+    expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { owner: { workflowId: 'signed' } } } })
+    await setting.mine()
+    await becomes(next, ({ kind }) => kind === 'included')
+  })
+})

@@ -1,0 +1,119 @@
+import { fileURLToPath } from 'node:url'
+import { Client, Connection } from '@temporalio/client'
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { createIdleTransfers } from '../../recovery/idle-transfers.ts'
+import { searchAttributes } from '../../temporal/contracts/names.ts'
+import { takeAndNeverAnswer } from '../helpers/silent-worker.ts'
+
+const taskQueue = 'waits'
+let native: NativeConnection
+let workflowBundle: WorkflowBundleWithSourceMap
+let server: TemporalServer
+let client: Client
+const closing: (() => Promise<void>)[] = []
+
+beforeAll(async () => {
+  server = await startTemporal({ inMemory: true, headless: true, log: () => {} })
+  closing.push(() => server.stop())
+  const connection = await Connection.connect({ address: server.address })
+  native = await NativeConnection.connect({ address: server.address })
+  closing.push(
+    () => connection.close(),
+    () => native.close(),
+  )
+  client = new Client({ connection })
+  const workflowsPath = fileURLToPath(new URL('idle/index.ts', import.meta.url))
+  workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR', () => {}) })
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const worker = await Worker.create({
+    connection: native,
+    taskQueue,
+    workflowBundle,
+    activities: { hold: () => held },
+    shutdownGraceTime: 0,
+  })
+  const running = worker.run()
+  closing.push(async () => {
+    release()
+    worker.shutdown()
+    await running
+  })
+})
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close()
+})
+
+test('of all transfers that run, the one that waits for nothing is found, and started over', async () => {
+  const { TargetChain, TransferState } = searchAttributes
+  const ways = ['nothing', 'timer', 'step', 'parked'] as const
+  const handles = await Promise.all(
+    ways.map((how) =>
+      client.workflow.start('transfer', {
+        workflowId: how,
+        taskQueue,
+        args: [how],
+        typedSearchAttributes: [
+          { key: TargetChain, value: 'bsc' },
+          { key: TransferState, value: 'broadcasting' },
+        ],
+      }),
+    ),
+  )
+  const begun = async () => (await Promise.all(handles.map((one) => one.describe()))).every(({ historyLength }) => historyLength >= 4)
+  await until(begun, { timeoutMs: 60_000, what: 'all to wait' })
+  const count = async (which: string) => (await client.workflow.count(`WorkflowType = 'transfer' AND ${TransferState.name} ${which}`)).count
+  const listed = async () => (await count(`= 'parked'`)) === 1 && (await count(`!= 'parked'`)) === 3
+  await until(listed, { timeoutMs: 60_000, what: 'the list to know of them' })
+
+  // As long as it may still be between two tasks it is let be; so are another chain's, and those that have only just begun.
+  expect(await createIdleTransfers(client, 600_000).find('bsc', Date.now() + 1_000)).toEqual([])
+  const idle = createIdleTransfers(client, -5_000)
+  expect(await idle.find('ethereum', Date.now() + 1_000)).toEqual([])
+  expect(await idle.find('bsc', Date.now() - 600_000)).toEqual([])
+  const [found, ...others] = await idle.find('bsc', Date.now() + 1_000)
+  expect([found?.workflowId, others]).toEqual(['nothing', []])
+
+  if (found) await idle.startOver(found)
+  const { runId, status } = await client.workflow.getHandle('nothing').describe()
+  expect([status.name, runId === found?.runId]).toEqual(['RUNNING', false])
+})
+
+test('a transfer whose tasks are taken and never answered is found, and started over', async () => {
+  const unheard = { taskQueue: 'unheard', workflowId: 'unheard' }
+  const worker = await Worker.create({ connection: native, taskQueue: unheard.taskQueue, workflowBundle, shutdownGraceTime: 0 })
+  const handle = await worker.runUntil(async () => {
+    const { TargetChain, TransferState } = searchAttributes
+    const started = await client.workflow.start('transfer', {
+      ...unheard,
+      args: ['timer'],
+      workflowTaskTimeout: '1s',
+      typedSearchAttributes: [
+        { key: TargetChain, value: 'celo' },
+        { key: TransferState, value: 'broadcasting' },
+      ],
+    })
+    await until(async () => (await started.describe()).historyLength >= 4, { timeoutMs: 60_000, what: 'its first task to be done' })
+    return started
+  })
+  const idle = createIdleTransfers(client)
+  const find = () => idle.find('celo', Date.now() + 1_000)
+
+  const silent = takeAndNeverAnswer(client, unheard.taskQueue)
+  try {
+    await handle.signal('nobody heeds this')
+    const tries = async () => (await handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0
+    const early = await find()
+    expect(early.length === 0 || (await tries()) >= 3).toBe(true)
+    await until(async () => (await find()).length > 0, { timeoutMs: 120_000, what: 'it to be found' })
+    const [found] = await find()
+    expect(found).toMatchObject({ workflowId: 'unheard', why: 'nobody answered its tasks' })
+    if (found) await idle.startOver(found)
+    expect((await handle.describe()).runId).not.toBe(found?.runId)
+  } finally {
+    await silent.stop()
+  }
+})

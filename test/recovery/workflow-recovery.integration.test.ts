@@ -1,0 +1,211 @@
+import { Worker } from '@temporalio/worker'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLaneSteps } from '../../activities/index.ts'
+import { changeSettings, readSettings } from '../../api/settings.ts'
+import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import { queryState, tellStream } from '../../streams/stream-calls.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { createMetrics } from '../../observability/metrics.ts'
+import { batchOverSignal, type BatchInput, type BatchStatus } from '../../temporal/contracts/batch.ts'
+import type { OperatorTransactionInput, OperatorTransactionStatus } from '../../temporal/contracts/operator-transaction.ts'
+import { forbidSignal } from '../../temporal/contracts/lane.ts'
+import { laneQueue, ledgerQueue, laneWorkflowId, settingsWorkflowId } from '../../temporal/contracts/names.ts'
+import { pauseStreamSignal, streamWorkflowId } from '../../temporal/contracts/stream.ts'
+import { startWorkflowRecovery } from '../../recovery/workflow-recovery.ts'
+import type { Service } from '../../workers/service.ts'
+import { watchSettings } from '../../workers/settings.ts'
+import { nonceOf, pooled } from '../helpers/e2e-chain.ts'
+import { devnetSigner } from '../helpers/evm.ts'
+import { takeAndNeverAnswer } from '../helpers/silent-worker.ts'
+import { isDispatched } from '../lanes/operator-transaction-run.ts'
+import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from '../lanes/setting.ts'
+import { spoil } from './spoil.ts'
+
+const patience = { timeoutMs: 120_000 }
+
+/** Histories that no build replays, of workflows that run: a workflow task that would fail for ever. And tasks that nobody answers. */
+describe('A workflow that stands still is mended', () => {
+  const metrics = createMetrics()
+  let setting: LaneSetting
+  let mending: Service
+  let keys = 20
+  const client = () => setting.ledgers.temporal.client
+  const spoiled = (...ids: string[]) => setting.ledgers.without(() => spoil(setting.ledgers.temporal, ids))
+  const runOf = async (id: string) => (await client().workflow.getHandle(id).describe()).runId
+  const mended = (type: string) => metrics.workflowsMended.value({ type })
+  /** The lane is mended, and its new run has read its account: at a block, as on every chain. */
+  const untilRead = (agent: LaneAgent, before: string) => {
+    const isRead = () => agent.view?.synced && agent.view.run !== before
+    return until(() => setting.mine().then(isRead), { ...patience, what: 'the new run to have read its account' })
+  }
+
+  beforeAll(async () => {
+    setting = await startLaneSetting()
+    mending = startWorkflowRecovery({ client: client(), logger: silentLogger(), metrics, everyMs: 300, restMs: 0, tries: 2 })
+  })
+  afterAll(async () => {
+    await mending?.stop()
+    await setting?.stop()
+  })
+
+  test('a lane: what flies is mined, and no nonce is given twice', async () => {
+    const signer = await devnetSigner(keys++)
+    const agent = await setting.agent(signer)
+    const flights = [await launched(agent, want('a')), await launched(agent, want('b'))]
+    const id = laneWorkflowId(laneOf(signer))
+    const before = await runOf(id)
+    await spoiled(id)
+    const next = acquired(agent, want('c'), patience.timeoutMs)
+    await untilRead(agent, before)
+    const final = () => flights.every(({ state }) => state.kind === 'included' && state.final)
+    await until(() => setting.mine().then(final), { ...patience, what: 'what flies to be final' })
+    const flight = await next
+    expect(flight.nonce).toBe(2)
+    await flight.launch()
+    await setting.mine()
+    expect(await nonceOf(setting.anvil, signer.address)).toBe(3)
+  })
+
+  test('a lane that an operator has closed: it stays closed', async () => {
+    const signer = await devnetSigner(keys++)
+    const agent = await setting.agent(signer)
+    const id = laneWorkflowId(laneOf(signer))
+    await client().workflow.getHandle(id).signal(forbidSignal, { reason: 'the key may have leaked' })
+    const before = await runOf(id)
+    await spoiled(id)
+    const asked = agent.acquire(want('d'), { again: false, timeoutMs: patience.timeoutMs })
+    await untilRead(agent, before)
+    // Asked of the run before, it is refused for that, or for what the new run knows already.
+    expect(await asked).toMatchObject({ kind: 'refused' })
+    const again = await agent.acquire(want('e'), { again: false, timeoutMs: patience.timeoutMs })
+    expect(again).toMatchObject({ kind: 'refused', why: 'forbidden', detail: expect.stringContaining('the key may have leaked') })
+    expect(await setting.ledgers.state(laneOf(signer))).toMatchObject({ entries: {}, counts: { granted: 0 } })
+  })
+
+  test('the settings, though nobody does anything but ask for them: a halt stays', async () => {
+    const known = { bridges: [], lanes: [], nodes: { bsc: [] } }
+    const change = (chain: string) =>
+      changeSettings(client(), known, { by: 'night-shift', reason: 'a test', orders: [{ kind: 'halt', scope: { chain } }] })
+    const { after } = await change('bsc')
+    await spoiled(settingsWorkflowId)
+    const watch = await watchSettings({ client: client(), logger: silentLogger() })
+    try {
+      expect(watch.current().halts).not.toEqual([])
+      await until(() => watch.current().version === after.version, { ...patience, what: 'a new process to read the settings' })
+      expect(watch.current().halts).toMatchObject([{ scope: { chain: 'bsc' }, by: 'night-shift' }])
+      expect((await readSettings(client())).version).toBe(after.version)
+      await until(() => mended('settings') > 0, { ...patience, what: 'the settings to be counted as mended' })
+      expect(mended('settings')).toBe(1)
+    } finally {
+      await watch.stop()
+    }
+  })
+
+  test('a stream: it goes on from its cursor, and a pause stays', async () => {
+    const config = { stream: 'native-bridge:ethereum:bsc', first: '1', start: 10, maxOpen: 5 }
+    const hash = (height: number) => `0x${height.toString(16).padStart(64, '0')}`
+    const scanned = (from: number, to: number, numbers: (readonly [string, number])[]) =>
+      ({ kind: 'scanned', from, to, parentHash: hash(from - 1), hash: hash(to), numbers, passed: [] }) as const
+    await tellStream(client(), config.stream, { requests: [scanned(30, 30, [['5', 30]])] }, { input: { config } })
+    await tellStream(client(), config.stream, { requests: [{ kind: 'skip', number: '5', by: 'night-shift', reason: 'a test' }] })
+    const id = streamWorkflowId(config.stream)
+    await client().workflow.getHandle(id).signal(pauseStreamSignal, { by: 'night-shift', reason: 'a test' })
+    const before = await queryState(client(), config.stream)
+    await spoiled(id)
+    const told = () =>
+      tellStream(client(), config.stream, { requests: [{ kind: 'completed', numbers: [], from: 5, to: 5 }] }).catch(() => undefined)
+    await until(told, { ...patience, what: 'the stream to be told' })
+    const after = await queryState(client(), config.stream)
+    expect(after).toMatchObject({ cursor: before?.cursor, paused: { by: 'night-shift' }, exceptions: [{ number: '5' }] })
+    await until(() => mended('stream') > 0, { ...patience, what: 'the stream to be counted as mended' })
+    expect(mended('stream')).toBe(1)
+  })
+
+  test('a batch: what it says can be read again, and what it was told ends it', async () => {
+    const lane = laneOf(await devnetSigner(keys++))
+    const input: BatchInput = { lane, intent: { to: freshAddress(), data: '0x', value: '0' }, members: ['one/1', 'two/1'] }
+    const batch = await client().workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
+      workflowId: `batch:${lane}:a`,
+      taskQueue: ledgerQueue,
+      args: [input],
+      memo: { members: ['one'] },
+    })
+    await spoiled(batch.workflowId)
+    await batch.signal(batchOverSignal, { state: 'unsent', detail: 'a test' })
+    await until(() => mended('batch') > 0, { ...patience, what: 'the batch to be mended' })
+    expect(await client().workflow.getHandle(batch.workflowId).result()).toMatchObject({ state: 'unsent', members: input.members })
+    expect((await client().workflow.getHandle(batch.workflowId).describe()).memo).toEqual({ members: ['one'] })
+    expect(mended('batch')).toBe(1)
+  })
+
+  test('a batch whose tasks a process takes and never answers: so does it', async () => {
+    const lane = laneOf(await devnetSigner(keys++))
+    const input: BatchInput = { lane, intent: { to: freshAddress(), data: '0x', value: '0' }, members: ['one/1'] }
+    const batch = await client().workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
+      workflowId: `batch:${lane}:b`,
+      taskQueue: ledgerQueue,
+      workflowTaskTimeout: '1s',
+      args: [input],
+    })
+    await until(async () => (await batch.describe()).historyLength >= 4, { ...patience, what: 'its first task to be done' })
+    const before = mended('batch')
+    await setting.ledgers.without(async () => {
+      const silent = takeAndNeverAnswer(client(), ledgerQueue)
+      try {
+        await batch.signal(batchOverSignal, { state: 'unsent', detail: 'a test' })
+        await until(() => mended('batch') > before, { ...patience, what: 'the batch to be mended' })
+      } finally {
+        await silent.stop()
+      }
+    })
+    expect(await client().workflow.getHandle(batch.workflowId).result()).toMatchObject({ state: 'unsent' })
+  })
+
+  test('an operator-transaction: it goes on with the nonce that it holds, and pays once', async () => {
+    const signer = await devnetSigner(keys++)
+    const agent = await setting.agent(signer)
+    const deps = { bridges: new Map(), agents: new Map([[agent.lane, agent]]), chain: setting.chain, settings: () => noSettings }
+    const { connection, namespace } = setting.ledgers.temporal
+    const worker = await Worker.create({
+      connection,
+      namespace,
+      taskQueue: laneQueue(agent.lane),
+      activities: createLaneSteps({ ...deps, fees: () => ({}) }),
+      shutdownGraceTime: 0,
+    })
+    await worker.runUntil(async () => {
+      const to = freshAddress()
+      const input: OperatorTransactionInput = { lane: agent.lane, intent: { to, data: '0x', value: '7' }, by: 'a test', reason: 'a test' }
+      const operatorTransaction = await client().workflow.start<(input: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>(
+        'operatorTransaction',
+        {
+          taskQueue: ledgerQueue,
+          workflowId: `operator-transaction:${agent.lane}:1`,
+          args: [input],
+        },
+      )
+      await until(async () => (await pooled(setting.anvil, signer.address)).length === 1, { ...patience, what: 'the payment' })
+      await spoiled(operatorTransaction.workflowId)
+      await client().workflow.getHandle(operatorTransaction.workflowId).signal('nobody heeds this')
+      await until(() => mended('operatorTransaction') > 0, { ...patience, what: 'the operator transaction to be mended' })
+      // Its new run holds the nonce: final before that, it would be one of which nothing is known any more.
+      await until(() => isDispatched(client().workflow.getHandle(operatorTransaction.workflowId)), {
+        ...patience,
+        what: 'the new run to have it',
+      })
+      await setting.mine(4)
+      expect(await client().workflow.getHandle(operatorTransaction.workflowId).result()).toMatchObject({ state: 'done', nonce: 0 })
+      expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(7n)
+      expect(await nonceOf(setting.anvil, signer.address)).toBe(1)
+    })
+  })
+  test('and none is told to stand any more', async () => {
+    const standing = () =>
+      ['lane', 'stream', 'settings', 'batch', 'operatorTransaction'].map((type) => metrics.workflowsStanding.value({ type }))
+    await until(() => standing().every((count) => count === 0), { ...patience, what: 'nothing to stand' })
+    expect(metrics.workflowsMended.render()).toContain('{type="lane"} 2')
+  })
+})

@@ -1,0 +1,58 @@
+import { Worker } from '@temporalio/worker'
+import { createLaneSteps } from '../../activities/index.ts'
+import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import {
+  cancelOperatorTransactionSignal,
+  type OperatorTransactionInput,
+  type OperatorTransactionStatus,
+} from '../../temporal/contracts/operator-transaction.ts'
+import { laneQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
+import { runTemporalCli } from '../helpers/e2e-cli.ts'
+import { pooled } from '../helpers/e2e-chain.ts'
+import { devnetSigner } from '../helpers/evm.ts'
+import { startLaneSetting } from '../lanes/setting.ts'
+import type { Keep } from './record.ts'
+
+/** An operator transaction that is paid, after a look that found it unmined, and one that ends with a no-op. */
+export async function recordOperatorTransactions(keep: Keep): Promise<void> {
+  const setting = await startLaneSetting()
+  const signer = await devnetSigner(20)
+  const agent = await setting.agent(signer)
+  const { client, connection, namespace } = setting.ledgers.temporal
+  const agents = new Map([[agent.lane, agent]])
+  const deps = { bridges: new Map(), agents, chain: setting.chain, settings: () => noSettings, fees: () => ({}) }
+  const activities = createLaneSteps(deps)
+  const worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(agent.lane), activities, shutdownGraceTime: 0 })
+  const running = worker.run()
+  const stage = { temporal: (...args: string[]) => runTemporalCli(setting.ledgers.server, args) }
+  const start = (workflowId: string) => {
+    const input = { lane: agent.lane, intent: { to: freshAddress(), data: '0x', value: '5' }, by: 'operator', reason: 'a recording' }
+    const run = { taskQueue: ledgerQueue, workflowId, args: [input] as [OperatorTransactionInput] }
+    return client.workflow.start<(input: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>('operatorTransaction', run)
+  }
+  const inPool = () => pooled(setting.anvil, signer.address)
+  const patience = { timeoutMs: 60_000, everyMs: 200 }
+  try {
+    const paid = await start('operator-transaction:paid')
+    const pending = async () => (await paid.query<OperatorTransactionStatus>('status')).state === 'pending'
+    await until(pending, { ...patience, what: 'a look that finds it unmined' })
+    await setting.mine(3)
+    await paid.result()
+    await keep('operator-transaction-paid', stage, 'operator-transaction:paid')
+
+    const cancelled = await start('operator-transaction:cancelled')
+    await until(async () => (await inPool()).length === 1, { ...patience, what: 'the payment to be in the pool' })
+    await cancelled.signal(cancelOperatorTransactionSignal, { by: 'operator', reason: 'a recording wants a no-op' })
+    const noop = () => setting.passBlock().then(async () => (await inPool())[0]?.to === signer.address)
+    await until(noop, { ...patience, what: 'the no-op' })
+    const over = () => setting.mine().then(async () => (await cancelled.describe()).status.name === 'COMPLETED')
+    await until(over, { ...patience, what: 'the operator transaction to end' })
+    await keep('operator-transaction-cancelled', stage, 'operator-transaction:cancelled')
+  } finally {
+    worker.shutdown()
+    await running
+    await setting.stop()
+  }
+}

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
+import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+import type { Wanted } from '../../streams/configured.ts'
+import { createConfigured, lateOf } from '../../streams/configured.ts'
+import { createLogger } from '../../observability/logger.ts'
+
+const stream = 'native-bridge:a:b'
+const config = (more: Partial<StreamConfig> = {}): StreamConfig => ({ stream, first: '1', start: 100, maxOpen: 10, ...more })
+
+/** A stream that runs, by the reducer itself, and the log of who tells it. */
+function running(begun: StreamConfig) {
+  const told: StreamRequest[][] = []
+  const lines: Record<string, unknown>[] = []
+  const line = {
+    now: initialStream(begun) as StreamState | undefined,
+    era: 0,
+    get view() {
+      return line.now && viewStream(line.now)
+    },
+    state: async () => line.now,
+    async tell(requests: readonly StreamRequest[]) {
+      told.push([...requests])
+      if (!line.now) throw new Error('there is no stream')
+      const { state, response } = applyToStream(line.now, { requests }, 5)
+      line.now = state
+      return response
+    },
+  }
+  const logger = createLogger({ destination: { write: (text) => void lines.push(JSON.parse(text) as Record<string, unknown>) } })
+  return { line, told, lines, look: (wanted: Wanted) => createConfigured({ wanted, line, logger }) }
+}
+
+describe('a stream that runs already', () => {
+  test('takes over a changed maxOpen, once', async () => {
+    const { line, told, lines, look } = running(config())
+    const looks = look({ config: config({ maxOpen: 50 }) })
+    for (let times = 0; times < 3; times++) expect(await looks()).toBe(false)
+    expect(told).toEqual([[{ kind: 'configured', maxOpen: 50 }]])
+    expect(line.view).toMatchObject({ maxOpen: { most: 50, configured: 50 } })
+    expect(lines).toMatchObject([{ level: 'info', message: 'maxOpen is as configured', before: 10, maxOpen: 50 }])
+  })
+
+  test('is told nothing that it knows', async () => {
+    const { told, lines, look } = running(config())
+    await look({ config: config() })()
+    expect([told, lines]).toEqual([[], []])
+  })
+
+  test('keeps an order, and says so', async () => {
+    const { line, lines, look } = running(config())
+    await line.tell([{ kind: 'setMaxOpen', maxOpen: 3, by: 'night-shift' }])
+    await look({ config: config({ maxOpen: 50 }) })()
+    expect(line.view).toMatchObject({ maxOpen: { most: 3, configured: 50, ordered: { by: 'night-shift' } } })
+    expect(lines).toMatchObject([{ level: 'info', maxOpen: 3, configured: 50, by: 'night-shift' }])
+  })
+
+  test('is told again when it has gone back: a copy of Temporal has the old config', async () => {
+    const { line, told, look } = running(config())
+    const before = line.now
+    const looks = look({ config: config({ maxOpen: 50 }) })
+    await looks()
+    line.now = before
+    line.era += 1
+    await looks()
+    expect([told.length, line.view?.maxOpen?.most]).toEqual([2, 50])
+  })
+
+  test('is not brought into being by it', async () => {
+    const { line, told, look } = running(config())
+    line.now = undefined
+    await look({ config: config({ maxOpen: 50 }) })()
+    expect(told).toEqual([])
+  })
+
+  test('a start height that comes too late is one line, however often it is looked', async () => {
+    const { line, lines, look } = running(config())
+    const looks = look({ config: config({ start: 40 }) })
+    await looks()
+    line.era += 1
+    await looks()
+    expect(lines).toMatchObject([
+      {
+        level: 'warn',
+        began: 100,
+        configured: 40,
+        remedy: expect.stringContaining(`portage stream backfill ${stream} --from 40 --to 99`),
+      },
+    ])
+  })
+})
+
+describe('what acts only where a stream begins', () => {
+  const began = { config: config() }
+
+  test('a higher start needs nothing', () => {
+    expect(lateOf(began, { config: config({ start: 200 }) })).toMatchObject([
+      { field: 'startBlock', remedy: expect.stringMatching(/^Nothing/) },
+    ])
+  })
+
+  test('the first number of an emitter counts only where the config names one', () => {
+    const emitter = { config: { stream: 'w:a:e', first: '500', maxOpen: 10 } }
+    const wanted = { stream: 'w:a:e', first: '0', maxOpen: 10 }
+    expect(lateOf(emitter, { config: wanted, begins: {} })).toEqual([])
+    expect(lateOf(emitter, { config: { ...wanted, first: '500' }, begins: { first: '500' } })).toEqual([])
+    expect(lateOf(emitter, { config: { ...wanted, first: '7' }, begins: { first: '7' } })).toMatchObject([
+      { field: 'first', began: '500', configured: '7', remedy: expect.stringContaining('portage transfer submit') },
+    ])
+  })
+})

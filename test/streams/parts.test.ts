@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { assertStreamRequest } from '../../domain/stream/request.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { parseCheckpoint } from '../../streams/checkpoints.ts'
+import { StreamMemory } from '../../streams/scanned/memory.ts'
+import { RangeSize } from '../../streams/scanned/range-size.ts'
+import { cancelledBy, isOf, toClosed } from '../../streams/transfer-outcomes.ts'
+import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
+import { codeOf } from '../helpers/refusals.ts'
+
+describe('the size of a range', () => {
+  it('halves with each refusal, down to a block that cannot be split', () => {
+    const size = new RangeSize(100)
+    expect([size.blocks, size.refused(100), size.blocks]).toEqual([100, true, 50])
+    expect([size.refused(1), size.blocks]).toEqual([false, 1])
+  })
+
+  it('grows again after some luck at its full length, never above the most', () => {
+    const size = new RangeSize(10)
+    size.refused(10)
+    for (let count = 0; count < 20; count++) size.answered(3)
+    expect(size.blocks).toBe(5)
+    for (let count = 0; count < 20; count++) size.answered(size.blocks)
+    expect(size.blocks).toBe(10)
+  })
+
+  it('finds a length that a node answers, whatever it refuses, and asks it for too much but seldom', () => {
+    const most = fc.integer({ min: 1, max: 10_000 })
+    fc.assert(
+      fc.property(most, most, (limit, longest) => {
+        const size = new RangeSize(longest)
+        let refusals = 0
+        for (let look = 0; look < 200; look++) {
+          const { blocks } = size
+          expect(blocks).toBeGreaterThanOrEqual(1)
+          expect(blocks).toBeLessThanOrEqual(longest)
+          if (blocks <= limit) size.answered(blocks)
+          else {
+            refusals += 1
+            size.refused(blocks)
+          }
+        }
+        expect(refusals).toBeLessThanOrEqual(200 / 4)
+      }),
+    )
+  })
+})
+
+describe('what a process remembers of a stream', () => {
+  const transfer = (sequence: string): Transfer => ({
+    bridge: 'native-bridge',
+    sourceChain: 'a',
+    targetChain: 'b',
+    emitter: '0'.repeat(64),
+    sequence,
+    digest: `0x${sequence.padStart(64, '0')}`,
+    message: '',
+  })
+
+  it('keeps the newest ends of ranges, and forgets with a fork what lay above it', () => {
+    const memory = new StreamMemory()
+    for (let height = 0; height < 1_000; height++) memory.scanned({ height, hash: `h${height}` })
+    const heights = memory.blocks.map(({ height }) => height)
+    expect(heights.length).toBeLessThanOrEqual(128)
+    expect(heights.slice(0, 64)).toEqual(Array.from({ length: 64 }, (_, index) => 999 - index))
+    memory.know([transfer('7')])
+    memory.report(['7'])
+    memory.completed('7')
+    memory.forget(980)
+    expect(memory.blocks[0]?.height).toBe(980)
+    expect([memory.transfer('7'), memory.isReported('7'), memory.completions]).toEqual([undefined, false, []])
+  })
+
+  it('keeps what was completed lately, once each, as far as it knows the transfer', () => {
+    const memory = new StreamMemory()
+    for (let number = 1; number <= 600; number++) {
+      memory.know([transfer(String(number))])
+      memory.completed(String(number))
+      memory.completed(String(number))
+    }
+    memory.completed('9999')
+    expect(memory.completions.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 500 }, (_, index) => String(index + 101)))
+    memory.undone('600')
+    expect(memory.completions.at(-1)?.sequence).toBe('599')
+  })
+})
+
+describe('a checkpoint as it is read', () => {
+  const good = { version: 1, stream: 's', completedNumber: '4', completedHeight: 9, cursor: { height: 12, hash: '0xab' }, exceptions: [] }
+
+  it('is what was written', () => {
+    expect(parseCheckpoint('s', JSON.stringify(good))).toEqual(good)
+  })
+
+  it.each([
+    ['not JSON', '{', 'JSON'],
+    ['another version', { ...good, version: 2 }, 'version'],
+    ['of another stream', { ...good, stream: 'other' }, 'stream'],
+    ['a number as a number', { ...good, completedNumber: 4 }, 'completedNumber'],
+    ['a height below 0', { ...good, completedHeight: -1 }, 'completedHeight'],
+    ['a block without a hash', { ...good, cursor: { height: 1 } }, 'cursor.hash'],
+    ['an unknown outcome', { ...good, exceptions: [{ number: '5', outcome: 'lost', reason: 'x', at: 1 }] }, 'exceptions.0.outcome'],
+    ['a field too many', { ...good, trust: true }, 'trust'],
+  ])('is refused with its field: %s', (_, value, field) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    expect(codeOf(() => parseCheckpoint('s', text))).toBe('CHECKPOINT_INVALID')
+    expect(() => parseCheckpoint('s', text)).toThrow(field)
+  })
+})
+
+describe('how a transfer ended', () => {
+  const note = (text: string) => [{ at: 0, state: 'cancelled' as const, note: text }]
+
+  it('names who cancelled it', () => {
+    expect(cancelledBy({ timeline: note('by ops: night: shift: no longer wanted'), reason: 'no longer wanted' })).toBe('ops: night: shift')
+    expect(cancelledBy({ timeline: note('by ops: '), reason: '' })).toBe('ops')
+    expect(cancelledBy({ timeline: [], reason: 'x' })).toBe('unnamed')
+  })
+
+  it('is told as the stream takes it, however long the reason, or empty', () => {
+    const status = (state: string, reason?: string) =>
+      ({ state, reason, code: 'VAA_SIGNATURES', timeline: [] }) as unknown as TransferStatus
+    for (const reason of ['x'.repeat(5_000), '', undefined]) {
+      const closed = toClosed('7', status('rejected', reason))
+      expect(() => closed && assertStreamRequest(closed, 'closed')).not.toThrow()
+      expect(closed).toMatchObject({
+        kind: 'closed',
+        number: '7',
+        outcome: 'rejected',
+        reason: reason?.slice(0, 1_000) || 'VAA_SIGNATURES',
+      })
+    }
+    expect(toClosed('7', status('cancelled'))).toMatchObject({ outcome: 'cancelled', by: 'unnamed' })
+    expect(toClosed('7', status('delivered'))).toBeUndefined()
+  })
+
+  it('is told of this very message only', () => {
+    const digest = `0x${'ab'.repeat(8)}${'cd'.repeat(24)}`
+    expect(isOf({ id: `native-bridge:a:${'0'.repeat(64)}:1:${'ab'.repeat(8)}` }, { digest })).toBe(true)
+    expect(isOf({ id: `native-bridge:a:${'0'.repeat(64)}:1:${'ab'.repeat(7)}ff` }, { digest })).toBe(false)
+  })
+})

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startScannedSetting, type ScannedSetting } from './setting.ts'
+
+describe('the agent of a scanned source', () => {
+  let setting: ScannedSetting
+  beforeAll(async () => {
+    setting = await startScannedSetting()
+  })
+  afterAll(() => setting?.stop())
+
+  it('starts what was there before it and what comes, and follows who completes it', async () => {
+    const stream = await setting.stream()
+    const before = await stream.initiate(1n, 2n, 3n)
+    const agent = stream.agent()
+    await stream.shows(({ open, backfill }) => open === 3 && backfill.left === 0, 'what was there before')
+    const [later] = await stream.initiate(4n)
+    if (!later) throw new Error('nothing was initiated')
+    await stream.shows(({ open }) => open === 4, 'what came')
+    expect(await Promise.all([...before, later].map((one) => stream.runs(one)))).toEqual([true, true, true, true])
+    await stream.complete(...before)
+    const view = await stream.shows(({ open }) => open === 1, 'what others completed')
+    expect(view).toMatchObject({ completedNumber: String(before[2]?.nonce), counts: { completed: 3, unknown: 0 }, alarms: [] })
+    expect(view.blockedBy).toEqual({ number: String(later.nonce), why: 'open' })
+    await stream.complete(later)
+    await stream.shows(({ completedNumber }) => completedNumber === String(later.nonce), 'the watermark at the last')
+    const name = stream.source.config.stream
+    // The agent hears of it with the answer to what it told.
+    const height = `portage_stream_completed_nonce_height{stream="${name}"} ${later.nonce}`
+    await stream.shows(() => stream.metrics(agent).includes(height), 'the watermark, as the agent knows it')
+    expect(stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${name}",kind="hidden"} 0`)
+    await agent.stop()
+  })
+
+  it('finds in the table what a node hides, says so, and starts it', async () => {
+    const stream = await setting.stream()
+    const agent = stream.agent()
+    await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
+    const rule = setting.proxy.add({ fault: { kind: 'logs', how: 'one-less' }, methods: ['eth_getLogs'] })
+    const [hidden] = await stream.initiate(11n)
+    const next = String((hidden?.nonce ?? 0n) + 1n)
+    await stream.shows(({ open, next: known }) => open === 1 && known === next, 'what was hidden')
+    expect(hidden && (await stream.runs(hidden))).toBe(true)
+    const complaint = () => stream.lines.some(({ level, message }) => level === 'error' && message.includes('hides logs'))
+    await stream.shows(() => complaint() && rule.strikes > 0, 'the complaint')
+    rule.end()
+    const view = await stream.shows(({ alarms, gaps }) => alarms.length === 0 && Object.keys(gaps).length === 0, 'no alarm any more')
+    expect(view.counts.forks).toBe(0)
+    await agent.stop()
+  })
+
+  it('asks for shorter ranges where a node refuses long ones', async () => {
+    const stream = await setting.stream()
+    await stream.initiate(21n)
+    await stream.initiate(22n)
+    await setting.world.source.mine(30)
+    await stream.initiate(23n)
+    const rule = setting.proxy.add({
+      fault: { kind: 'log-range', blocks: 4, code: -32_005, message: 'query returned more than 10000 results' },
+    })
+    const agent = stream.agent()
+    await stream.shows(({ open, backfill }) => open === 3 && backfill.left === 0, 'all of them in short ranges')
+    expect(rule.strikes).toBeGreaterThan(0)
+    expect(stream.lines.filter(({ level }) => level === 'error')).toEqual([])
+    rule.end()
+    await agent.stop()
+  })
+
+  it('says it when a single block is refused, and goes on when it is not any more', async () => {
+    const stream = await setting.stream()
+    const agent = stream.agent()
+    await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
+    const rule = setting.proxy.add({ fault: { kind: 'log-range', blocks: 0, code: -32_005, message: 'block range is too wide' } })
+    const [one] = await stream.initiate(31n)
+    await stream.shows(() => stream.lines.some(({ message }) => message.includes('a single block')), 'the complaint')
+    expect(stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${stream.source.config.stream}",kind="refused"} 1`)
+    expect(one && (await stream.runs(one))).toBe(false)
+    rule.end()
+    await stream.shows(({ open }) => open === 1, 'the transfer')
+    expect(stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${stream.source.config.stream}",kind="refused"} 0`)
+    await agent.stop()
+  })
+
+  it('starts no more than there is room for, in order, and the cursor waits', async () => {
+    const stream = await setting.stream({ maxOpen: 2, auditMs: 60_000 })
+    const transfers = await stream.initiate(41n, 42n, 43n, 44n, 45n)
+    const agent = stream.agent()
+    const [one, two, three] = transfers
+    if (!one || !two || !three) throw new Error('nothing was initiated')
+    await stream.shows(({ open, full }) => open === 2 && full, 'a full stream')
+    expect(await Promise.all([one, two, three].map((each) => stream.runs(each)))).toEqual([true, true, false])
+    await stream.complete(one)
+    await stream.shows(({ next, open }) => open === 2 && next === String(three.nonce + 1n), 'the third')
+    expect(await stream.runs(three)).toBe(true)
+    await stream.complete(...transfers.slice(1, 3))
+    const last = transfers.at(-1)?.nonce
+    // What is completed before it was seen is `ahead` until the next audit.
+    await stream.shows(({ next }) => last !== undefined && BigInt(next) > last, 'the last two')
+    await stream.complete(...transfers.slice(3))
+    await stream.shows(({ completedNumber }) => completedNumber === String(last), 'all of them')
+    expect((await stream.state()).counts.completed).toBe(5)
+    await agent.stop()
+  })
+
+  it('stands still while it is paused, and loses nothing', async () => {
+    const stream = await setting.stream()
+    const agent = stream.agent()
+    await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
+    const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
+    await handle.signal('pause', { by: 'ops', reason: 'a test' })
+    // Who feeds it hears of a signal with the answer to what it tells next.
+    const paused = `portage_stream_paused{stream="${stream.source.config.stream}"} 1`
+    await setting.world.source.mine(2)
+    await stream.shows(() => stream.metrics(agent).includes(paused), 'the pause, as the agent knows it')
+    const [one] = await stream.initiate(51n)
+    const height = (await stream.state()).cursor?.height ?? 0
+    await setting.world.source.mine(6)
+    await stream.shows(({ targetHeight = 0 }) => targetHeight > 0, 'the target to be followed')
+    expect(one && (await stream.runs(one))).toBe(false)
+    expect((await stream.state()).cursor?.height).toBeLessThanOrEqual(height + 1)
+    await handle.signal('resume')
+    await stream.shows(({ open }) => open === 1, 'the transfer')
+    await agent.stop()
+  })
+})

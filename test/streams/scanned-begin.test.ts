@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { RelayerError } from '../../domain/errors.ts'
+import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
+import { createCheckpointKeeper } from '../../streams/checkpoint-keeper.ts'
+import type { CheckpointStore } from '../../streams/checkpoints.ts'
+import type { AgentAlarm } from '../../streams/report.ts'
+import { createScannedBegin } from '../../streams/scanned/begin.ts'
+import { createScan } from '../../streams/scanned/scan.ts'
+import { RangeSize } from '../../streams/scanned/range-size.ts'
+import type { Work } from '../../streams/scanned/work.ts'
+import { createLogger } from '../../observability/logger.ts'
+
+const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
+const logger = createLogger({ level: 'error', destination: { write: () => {} } })
+
+/** A stream that begins with what is kept of it, at a source that has given out numbers up to `highest` and denies blocks above `last`. */
+function world(kept: StreamCheckpoint | RelayerError | undefined, highest?: string, last = 100) {
+  const alarms = new Set<AgentAlarm>()
+  const read = async () => {
+    if (kept instanceof RelayerError) throw kept
+    return kept
+  }
+  const store: CheckpointStore = { read, write: async () => {} }
+  const keeper = createCheckpointKeeper({ config, store, alarms, logger })
+  const sourceChain = { denies: async ({ height }: { height: number }) => height > last }
+  const { begin } = createScannedBegin({ source: { config, highest: async () => highest }, sourceChain, keeper, logger })
+  return { alarms, begin }
+}
+
+const good: StreamCheckpoint = {
+  version: 1,
+  stream: config.stream,
+  origin: config.origin,
+  completedNumber: '7',
+  completedHeight: 40,
+  cursor: { height: 50, hash: '0x50' },
+  exceptions: [],
+}
+
+describe('where the stream of a native bridge begins', () => {
+  it('is its checkpoint, if the source has its block and has given out its number', async () => {
+    const { begin, alarms } = world(good, '7')
+    expect([await begin(), [...alarms]]).toEqual([{ config, checkpoint: good }, []])
+    const { origin: _, ...old } = good
+    expect(await world(old, '9').begin()).toEqual({ config, checkpoint: old })
+  })
+
+  it.each([
+    ['of another contract', { ...good, origin: '1/0xbb' }, '7', 100],
+    ['of another network', { ...good, origin: '5/0xaa' }, '7', 100],
+    ['of a block that the source denies', good, '7', 49],
+    ['without a block', (({ cursor: _, ...rest }) => rest)(good), '7', 100],
+    ['that cannot be read', new RelayerError('CHECKPOINT_INVALID'), '7', 100],
+    ['that is out of reach', new RelayerError('CHECKPOINT_UNAVAILABLE'), '7', 100],
+  ])('is nothing where the checkpoint is one %s, and people are told', async (_, kept, highest, last) => {
+    const { begin, alarms } = world(kept, highest, last)
+    expect([await begin(), [...alarms]]).toEqual([{ config }, ['checkpoint']])
+  })
+
+  it.each([['6'], [undefined]])(
+    'is nothing where the source counts %s and the checkpoint more, and the stream itself alarms',
+    async (highest) => {
+      const { begin, alarms } = world(good, highest)
+      expect(await begin()).toEqual({ config, distrusted: { number: '7', height: 40, by: 'checkpoint' } })
+      expect([...alarms]).toEqual(['checkpoint'])
+    },
+  )
+
+  it('is asked of the source again when the first range was read, also where another process read it', async () => {
+    let asked = 0
+    const view = { nextHeight: 51, parentHash: '0x50', targetHeight: 1, backfill: { left: 0, ordered: 0 } }
+    const work = {
+      source: { config },
+      line: { view, era: 0 },
+      sourceChain: { heads: { current: { finalized: 50 } } },
+      ranges: { source: new RangeSize(10) },
+    } as unknown as Work
+    expect(await createScan(work, async () => void asked++)()).toBe(false)
+    expect(asked).toBe(1)
+  })
+})

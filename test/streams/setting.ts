@@ -1,0 +1,221 @@
+import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
+import { createGoodMessages, type GoodMessages } from '../../bridges/native-bridge/good-messages.ts'
+import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
+import { toTransfer, type NativeTransfer } from '../../bridges/native-bridge/message.ts'
+import type { StreamReader } from '../../bridges/native-bridge/source.ts'
+import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
+import type { ScannedSource } from '../../bridges/source-port.ts'
+import type { EvmChain } from '../../chains/evm/index.ts'
+import type { HeadEvent } from '../../chains/port.ts'
+import { startFaultProxy, type FaultProxy } from '../../lab/devnet/fault-proxy/proxy.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { viewStream } from '../../domain/stream/reducer.ts'
+import type { StreamState, StreamView } from '../../domain/stream/stream.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { Mismatch } from '../../intake/halt-route.ts'
+import { createSubmitter } from '../../intake/submitter.ts'
+import type { CheckpointStore } from '../../streams/checkpoints.ts'
+import { createScannedAgent, type ScannedAgent, type ScannedAgentOptions } from '../../streams/scanned/agent.ts'
+import { queryState } from '../../streams/stream-calls.ts'
+import type { Logger } from '../../observability/logger.ts'
+import { createMetrics } from '../../observability/metrics.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import { streamWorkflowId } from '../../temporal/contracts/stream.ts'
+import { testChain } from '../helpers/evm.ts'
+import { startNativeBridge, type NativeBridgeWorld } from '../helpers/native-bridge.ts'
+import { startLedgers, type Ledgers } from '../lanes/setting.ts'
+
+/** A line that an agent logged. */
+export interface Line {
+  readonly level: string
+  readonly message: string
+  readonly fields: Record<string, unknown> | undefined
+}
+
+/** Two anvils with a native bridge, a Temporal with a worker for streams, and no worker for transfers: they stay as they were started. */
+export interface ScannedSetting {
+  readonly world: NativeBridgeWorld
+  readonly ledgers: Ledgers
+  /** The source's node as the agents see it. */
+  readonly proxy: FaultProxy
+  /** The source's head as the agents know it. */
+  head(): HeadEvent
+  /** Whether blocks come by themselves, three a second. */
+  mining(wanted: boolean): void
+  /** A stream of its own that begins with the next number and block. */
+  stream(options?: StreamOptions): Promise<OneStream>
+  stop(): Promise<void>
+}
+
+export interface StreamOptions {
+  readonly maxOpen?: number
+  readonly rangeBlocks?: number
+  readonly auditMs?: number
+  readonly checkpoints?: CheckpointStore
+  /** Of an agent: its config has another start than the stream began with. */
+  readonly start?: number
+}
+
+export interface OneStream {
+  readonly source: ScannedSource
+  readonly lines: Line[]
+  readonly halts: readonly Mismatch[]
+  /** A process's agent, started. */
+  agent(options?: StreamOptions): ScannedAgent
+  state(): Promise<StreamState>
+  /** Resolves with the first view that is as wanted. */
+  shows(wanted: (view: StreamView) => boolean, what: string, timeoutMs?: number): Promise<StreamView>
+  /** Users' transfers, final on the source. */
+  initiate(...amounts: bigint[]): Promise<NativeTransfer[]>
+  /** Whether a workflow of the transfer runs. */
+  runs(transfer: NativeTransfer): Promise<boolean>
+  id(transfer: NativeTransfer): string
+  /** Completes them on the target, as the relayer. */
+  complete(...transfers: NativeTransfer[]): Promise<void>
+  /** What the metrics of an agent say, by their lines. */
+  metrics(agent: ScannedAgent): string
+  /** Deletes the workflow of the stream, as if Temporal had lost it. */
+  lose(): Promise<void>
+}
+
+const blockMs = 300
+
+export async function startScannedSetting(): Promise<ScannedSetting> {
+  const [world, ledgers] = await Promise.all([startNativeBridge('fixed'), startLedgers()])
+  let isMining = true
+  // A second is the shortest interval that anvil knows.
+  const ticker = setInterval(() => {
+    for (const { anvil } of isMining ? [world.source, world.target] : []) void anvil.rpc('evm_mine').catch(() => {})
+  }, blockMs)
+  const proxy = await startFaultProxy(world.source.anvil.url)
+  const chain = testChain(proxy.url, { name: 'source', networkId: 1337 })
+  await chain.connect()
+  const agents: ScannedAgent[] = []
+  const { client } = ledgers.temporal
+  let streams = 0
+
+  const highest = async () => (await readSource(world, chain, { start: 0, first: '1', name: 'probe', maxOpen: 1 }).highest()) ?? '0'
+
+  return {
+    world,
+    ledgers,
+    proxy,
+    head() {
+      const { current } = chain.heads
+      if (!current) throw new Error('no block was seen')
+      return current
+    },
+    mining(wanted) {
+      isMining = wanted
+    },
+    async stream(defaults = {}) {
+      const { maxOpen = 100 } = defaults
+      const height = Number(await world.source.anvil.rpc<string>('eth_blockNumber'))
+      const first = String(BigInt(await highest()) + 1n)
+      const good = createGoodMessages()
+      const source = readSource(world, chain, { good, start: height + 1, first, name: `native-bridge:source:target-${++streams}`, maxOpen })
+      const lines: Line[] = []
+      const halts: Mismatch[] = []
+      const endpoint = createEvmEndpoint({ chain: world.target.chain, routes: [{ ...world.route, source: chain }], good })
+      const bridge = createNativeBridge({ routes: [world.route], endpoints: new Map([['target', endpoint]]), sources: [] })
+      const stream = source.config.stream
+      const state = async () => {
+        const found = await queryState(client, stream)
+        if (!found) throw new Error(`there is no ${stream}`)
+        return found
+      }
+      const transferOf = (transfer: NativeTransfer): Transfer => toTransfer(world.route, transfer)
+      return {
+        source,
+        lines,
+        halts,
+        agent(changes = {}) {
+          const { rangeBlocks = 1_000, auditMs = 2_000, checkpoints, ...config } = { ...defaults, ...changes }
+          const options: ScannedAgentOptions = {
+            source: { ...source, config: { ...source.config, ...config } },
+            sourceChain: chain,
+            targetChain: world.target.chain,
+            endpoint,
+            client,
+            door: createSubmitter({ bridges: new Map([[bridge.name, bridge]]), client }),
+            haltRoute: async (mismatch) => void halts.push(mismatch),
+            isHalted: () => halts.length > 0,
+            logger: listing(lines),
+            rangeBlocks,
+            auditMs,
+            checkpoints,
+          }
+          const agent = createScannedAgent(options)
+          agents.push(agent)
+          agent.start()
+          return agent
+        },
+        state,
+        shows: (wanted, what, timeoutMs = 90_000) => {
+          let last: StreamView | undefined
+          const look = async () => {
+            last = viewStream(await state())
+            return wanted(last) && last
+          }
+          const waited = until(look, { timeoutMs, everyMs: 100, what: `${stream}: ${what}` })
+          return waited.catch((error: unknown) => {
+            throw new Error(`${String(error)}; it is ${JSON.stringify(last)}; ${JSON.stringify(lines.slice(-5))}`, { cause: error })
+          })
+        },
+        async initiate(...amounts) {
+          const started = await world.start(...amounts)
+          await world.source.finalise()
+          return started
+        },
+        async runs(transfer) {
+          const found = await client.workflow
+            .getHandle(transferId(transferOf(transfer)))
+            .describe()
+            .catch(() => undefined)
+          return found?.status.name === 'RUNNING'
+        },
+        id: (transfer) => transferId(transferOf(transfer)),
+        async complete(...transfers) {
+          for (const transfer of transfers) await world.deliver(await endpoint.intent(transferOf(transfer)))
+          await world.target.finalise()
+        },
+        metrics(agent) {
+          const metrics = createMetrics()
+          metrics.onCollect((all) => agent.report(all))
+          return metrics.render()
+        },
+        async lose() {
+          const execution = { workflowId: streamWorkflowId(stream) }
+          await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution: execution })
+          const isLost = async () => (await queryState(client, stream)) === undefined
+          await until(isLost, { timeoutMs: 60_000, what: `${stream} to be forgotten` })
+        },
+      }
+    },
+    async stop() {
+      clearInterval(ticker)
+      for (const agent of agents) await agent.stop()
+      chain.close()
+      await proxy.stop()
+      await world.stop()
+      await ledgers.stop()
+    },
+  }
+}
+
+function readSource(
+  world: NativeBridgeWorld,
+  source: EvmChain,
+  options: { start: number; first: string; name: string; maxOpen: number; good?: GoodMessages },
+): ScannedSource {
+  const { start, first, name, maxOpen, good = createGoodMessages() } = options
+  const target: StreamReader = world.target.chain
+  const made = createNativeSource({ route: world.route, source, target, startBlock: start, maxOpen, good })
+  return { ...made, config: { ...made.config, first, stream: name } }
+}
+
+function listing(lines: Line[]): Logger {
+  const at = (level: string) => (message: string, fields?: Record<string, unknown>) => void lines.push({ level, message, fields })
+  const logger: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child: () => logger }
+  return logger
+}

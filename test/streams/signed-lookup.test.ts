@@ -1,0 +1,157 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { startGuardianApi } from '../../lab/devnet/wormhole/guardian-api.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { startWormholescan } from '../../lab/devnet/wormhole/wormholescan.ts'
+import { retryAfterMs } from '../../streams/signed/retry-after.ts'
+import { createVaaLookup } from '../../streams/signed/vaa-lookup.ts'
+
+const emitter = 'ab'.repeat(32)
+const place = (sequence: number) => ({ chain: 2, emitter, sequence: String(sequence) })
+const bytes = (sequence: string) => Buffer.from(`vaa ${sequence}`)
+const stops: (() => Promise<unknown>)[] = []
+
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+})
+
+async function guardian(has: (sequence: string) => boolean, held: readonly string[] = []) {
+  const find = (_: number, __: string, sequence: string) => (has(sequence) ? bytes(sequence) : undefined)
+  const api = await startGuardianApi(find, 0, (_, __, sequence) => held.includes(sequence))
+  stops.push(api.stop)
+  return api
+}
+
+async function wormholescan(has: (sequence: string) => boolean, held: readonly string[] = []) {
+  const find = (_: number, __: string, sequence: string) => (has(sequence) ? bytes(sequence) : undefined)
+  const api = await startWormholescan(find, 0, (_, __, sequence) => held.includes(sequence))
+  stops.push(api.stop)
+  return api
+}
+
+const any = () => true
+const quick = { timeoutMs: 3_000, pause: { firstMs: 200, mostMs: 400 } }
+
+describe('where a missing VAA is looked for', () => {
+  it('reads no more of an answer than a VAA can be long, and asks the next server', async () => {
+    const endless = createServer((_, response) => {
+      const more = () => {
+        while (response.write(Buffer.alloc(65_536, 0x20)));
+      }
+      response.on('drain', more)
+      more()
+    })
+    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve))
+    stops.push(() => new Promise((resolve) => endless.close(resolve)))
+    const good = await guardian(() => true)
+    const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`
+    const lookup = createVaaLookup({ guardianApis: [url, good.url], wormholescanApis: [], timeoutMs: 60_000 })
+    expect(await lookup.find(place(1), any)).toMatchObject({ kind: 'found', origin: good.url })
+  }, 60_000)
+
+  it('asks each guardian, then Wormholescan, each in its own shape', async () => {
+    const [first, second, scan] = await Promise.all([
+      guardian((n) => n === '1'),
+      guardian((n) => n === '2'),
+      wormholescan((n) => n === '3'),
+    ])
+    const lookup = createVaaLookup({ guardianApis: [first.url, `${second.url}/`], wormholescanApis: [scan.url] })
+    const found = await Promise.all([1, 2, 3, 4].map((sequence) => lookup.find(place(sequence), any)))
+    expect(found.map((one) => (one.kind === 'found' ? `${String(Buffer.from(one.vaa))} of ${one.origin}` : one.kind))).toEqual([
+      `vaa 1 of ${first.url}`,
+      `vaa 2 of ${second.url}`,
+      `vaa 3 of ${scan.url}`,
+      'absent',
+    ])
+    expect(scan.requests).toEqual([`/api/v1/vaas/2/${emitter}/3`, `/api/v1/vaas/2/${emitter}/4`])
+  })
+
+  it('asks the next one where a copy is not accepted', async () => {
+    const [first, scan] = await Promise.all([guardian(any), wormholescan(any)])
+    const lookup = createVaaLookup({ guardianApis: [first.url], wormholescanApis: [scan.url] })
+    let copies = 0
+    expect(await lookup.find(place(1), () => ++copies === 2)).toMatchObject({ kind: 'found', origin: scan.url })
+    expect(await lookup.find(place(1), () => false)).toEqual({ kind: 'absent' })
+  })
+
+  it('has nowhere to look where nothing is configured', async () => {
+    const lookup = createVaaLookup({ guardianApis: [], wormholescanApis: [] })
+    expect(await lookup.find(place(1), any)).toEqual({ kind: 'absent' })
+    expect(await lookup.held(place(1))).toBeUndefined()
+  })
+
+  it('says unknown only while nobody can be asked, and shows of an URL only its origin', async () => {
+    const scan = await wormholescan(any)
+    const down = `http://127.0.0.1:${await freePort()}`
+    scan.trouble({ silent: true })
+    const lookup = createVaaLookup({ guardianApis: [`${down}/v2/topsecret`], wormholescanApis: [`${scan.url}/?key=topsecret`], ...quick })
+    const unknown = await lookup.find(place(1), any)
+    expect(unknown).toMatchObject({ kind: 'unknown', why: `${down}: no connection; ${scan.url}: no answer in time` })
+    expect(await lookup.held(place(1))).toBeUndefined()
+    const well = await guardian(() => false)
+    const other = createVaaLookup({ guardianApis: [down, well.url], wormholescanApis: [], ...quick })
+    expect(await other.find(place(1), any)).toEqual({ kind: 'absent', againInMs: expect.any(Number) })
+  })
+
+  it('goes on after an outage, and after answers that make no sense', async () => {
+    const api = await guardian(any)
+    const lookup = createVaaLookup({ guardianApis: [api.url], wormholescanApis: [], ...quick })
+    for (const status of [500, 502, 503, 429, 403]) {
+      api.trouble({ refuse: { status } })
+      expect(await lookup.find(place(1), any)).toMatchObject({ kind: 'unknown' })
+      api.trouble()
+      await until(async () => (await lookup.find(place(1), any)).kind === 'found', { timeoutMs: 15_000, what: `the end of ${status}` })
+    }
+  })
+
+  it.each(['seconds', 'date'] as const)(
+    'keeps to the limits of a server that names them in %s, for all that it wants of it',
+    async (retryAfter) => {
+      const api = await guardian(any)
+      api.trouble({ limit: { requests: 3, perMs: 1_200, retryAfter } })
+      const lookup = createVaaLookup({ guardianApis: [api.url], wormholescanApis: [], parallel: 1, ...quick, timeoutMs: 5_000 })
+      const missing = new Set(Array.from({ length: 7 }, (_, index) => index))
+      let refused = 0
+      await until(
+        async () => {
+          for (const sequence of missing) {
+            const found = await lookup.find(place(sequence), any)
+            if (found.kind === 'found') missing.delete(sequence)
+            else refused++
+          }
+          return missing.size === 0
+        },
+        { timeoutMs: 50_000, everyMs: 20, what: 'all of them' },
+      )
+      expect(api.early).toBe(0)
+      // Seven good ones, and one refusal at the end of each window: everything else was kept back here.
+      expect(api.requests.length).toBeLessThanOrEqual(7 + 3)
+      expect(refused).toBeGreaterThan(api.requests.length - 7)
+    },
+    60_000,
+  )
+
+  it('asks the Governor of any guardian, and of Wormholescan', async () => {
+    const [first, second, scan] = await Promise.all([guardian(() => false), guardian(() => false, ['2']), wormholescan(() => false, ['3'])])
+    const lookup = createVaaLookup({ guardianApis: [first.url, second.url], wormholescanApis: [scan.url], ...quick })
+    expect(await Promise.all([1, 2, 3].map((sequence) => lookup.held(place(sequence))))).toEqual([false, true, true])
+  })
+})
+
+describe('Retry-After', () => {
+  const now = Date.parse('2026-11-21T12:00:00Z')
+  it.each([
+    ['0', 0],
+    ['120', 120_000],
+    ['Sat, 21 Nov 2026 12:00:30 GMT', 30_000],
+    ['Sat, 21 Nov 2026 11:00:00 GMT', 0],
+    ['Saturday, 21-Nov-26 12:00:30 GMT', 30_000],
+    ['99999999', 3_600_000],
+    ['Wed, 21 Nov 2035 12:00:00 GMT', 3_600_000],
+  ])('%s is %d ms', (value, expected) => expect(retryAfterMs(value, now)).toBe(expected))
+  it.each([null, '', 'soon', '-1', '1.5', '2026-11-21T12:00:30Z', '1e3'])('%s says nothing', (value) => {
+    expect(retryAfterMs(value, now)).toBeUndefined()
+  })
+})

@@ -1,0 +1,129 @@
+import { Client, type WorkflowClientInterceptor } from '@temporalio/client'
+import { Worker } from '@temporalio/worker'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { initialStream } from '../../domain/stream/reducer.ts'
+import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+import type { Transfer, TransferState } from '../../domain/transfer/transfer.ts'
+import { createOutcomes } from '../../streams/signed/outcomes.ts'
+import { parkedAndEnded } from '../../streams/transfer-outcomes.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import type { TransferInput } from '../../temporal/contracts/transfer.ts'
+import { chainQueue, searchAttributes, transferId } from '../../temporal/contracts/names.ts'
+import { workflowBundle } from '../../workers/bundle.ts'
+import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
+
+const emitter = '33'.padStart(64, '0')
+const stream = `wormhole-token-bridge:a:${emitter}`
+const patience = { timeoutMs: 90_000, everyMs: 100 }
+
+/** Transfers of one emitter to two chains, of which one has no worker. */
+describe('how the transfers of an emitter end', () => {
+  let server: TemporalServer
+  let temporal: Temporal
+  let worker: Worker
+  let serving: Promise<void>
+  const of = { bridge: 'wormhole-token-bridge' as const, sourceChain: 'a', emitter }
+
+  const transferOf = (number: number, targetChain: string): Transfer => ({
+    ...of,
+    targetChain,
+    sequence: String(number),
+    digest: `0x${String(number).padStart(64, '0')}`,
+    message: 'b3du',
+  })
+  async function start(number: number, targetChain: string, state: TransferState): Promise<void> {
+    const transfer = transferOf(number, targetChain)
+    await temporal.client.workflow.start('transfer', {
+      workflowId: transferId(transfer),
+      taskQueue: chainQueue(targetChain),
+      args: [{ transfer } satisfies TransferInput],
+      typedSearchAttributes: [
+        { key: searchAttributes.TransferState, value: state },
+        { key: searchAttributes.Bridge, value: of.bridge },
+        { key: searchAttributes.SourceChain, value: of.sourceChain },
+        { key: searchAttributes.TargetChain, value: targetChain },
+      ],
+    })
+  }
+
+  /** What an agent's ends tell of a stream with these numbers open. */
+  function ends(...numbers: number[]) {
+    const told: StreamRequest[] = []
+    const state: StreamState = {
+      ...initialStream({ stream, first: '0', maxOpen: 10 }),
+      next: '100',
+      open: numbers.map((number) => ({ number: String(number) })),
+    }
+    const line = {
+      view: undefined,
+      state: async () => state,
+      tell: async (requests: readonly StreamRequest[]) => void told.push(...requests),
+    }
+    const source = { ...of, config: { stream }, delivered: async () => [] }
+    const asked: string[] = []
+    const interceptor: WorkflowClientInterceptor = {
+      query(input, next) {
+        asked.push(input.workflowExecution.workflowId ?? '')
+        return next(input)
+      },
+    }
+    const { connection, namespace } = temporal
+    const client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
+    const deps = { source, line, client, logger: silentLogger() }
+    return { told, state, asked, ends: createOutcomes(deps as unknown as Parameters<typeof createOutcomes>[0]) }
+  }
+
+  beforeAll(async () => {
+    server = await startTemporal({ inMemory: true, headless: true })
+    temporal = await connectTemporal({ address: server.address, namespace: 'default' }, silentLogger())
+    const admit = () => ({ kind: 'rejected', code: 'PAYLOAD_KIND', reason: 'a test' })
+    const { connection } = temporal
+    const bundle = await workflowBundle(silentLogger())
+    worker = await Worker.create({ connection, taskQueue: chainQueue('served'), activities: { admit }, workflowBundle: bundle })
+    serving = worker.run()
+  })
+  afterAll(async () => {
+    worker?.shutdown()
+    await serving
+    await temporal?.connection.close()
+    await server?.stop()
+  })
+
+  it('are told, while others are parked whose chain has no worker to say why', async () => {
+    // The lowest of all, and so many that asking them one after the other would take minutes.
+    for (let number = 1; number <= 30; number++) await start(number, 'unserved', 'parked')
+    await start(50, 'served', 'admitting')
+    // The list lags behind the starts, too: 30 that run may be all that it knows yet.
+    const standings = () => parkedAndEnded(temporal.client, of, 0)
+    const settled = async () => (await standings()).filter(({ number, running }) => running === (number !== '50')).length
+    await until(async () => (await settled()) === 31, { ...patience, what: 'the one to end, and the others to be listed' })
+    const { told, state, asked, ends: end } = ends(1, 2, 3, 50)
+    await end.look(state)
+    expect(told).toEqual([{ kind: 'closed', number: '50', outcome: 'rejected', reason: expect.any(String) }])
+    // What did not answer is left alone for a while.
+    expect(asked.toSorted()).toEqual([1, 2, 3].map((number) => transferId(transferOf(number, 'unserved'))))
+    told.length = 0
+    asked.length = 0
+    await end.look(state)
+    expect(asked).toEqual([])
+    expect(told.filter(({ kind }) => kind !== 'closed')).toEqual([])
+  })
+
+  it('are looked for in quick succession where a transfer is gone, and not for ever', async () => {
+    const { state, ends: end } = ends(70)
+    expect(end.suspects).toBe(false)
+    expect(await end.lost(state)).toEqual([])
+    expect(end.suspects).toBe(true)
+    const now = Date.now
+    try {
+      Date.now = () => now() + 20_000
+      expect([await end.lost(state), end.suspects]).toEqual([['70'], true])
+      Date.now = () => now() + 10 * 60_000
+      expect([await end.lost(state), end.suspects]).toEqual([['70'], false])
+    } finally {
+      Date.now = now
+    }
+  })
+})

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { until } from '../../lab/devnet/until.ts'
+import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
+import { assertStreamUpdate } from '../../domain/stream/request.ts'
+import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+import { createRecorder, type RecorderOptions } from '../../streams/signed/recorder.ts'
+
+/** A stream's own reducer behind a line, without Temporal. */
+function world(maxOpen = 200, options: Partial<RecorderOptions> = {}) {
+  let state: StreamState = initialStream({ stream: 'test', first: '0', maxOpen })
+  const updates: (readonly StreamRequest[])[] = []
+  let gone = false
+  const line: RecorderOptions['line'] = {
+    get view() {
+      return updates.length === 0 ? undefined : viewStream(state)
+    },
+    async tell(requests) {
+      updates.push(requests)
+      assertStreamUpdate({ requests })
+      await Promise.resolve()
+      if (gone) {
+        gone = false
+        return undefined
+      }
+      const step = applyToStream(state, { requests }, 1)
+      state = step.state
+      return step.response
+    },
+  }
+  const recorder = createRecorder({ line, everyMs: 20, ...options })
+  const tell = (request: StreamRequest) => (state = applyToStream(state, { requests: [request] }, 1).state)
+  return {
+    recorder,
+    updates,
+    tell,
+    goBack: () => (gone = true),
+    open: () => state.open.map(({ number }) => Number(number)),
+    state: () => state,
+  }
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
+describe('what a spy tells, on its way to the stream', () => {
+  it('leaves in one update, however it came', async () => {
+    const { recorder, updates, open } = world()
+    for (const number of range(0, 79).reverse()) recorder.add(String(number), 'started')
+    recorder.add('40', 'started')
+    await until(() => recorder.size === 0, { timeoutMs: 15_000, what: 'all to be told' })
+    expect(updates).toHaveLength(1)
+    expect(open()).toEqual(range(0, 79))
+    recorder.close()
+  })
+
+  it('leaves sooner when there are many, with one update on its way at a time', async () => {
+    const { recorder, updates, open } = world(360, { everyMs: 60_000, many: 100 })
+    for (const number of range(0, 299)) recorder.add(String(number), 'started')
+    await recorder.flush()
+    expect(open()).toEqual(range(0, 299))
+    expect(updates.length).toBeLessThanOrEqual(3)
+    recorder.close()
+  })
+
+  it('waits for room, the lowest first, and keeps asking nobody meanwhile', async () => {
+    const { recorder, updates, open, tell } = world(10)
+    for (const number of range(0, 29)) recorder.add(String(number), 'started')
+    recorder.add('29', 'delivered')
+    recorder.add('28', 'ignored')
+    await recorder.flush()
+    await recorder.flush()
+    expect(open()).toEqual(range(0, 9))
+    const before = updates.length
+    for (let count = 0; count < 3; count++) await recorder.flush()
+    expect([recorder.size, updates.length]).toEqual([18, before])
+    tell({ kind: 'seen', numbers: range(0, 5).map((number) => [String(number)]), delivered: [['0', '5']] })
+    await until(() => open().join() === range(6, 15).join(), { timeoutMs: 15_000, what: 'the next ones to be told' })
+    recorder.close()
+  })
+
+  it('tells again what was told to a stream that went back', async () => {
+    const { recorder, updates, open, goBack } = world()
+    goBack()
+    recorder.add('0', 'started')
+    await until(() => open().length === 1, { timeoutMs: 15_000, what: 'the second time' })
+    expect(updates).toHaveLength(2)
+    recorder.close()
+  })
+
+  it('does not take back that a number needs nothing', async () => {
+    const { recorder, state } = world()
+    recorder.add('0', 'delivered')
+    recorder.add('0', 'started')
+    recorder.add('1', 'started')
+    recorder.add('1', 'ignored')
+    await recorder.flush()
+    expect(state()).toMatchObject({ next: '2', open: [], gaps: [], counts: { completed: 1, ignored: 1 } })
+    recorder.close()
+  })
+})

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest'
+import type { Endpoint, Gate } from '../../bridges/port.ts'
+import type { HeadEvent } from '../../chains/port.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { createMetrics } from '../../observability/metrics.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import { GateWatcher } from '../../workers/gate-watcher.ts'
+
+const closed = { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'spent' } as const
+const transfer = (sequence: number): Transfer => ({
+  bridge: 'native-bridge',
+  sourceChain: 'ethereum',
+  targetChain: 'bsc',
+  emitter: '00'.repeat(32),
+  sequence: String(sequence),
+  digest: `0x${String(sequence).padStart(64, '0')}`,
+  message: '',
+})
+const id = (sequence: number) => transferId(transfer(sequence))
+
+/** A chain whose blocks the test makes, a gate that it opens, and a server that it fills. */
+function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
+  const state = {
+    gate: (_: Transfer, __: string): Gate => closed,
+    asked: [] as [string, string][],
+    left: [] as string[],
+    woken: [] as string[],
+    gone: new Set<string>(),
+    down: false,
+    bars: 0,
+  }
+  let listener: (event: HeadEvent) => void = () => {}
+  const endpoint: Pick<Endpoint, 'gate' | 'leave'> = {
+    gate: async (one, account) => {
+      state.asked.push([one.sequence, account])
+      return state.gate(one, account)
+    },
+    leave: (one) => void state.left.push(one.sequence),
+  }
+  const metrics = createMetrics()
+  const keeper = new GateWatcher({
+    chain: {
+      name: 'bsc',
+      heads: {
+        start: async () => {},
+        stop: () => {},
+        current: undefined,
+        subscribe(to) {
+          listener = to
+          return () => (listener = () => {})
+        },
+      },
+    },
+    endpoints: new Map([['native-bridge', endpoint]]),
+    lanes,
+    wakers: {
+      async wake(one) {
+        if (state.down) throw new Error('down')
+        state.woken.push(one)
+        return !state.gone.has(one)
+      },
+      async *waiting() {
+        yield* earlier.map(transfer)
+      },
+    },
+    barred: { add: () => {}, look: async () => void state.bars++ },
+    logger: silentLogger(),
+    metrics,
+  })
+  const head = () => listener({} as HeadEvent)
+  return {
+    state,
+    keeper,
+    head,
+    /** A block comes; resolves when the keeper has looked. */
+    async block() {
+      const blocks = state.bars
+      head()
+      await until(() => state.bars > blocks, { timeoutMs: 15_000, what: 'a look' })
+      // Whatever was begun at this block has ended when a stop would.
+      await new Promise(setImmediate)
+      await new Promise(setImmediate)
+    },
+    waiting: (code = 'BRIDGE_BUDGET') => {
+      metrics.render()
+      return metrics.gateWaiting.value({ route: 'native-bridge:ethereum:bsc', code })
+    },
+  }
+}
+
+describe('Who waits at a gate', () => {
+  it('is counted by route and reason, looked at once per block, and woken in the order of numbers when it opens', async () => {
+    const { keeper, state, block, waiting } = setting()
+    for (const sequence of [10, 9, 100, 2]) keeper.wait(transfer(sequence), closed)
+    keeper.wait(transfer(9), closed)
+    expect(waiting()).toBe(4)
+    await block()
+    expect(state.asked.map(([sequence]) => sequence)).toEqual(['2', '9', '10', '100'])
+    expect(state.woken).toEqual([])
+    // Room for two: the gate sets aside for those whom it lets through.
+    let room = 2
+    state.gate = () => (room-- > 0 ? { kind: 'open' } : closed)
+    await block()
+    expect(state.woken).toEqual([id(2), id(9)])
+    expect(waiting()).toBe(2)
+    state.gate = () => ({ kind: 'open' })
+    await block()
+    expect([state.woken.slice(2), waiting()]).toEqual([[id(10), id(100)], 0])
+    state.asked = []
+    await block()
+    expect(state.asked).toEqual([])
+    await keeper.stop()
+  })
+
+  it('is woken in bounded bursts', async () => {
+    const { keeper, state, block } = setting()
+    for (let sequence = 1; sequence <= 450; sequence++) keeper.wait(transfer(sequence), closed)
+    state.gate = () => ({ kind: 'open' })
+    const woken: number[] = []
+    for (let count = 0; count < 3; count++) {
+      await block()
+      await until(() => state.woken.length >= Math.min(450, (count + 1) * 200), { timeoutMs: 15_000, what: 'a burst' })
+      woken.push(state.woken.length)
+    }
+    expect(woken).toEqual([200, 400, 450])
+    await keeper.stop()
+  })
+
+  it('is woken, too, when it can only be parked; not when a lane alone is barred, unless another is not', async () => {
+    const barred = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'no role' } as const
+    const { keeper, state, block, waiting } = setting({ lanes: ['evm-1:0xa', 'evm-1:0xb'] })
+    keeper.wait(transfer(1), barred)
+    state.gate = () => barred
+    await block()
+    expect([state.asked, state.woken, waiting('BRIDGE_ROLE_MISSING')]).toEqual([
+      [
+        ['1', '0xa'],
+        ['1', '0xb'],
+      ],
+      [],
+      1,
+    ])
+    state.gate = (_, account) => (account === '0xb' ? closed : barred)
+    await block()
+    expect([waiting('BRIDGE_ROLE_MISSING'), waiting()]).toEqual([0, 1])
+    state.gate = (_, account) => (account === '0xb' ? { kind: 'transfer', code: 'BRIDGE_CAP', reason: 'cap' } : barred)
+    await block()
+    expect(state.woken).toEqual([id(1)])
+    await keeper.stop()
+  })
+
+  it('is remembered where it can not be woken, and forgotten, with what was set aside for it, where it has ended', async () => {
+    const { keeper, state, block } = setting()
+    keeper.wait(transfer(1), closed)
+    keeper.wait(transfer(2), closed)
+    state.gate = () => ({ kind: 'open' })
+    state.down = true
+    await block()
+    expect(state.woken).toEqual([])
+    state.down = false
+    state.gone.add(id(2))
+    await block()
+    expect([state.woken, state.left]).toEqual([[id(1), id(2)], ['2']])
+    await keeper.stop()
+  })
+
+  it('a look that fails is made again at the next block', async () => {
+    const { keeper, state, block } = setting()
+    keeper.wait(transfer(1), closed)
+    state.gate = () => {
+      throw new Error('no node')
+    }
+    await block()
+    state.gate = () => ({ kind: 'open' })
+    await block()
+    expect(state.woken).toEqual([id(1)])
+    await keeper.stop()
+  })
+
+  it('since before this process began, is found by the server, and counted once its gate was looked at', async () => {
+    const { keeper, state, block, head, waiting } = setting({ earlier: [7, 3] })
+    await new Promise(setImmediate)
+    expect(waiting()).toBe(0)
+    await block()
+    expect([state.asked.map(([sequence]) => sequence), state.woken, waiting()]).toEqual([['3', '7'], [], 2])
+    await keeper.stop()
+    const { bars } = state
+    head()
+    await new Promise(setImmediate)
+    expect(state.bars).toBe(bars)
+  })
+})

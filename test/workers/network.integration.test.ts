@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readMessage, writeMessage } from '../../bridges/native-bridge/message.ts'
+import { configSchema } from '../../config/schema.ts'
+import { connectNetwork, type Network } from '../../workers/network.ts'
+import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
+import { codeOf } from '../helpers/refusals.ts'
+
+describe('the world of a process that serves one end of a native bridge', () => {
+  let anvils: NativeBridgeWorld
+  const worlds: Network[] = []
+  beforeAll(async () => {
+    anvils = await startNativeBridge('fixed')
+  })
+  afterAll(async () => {
+    for (const world of worlds) world.close()
+    await anvils?.stop()
+  })
+
+  async function connect(only?: readonly string[]): Promise<Network> {
+    const { source, target } = anvils
+    const chain = ({ anvil }: typeof source) => ({ family: 'evm', networkId: anvil.chainId, nodes: [{ url: anvil.url }], blockTimeMs: 200 })
+    const [one, other] = [
+      { source: 'source', sourceContract: source.bridge },
+      { source: 'target', sourceContract: target.bridge },
+    ]
+    const routes = [
+      { ...one, target: 'target', targetContract: target.bridge, startBlock: 7, maxOpen: 11 },
+      { ...other, target: 'source', targetContract: source.bridge },
+    ]
+    const config = configSchema.parse({
+      chains: { source: chain(source), target: chain(target) },
+      bridges: { 'native-bridge': { routes } },
+    })
+    const world = await connectNetwork(config, { only })
+    worlds.push(world)
+    return world
+  }
+
+  test('reads the source of what it delivers, and delivers nothing there', async () => {
+    const { chains, served, bridges } = await connect(['target'])
+    expect([[...chains.keys()], served]).toEqual([['target', 'source'], ['target']])
+    const bridge = bridges.get('native-bridge')!
+    expect(bridge.sources.map(({ config }) => config)).toEqual([
+      { stream: 'native-bridge:source:target', origin: expect.stringMatching(/^1337\/0x[0-9a-f]{40}$/), first: '1', start: 7, maxOpen: 11 },
+    ])
+    expect(codeOf(() => bridge.endpoint('source'))).toBe('TARGET_CHAIN_UNSUPPORTED')
+    // Every process reads the messages of every route.
+    const [transfer] = await anvils.transfers(5n)
+    const message = Buffer.from(transfer!.message, 'base64')
+    expect(await bridge.endpoint('target').verify(message)).toMatchObject({ kind: 'valid' })
+    const { bridge: sourceBridge, anvil } = anvils.target
+    const back = writeMessage({ ...readMessage(message), sourceBridge, sourceNetworkId: BigInt(anvil.chainId) })
+    expect(bridge.decode(back)).toMatchObject({ sourceChain: 'target', targetChain: 'source' })
+  })
+
+  test('of both ends: both directions', async () => {
+    const { served, bridges } = await connect()
+    expect(served).toEqual(['source', 'target'])
+    expect(bridges.get('native-bridge')!.sources.map(({ config: { stream } }) => stream)).toEqual([
+      'native-bridge:source:target',
+      'native-bridge:target:source',
+    ])
+  })
+})

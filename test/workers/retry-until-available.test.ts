@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { ErrorCode } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { PatienceOptions } from '../../workers/retry-until-available.ts'
+import { createPatience, Stopped } from '../../workers/retry-until-available.ts'
+
+/** Minutes of waiting pass at once: the clock is the test's. */
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+function setting(options: Partial<PatienceOptions> = {}) {
+  const lines: string[] = []
+  const at = (level: string) => (message: string, fields?: Record<string, unknown>) => {
+    lines.push([level, message, fields?.['code']].filter(Boolean).join(' '))
+  }
+  const logger: Logger = { debug: () => {}, info: at('info'), warn: at('warn'), error: at('error'), child: () => logger }
+  const stopping = new AbortController()
+  return { lines, stopping, patience: createPatience({ logger, stopping: stopping.signal, ...options }) }
+}
+
+/** Fails with each of these, then with nothing. */
+function failing(codes: readonly ErrorCode[]) {
+  const left = [...codes]
+  return vi.fn(async () => {
+    const code = left.shift()
+    if (code) throw new RelayerError(code)
+    return 'there'
+  })
+}
+
+describe('a start that waits', () => {
+  test('goes on as soon as it is there; the same trouble is told once, another at once', async () => {
+    const { patience, lines } = setting()
+    const attempt = failing([
+      'TEMPORAL_UNAVAILABLE',
+      'TEMPORAL_UNAVAILABLE',
+      'TEMPORAL_UNAVAILABLE',
+      'TEMPORAL_NAMESPACE',
+      'TEMPORAL_NAMESPACE',
+    ])
+    const value = patience.until('Temporal', attempt)
+    await vi.runAllTimersAsync()
+    expect(await value).toBe('there')
+    expect(attempt).toHaveBeenCalledTimes(6)
+    expect(lines).toEqual([
+      'warn waiting for Temporal; trying until it is there TEMPORAL_UNAVAILABLE',
+      'warn waiting for Temporal; trying until it is there TEMPORAL_NAMESPACE',
+      'info Temporal is there; going on',
+    ])
+  })
+
+  test('what is there at once is no line at all', async () => {
+    const { patience, lines } = setting()
+    expect(await patience.until('Temporal', failing([]))).toBe('there')
+    expect(lines).toEqual([])
+  })
+
+  test('an hour of the same: a line every five minutes, a try at least every five seconds', async () => {
+    const { patience, lines, stopping } = setting()
+    const attempt = vi.fn(() => Promise.reject(new RelayerError('TEMPORAL_UNAVAILABLE')))
+    const ended = patience.until('Temporal', attempt).catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(3_600_000)
+    expect(lines.length).toBeGreaterThanOrEqual(11)
+    expect(lines.length).toBeLessThanOrEqual(13)
+    expect(attempt.mock.calls.length).toBeGreaterThan(700)
+    expect(attempt.mock.calls.length).toBeLessThan(740)
+    stopping.abort()
+    expect(await ended).toBeInstanceOf(Stopped)
+  })
+
+  test('ends when it is stopped, in a pause as in a try that hangs, and tries nothing more', async () => {
+    const paused = setting()
+    const attempt = vi.fn(() => Promise.reject(new RelayerError('NODE_UNAVAILABLE')))
+    const inPause = paused.patience.until('nodes', attempt).catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(100)
+    paused.stopping.abort()
+    expect(await inPause).toBeInstanceOf(Stopped)
+    expect(attempt).toHaveBeenCalledTimes(1)
+
+    const hung = setting()
+    const inTry = hung.patience.until('nodes', () => new Promise(() => {})).catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(100)
+    hung.stopping.abort()
+    expect(await inTry).toBeInstanceOf(Stopped)
+    await expect(hung.patience.until('nodes', attempt)).rejects.toBeInstanceOf(Stopped)
+    expect(attempt).toHaveBeenCalledTimes(1)
+  })
+
+  test.each(['CHAIN_ID_MISMATCH', 'CONFIG_INVALID', 'INTERNAL'] as const)('%s is not waited for', async (code) => {
+    const { patience, lines } = setting()
+    await expect(patience.until('nodes', failing([code]))).rejects.toMatchObject({ code })
+    expect(lines).toEqual([])
+  })
+
+  test('each try is told to who answers in its place, and what that throws ends the wait', async () => {
+    const told: string[] = []
+    const { patience } = setting({
+      onWaiting: async (what, { code }) => {
+        told.push(`${what} ${code}`)
+        if (told.length === 2) throw new Error('the port is taken')
+      },
+    })
+    const ended = patience.until('nodes', failing(['NODE_UNAVAILABLE', 'NODE_UNAVAILABLE'])).catch((error: unknown) => error)
+    await vi.runAllTimersAsync()
+    expect(String(await ended)).toContain('the port is taken')
+    expect(told).toEqual(['nodes NODE_UNAVAILABLE', 'nodes NODE_UNAVAILABLE'])
+  })
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { unauthorizedPause } from '../../domain/lane/pause.ts'
+import type { LaneStatus } from '../../domain/lane/lane.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { createMetrics } from '../../observability/metrics.ts'
+import { UnauthorizedLanes } from '../../workers/unauthorized-lanes.ts'
+
+const lane = 'evm-1:0xa'
+type Bar = { everywhere: boolean; reason: string } | undefined
+
+function setting({ others = false } = {}) {
+  const state = { bar: undefined as Bar, now: 0, standing: { lane, open: true } as LaneStatus, orders: [] as string[], looks: 0 }
+  const metrics = createMetrics()
+  const barred = new UnauthorizedLanes({
+    endpoints: new Map([
+      ['native-bridge', { barred: async () => (state.looks++, state.bar) }],
+      ...(others ? ([['wormhole-token-bridge', {}]] as const) : []),
+    ]),
+    lanes: { standing: async () => state.standing, standings: async () => [state.standing] },
+    pauses: {
+      async pause(_, reason) {
+        state.orders.push(`pause ${reason}`)
+        state.standing = { lane, open: false, why: 'paused', detail: reason }
+      },
+      async resume() {
+        state.orders.push('resume')
+        state.standing = { lane, open: true }
+      },
+    },
+    logger: silentLogger(),
+    metrics,
+    clock: () => state.now,
+  })
+  const look = async (passMs = 11_000) => {
+    state.now += passMs
+    await barred.look()
+  }
+  return { state, barred, look, shown: () => metrics.laneUnauthorized.value({ lane, bridge: 'native-bridge' }) }
+}
+
+describe('A lane without the role', () => {
+  it('that can do nothing else is paused with what to do, and resumed when it has it', async () => {
+    const { state, barred, look, shown } = setting()
+    state.bar = { everywhere: true, reason: 'grant it' }
+    barred.add(lane)
+    await look()
+    expect([state.orders, shown()]).toEqual([[`pause ${unauthorizedPause('grant it')}`], 1])
+    await look()
+    expect(state.orders).toHaveLength(1)
+    state.bar = undefined
+    await look()
+    expect([state.orders.at(-1), shown()]).toEqual(['resume', 0])
+    await look()
+    const { looks } = state
+    await look()
+    // Nobody looks at it any more.
+    expect(state.looks).toBe(looks)
+  })
+
+  it('goes on with other routes and bridges', async () => {
+    for (const others of [false, true]) {
+      const { state, barred, look, shown } = setting({ others })
+      state.bar = { everywhere: others, reason: 'grant it' }
+      barred.add(lane)
+      await look()
+      expect([state.orders, shown()]).toEqual([[], 1])
+      state.bar = undefined
+      await look()
+      expect([state.orders, shown()]).toEqual([[], 0])
+    }
+  })
+
+  it('that an operator has paused stays paused', async () => {
+    const { state, barred, look } = setting()
+    state.bar = { everywhere: true, reason: 'grant it' }
+    state.standing = { lane, open: false, why: 'paused', detail: 'key ceremony' }
+    barred.add(lane)
+    await look()
+    state.bar = undefined
+    await look()
+    expect(state.orders).toEqual([])
+  })
+
+  it('that another process has paused is found, and resumed', async () => {
+    const { state, look } = setting()
+    state.standing = { lane, open: false, why: 'paused', detail: unauthorizedPause('grant it') }
+    await look(0)
+    expect(state.orders).toEqual(['resume'])
+  })
+})

@@ -1,0 +1,195 @@
+import type { ClosedGate, ClosedGates } from '../activities/transfer/closed-gates.ts'
+import type { Endpoint, Gate } from '../bridges/port.ts'
+import type { Chain } from '../chains/port.ts'
+import { toRelayerError } from '../domain/errors.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import { laneAddress } from '../domain/lane/lane-id.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { BridgeName, Transfer } from '../domain/transfer/transfer.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import { transferId } from '../temporal/contracts/names.ts'
+import type { Service } from './service.ts'
+
+/** So many are woken at a block at most, so many at a time: lanes take some hundred at a block. */
+const wokenPerBlock = 200
+const wokenAtATime = 20
+/** Waiters that are known by name; more than that look by themselves. */
+const mostWaiting = 20_000
+
+/** How waiters are found and woken: Temporal. */
+export interface WaitingTransfers {
+  /** Wakes a transfer. False: there is no such transfer any more. Throws what the Temporal client throws. */
+  wake(id: string): Promise<boolean>
+  /** Those of this bridge to this chain that wait for anything, as the server knows them: what an earlier process knew. */
+  waiting(bridge: BridgeName): AsyncIterable<Transfer>
+}
+
+export interface GateWatcherOptions {
+  /** The target. */
+  readonly chain: Pick<Chain, 'name' | 'heads'>
+  /** Of the target, by bridge. */
+  readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'gate' | 'leave'>>
+  /** Of the target. */
+  readonly lanes: readonly LaneId[]
+  readonly wakers: WaitingTransfers
+  readonly barred: { add(lane: LaneId): void; look(): Promise<void> }
+  readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'gateWaiting' | 'onCollect'>
+}
+
+interface Waiter {
+  readonly id: string
+  readonly transfer: Transfer
+  /** Undefined until its gate was looked at: it may wait for something else. */
+  code?: ErrorCode
+}
+
+/**
+ * Looks at the gates of one target chain once per block while anybody waits there, which costs the reads of one (the endpoint's), and wakes those whom
+ * they let through, in the order of their numbers. Who is woken finds set aside for it what the gate let it through with.
+ */
+export class GateWatcher implements ClosedGates, Service {
+  readonly #options: GateWatcherOptions
+  readonly #waiting = new Map<string, Waiter>()
+  #order: Waiter[] | undefined
+  #busy: Promise<void> | undefined
+  #stopped = false
+  readonly #ends: (() => void)[] = []
+  readonly #shown = new Map<string, { route: string; code: ErrorCode }>()
+
+  constructor(options: GateWatcherOptions) {
+    this.#options = options
+    const { chain, metrics } = options
+    this.#ends.push(chain.heads.subscribe(() => this.#atBlock()))
+    this.#ends.push(metrics.onCollect(() => this.#collect()))
+    void this.#recall()
+  }
+
+  wait(transfer: Transfer, { code }: ClosedGate): void {
+    const id = transferId(transfer)
+    const known = this.#waiting.get(id)
+    if (known) known.code = code
+    else this.#add({ id, transfer, code })
+  }
+
+  barred(lane: LaneId): void {
+    this.#options.barred.add(lane)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    for (const end of this.#ends.splice(0)) end()
+    await this.#busy
+  }
+
+  #add(waiter: Waiter): void {
+    if (this.#waiting.size >= mostWaiting) return
+    this.#waiting.set(waiter.id, waiter)
+    this.#order = undefined
+  }
+
+  #atBlock(): void {
+    if (this.#stopped) return
+    this.#busy ??= this.#look().finally(() => {
+      this.#busy = undefined
+    })
+  }
+
+  async #look(): Promise<void> {
+    await this.#options.barred.look()
+    const through: Waiter[] = []
+    try {
+      for (const waiter of this.#inOrder()) {
+        if (through.length >= wokenPerBlock || this.#stopped) break
+        const gate = await this.#gateOf(waiter.transfer)
+        if (gate.kind === 'route' || gate.kind === 'lane') waiter.code = gate.code
+        else through.push(waiter)
+      }
+    } catch (error) {
+      this.#options.logger.debug('a gate could not be looked at', {
+        chain: this.#options.chain.name,
+        reason: toRelayerError(error).message,
+      })
+    }
+    for (let from = 0; from < through.length; from += wokenAtATime) {
+      await Promise.all(through.slice(from, from + wokenAtATime).map((waiter) => this.#wake(waiter)))
+    }
+    if (through.length > 0)
+      this.#options.logger.info('a gate has opened', {
+        chain: this.#options.chain.name,
+        woken: through.length,
+        waiting: this.#waiting.size,
+      })
+  }
+
+  /** Open for one lane's account is open. */
+  async #gateOf(transfer: Transfer): Promise<Gate> {
+    const endpoint = this.#options.endpoints.get(transfer.bridge)
+    let answer: Gate = { kind: 'open' }
+    for (const lane of this.#options.lanes) {
+      answer = (await endpoint?.gate?.(transfer, laneAddress(lane))) ?? answer
+      if (answer.kind !== 'lane') return answer
+    }
+    return answer
+  }
+
+  async #wake(waiter: Waiter): Promise<void> {
+    // Before it is told: it may be back before the answer is.
+    this.#remove(waiter)
+    try {
+      if (await this.#options.wakers.wake(waiter.id)) return
+      this.#options.endpoints.get(waiter.transfer.bridge)?.leave?.(waiter.transfer)
+    } catch (error) {
+      if (!this.#waiting.has(waiter.id)) this.#add(waiter)
+      this.#options.logger.debug('a transfer could not be woken', { transfer: waiter.id, reason: toRelayerError(error).message })
+    }
+  }
+
+  #remove(waiter: Waiter): void {
+    if (this.#waiting.delete(waiter.id)) this.#order = undefined
+  }
+
+  /** Each source's in the order of their numbers. */
+  #inOrder(): readonly Waiter[] {
+    this.#order ??= [...this.#waiting.values()].sort((a, b) => byNumber(a.transfer, b.transfer))
+    return this.#order
+  }
+
+  /** What waited before this process began. Until it is done, they look by themselves. */
+  async #recall(): Promise<void> {
+    const { endpoints, wakers, logger, chain } = this.#options
+    for (const [name, { gate }] of endpoints) {
+      if (!gate) continue
+      try {
+        for await (const transfer of wakers.waiting(name)) {
+          if (this.#stopped) return
+          const id = transferId(transfer)
+          if (!this.#waiting.has(id)) this.#add({ id, transfer })
+        }
+      } catch (error) {
+        logger.warn('who waits for a gate since earlier could not be asked; they look by themselves', {
+          chain: chain.name,
+          reason: toRelayerError(error).message,
+        })
+      }
+    }
+  }
+
+  #collect(): void {
+    const { gateWaiting } = this.#options.metrics
+    for (const labels of this.#shown.values()) gateWaiting.set(labels, 0)
+    for (const { transfer, code } of this.#waiting.values()) {
+      if (!code) continue
+      const labels = { route: `${transfer.bridge}:${transfer.sourceChain}:${transfer.targetChain}`, code }
+      this.#shown.set(`${labels.route}:${code}`, labels)
+      gateWaiting.increment(labels)
+    }
+  }
+}
+
+function byNumber(a: Transfer, b: Transfer): number {
+  const [left, right] = [BigInt(a.sequence), BigInt(b.sequence)]
+  if (left !== right) return left < right ? -1 : 1
+  return a.emitter < b.emitter ? -1 : 1
+}

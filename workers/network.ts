@@ -1,0 +1,86 @@
+import type { Bridges } from '../bridges/port.ts'
+import { createBridges, sourcesOf } from '../bridges/registry.ts'
+import type { Chain } from '../chains/port.ts'
+import { createChain } from '../chains/registry.ts'
+import type { ChainConfig, Config } from '../config/schema.ts'
+import { toRelayerError } from '../domain/errors.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
+import { chainOf } from './deps.ts'
+
+/** The networks of a process and the bridges between them. */
+export interface Network {
+  /** All that it reads: also the sources of native routes to the served ones, whose tables are read. */
+  readonly chains: ReadonlyMap<ChainName, Chain>
+  /** Those that this process delivers to. */
+  readonly served: readonly ChainName[]
+  readonly bridges: Bridges
+  close(): void
+}
+
+export interface NetworkOptions {
+  /** Only these, and the sources of native routes to them. Default: all of the config. */
+  readonly only?: readonly ChainName[] | undefined
+  /** Ends the connecting at once. */
+  readonly stopping?: AbortSignal
+  /**
+   * Given each chain of which no node answers, while another chain is there: what it is asked fails until it is connected, as at any other time at which
+   * its nodes are away. Absent: one that does not answer is an error.
+   * @param closing aborted when the world is closed
+   */
+  readonly onAway?: (chain: Chain, closing: AbortSignal) => void
+}
+
+/**
+ * Connects to the chains of the config. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, and NODE_UNAVAILABLE: of any chain, or with `onAway` if none of them is
+ * there.
+ */
+export async function connectNetwork(config: Config, { only, stopping, onAway }: NetworkOptions = {}): Promise<Network> {
+  const served = [...new Set(only ?? Object.keys(config.chains))]
+  const names = [...new Set([...served, ...sourcesOf(config, served)])]
+  const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name))] as const))
+  const closing = new AbortController()
+  const close = () => {
+    closing.abort()
+    for (const chain of chains.values()) chain.close()
+  }
+  stopping?.addEventListener('abort', close)
+  try {
+    const away = await connectAll([...chains.values()])
+    const first =
+      away.find(({ error }) => !onAway || error.code !== 'NODE_UNAVAILABLE') ?? (away.length === chains.size ? away[0] : undefined)
+    if (first) throw first.error
+    const bridges = createBridges(config, chains, served)
+    for (const { chain } of away) onAway?.(chain, closing.signal)
+    return { chains, served, bridges, close }
+  } catch (error) {
+    close()
+    throw error
+  } finally {
+    stopping?.removeEventListener('abort', close)
+  }
+}
+
+/** Those that could not be connected, and why. */
+async function connectAll(chains: readonly Chain[]) {
+  const failures = await Promise.all(chains.map((chain) => chain.connect().then(() => undefined, toRelayerError)))
+  return chains.flatMap((chain, index) => {
+    const error = failures[index]
+    return error ? [{ chain, error }] : []
+  })
+}
+
+function buildChain(name: ChainName, chain: ChainConfig): Chain {
+  const { family, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory } = chain
+  const environment = nodeVariables(process.env)
+  return createChain(family, { name, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory, environment })
+}
+
+/**
+ * The variables that the URL of a node may name which an operator adds while the workers run. Not all of them: a password would leave with
+ * the request to whatever host the URL names.
+ */
+export function nodeVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => /RPC|NODE|URL/i.test(name) && !/pass|secret|private|keystore/i.test(name)),
+  )
+}

@@ -1,0 +1,86 @@
+import type { Endpoint } from '../bridges/port.ts'
+import { toRelayerError } from '../domain/errors.ts'
+import { laneAddress } from '../domain/lane/lane-id.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
+import { unauthorizedPause, isUnauthorizedPause } from '../domain/lane/pause.ts'
+import type { BridgeName } from '../domain/transfer/transfer.ts'
+import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
+import type { LanePauses } from '../lanes/pauses.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { Metrics } from '../observability/metrics.ts'
+
+/** What is known of a lane's standing is up to 5 s old (lanes/lane-status-cache.ts): an order is not repeated before it can show, ms. */
+const orderAgainMs = 10_000
+/** Between two looks for lanes that another process has paused so, ms: one that is gone resumes nothing. */
+const standingsMs = 60_000
+
+export interface UnauthorizedLanesOptions {
+  /** Of one target chain, by bridge. */
+  readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'barred'>>
+  readonly lanes: Pick<LaneStatusCache, 'standing' | 'standings'>
+  readonly pauses: LanePauses
+  readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'laneUnauthorized'>
+  /** ms since any moment; for tests. */
+  readonly clock?: () => number
+}
+
+/**
+ * Lanes whose account lacks a role, looked at once per block until it has it. Admissions pass them over by themselves. One that may deliver
+ * nothing at all, of any bridge, is paused with the reason, and resumed when it may; one that can do other work goes on with that.
+ */
+export class UnauthorizedLanes {
+  readonly #options: UnauthorizedLanesOptions
+  readonly #clock: () => number
+  /** Lane → when it was last given an order. */
+  readonly #watched = new Map<LaneId, number>()
+  #lookedAt = -Infinity
+
+  constructor(options: UnauthorizedLanesOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? (() => performance.now())
+  }
+
+  add(lane: LaneId): void {
+    if (this.#watched.has(lane)) return
+    this.#watched.set(lane, -Infinity)
+    this.#options.logger.error('BRIDGE_ROLE_MISSING: the lane may not deliver for a bridge; its transfers go to other lanes', { lane })
+  }
+
+  /** At each block. Never throws. */
+  async look(): Promise<void> {
+    if (this.#clock() - this.#lookedAt >= standingsMs) {
+      this.#lookedAt = this.#clock()
+      const standings = await this.#options.lanes.standings()
+      for (const { lane, why, detail } of standings) if (why === 'paused' && isUnauthorizedPause(detail)) this.add(lane)
+    }
+    for (const lane of [...this.#watched.keys()]) {
+      await this.#lookAt(lane).catch((error: unknown) => {
+        this.#options.logger.debug('a lane without a role could not be looked at', { lane, reason: toRelayerError(error).message })
+      })
+    }
+  }
+
+  async #lookAt(lane: LaneId): Promise<void> {
+    const { endpoints, lanes, metrics, logger } = this.#options
+    const answers = await Promise.all(
+      [...endpoints].map(async ([bridge, { barred }]) => ({ bridge, barred: await barred?.(laneAddress(lane)) })),
+    )
+    for (const { bridge, barred } of answers) metrics.laneUnauthorized.set({ lane, bridge }, barred ? 1 : 0)
+    const reasons = answers.flatMap(({ barred }) => (barred?.everywhere ? [barred.reason] : []))
+    const useless = reasons.length === answers.length
+    const { why, detail, open } = await lanes.standing(lane)
+    const paused = why === 'paused' && isUnauthorizedPause(detail)
+    if (useless && open) await this.#order(lane, (pauses) => pauses.pause(lane, unauthorizedPause(reasons.join('; '))))
+    if (!useless && paused) await this.#order(lane, (pauses) => pauses.resume(lane))
+    if (paused || answers.some(({ barred }) => barred)) return
+    this.#watched.delete(lane)
+    logger.info('the lane has the role that it lacked', { lane })
+  }
+
+  async #order(lane: LaneId, give: (pauses: LanePauses) => Promise<void>): Promise<void> {
+    if (this.#clock() - (this.#watched.get(lane) ?? 0) < orderAgainMs) return
+    this.#watched.set(lane, this.#clock())
+    await give(this.#options.pauses)
+  }
+}

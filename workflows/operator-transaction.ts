@@ -1,0 +1,105 @@
+import { backoffMs } from '../domain/backoff.ts'
+import type {
+  SendOperatorTransactionResult,
+  OperatorTransactionInput,
+  OperatorTransactionProgress,
+  OperatorTransactionStatus,
+  OperatorTransactionSteps,
+} from '../temporal/contracts/operator-transaction.ts'
+import { cancelOperatorTransactionSignal, operatorTransactionStatusQuery } from '../temporal/contracts/operator-transaction.ts'
+import { laneQueue } from '../temporal/contracts/names.ts'
+import { failureText } from './failures.ts'
+import { policies } from './policies.ts'
+import { ActivityFailure, condition, continueAsNew, isCancellation, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow'
+
+/** Between two looks, ms, the first and the longest: an operator transaction is in no hurry. */
+const firstWaitMs = 2_000
+const longestWaitMs = 60_000
+/** So many looks at one operator transaction, and it goes on in a new run. */
+const looksPerRun = 200
+
+/**
+ * One intent of an operator through the ledger of a lane (a payment, a sweep to the treasury, a top-up), so that its nonce is the lane's like any
+ * other. Tried until it is final. Unlike a delivery, nothing makes a payment's effect single: where the ledger cannot say what became of it, it
+ * is not sent again.
+ */
+export async function operatorTransaction(input: OperatorTransactionInput): Promise<OperatorTransactionStatus> {
+  const progress: OperatorTransactionProgress = { ...(input.progress ?? { round: 1, again: false, waits: 0 }) }
+  const { lane, intent, by, reason } = input
+  let status: OperatorTransactionStatus = { lane, intent, by, reason, state: 'waiting', detail: 'not sent yet' }
+  let acknowledged = progress.cancelledBy
+  setHandler(operatorTransactionStatusQuery, () => status)
+  setHandler(cancelOperatorTransactionSignal, (who) => {
+    progress.cancelledBy ??= { by: who?.by ?? 'unnamed', reason: who?.reason ?? 'no reason given' }
+  })
+  for (let looks = 0; ; looks++) {
+    if (looks >= looksPerRun || workflowInfo().continueAsNewSuggested)
+      await continueAsNew<typeof operatorTransaction>({ ...input, progress })
+    acknowledged = progress.cancelledBy
+    const result = await dispatch(input, progress)
+    status = { ...status, ...told(result, progress) }
+    if (status.state !== 'waiting' && status.state !== 'pending') return status
+    const wait = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
+    // A cancel that came meanwhile is acted upon at once.
+    if (result.kind !== 'spent' && result.kind !== 'superseded') await condition(() => progress.cancelledBy !== acknowledged, wait)
+  }
+}
+
+type Outcome = SendOperatorTransactionResult | { kind: 'refused'; reason: string }
+
+async function dispatch({ lane, intent, by, reason }: OperatorTransactionInput, progress: OperatorTransactionProgress): Promise<Outcome> {
+  const { workflowId, runId, originalExecutionRunId } = workflowInfo()
+  const { startToCloseTimeout, heartbeatTimeout, retry } = policies.broadcast
+  const options = { startToCloseTimeout, heartbeatTimeout, retry, taskQueue: laneQueue(lane), summary: `${reason} (${by})` }
+  const { round, held, cancelledBy } = progress
+  // What the run before a reset did is not known: nothing is paid that may have been. It goes on with what it holds, and else ends `lost`.
+  const again = progress.again || runId !== originalExecutionRunId
+  progress.again = true
+  const cancel = cancelledBy !== undefined
+  const input = { lane, owner: workflowId, intentId: `${workflowId}/${round}`, intent, again, ...(held && { held }), cancel }
+  try {
+    return await proxyActivities<OperatorTransactionSteps>(options).dispatch(input)
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
+    return { kind: 'refused', reason: failureText(error) }
+  }
+}
+
+/** What a result makes of the status, and of what is tried next. */
+function told(
+  result: Outcome,
+  progress: OperatorTransactionProgress,
+): Partial<OperatorTransactionStatus> & Pick<OperatorTransactionStatus, 'state' | 'detail'> {
+  switch (result.kind) {
+    case 'final': {
+      const { kind: _, ok, ...where } = result
+      return { ...where, state: ok ? 'done' : 'reverted', detail: `transaction ${where.txHash} in block ${where.blockHeight}` }
+    }
+    case 'pending':
+      progress.held = result.held
+      return { state: 'pending', nonce: result.held.nonce, detail: result.reason }
+    case 'no-slot':
+      // Nothing is held, so nothing can be lost.
+      progress.again = false
+      return { state: 'waiting', detail: `${result.code}: ${result.reason}` }
+    case 'spent': {
+      const detail = `nonce ${result.nonce} was used by a ${result.by} transaction`
+      if (progress.cancelledBy) return { state: 'cancelled', nonce: result.nonce, detail: cancelledText(progress, detail) }
+      progress.round += 1
+      progress.again = false
+      delete progress.held
+      return { state: 'waiting', detail: `${detail}; again with another` }
+    }
+    case 'superseded':
+      progress.round = Math.max(progress.round + 1, Number(/[0-9]+$/.exec(result.intentId)?.[0] ?? 0))
+      return { state: 'waiting', detail: `${result.intentId} holds a nonce` }
+    case 'withdrawn':
+      return { state: 'cancelled', detail: cancelledText(progress, 'nothing was sent') }
+    default:
+      return { state: result.kind, detail: result.reason }
+  }
+}
+
+function cancelledText({ cancelledBy }: OperatorTransactionProgress, what: string): string {
+  return `cancelled by ${cancelledBy?.by ?? 'the lane'}: ${cancelledBy?.reason ?? ''}; ${what}`
+}

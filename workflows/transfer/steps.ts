@@ -1,0 +1,78 @@
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { laneQueue } from '../../temporal/contracts/names.ts'
+import type {
+  AdmitInput,
+  Admission,
+  BroadcastInput,
+  BroadcastResult,
+  ConfirmInput,
+  Confirmation,
+  KeylessSteps,
+  LaneSteps,
+  Standing,
+  LaneStatusInput,
+  WithdrawInput,
+  Withdrawal,
+} from '../../temporal/contracts/transfer-steps.ts'
+import { policies } from '../policies.ts'
+import { ActivityCancellationType, isCancellation, proxyActivities, proxyLocalActivities } from '@temporalio/workflow'
+
+const local = proxyLocalActivities<KeylessSteps>(policies.local)
+const durable = proxyActivities<KeylessSteps>(policies.keyless)
+
+/** Steps 1-3. Cheap first: one local activity; if it fails for any reason, each step as a durable activity of its own name. */
+export async function admit(input: AdmitInput, label: string): Promise<Admission> {
+  try {
+    return await local.admit.executeWithOptions({ ...policies.local, summary: `admit ${label}` }, [input])
+  } catch (error) {
+    if (isCancellation(error)) throw error
+  }
+  const options = (step: string) => ({ ...policies.keyless, summary: `${step} ${label}` })
+  const validated = await durable.validate.executeWithOptions(options('validate'), [input])
+  if (validated.kind !== 'passed') return validated
+  const checked = await durable.checkDelivered.executeWithOptions(options('check delivered'), [input])
+  if (checked.kind !== 'passed') return checked
+  return durable.prepare.executeWithOptions(options('prepare'), [input])
+}
+
+/** Step 5, local first. */
+export async function confirm(input: ConfirmInput, label: string): Promise<Confirmation> {
+  try {
+    return await local.confirm.executeWithOptions({ ...policies.local, summary: `confirm ${label}` }, [input])
+  } catch (error) {
+    if (isCancellation(error)) throw error
+  }
+  return durable.confirm.executeWithOptions({ ...policies.keyless, summary: `confirm ${label}` }, [input])
+}
+
+/** Step 4, on the lane's queue. Cancelling it abandons the task at once: the ledger, asked before, gives the intent nothing any more. */
+export function broadcast(input: BroadcastInput, label: string): Promise<BroadcastResult> {
+  const options = {
+    ...policies.broadcast,
+    taskQueue: laneQueue(input.lane),
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    summary: `broadcast ${label} by ${input.lane}`,
+  }
+  return proxyActivities<LaneSteps>(options).broadcast(input)
+}
+
+/** How a lane stands; undefined if that can't be learnt now. Local: whoever asks goes on with or without it. */
+export async function standing(input: LaneStatusInput): Promise<Standing | undefined> {
+  try {
+    return await local.standing.executeWithOptions({ ...policies.local, summary: `standing of ${input.lane}` }, [input])
+  } catch (error) {
+    if (isCancellation(error)) throw error
+    return undefined
+  }
+}
+
+export function withdraw(input: WithdrawInput): Promise<Withdrawal> {
+  return durable.withdraw.executeWithOptions({ ...policies.keyless, summary: `${input.how} ${input.lane}` }, [input])
+}
+
+export async function expedite(lane: LaneId, intentId: string): Promise<void> {
+  await proxyActivities<LaneSteps>({ ...policies.expedite, taskQueue: laneQueue(lane), summary: 'raise the fee now' }).expedite({
+    lane,
+    intentId,
+  })
+}
