@@ -7,7 +7,7 @@ import { Interface, type InterfaceAbi } from 'ethers'
 import type { Artifact } from './contracts.ts'
 
 const load = createRequire(import.meta.url)
-const folder = fileURLToPath(new URL('../../../devnet/contracts/', import.meta.url))
+const folder = fileURLToPath(new URL('../contracts/', import.meta.url))
 
 /** The part of solc's standard JSON output that is asked for. */
 interface Output {
