@@ -17,8 +17,8 @@ export interface StepDeps {
   readonly settings: () => Settings
   /** What may be spent, as it stands now. */
   readonly fees: FeePolicyResolver
-  /** So long, ms, a transfer that holds a nonce stays with a lane that is forbidden or unserved. */
-  readonly patienceMs: number
+  /** A transfer that holds a nonce stays this long, ms, with a lane that is forbidden or unserved. */
+  readonly abandonAfterMs: number
   /** Keeps the gates of bridges for those who wait; absent: each looks for itself. */
   readonly gates?: ClosedGates
   /** Absent: what contradicts itself only parks its transfer. */

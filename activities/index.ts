@@ -1,4 +1,5 @@
 import type { AuditSteps } from '../temporal/contracts/audit.ts'
+import type { BatchSteps } from '../temporal/contracts/batch.ts'
 import type { Withdraw } from '../lanes/withdrawals.ts'
 import type { OperatorTransactionSteps } from '../temporal/contracts/operator-transaction.ts'
 import type { KeylessSteps, LaneSteps } from '../temporal/contracts/transfer-steps.ts'
@@ -26,17 +27,19 @@ export function createKeylessSteps(deps: StepDeps & { withdraw: Withdraw }): Key
     checkDelivered: guarded(createCheckDelivered(deps)),
     prepare: guarded(createPrepare(deps)),
     confirm: guarded(createConfirm(deps)),
-    standing: guarded(createGetLaneStatus(deps)),
+    getLaneStatus: guarded(createGetLaneStatus(deps)),
     withdraw: guarded(deps.withdraw),
   }
 }
 
 /** The steps that need the key, for the queue of a lane. */
-export function createLaneSteps(deps: BroadcastDeps & SendOperatorTransactionDeps): LaneSteps & OperatorTransactionSteps {
+export function createLaneSteps(deps: BroadcastDeps & SendOperatorTransactionDeps): LaneSteps & OperatorTransactionSteps & BatchSteps {
+  const sendOperatorTransaction = guarded(createSendOperatorTransaction(deps))
   return {
     broadcast: guarded(createBroadcast(deps)),
     expedite: guarded(createExpedite(deps)),
-    dispatch: guarded(createSendOperatorTransaction(deps)),
+    sendOperatorTransaction,
+    broadcastBatch: (input) => sendOperatorTransaction({ ...input, again: true, cancel: false }),
   }
 }
 

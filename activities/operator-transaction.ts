@@ -27,7 +27,7 @@ export interface SendOperatorTransactionDeps {
 
 /** The step of an operator transaction; see `OperatorTransactionSteps`. Its nonce comes from the ledger like any other, and the ledger's word is asked for first. */
 export function createSendOperatorTransaction(deps: SendOperatorTransactionDeps) {
-  return async function dispatch(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult> {
+  return async function sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult> {
     const context = Context.current()
     const timer = setInterval(() => context.heartbeat(), heartbeatMs)
     try {

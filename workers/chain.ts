@@ -55,7 +55,7 @@ export async function createChainWorker(
     haltRoute,
     ...(gates && { gates }),
     fees: createFeePolicyResolver(config, settings),
-    patienceMs: config.transfers.abandonAfterMinutes * 60_000,
+    abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
     withdraw: createWithdrawals(temporal.client, laneConfigs(chainOf(config, name)), batched),
   })
   const audits = createAuditSteps({

@@ -1,7 +1,7 @@
 import { backoffMs } from '../domain/backoff.ts'
-import type { BatchEnd, BatchInput, BatchStatus } from '../temporal/contracts/batch.ts'
+import type { BatchEnd, BatchInput, BatchStatus, BatchSteps } from '../temporal/contracts/batch.ts'
 import { batchOverSignal, batchStatusQuery } from '../temporal/contracts/batch.ts'
-import type { SendOperatorTransactionResult, OperatorTransactionSteps } from '../temporal/contracts/operator-transaction.ts'
+import type { SendOperatorTransactionResult } from '../temporal/contracts/operator-transaction.ts'
 import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { batchIntentId, laneQueue } from '../temporal/contracts/names.ts'
 import { failureText } from './failures.ts'
@@ -43,7 +43,7 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
     await condition(() => end !== undefined || rolledBack, backoffMs(looks, firstWaitMs, longestWaitMs))
     if (!end) {
       rolledBack = false
-      const look = dispatch(input, held)
+      const look = broadcast(input, held)
       // Where the lane has no worker, the look may come after the word of who drove it.
       const result = await Promise.race([look, condition(() => end !== undefined).then(() => undefined)])
       if (result?.kind === 'pending') held = result.held
@@ -54,16 +54,16 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
 }
 
 /** Drives what it holds, for a while. What fails for good is of the key, and is looked at again: the nonce is the lane's. */
-async function dispatch(
+async function broadcast(
   { lane, intent, members }: BatchInput,
   held: BatchInput['held'],
 ): Promise<SendOperatorTransactionResult | undefined> {
   const { workflowId: owner } = workflowInfo()
   const { startToCloseTimeout, heartbeatTimeout, retry } = policies.broadcast
   const options = { startToCloseTimeout, heartbeatTimeout, retry, taskQueue: laneQueue(lane), summary: `${members.length} transfers` }
-  const input = { lane, owner, intentId: batchIntentId(owner), intent, again: true, members, ...(held && { held }), cancel: false }
+  const input = { lane, owner, intentId: batchIntentId(owner), intent, members, ...(held && { held }) }
   try {
-    return await proxyActivities<OperatorTransactionSteps>(options).dispatch(input)
+    return await proxyActivities<BatchSteps>(options).broadcastBatch(input)
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
     return { kind: 'no-slot', code: 'INTERNAL', reason: failureText(error) }

@@ -36,7 +36,7 @@ export async function operatorTransaction(input: OperatorTransactionInput): Prom
     if (looks >= looksPerRun || workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof operatorTransaction>({ ...input, progress })
     acknowledged = progress.cancelledBy
-    const result = await dispatch(input, progress)
+    const result = await send(input, progress)
     status = { ...status, ...told(result, progress) }
     if (status.state !== 'waiting' && status.state !== 'pending') return status
     const wait = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
@@ -47,7 +47,7 @@ export async function operatorTransaction(input: OperatorTransactionInput): Prom
 
 type Outcome = SendOperatorTransactionResult | { kind: 'refused'; reason: string }
 
-async function dispatch({ lane, intent, by, reason }: OperatorTransactionInput, progress: OperatorTransactionProgress): Promise<Outcome> {
+async function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: OperatorTransactionProgress): Promise<Outcome> {
   const { workflowId, runId, originalExecutionRunId } = workflowInfo()
   const { startToCloseTimeout, heartbeatTimeout, retry } = policies.broadcast
   const options = { startToCloseTimeout, heartbeatTimeout, retry, taskQueue: laneQueue(lane), summary: `${reason} (${by})` }
@@ -58,7 +58,7 @@ async function dispatch({ lane, intent, by, reason }: OperatorTransactionInput, 
   const cancel = cancelledBy !== undefined
   const input = { lane, owner: workflowId, intentId: `${workflowId}/${round}`, intent, again, ...(held && { held }), cancel }
   try {
-    return await proxyActivities<OperatorTransactionSteps>(options).dispatch(input)
+    return await proxyActivities<OperatorTransactionSteps>(options).sendOperatorTransaction(input)
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
     return { kind: 'refused', reason: failureText(error) }

@@ -3,7 +3,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Acquired, LaneAgent } from '../../lanes/agent.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { failpoint } from '../../observability/failpoints.ts'
-import type { BroadcastInput, BroadcastResult, Landed, StepTiming } from '../../temporal/contracts/transfer-steps.ts'
+import type { BroadcastInput, BroadcastResult, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import { acquire, type BroadcastDeps } from './acquire-nonce.ts'
 import { endpointOf } from '../deps.ts'
 import { effectBeside } from './effect.ts'
@@ -40,7 +40,6 @@ export function createBroadcast(deps: BroadcastDeps) {
 async function run(deps: BroadcastDeps, input: BroadcastInput, phases: Phases, context: Context): Promise<BroadcastResult> {
   const agent = deps.agents.get(input.lane)
   if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
-  const started = Date.now()
   const acquired = await acquire(deps, agent, input, context)
   if (context.cancellationSignal.aborted) await context.cancelled
   if (acquired === 'seen') return { kind: 'seen' }
@@ -49,7 +48,6 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, phases: Phases, c
 
   const batch = acquired.kind === 'ride' ? acquired.batch : undefined
   const flight = acquired.kind === 'ride' ? acquired.batch.flight : acquired.flight
-  const granted = Date.now()
   phases.enter(batch ? `nonce ${flight.nonce} in ${batch.id}` : `nonce ${flight.nonce}`)
   if (!batch) await launch(agent, flight)
   const sent = Date.now()
@@ -59,8 +57,7 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, phases: Phases, c
     if (context.cancellationSignal.aborted) await context.cancelled
     // Its nonce is used up though that is not final: the others of the batch do not wait for one that is in their way.
     if (batch && isUseless(flight.state, endpointOf(deps, input.transfer), input.transfer)) return { kind: 'seen' }
-    const timing = { grantMs: granted - started, sentMs: sent - granted, includedMs: Date.now() - sent }
-    const result = await outcome(flight, input, deps, timing, sent + followMs, context.cancellationSignal)
+    const result = await outcome(flight, input, deps, sent + followMs, context.cancellationSignal)
     if (result) return batch ? asMember(batch, result) : result
   }
 }
@@ -87,7 +84,6 @@ async function outcome(
   flight: PendingTransaction,
   { transfer }: BroadcastInput,
   deps: BroadcastDeps,
-  timing: StepTiming,
   until: number,
   signal: AbortSignal,
 ): Promise<BroadcastResult | undefined> {
@@ -101,24 +97,24 @@ async function outcome(
     return Date.now() < until ? undefined : { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: now.note }
   if (now.kind === 'spent') return { kind: 'spent', nonce: flight.nonce, by: now.by }
   const landed = landing(flight, now)
-  if (!now.final) return { kind: 'included', landed, finalInMs: deps.chain.msToFinality(now.receipt.block.height), timing }
-  return judged(deps, transfer, { landed, works: !now.noop && endpointOf(deps, transfer).hasEffect(now.receipt, transfer), timing })
+  if (!now.final) return { kind: 'included', landed, finalInMs: deps.chain.msToFinality(now.receipt.block.height) }
+  return judged(deps, transfer, { landed, works: !now.noop && endpointOf(deps, transfer).hasEffect(now.receipt, transfer) })
 }
 
 /** Our transaction is final. Its receipt is one look; what ends a transfer, or a round of it, is the effect itself. */
 async function judged(
   { bridges, chain }: BroadcastDeps,
   transfer: Transfer,
-  { landed, works, timing }: { landed: Landed; works: boolean; timing: StepTiming },
+  { landed, works }: { landed: Landed; works: boolean },
 ): Promise<BroadcastResult> {
   const endpoint = endpointOf({ bridges }, transfer)
   const shows = await effectBeside(chain, endpoint, transfer)
-  if (shows && works) return { kind: 'delivered', landed, timing }
+  if (shows && works) return { kind: 'delivered', landed }
   // By someone else before us; or the receipt was a lie, and it was us.
   if (shows) return { kind: 'seen' }
   const nowhere = shows === false && !works && !(await endpoint.delivered(transfer, 'latest'))
   if (nowhere) return { kind: 'reverted', landed, reason: `transaction ${landed.txHash} reverted` }
-  return { kind: 'included', landed, finalInMs: chain.blockTimeMs, timing }
+  return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
 }
 
 /** Final, or back in flight. */

@@ -1,6 +1,6 @@
 import type { Intent } from '../../domain/intent.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
-import type { Held } from './operator-transaction.ts'
+import type { Held, SendOperatorTransactionResult } from './operator-transaction.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 /**
@@ -33,6 +33,18 @@ export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members'> & (Bat
 /** On the workflow: who is in it can be read without a worker. The short names of intents (`tombstone`). */
 export interface BatchMemo {
   members: readonly string[]
+}
+
+/** What a batch needs of the key; on the lane's queue. */
+export interface BatchSteps {
+  /** Drives the nonce that the batch holds for a while. It asks for no nonce: where the batch holds none, the result says so. */
+  broadcastBatch(input: BroadcastBatchInput): Promise<SendOperatorTransactionResult>
+}
+
+export interface BroadcastBatchInput extends Pick<BatchInput, 'lane' | 'intent' | 'members' | 'held'> {
+  /** Workflow id of the batch. */
+  owner: string
+  intentId: string
 }
 
 /** From a process that drove it: what became of it. */

@@ -57,7 +57,7 @@ export interface OperatorTransactionStatus {
 /** What the operator transaction needs of the key; on the lane's queue. */
 export interface OperatorTransactionSteps {
   /** Gets the intent a nonce, signs, sends, follows for a while. Killed at any point, its next try makes the same bytes. */
-  dispatch(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult>
+  sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult>
 }
 
 export interface SendOperatorTransactionInput {

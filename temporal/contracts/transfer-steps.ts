@@ -12,8 +12,8 @@ export interface KeylessSteps {
   prepare(input: AdmitInput): Promise<Ready | Stopped>
   /** Does the target chain's finalized state show the effect? Waits up to `waitMs` for the block to become final. */
   confirm(input: ConfirmInput): Promise<Confirmation>
-  /** How a lane stands, and whether there is another. */
-  standing(input: LaneStatusInput): Promise<Standing>
+  /** Does a lane take work, and does another? */
+  getLaneStatus(input: LaneStatusInput): Promise<LaneStatusAnswer>
   /** Asks the ledger to let an intent go. */
   withdraw(input: WithdrawInput): Promise<Withdrawal>
 }
@@ -118,9 +118,9 @@ export interface Landed {
 
 export type BroadcastResult =
   /** In a final block, with the effect. */
-  | { kind: 'delivered'; landed: Landed; timing: StepTiming }
+  | { kind: 'delivered'; landed: Landed }
   /** In a block, with the effect, that is not final yet. */
-  | { kind: 'included'; landed: Landed; finalInMs: number; timing: StepTiming }
+  | { kind: 'included'; landed: Landed; finalInMs: number }
   /** Sent, not in a block: call again later, the same intent. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string }
   /** No nonce was given: the lane is paused, full, out of funds… */
@@ -133,13 +133,6 @@ export type BroadcastResult =
   | { kind: 'withdrawn' }
   /** The effect is there, by someone, and this intent holds no nonce: look again at step 2. */
   | { kind: 'seen' }
-
-/** Milliseconds from the first ask to the grant, from there to the send, and to the block. */
-export interface StepTiming {
-  grantMs: number
-  sentMs: number
-  includedMs: number
-}
 
 export interface ConfirmInput {
   transfer: Transfer
@@ -163,12 +156,12 @@ export interface LaneStatusInput {
   lane: LaneId
 }
 
-export interface Standing {
+export interface LaneStatusAnswer {
   lane: LaneStatus
   /** How many other lanes of the chain take work. */
   others: number
-  /** So long, ms, a transfer that holds a nonce stays with a lane that is forbidden or unserved. */
-  patienceMs: number
+  /** A transfer that holds a nonce stays this long, ms, with a lane that is forbidden or unserved. */
+  abandonAfterMs: number
 }
 
 export interface WithdrawInput {

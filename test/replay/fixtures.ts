@@ -91,7 +91,7 @@ export const fixtures = {
   },
   'batch-seen-to': {
     workflow: 'batch',
-    shows: (history) => ends(history, 'done') && !signals(history).includes('over') && steps(history).join() === 'dispatch',
+    shows: (history) => ends(history, 'done') && !signals(history).includes('over') && steps(history).join() === 'broadcastBatch',
   },
   'settings-first-run': {
     workflow: 'settings',

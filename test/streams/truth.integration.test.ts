@@ -43,7 +43,7 @@ describe('what a stream is held against', () => {
     // The stream is told that the blocks with the completion were followed, and held none.
     const final = setting.world.target.chain.heads.current?.finalized ?? 0
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
-    await handle.executeUpdate('tell', { args: [{ requests: [{ kind: 'completed', numbers: [], from: height + 1, to: final }] }] })
+    await handle.executeUpdate('apply', { args: [{ requests: [{ kind: 'completed', numbers: [], from: height + 1, to: final }] }] })
     const other = stream.agent()
     const view = await stream.shows(({ open }) => open === 0, 'the completion')
     expect(view).toMatchObject({ completedNumber: String(one.nonce), counts: { completed: 1, unknown: 0 } })

@@ -16,7 +16,7 @@ import type {
   ConfirmInput,
   Confirmation,
   Landed,
-  Standing,
+  LaneStatusAnswer,
   WithdrawInput,
   Withdrawal,
 } from '../../temporal/contracts/transfer-steps.ts'
@@ -34,7 +34,6 @@ export const transfer: Transfer = {
   message: 'b3du',
 }
 export const landed: Landed = { nonce: 7, txHash: '0x07', blockHeight: 9, blockHash: '0x09', gasPaid: '1', attempts: 1 }
-export const timing = { grantMs: 0, sentMs: 0, includedMs: 0 }
 export const patience = { timeoutMs: 60_000, everyMs: 20 }
 
 /** What the steps of a test answer. */
@@ -42,7 +41,7 @@ export interface Script {
   admit(input: AdmitInput): Admission
   broadcast(input: BroadcastInput): BroadcastResult
   confirm(input: ConfirmInput): Confirmation
-  standing(): Standing
+  getLaneStatus(): LaneStatusAnswer
   withdraw(input: WithdrawInput): Withdrawal
 }
 
@@ -53,9 +52,9 @@ export const ready = (input: AdmitInput): Admission => {
 }
 export const sound: Script = {
   admit: ready,
-  broadcast: () => ({ kind: 'delivered', landed, timing }),
+  broadcast: () => ({ kind: 'delivered', landed }),
   confirm: () => ({ kind: 'gone' }),
-  standing: () => ({ lane: { lane: lanes[0], open: true }, others: 1, patienceMs: 0 }),
+  getLaneStatus: () => ({ lane: { lane: lanes[0], open: true }, others: 1, abandonAfterMs: 0 }),
   withdraw: () => ({ kind: 'free' }),
 }
 
@@ -93,7 +92,7 @@ export function scriptedTransfers(): Scripted {
       admit: async (input: AdmitInput) => (asked.admit.push(input), on.script.admit(input)),
       broadcast: async (input: BroadcastInput) => (asked.broadcast.push(input), on.script.broadcast(input)),
       confirm: async (input: ConfirmInput) => (asked.confirm.push(input), on.script.confirm(input)),
-      standing: async () => on.script.standing(),
+      getLaneStatus: async () => on.script.getLaneStatus(),
       withdraw: async (input: WithdrawInput) => (asked.withdraw.push(input), on.script.withdraw(input)),
     }
     const queues = [chainQueue('bsc'), ...lanes.map(laneQueue)]

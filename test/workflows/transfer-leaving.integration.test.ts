@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/contracts/transfer.ts'
-import type { BroadcastInput, Standing } from '../../temporal/contracts/transfer-steps.ts'
+import type { BroadcastInput, LaneStatusAnswer } from '../../temporal/contracts/transfer-steps.ts'
 import { lanes, patience, scriptedTransfers, sound, type Script } from './scripted.ts'
 
 /** When a transfer gives up, or leaves its lane, with a nonce and without one. */
@@ -84,17 +84,17 @@ describe('A transfer', () => {
   })
 
   describe('on a lane that closes while it holds a nonce', () => {
-    const closed = (why: 'forbidden' | 'unserved' | 'paused', others = 1, patienceMs = 0): Standing => ({
+    const closed = (why: 'forbidden' | 'unserved' | 'paused', others = 1, abandonAfterMs = 0): LaneStatusAnswer => ({
       lane: { lane: lanes[0], open: false, why, detail: 'a test' },
       others,
-      patienceMs,
+      abandonAfterMs,
     })
     const stuck: Script['broadcast'] = ({ lane }) =>
       lane === lanes[0] ? { kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' } : sound.broadcast({} as BroadcastInput)
 
     test.each(['forbidden', 'unserved'] as const)('%s: the nonce is left to its lane, and another delivers', async (why) => {
       on.script.broadcast = stuck
-      on.script.standing = () => closed(why)
+      on.script.getLaneStatus = () => closed(why)
       const handle = await on.start()
       expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[1], rounds: 2 })
       expect(on.asked.withdraw.map(({ how, lane }) => [how, lane])).toEqual([['abandon', lanes[0]]])
@@ -110,7 +110,7 @@ describe('A transfer', () => {
       ['forbidden for less than the patience', () => closed('forbidden', 1, 60_000)],
     ])('%s: it stays', async (_, standing) => {
       on.script.broadcast = stuck
-      on.script.standing = standing
+      on.script.getLaneStatus = standing
       const handle = await on.start()
       await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
       await handle.signal(rolledBackSignal, { intentId: `${handle.workflowId}/1`, nonce: 7 })
@@ -123,7 +123,7 @@ describe('A transfer', () => {
 
     test('the ledger does not let it go: it stays', async () => {
       on.script.broadcast = stuck
-      on.script.standing = () => closed('unserved')
+      on.script.getLaneStatus = () => closed('unserved')
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
       const handle = await on.start()
       await until(() => on.asked.withdraw.length > 0, { ...patience, what: 'the ledger to be on.asked' })
@@ -134,7 +134,7 @@ describe('A transfer', () => {
 
     test('cancelled: it stays, since nothing of it may be mined once it ends', async () => {
       on.script.broadcast = stuck
-      on.script.standing = () => closed('forbidden')
+      on.script.getLaneStatus = () => closed('forbidden')
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
       const handle = await on.start()
       // Cancelled before that, it would hold nothing and end at once.

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { adoptSignal, cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/contracts/transfer.ts'
 import type { Admission } from '../../temporal/contracts/transfer-steps.ts'
-import { landed, lanes, patience, ready, scriptedTransfers, sound, timing, transfer } from './scripted.ts'
+import { landed, lanes, patience, ready, scriptedTransfers, sound, transfer } from './scripted.ts'
 
 /**
  * The transfer workflow on a real server, with steps that answer what chains and ledgers answer only once in a while: each case here would
@@ -27,7 +27,7 @@ describe('A transfer on its way', () => {
   })
 
   test('far finality that stalls: goes on in new runs, and a cancel is not forgotten', async () => {
-    on.script.broadcast = () => ({ kind: 'included', landed, finalInMs: 60_000, timing })
+    on.script.broadcast = () => ({ kind: 'included', landed, finalInMs: 60_000 })
     on.script.confirm = () => ({ kind: 'unsettled', finalInMs: 60_000 })
     on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
     const handle = await on.start()
@@ -42,7 +42,7 @@ describe('A transfer on its way', () => {
   })
 
   test('reverted in a block that was not final yet: backs off, and is simulated again in another round', async () => {
-    on.script.broadcast = () => ({ kind: 'included', landed, finalInMs: 0, timing })
+    on.script.broadcast = () => ({ kind: 'included', landed, finalInMs: 0 })
     on.script.confirm = () => ({ kind: 'reverted', reason: 'transaction 0x07 reverted' })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to wait')
@@ -88,7 +88,7 @@ describe('A transfer on its way', () => {
   })
 
   test('a step that can never succeed parks it, visible, and it goes on when that is healed', async () => {
-    on.script.broadcast = () => ({ kind: 'included', landed, finalInMs: 0, timing })
+    on.script.broadcast = () => ({ kind: 'included', landed, finalInMs: 0 })
     on.script.confirm = () => {
       throw ApplicationFailure.nonRetryable('the config has no such chain', 'TARGET_CHAIN_UNSUPPORTED')
     }

@@ -5,7 +5,7 @@ import type { BroadcastResult, Ready } from '../../temporal/contracts/transfer-s
 import type { TransferContext } from './context.ts'
 import { failureText, timedOutInQueue } from '../failures.ts'
 import { waits } from '../policies.ts'
-import { broadcast, standing, withdraw } from './steps.ts'
+import { broadcast, getLaneStatus, withdraw } from './steps.ts'
 import { CancellationScope, condition, isCancellation, patched, TemporalFailure } from '@temporalio/workflow'
 
 /**
@@ -57,7 +57,7 @@ export class LaneBroadcast {
         if (isCancellation(error) && this.#letGo) return { kind: 'cancelled' }
         if (isCancellation(error)) throw error
         // Nobody took it in time. Busy is not dead: a lane that works is waited for, the same intent again.
-        const at = timedOutInQueue(error) && patched('ask-standing') ? await this.#standing() : undefined
+        const at = timedOutInQueue(error) && patched('ask-standing') ? await this.#laneStatus() : undefined
         if (at?.lane.open) {
           await this.#course.renew()
           continue
@@ -81,7 +81,7 @@ export class LaneBroadcast {
    * when nothing of it can be mined any more.
    */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
-    const at = await this.#standing()
+    const at = await this.#laneStatus()
     const why = at?.lane.open === false ? at.lane.why : undefined
     if (!at || (why !== 'forbidden' && why !== 'unserved' && why !== 'replaced')) {
       if (at) this.#strandedSince = undefined
@@ -89,7 +89,7 @@ export class LaneBroadcast {
     }
     this.#strandedSince ??= Date.now()
     const { inbox, overdue } = this.#course
-    const waited = Date.now() - this.#strandedSince >= at.patienceMs
+    const waited = Date.now() - this.#strandedSince >= at.abandonAfterMs
     if (!waited || inbox.cancelledBy || (at.others === 0 && !overdue)) return undefined
     if ((await this.#withdraw('abandon')).kind === 'held') return undefined
     return { code: closedCodes[why], reason: `${this.ready.lane} is ${why}${at.lane.detail ? `: ${at.lane.detail}` : ''}` }
@@ -121,8 +121,8 @@ export class LaneBroadcast {
     }
   }
 
-  #standing() {
-    return standing({ chain: this.#course.transfer.targetChain, lane: this.ready.lane })
+  #laneStatus() {
+    return getLaneStatus({ chain: this.#course.transfer.targetChain, lane: this.ready.lane })
   }
 
   #withdraw(how: 'leave' | 'cancel' | 'abandon') {

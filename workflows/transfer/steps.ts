@@ -9,7 +9,7 @@ import type {
   Confirmation,
   KeylessSteps,
   LaneSteps,
-  Standing,
+  LaneStatusAnswer,
   LaneStatusInput,
   WithdrawInput,
   Withdrawal,
@@ -56,10 +56,10 @@ export function broadcast(input: BroadcastInput, label: string): Promise<Broadca
   return proxyActivities<LaneSteps>(options).broadcast(input)
 }
 
-/** How a lane stands; undefined if that can't be learnt now. Local: whoever asks goes on with or without it. */
-export async function standing(input: LaneStatusInput): Promise<Standing | undefined> {
+/** Does a lane take work? Undefined if that can't be learnt now. Local: whoever asks goes on with or without it. */
+export async function getLaneStatus(input: LaneStatusInput): Promise<LaneStatusAnswer | undefined> {
   try {
-    return await local.standing.executeWithOptions({ ...policies.local, summary: `standing of ${input.lane}` }, [input])
+    return await local.getLaneStatus.executeWithOptions({ ...policies.local, summary: `status of ${input.lane}` }, [input])
   } catch (error) {
     if (isCancellation(error)) throw error
     return undefined
