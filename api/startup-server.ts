@@ -18,17 +18,17 @@ export function createStartupServer({ host, port }: { readonly host: string; rea
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
 
   function open(): FastifyInstance {
-    const porch = Fastify({ forceCloseConnections: true })
-    porch.get('/health', () => ({ status: 'ok' }))
-    porch.get('/ready', (_, reply) => {
+    const server = Fastify({ forceCloseConnections: true })
+    server.get('/health', () => ({ status: 'ok' }))
+    server.get('/ready', (_, reply) => {
       const problem = redactText(waiting?.error.message ?? 'starting')
       return reply.status(503).send({ ready: false, checks: [{ name: waiting?.what ?? 'start', ok: false, vital: true, problem }] })
     })
-    porch.setNotFoundHandler((_, reply) => {
+    server.setNotFoundHandler((_, reply) => {
       const { retryAfter = 1, body } = toErrorAnswer(waiting?.error)
       return reply.status(503).header('retry-after', String(retryAfter)).send(body)
     })
-    return porch
+    return server
   }
 
   return {

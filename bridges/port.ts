@@ -64,7 +64,7 @@ export interface Endpoint {
    * What this account may not deliver, for which it takes a role; undefined: nothing. `everywhere`: nothing of this bridge at all on this chain.
    * Absent: anybody may deliver. At most one read per block, account and contract. Throws what reads throw.
    */
-  barred?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
+  unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** How several transfers leave in one call; absent: the bridge cannot do that. */
   readonly batches?: SharedCalls
   /** Whom it goes to (lower-case address of the target chain) and of what token (as the bridge's asset list names it): what a deny-list asks. */

@@ -22,24 +22,24 @@ import { connectNetwork, type Network } from '../workers/network.ts'
 export async function auditNow(client: Client, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
   // Of a route its two chains are enough: one that is down elsewhere is in nobody's way.
-  const world = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined })
+  const network = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined })
   try {
-    const source = sourceOf(world, stream)
+    const source = sourceOf(network, stream)
     const now = await readSettings(client)
-    const context = { config, temporal: { client }, world, settings: () => now, logger, metrics: createMetrics() }
+    const context = { config, temporal: { client }, network, settings: () => now, logger, metrics: createMetrics() }
     return await (source.kind === 'scanned' ? auditOnce(scannedOptions(context, source)) : auditSigned(context, source))
   } finally {
-    world.close()
+    network.close()
   }
 }
 
 type Context = Parameters<typeof scannedOptions>[0]
 
 /** In the words of a scanned source: what the network's servers do not have is a gap. */
-async function auditSigned({ config, temporal, world, settings, logger }: Context, source: SignedSource): Promise<StreamAudit> {
+async function auditSigned({ config, temporal, network, settings, logger }: Context, source: SignedSource): Promise<StreamAudit> {
   const { client } = temporal
-  const door = createSubmitter({ bridges: world.bridges, client, settings, defaults: transferDefaults(config) })
-  const options = signedOptions({ config, temporal, world, door, logger }).find((one) => one.source === source)
+  const door = createSubmitter({ bridges: network.bridges, client, settings, defaults: transferDefaults(config) })
+  const options = signedOptions({ config, temporal, network, door, logger }).find((one) => one.source === source)
   const line = new StreamClient({ client, config: source.config, logger })
   try {
     if (!options || !(await line.state())) throw unknown(source.config.stream)

@@ -97,7 +97,7 @@ export const metricDefinitions = {
     ['route', 'code'],
   ),
   laneUnauthorized: define(
-    'portage_lane_barred',
+    'portage_lane_unauthorized',
     'gauge',
     '1 while the account of the lane may not deliver for this bridge on its chain, or for some of its routes: it lacks a role.',
     ['lane', 'bridge'],

@@ -20,26 +20,26 @@ import type { Temporal } from './temporal.ts'
 export async function startApi(options: {
   config: Config
   temporal: Temporal
-  world: Network
+  network: Network
   settings: () => Settings
   logger: Logger
   metrics: Metrics
   /** Does this process feed the streams, too? */
   feedsStreams: boolean
 }): Promise<Service> {
-  const { config, temporal, world, settings, logger, metrics, feedsStreams } = options
+  const { config, temporal, network, settings, logger, metrics, feedsStreams } = options
   const { host, port, requestsPerMinute } = config.api
   const api = await createApi(
     {
-      door: createSubmitter({ bridges: world.bridges, client: temporal.client, settings, defaults: transferDefaults(config) }),
-      bridges: world.bridges,
+      door: createSubmitter({ bridges: network.bridges, client: temporal.client, settings, defaults: transferDefaults(config) }),
+      bridges: network.bridges,
       client: temporal.client,
       guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],
       metrics,
       logger,
       feedsStreams,
-      finalizedHeight: (chain) => world.chains.get(chain)?.heads.current?.finalized,
-      health: [...world.chains.values()].map((chain) => ({
+      finalizedHeight: (chain) => network.chains.get(chain)?.heads.current?.finalized,
+      health: [...network.chains.values()].map((chain) => ({
         name: `chain ${chain.name}`,
         // One that is away holds up nothing but its own transfers.
         vital: false,
@@ -68,14 +68,14 @@ function wormholeIds({ chains }: Config): Record<ChainName, number> {
 const laneStates = ['active', 'syncing', 'paused', 'draining', 'forbidden', 'funds', 'replaced'] as const
 
 /** The metrics of a process, with what its chains and lanes count themselves. */
-export function processMetrics(world: Pick<Network, 'chains'>, agents: readonly LaneAgent[], settings: () => Settings): Metrics {
+export function processMetrics(network: Pick<Network, 'chains'>, agents: readonly LaneAgent[], settings: () => Settings): Metrics {
   const metrics = createMetrics()
   const nodesSeen: Record<ChainName, Map<string, NodeStatus['use']>> = {}
   metrics.onCollect((all) => {
     const { halts, version } = settings()
     all.halts.set({}, halts.length)
     all.settingsVersion.set({}, version)
-    for (const chain of world.chains.values()) {
+    for (const chain of network.chains.values()) {
       for (const [method, calls] of chain.calls) all.rpcCalls.set({ chain: chain.name, method }, calls)
       collectNodes(all, chain, (nodesSeen[chain.name] ??= new Map()))
       const event = chain.heads.current

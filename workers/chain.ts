@@ -34,7 +34,7 @@ export async function createChainWorker(
   options: {
     config: Config
     temporal: Temporal
-    world: Network
+    network: Network
     settings: () => Settings
     logger: Logger
     metrics: Metrics
@@ -42,10 +42,10 @@ export async function createChainWorker(
     haltRoute: HaltRoute
   },
 ): Promise<{ worker: Worker; services: Service[] }> {
-  const { config, temporal, world, settings, logger, metrics, tuning, haltRoute } = options
-  const { bridges, chains } = world
+  const { config, temporal, network, settings, logger, metrics, tuning, haltRoute } = options
+  const { bridges, chains } = network
   const lanes = laneStatusCaches(config, temporal.client, [name])
-  const gates = createGateWatcher(name, { config, client: temporal.client, world, lanes: lanes.get(name), logger, metrics })
+  const gates = createGateWatcher(name, { config, client: temporal.client, network, lanes: lanes.get(name), logger, metrics })
   const batched = [...bridges.values()].some((bridge) => bridge.endpoint(name).batches !== undefined)
   const keyless = createKeylessSteps({
     bridges,

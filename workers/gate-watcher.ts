@@ -32,8 +32,8 @@ export interface GateWatcherOptions {
   readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'gate' | 'leave'>>
   /** Of the target. */
   readonly lanes: readonly LaneId[]
-  readonly wakers: WaitingTransfers
-  readonly barred: { add(lane: LaneId): void; look(): Promise<void> }
+  readonly waitingTransfers: WaitingTransfers
+  readonly unauthorized: { add(lane: LaneId): void; look(): Promise<void> }
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'gateWaiting' | 'onCollect'>
 }
@@ -73,8 +73,8 @@ export class GateWatcher implements ClosedGates, Service {
     else this.#add({ id, transfer, code })
   }
 
-  barred(lane: LaneId): void {
-    this.#options.barred.add(lane)
+  unauthorized(lane: LaneId): void {
+    this.#options.unauthorized.add(lane)
   }
 
   async stop(): Promise<void> {
@@ -97,7 +97,7 @@ export class GateWatcher implements ClosedGates, Service {
   }
 
   async #look(): Promise<void> {
-    await this.#options.barred.look()
+    await this.#options.unauthorized.look()
     const through: Waiter[] = []
     try {
       for (const waiter of this.#inOrder()) {
@@ -138,7 +138,7 @@ export class GateWatcher implements ClosedGates, Service {
     // Before it is told: it may be back before the answer is.
     this.#remove(waiter)
     try {
-      if (await this.#options.wakers.wake(waiter.id)) return
+      if (await this.#options.waitingTransfers.wake(waiter.id)) return
       this.#options.endpoints.get(waiter.transfer.bridge)?.leave?.(waiter.transfer)
     } catch (error) {
       if (!this.#waiting.has(waiter.id)) this.#add(waiter)
@@ -158,11 +158,11 @@ export class GateWatcher implements ClosedGates, Service {
 
   /** What waited before this process began. Until it is done, they look by themselves. */
   async #recall(): Promise<void> {
-    const { endpoints, wakers, logger, chain } = this.#options
+    const { endpoints, waitingTransfers, logger, chain } = this.#options
     for (const [name, { gate }] of endpoints) {
       if (!gate) continue
       try {
-        for await (const transfer of wakers.waiting(name)) {
+        for await (const transfer of waitingTransfers.waiting(name)) {
           if (this.#stopped) return
           const id = transferId(transfer)
           if (!this.#waiting.has(id)) this.#add({ id, transfer })

@@ -14,13 +14,21 @@ import type { Client } from '@temporalio/client'
 /** The keeper of the gates of a target chain; undefined where no bridge has any. */
 export function createGateWatcher(
   name: ChainName,
-  options: { config: Config; client: Client; world: Network; lanes: LaneStatusCache | undefined; logger: Logger; metrics: Metrics },
+  options: { config: Config; client: Client; network: Network; lanes: LaneStatusCache | undefined; logger: Logger; metrics: Metrics },
 ): GateWatcher | undefined {
-  const { config, client, world, lanes, logger, metrics } = options
-  const chain = world.chains.get(name)
-  const endpoints = new Map([...world.bridges].map(([bridge, { endpoint }]) => [bridge, endpoint(name)] as const))
+  const { config, client, network, lanes, logger, metrics } = options
+  const chain = network.chains.get(name)
+  const endpoints = new Map([...network.bridges].map(([bridge, { endpoint }]) => [bridge, endpoint(name)] as const))
   if (!chain || !lanes || ![...endpoints.values()].some(({ gate }) => gate)) return undefined
   const pauses = createPauses(client, laneConfigs(chainOf(config, name)))
-  const barred = new UnauthorizedLanes({ endpoints, lanes, pauses, logger, metrics })
-  return new GateWatcher({ chain, endpoints, lanes: lanes.lanes, wakers: createWaitingTransfers(client, name), barred, logger, metrics })
+  const unauthorized = new UnauthorizedLanes({ endpoints, lanes, pauses, logger, metrics })
+  return new GateWatcher({
+    chain,
+    endpoints,
+    lanes: lanes.lanes,
+    waitingTransfers: createWaitingTransfers(client, name),
+    unauthorized,
+    logger,
+    metrics,
+  })
 }

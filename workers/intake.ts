@@ -15,14 +15,14 @@ import type { Temporal } from './temporal.ts'
 export function startIntake(options: {
   config: Config
   temporal: Temporal
-  world: Network
+  network: Network
   settings: () => Settings
   logger: Logger
   metrics: Metrics
 }): Service {
-  const { config, temporal, world, settings, logger, metrics } = options
-  const door = createSubmitter({ bridges: world.bridges, client: temporal.client, settings, defaults: transferDefaults(config) })
-  const { service: streams, listener } = startSignedStreams({ config, temporal, world, door, logger, metrics })
+  const { config, temporal, network, settings, logger, metrics } = options
+  const door = createSubmitter({ bridges: network.bridges, client: temporal.client, settings, defaults: transferDefaults(config) })
+  const { service: streams, listener } = startSignedStreams({ config, temporal, network, door, logger, metrics })
   const spies = spySources(config).map((source) => createSpyIntake({ ...source, door, logger, metrics, listener }))
   for (const spy of spies) spy.start()
   return {

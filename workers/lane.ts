@@ -37,27 +37,27 @@ export async function createLaneWorker(options: {
   chain: ChainConfig
   lane: ChainConfig['lanes'][number]
   temporal: Temporal
-  world: Network
+  network: Network
   settings: () => Settings
   fees: FeePolicyResolver
   logger: Logger
   tuning: WorkerTuning
   updatesPerRun?: number
 }): Promise<RunningLane> {
-  const { chainName, chain: settings, lane, temporal, world, tuning, updatesPerRun } = options
+  const { chainName, chain: settings, lane, temporal, network, tuning, updatesPerRun } = options
   const config = laneConfig(settings, lane)
   const logger = options.logger.child({ lane: config.lane })
-  const chain = world.chains.get(chainName)
+  const chain = network.chains.get(chainName)
   if (!chain || !lane.signer)
     throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'this lane has no signer', facts: { lane: config.lane } })
-  const endpoints = [...world.bridges.values()].map((bridge) => bridge.endpoint(chainName))
+  const endpoints = [...network.bridges.values()].map((bridge) => bridge.endpoint(chainName))
   const policy = signingPolicy(settings, lane, endpoints)
   const signer = await openSigner({ family: settings.family, spec: lane.signer, address: lane.address, policy, logger })
   const ledger = new LedgerClient({ client: temporal.client, config, logger, ...(updatesPerRun && { updatesPerRun }) })
   const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: settings.bumpAfterBlocks, fees: options.fees })
   agent.start()
   const largestBatch = Math.max(0, ...endpoints.map(({ batches }) => batches?.largest ?? 0))
-  const steps = { bridges: world.bridges, chain, settings: options.settings, fees: options.fees }
+  const steps = { bridges: network.bridges, chain, settings: options.settings, fees: options.fees }
   const batches = new BatchTracker({ client: temporal.client, agent, logger })
   const batching = new Map<LaneId, BatchRouting>(largestBatch > 0 ? [[config.lane, createBatchRouting({ ...steps, agent, batches })]] : [])
   const worker = await Worker.create({

@@ -25,7 +25,7 @@ export interface NetworkOptions {
   /**
    * Given each chain of which no node answers, while another chain is there: what it is asked fails until it is connected, as at any other time at which
    * its nodes are away. Absent: one that does not answer is an error.
-   * @param closing aborted when the world is closed
+   * @param closing aborted when the network is closed
    */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
 }

@@ -35,17 +35,17 @@ export interface Running {
  * run and ended. Throws RelayerError: config, another network, key.
  */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
-  const needs = await awaitStartupDependencies(role, config, options)
-  if (!needs) return { stopped: Promise.resolve(), stop: () => Promise.resolve() }
+  const dependencies = await awaitStartupDependencies(role, config, options)
+  if (!dependencies) return { stopped: Promise.resolve(), stop: () => Promise.resolve() }
   const agents: LaneAgent[] = []
   const services: Service[] = []
   try {
-    return await startRole(role, config, options, { ...needs, agents, services })
+    return await startRole(role, config, options, { ...dependencies, agents, services })
   } catch (error) {
     // Else what runs already keeps a process alive that has said why it cannot start.
     await Promise.allSettled(services.map((service) => service.stop()))
     for (const agent of agents) agent.stop()
-    await needs.close()
+    await dependencies.close()
     throw error
   }
 }
@@ -57,12 +57,12 @@ async function startRole(
   options: RunOptions,
   parts: StartupDependencies & { readonly agents: LaneAgent[]; readonly services: Service[] },
 ): Promise<Running> {
-  const { temporal, world, watch, porch, agents, services } = parts
+  const { temporal, network, watch, startupServer, agents, services } = parts
   const { logger } = options
   const serves = (one: Role) => role === 'all' || role === one
-  followNodes(watch, world, logger)
+  followNodes(watch, network, logger)
   const settings = watch.current
-  const context = { config, options, temporal, world, settings }
+  const context = { config, options, temporal, network, settings }
 
   const ledgers: Worker[] = []
   const workers: Worker[] = []
@@ -73,32 +73,38 @@ async function startRole(
     agents.push(...lanes.map((lane) => lane.agent))
     if (role === 'lane' && lanes.length === 0) throw new RelayerError('LANE_NONE', { detail: 'no lane in the config has a signer' })
   }
-  const metrics = processMetrics(world, agents, settings)
+  const metrics = processMetrics(network, agents, settings)
   if (serves('ledger')) services.push(startWorkflowRecovery({ client: temporal.client, logger, metrics }))
   const haltRoute = createRouteHalts({ client: temporal.client, config, logger, metrics })
   if (serves('chain')) {
-    for (const name of world.served) {
+    for (const name of network.served) {
       const tuning = tuningFrom(options.env)
-      const served = await createChainWorker(name, { config, temporal, world, settings, logger, metrics, tuning, haltRoute })
+      const served = await createChainWorker(name, { config, temporal, network, settings, logger, metrics, tuning, haltRoute })
       workers.push(served.worker)
       services.push(...served.services)
       services.push(scheduleAudits({ client: temporal.client, config, chain: name, logger }))
     }
   }
-  if (serves('intake')) services.push(startIntake({ config, temporal, world, settings, logger, metrics }))
-  if (serves('intake')) services.push(startStreams({ config, temporal, world, settings, logger, metrics }))
-  await porch?.close()
-  if (serves('api')) services.push(await startApi({ config, temporal, world, settings, logger, metrics, feedsStreams: serves('intake') }))
-  logger.info('running', { role, chains: world.served, lanes: agents.length, workers: ledgers.length + workers.length })
-  return supervise({ ledgers, workers, agents, services, watch, temporal, world, logger })
+  if (serves('intake')) services.push(startIntake({ config, temporal, network, settings, logger, metrics }))
+  if (serves('intake')) services.push(startStreams({ config, temporal, network, settings, logger, metrics }))
+  await startupServer?.close()
+  if (serves('api')) services.push(await startApi({ config, temporal, network, settings, logger, metrics, feedsStreams: serves('intake') }))
+  logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
+  return supervise({ ledgers, workers, agents, services, watch, temporal, network, logger })
 }
 
-async function laneWorkers(context: { config: Config; options: RunOptions; temporal: Temporal; world: Network; settings: () => Settings }) {
-  const { config, options, temporal, world, settings } = context
+async function laneWorkers(context: {
+  config: Config
+  options: RunOptions
+  temporal: Temporal
+  network: Network
+  settings: () => Settings
+}) {
+  const { config, options, temporal, network, settings } = context
   const { env, logger } = options
   const fees = createFeePolicyResolver(config, settings)
   const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
-  const wanted = world.served.flatMap((chainName) => {
+  const wanted = network.served.flatMap((chainName) => {
     const chain = config.chains[chainName]
     return (chain?.lanes ?? [])
       .filter((lane) => lane.signer && (!options.lanes || options.lanes.some((one) => one.toLowerCase() === lane.address)))
@@ -110,7 +116,7 @@ async function laneWorkers(context: { config: Config; options: RunOptions; tempo
       createLaneWorker({
         ...one,
         temporal,
-        world,
+        network,
         settings,
         fees,
         logger,
@@ -133,10 +139,10 @@ function supervise(parts: {
   services: Service[]
   watch: Service
   temporal: Temporal
-  world: Network
+  network: Network
   logger: Logger
 }): Running {
-  const { ledgers, workers, agents, services, watch, temporal, world, logger } = parts
+  const { ledgers, workers, agents, services, watch, temporal, network, logger } = parts
   let release = () => {}
   const told = new Promise<void>((resolve) => (release = resolve))
   const end = (some: readonly Worker[]) => some.forEach((worker) => worker.getState() === 'RUNNING' && worker.shutdown())
@@ -160,7 +166,7 @@ function supervise(parts: {
     await stopServices()
     await watch.stop()
     for (const agent of agents) agent.stop()
-    world.close()
+    network.close()
     await temporal.connection.close()
     for (const result of results) if (result.status === 'rejected') throw result.reason
   }

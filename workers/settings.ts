@@ -89,10 +89,10 @@ export async function watchSettings({ client, logger }: { client: Client; logger
 }
 
 /** Lays the changes of nodes over the chains of this process, now and whenever they change. */
-export function followNodes(watch: SettingsWatch, world: Pick<Network, 'chains'>, logger: Logger): void {
+export function followNodes(watch: SettingsWatch, network: Pick<Network, 'chains'>, logger: Logger): void {
   const laid = new Map<string, string>()
   watch.subscribe(({ nodes }) => {
-    for (const [name, chain] of world.chains) {
+    for (const [name, chain] of network.chains) {
       const changes = nodes.filter((change) => change.chain === name)
       const text = JSON.stringify(changes)
       if (text === (laid.get(name) ?? '[]')) continue

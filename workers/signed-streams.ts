@@ -17,7 +17,7 @@ import type { Temporal } from './temporal.ts'
 export interface SignedStreamsContext {
   readonly config: Pick<Config, 'bridges' | 'streams'>
   readonly temporal: Pick<Temporal, 'client'>
-  readonly world: Network
+  readonly network: Network
   readonly door: Submitter
   readonly logger: Logger
   readonly metrics: Metrics
@@ -48,15 +48,15 @@ export function startSignedStreams(context: SignedStreamsContext): { readonly se
 }
 
 /** What the agents work with; the servers of the network are asked by one lookup per bridge, so that its manners hold for the process. */
-export function signedOptions({ config, temporal, world, door, logger }: Omit<SignedStreamsContext, 'metrics'>): SignedAgentOptions[] {
+export function signedOptions({ config, temporal, network, door, logger }: Omit<SignedStreamsContext, 'metrics'>): SignedAgentOptions[] {
   const { rangeBlocks, auditMinutes, checkpoints } = config.streams
   const store = checkpoints && createCheckpointStore(checkpoints)
   const apis = signedApis(config)
-  return [...world.bridges.values()].flatMap((bridge) => {
+  return [...network.bridges.values()].flatMap((bridge) => {
     const sources = bridge.sources.filter((source): source is SignedSource => source.kind === 'signed')
     const lookup = createVaaLookup(apis.get(bridge.name) ?? { guardianApis: [], wormholescanApis: [] })
     return sources.flatMap((source) => {
-      const chain = world.chains.get(source.sourceChain)
+      const chain = network.chains.get(source.sourceChain)
       if (!chain) return []
       return [
         {

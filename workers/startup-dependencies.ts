@@ -12,14 +12,14 @@ import { connectNetwork, type Network } from './network.ts'
 export interface StartupDependencies {
   readonly temporal: Temporal
   /** Empty for the ledgers: they read no chain. */
-  readonly world: Network
+  readonly network: Network
   readonly watch: SettingsWatch
   /** Where the API is to listen: answers in its place while the process waits. */
-  readonly porch: StartupServer | undefined
+  readonly startupServer: StartupServer | undefined
   close(): Promise<void>
 }
 
-const noWorld: Network = { chains: new Map(), served: [], bridges: new Map(), close: () => {} }
+const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), close: () => {} }
 
 /**
  * Temporal and the networks of a role, as soon as they are there; one of several networks is enough to begin. Undefined: it was stopped in the wait. Throws what waiting does not mend (INPUT_INVALID,
@@ -27,8 +27,8 @@ const noWorld: Network = { chains: new Map(), served: [], bridges: new Map(), cl
  */
 export async function awaitStartupDependencies(role: Role, config: Config, options: RunOptions): Promise<StartupDependencies | undefined> {
   const { logger, stopping = new AbortController().signal, chains } = options
-  const porch = role === 'all' || role === 'api' ? createStartupServer(config.api) : undefined
-  const patience = createPatience({ logger, stopping, onWaiting: porch?.say })
+  const startupServer = role === 'all' || role === 'api' ? createStartupServer(config.api) : undefined
+  const patience = createPatience({ logger, stopping, onWaiting: startupServer?.say })
   const keepTrying = (chain: Chain, closing: AbortSignal) => {
     const background = createPatience({ logger, stopping: AbortSignal.any([stopping, closing]) })
     background
@@ -40,23 +40,23 @@ export async function awaitStartupDependencies(role: Role, config: Config, optio
       })
   }
   let temporal: Temporal | undefined
-  let world: Network | undefined
+  let network: Network | undefined
   let watch: SettingsWatch | undefined
   const close = async () => {
-    await porch?.close()
+    await startupServer?.close()
     await watch?.stop()
-    world?.close()
+    network?.close()
     // Of Workers that were made and never ran, it says that they hold it: then it ends with the process.
     await temporal?.connection.close().catch(() => {})
   }
   try {
     temporal = await patience.until('Temporal', () => connectTemporal(config.temporal, logger, stopping))
-    world =
+    network =
       role === 'ledger'
-        ? noWorld
+        ? noNetwork
         : await patience.until('nodes', () => connectNetwork(config, { only: chains, stopping, onAway: keepTrying }))
     watch = await watchSettings({ client: temporal.client, logger })
-    return { temporal, world, watch, porch, close }
+    return { temporal, network, watch, startupServer, close }
   } catch (error) {
     await close()
     if (error instanceof Stopped) return undefined

@@ -17,7 +17,7 @@ import type { Temporal } from './temporal.ts'
 interface StreamsContext {
   config: Config
   temporal: Pick<Temporal, 'client'>
-  world: Network
+  network: Network
   settings: () => Settings
   logger: Logger
   metrics: Metrics
@@ -25,10 +25,10 @@ interface StreamsContext {
 
 /** Feeds the streams of all sources that this process serves. */
 export function startStreams(context: StreamsContext): Service {
-  const { world, metrics, config } = context
+  const { network, metrics, config } = context
   const { checkpoints } = config.streams
   const store = checkpoints && createCheckpointStore(checkpoints)
-  const agents = [...world.bridges.values()]
+  const agents = [...network.bridges.values()]
     .flatMap(({ sources }) => sources)
     .filter((source): source is ScannedSource => source.kind === 'scanned')
     .map((source) => createScannedAgent({ ...scannedOptions(context, source), checkpoints: store }))
@@ -42,14 +42,14 @@ export function startStreams(context: StreamsContext): Service {
   }
 }
 
-/** What an agent of this source works with. Throws Error for a source of another world. */
+/** What an agent of this source works with. Throws Error for a source of another network. */
 export function scannedOptions(context: StreamsContext, source: ScannedSource): Omit<ScannedAgentOptions, 'checkpoints'> {
-  const { config, temporal, world, settings, logger, metrics } = context
-  const { bridges, chains } = world
+  const { config, temporal, network, settings, logger, metrics } = context
+  const { bridges, chains } = network
   const { client } = temporal
   const { bridge, sourceChain, targetChain } = source
   const [from, to, endpoint] = [chains.get(sourceChain), chains.get(targetChain), bridges.get(bridge)?.endpoint(targetChain)]
-  if (!from || !to || !endpoint) throw new Error(`${source.config.stream} is not of this world`)
+  if (!from || !to || !endpoint) throw new Error(`${source.config.stream} is not of this network`)
   return {
     source,
     sourceChain: from,

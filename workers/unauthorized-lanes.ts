@@ -16,7 +16,7 @@ const standingsMs = 60_000
 
 export interface UnauthorizedLanesOptions {
   /** Of one target chain, by bridge. */
-  readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'barred'>>
+  readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'unauthorized'>>
   readonly lanes: Pick<LaneStatusCache, 'standing' | 'standings'>
   readonly pauses: LanePauses
   readonly logger: Logger
@@ -64,16 +64,16 @@ export class UnauthorizedLanes {
   async #lookAt(lane: LaneId): Promise<void> {
     const { endpoints, lanes, metrics, logger } = this.#options
     const answers = await Promise.all(
-      [...endpoints].map(async ([bridge, { barred }]) => ({ bridge, barred: await barred?.(laneAddress(lane)) })),
+      [...endpoints].map(async ([bridge, { unauthorized }]) => ({ bridge, unauthorized: await unauthorized?.(laneAddress(lane)) })),
     )
-    for (const { bridge, barred } of answers) metrics.laneUnauthorized.set({ lane, bridge }, barred ? 1 : 0)
-    const reasons = answers.flatMap(({ barred }) => (barred?.everywhere ? [barred.reason] : []))
+    for (const { bridge, unauthorized } of answers) metrics.laneUnauthorized.set({ lane, bridge }, unauthorized ? 1 : 0)
+    const reasons = answers.flatMap(({ unauthorized }) => (unauthorized?.everywhere ? [unauthorized.reason] : []))
     const useless = reasons.length === answers.length
     const { why, detail, open } = await lanes.standing(lane)
     const paused = why === 'paused' && isUnauthorizedPause(detail)
     if (useless && open) await this.#order(lane, (pauses) => pauses.pause(lane, unauthorizedPause(reasons.join('; '))))
     if (!useless && paused) await this.#order(lane, (pauses) => pauses.resume(lane))
-    if (paused || answers.some(({ barred }) => barred)) return
+    if (paused || answers.some(({ unauthorized }) => unauthorized)) return
     this.#watched.delete(lane)
     logger.info('the lane has the role that it lacked', { lane })
   }

@@ -27,13 +27,13 @@ export async function chooseLane(deps: StepDeps, { transfer, avoid = [] }: Admit
   const open = await directory.open()
   const gateFor = (lane: LaneId) => gateOf(deps, transfer, lane)
   let fresh = open.filter((lane) => !avoid.includes(lane))
-  let barred: Extract<Gate, { kind: 'lane' }> | undefined
+  let unauthorized: Extract<Gate, { kind: 'lane' }> | undefined
   for (let lane = rankLanes(transferId(transfer), fresh); lane !== undefined; lane = rankLanes(transferId(transfer), fresh)) {
     const gate = await gateFor(lane)
     if (gate.kind === 'open') return { kind: 'lane', lane }
     if (gate.kind !== 'lane') return { kind: 'closed', gate }
-    deps.gates?.barred(lane)
-    barred = gate
+    deps.gates?.unauthorized(lane)
+    unauthorized = gate
     fresh = fresh.filter((other) => other !== lane)
   }
   // What the lane that was left said may be the gate's doing: that is what the transfer waits for.
@@ -41,16 +41,20 @@ export async function chooseLane(deps: StepDeps, { transfer, avoid = [] }: Admit
   const gate = left === undefined ? undefined : await gateFor(left)
   if (gate && gate.kind !== 'open' && gate.kind !== 'lane') return { kind: 'closed', gate }
   if (left !== undefined) return { kind: 'none' }
-  return barredGate(deps, transfer, barred)
+  return unauthorizedGate(deps, transfer, unauthorized)
 }
 
 /** Is a role all that is missing, of every lane? Then its grant is waited for; else any lane may open at any time. */
-async function barredGate(deps: StepDeps, transfer: Transfer, barred: Extract<Gate, { kind: 'lane' }> | undefined): Promise<Choice> {
+async function unauthorizedGate(
+  deps: StepDeps,
+  transfer: Transfer,
+  unauthorized: Extract<Gate, { kind: 'lane' }> | undefined,
+): Promise<Choice> {
   const standings = await lanesOf(deps, transfer).standings()
   const paused = standings.filter(({ why, detail }) => why === 'paused' && isUnauthorizedPause(detail))
-  for (const { lane } of paused) deps.gates?.barred(lane)
+  for (const { lane } of paused) deps.gates?.unauthorized(lane)
   const [first] = paused
-  const closed = barred ?? (first && ({ kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: first.detail ?? '' } as const))
+  const closed = unauthorized ?? (first && ({ kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: first.detail ?? '' } as const))
   const otherwise = standings.some((one) => !one.open && !paused.includes(one))
   return closed && !otherwise && endpointOf(deps, transfer).gate ? { kind: 'closed', gate: closed } : { kind: 'none' }
 }

@@ -10,5 +10,5 @@ export interface ClosedGates {
   /** This transfer waits. */
   wait(transfer: Transfer, gate: ClosedGate): void
   /** This lane's account was found to lack a role. */
-  barred(lane: LaneId): void
+  unauthorized(lane: LaneId): void
 }

@@ -28,7 +28,7 @@ export interface EvmEndpointOptions {
 /** Where most nodes are asked, for what one node says of its own state. */
 const quorumOf = { latest: 'agreed-latest', finalized: 'agreed' } as const
 
-type Kept = 'gate' | 'leave' | 'barred'
+type Kept = 'gate' | 'leave' | 'unauthorized'
 
 /** The port, and what this bridge knows beyond it. */
 export interface NativeEndpoint extends Omit<Endpoint, Kept>, Required<Pick<Endpoint, Kept>> {
@@ -159,7 +159,7 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
       const { message, inbound } = opened(transfer)
       inbound.leave(message.id)
     },
-    async barred(relayer) {
+    async unauthorized(relayer) {
       const may = await Promise.all(
         [...inbounds].map(async ([contract, { mayComplete }]) => [contract, await mayComplete(relayer)] as const),
       )

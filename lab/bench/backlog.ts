@@ -53,9 +53,9 @@ async function send(devnet: Devnet, count: number): Promise<SentTransfer[]> {
 /** Through the door, as the spy would, while nothing works on the queue. */
 async function start(devnet: Devnet, client: Client, sent: readonly SentTransfer[]): Promise<void> {
   const config = configSchema.parse(devnet.relayerConfig())
-  const world = await connectNetwork(config)
+  const network = await connectNetwork(config)
   try {
-    const door = createSubmitter({ bridges: world.bridges, client })
+    const door = createSubmitter({ bridges: network.bridges, client })
     const apis = config.bridges['wormhole-token-bridge']?.guardianApis ?? []
     await inParallel(sent.length, 20, async (index) => {
       const one = sent[index]
@@ -65,7 +65,7 @@ async function start(devnet: Devnet, client: Client, sent: readonly SentTransfer
       await door.submit('wormhole-token-bridge', vaa)
     })
   } finally {
-    world.close()
+    network.close()
   }
 }
 

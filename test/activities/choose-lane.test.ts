@@ -17,7 +17,7 @@ const transfer: Transfer = {
   message: '',
 }
 const open = { kind: 'open' } as const
-const barred = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'grant it' } as const
+const unauthorized = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'grant it' } as const
 const paused = { kind: 'route', code: 'BRIDGE_PAUSED', reason: 'paused' } as const
 const pausedLane = (lane: string, detail: string): LaneStatus => ({ lane, open: false, why: 'paused', detail })
 
@@ -33,7 +33,7 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
     lanes: new Map([
       ['bsc', { lanes, standings: async () => standings, open: async () => standings.filter((one) => one.open).map(({ lane }) => lane) }],
     ]),
-    gates: { wait: () => {}, barred: (lane: string) => void told.push(lane) },
+    gates: { wait: () => {}, unauthorized: (lane: string) => void told.push(lane) },
   } as unknown as StepDeps
   return { choose: (avoid: string[] = []) => chooseLane(deps, { transfer, avoid }), asked, told }
 }
@@ -45,7 +45,7 @@ describe('The lane of a transfer', () => {
     expect([first.kind, all.asked]).toEqual(['lane', [expect.any(String)]])
     if (first.kind !== 'lane') return
     expect(await setting({}, [], false).choose()).toEqual(first)
-    const without = setting({ [first.lane]: barred })
+    const without = setting({ [first.lane]: unauthorized })
     const second = await without.choose()
     expect(second).toMatchObject({ kind: 'lane', lane: expect.not.stringMatching(first.lane) })
     expect(without.told).toEqual([first.lane])
@@ -63,13 +63,13 @@ describe('The lane of a transfer', () => {
   })
 
   it('is none where all lack the role: that is what is waited for, also where they are paused for it', async () => {
-    const everywhere = Object.fromEntries(lanes.map((lane) => [lane, barred]))
+    const everywhere = Object.fromEntries(lanes.map((lane) => [lane, unauthorized]))
     const { choose, told } = setting(everywhere)
-    expect(await choose()).toEqual({ kind: 'closed', gate: barred })
+    expect(await choose()).toEqual({ kind: 'closed', gate: unauthorized })
     expect(told.toSorted()).toEqual(lanes)
     const all = lanes.map((lane) => pausedLane(lane, unauthorizedPause('grant it')))
     expect(await setting({}, all).choose()).toMatchObject({ kind: 'closed', gate: { kind: 'lane', code: 'BRIDGE_ROLE_MISSING' } })
-    expect(await setting(everywhere, all.slice(1)).choose()).toEqual({ kind: 'closed', gate: barred })
+    expect(await setting(everywhere, all.slice(1)).choose()).toEqual({ kind: 'closed', gate: unauthorized })
     // A bridge without gates asks for no role.
     expect(await setting({}, all, false).choose()).toEqual({ kind: 'none' })
   })
@@ -77,6 +77,6 @@ describe('The lane of a transfer', () => {
   it('is none where another lane may open at any time', async () => {
     const [first, ...rest] = lanes as [string, ...string[]]
     const byHand = pausedLane(first, 'key ceremony')
-    expect(await setting(Object.fromEntries(rest.map((lane) => [lane, barred])), [byHand]).choose()).toEqual({ kind: 'none' })
+    expect(await setting(Object.fromEntries(rest.map((lane) => [lane, unauthorized])), [byHand]).choose()).toEqual({ kind: 'none' })
   })
 })

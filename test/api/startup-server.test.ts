@@ -12,18 +12,18 @@ afterEach(async () => {
 
 async function opened() {
   const port = await freePort()
-  const porch = createStartupServer({ host: '127.0.0.1', port })
-  closing.push(() => porch.close())
+  const startupServer = createStartupServer({ host: '127.0.0.1', port })
+  closing.push(() => startupServer.close())
   const ask = async (path: string, method = 'GET') => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method })
     return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.json() }
   }
-  return { port, porch, ask }
+  return { port, startupServer, ask }
 }
 
 test('alive, not ready with the reason, and everything else refused with its code', async () => {
-  const { porch, ask } = await opened()
-  await porch.say('Temporal', new RelayerError('TEMPORAL_NAMESPACE', { facts: { namespace: 'prod' } }))
+  const { startupServer, ask } = await opened()
+  await startupServer.say('Temporal', new RelayerError('TEMPORAL_NAMESPACE', { facts: { namespace: 'prod' } }))
   expect(await ask('/health')).toMatchObject({ status: 200, body: { status: 'ok' } })
   expect(await ask('/ready')).toMatchObject({
     status: 503,
@@ -36,28 +36,28 @@ test('alive, not ready with the reason, and everything else refused with its cod
       body: { error: { code: 'TEMPORAL_NAMESPACE', remedy: expect.stringContaining('namespace create') } },
     })
   }
-  await porch.say('nodes', new RelayerError('NODE_UNAVAILABLE', { detail: 'http://user:secret@node.example/key did not answer' }))
+  await startupServer.say('nodes', new RelayerError('NODE_UNAVAILABLE', { detail: 'http://user:secret@node.example/key did not answer' }))
   const { body } = await ask('/ready')
   expect(body).toMatchObject({ checks: [{ name: 'nodes' }] })
   expect(JSON.stringify(body)).not.toMatch(/secret|\/key/)
 })
 
 test('nothing listens before something is waited for, and the port is free after it', async () => {
-  const { port, porch, ask } = await opened()
+  const { port, startupServer, ask } = await opened()
   await expect(ask('/health')).rejects.toThrow('fetch failed')
-  await porch.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))
+  await startupServer.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))
   // A client that keeps its connection does not keep the port.
   expect((await ask('/health')).status).toBe(200)
-  await porch.close()
+  await startupServer.close()
   const next = createServer().listen(port, '127.0.0.1')
   closing.push(() => new Promise((resolve) => next.close(resolve)))
   await once(next, 'listening')
 })
 
 test('a port that is taken is an error of the start', async () => {
-  const { port, porch } = await opened()
+  const { port, startupServer } = await opened()
   const taken = createServer().listen(port, '127.0.0.1')
   closing.push(() => new Promise((resolve) => taken.close(resolve)))
   await once(taken, 'listening')
-  await expect(porch.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))).rejects.toThrow('EADDRINUSE')
+  await expect(startupServer.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))).rejects.toThrow('EADDRINUSE')
 })

@@ -204,8 +204,8 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await ask(second!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET' })
     world.endpoint.leave(third!)
     const stranger = await devnetSigner(accountIndex.outsider)
-    expect(await world.endpoint.barred(world.relayer.address)).toBeUndefined()
-    expect(await world.endpoint.barred(stranger.address)).toMatchObject({
+    expect(await world.endpoint.unauthorized(world.relayer.address)).toBeUndefined()
+    expect(await world.endpoint.unauthorized(stranger.address)).toMatchObject({
       everywhere: true,
       reason: expect.stringContaining('RELAYER_ROLE'),
     })

@@ -228,9 +228,9 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
     const paused = await until(async () => (await lane(0)).paused, { timeoutMs: 60_000, everyMs: 200, what: 'the lane to be paused' })
     expect(isUnauthorizedPause(paused.reason)).toBe(true)
     expect(paused.reason).toContain(`grant RELAYER_ROLE of ${end().bridge} to ${first}`)
-    const isBarred = async () =>
-      new RegExp(`^portage_lane_barred\\{lane="[^"]*${first}",bridge="native-bridge"\\} 1$`, 'm').test(await metrics())
-    await until(isBarred, { timeoutMs: 60_000, everyMs: 100, what: 'the metric to tell of the lane' })
+    const isUnauthorized = async () =>
+      new RegExp(`^portage_lane_unauthorized\\{lane="[^"]*${first}",bridge="native-bridge"\\} 1$`, 'm').test(await metrics())
+    await until(isUnauthorized, { timeoutMs: 60_000, everyMs: 100, what: 'the metric to tell of the lane' })
 
     // The other one, too: everybody waits for the role.
     await admin('revokeRole', [relayerRole, second])

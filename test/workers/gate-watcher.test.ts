@@ -55,7 +55,7 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
     },
     endpoints: new Map([['native-bridge', endpoint]]),
     lanes,
-    wakers: {
+    waitingTransfers: {
       async wake(one) {
         if (state.down) throw new Error('down')
         state.woken.push(one)
@@ -65,7 +65,7 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
         yield* earlier.map(transfer)
       },
     },
-    barred: { add: () => {}, look: async () => void state.bars++ },
+    unauthorized: { add: () => {}, look: async () => void state.bars++ },
     logger: silentLogger(),
     metrics,
   })
@@ -128,11 +128,11 @@ describe('Who waits at a gate', () => {
     await keeper.stop()
   })
 
-  it('is woken, too, when it can only be parked; not when a lane alone is barred, unless another is not', async () => {
-    const barred = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'no role' } as const
+  it('is woken, too, when it can only be parked; not when a lane alone is unauthorized, unless another is not', async () => {
+    const unauthorized = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'no role' } as const
     const { keeper, state, block, waiting } = setting({ lanes: ['evm-1:0xa', 'evm-1:0xb'] })
-    keeper.wait(transfer(1), barred)
-    state.gate = () => barred
+    keeper.wait(transfer(1), unauthorized)
+    state.gate = () => unauthorized
     await block()
     expect([state.asked, state.woken, waiting('BRIDGE_ROLE_MISSING')]).toEqual([
       [
@@ -142,10 +142,10 @@ describe('Who waits at a gate', () => {
       [],
       1,
     ])
-    state.gate = (_, account) => (account === '0xb' ? closed : barred)
+    state.gate = (_, account) => (account === '0xb' ? closed : unauthorized)
     await block()
     expect([waiting('BRIDGE_ROLE_MISSING'), waiting()]).toEqual([0, 1])
-    state.gate = (_, account) => (account === '0xb' ? { kind: 'transfer', code: 'BRIDGE_CAP', reason: 'cap' } : barred)
+    state.gate = (_, account) => (account === '0xb' ? { kind: 'transfer', code: 'BRIDGE_CAP', reason: 'cap' } : unauthorized)
     await block()
     expect(state.woken).toEqual([id(1)])
     await keeper.stop()

@@ -5,14 +5,14 @@ import { connectNetwork, type Network } from '../../workers/network.ts'
 import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOf } from '../helpers/refusals.ts'
 
-describe('the world of a process that serves one end of a native bridge', () => {
+describe('the network of a process that serves one end of a native bridge', () => {
   let anvils: NativeBridgeWorld
-  const worlds: Network[] = []
+  const networks: Network[] = []
   beforeAll(async () => {
     anvils = await startNativeBridge('fixed')
   })
   afterAll(async () => {
-    for (const world of worlds) world.close()
+    for (const network of networks) network.close()
     await anvils?.stop()
   })
 
@@ -31,9 +31,9 @@ describe('the world of a process that serves one end of a native bridge', () => 
       chains: { source: chain(source), target: chain(target) },
       bridges: { 'native-bridge': { routes } },
     })
-    const world = await connectNetwork(config, { only })
-    worlds.push(world)
-    return world
+    const network = await connectNetwork(config, { only })
+    networks.push(network)
+    return network
   }
 
   test('reads the source of what it delivers, and delivers nothing there', async () => {

@@ -15,8 +15,8 @@ test('of two nodes that read one that is down leaves no majority; disabled, it c
   const chain = testChain([anvil.url, `http://127.0.0.1:${await freePort()}`])
   try {
     await chain.connect()
-    const world = { chains: new Map([['test', chain]]) }
-    const metrics = processMetrics(world, [], () => noSettings)
+    const network = { chains: new Map([['test', chain]]) }
+    const metrics = processMetrics(network, [], () => noSettings)
     const quorum = () => {
       metrics.render()
       return metrics.chainQuorum.value({ chain: 'test' })

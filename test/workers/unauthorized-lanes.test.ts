@@ -11,9 +11,9 @@ type Bar = { everywhere: boolean; reason: string } | undefined
 function setting({ others = false } = {}) {
   const state = { bar: undefined as Bar, now: 0, standing: { lane, open: true } as LaneStatus, orders: [] as string[], looks: 0 }
   const metrics = createMetrics()
-  const barred = new UnauthorizedLanes({
+  const unauthorized = new UnauthorizedLanes({
     endpoints: new Map([
-      ['native-bridge', { barred: async () => (state.looks++, state.bar) }],
+      ['native-bridge', { unauthorized: async () => (state.looks++, state.bar) }],
       ...(others ? ([['wormhole-token-bridge', {}]] as const) : []),
     ]),
     lanes: { standing: async () => state.standing, standings: async () => [state.standing] },
@@ -33,16 +33,16 @@ function setting({ others = false } = {}) {
   })
   const look = async (passMs = 11_000) => {
     state.now += passMs
-    await barred.look()
+    await unauthorized.look()
   }
-  return { state, barred, look, shown: () => metrics.laneUnauthorized.value({ lane, bridge: 'native-bridge' }) }
+  return { state, unauthorized, look, shown: () => metrics.laneUnauthorized.value({ lane, bridge: 'native-bridge' }) }
 }
 
 describe('A lane without the role', () => {
   it('that can do nothing else is paused with what to do, and resumed when it has it', async () => {
-    const { state, barred, look, shown } = setting()
+    const { state, unauthorized, look, shown } = setting()
     state.bar = { everywhere: true, reason: 'grant it' }
-    barred.add(lane)
+    unauthorized.add(lane)
     await look()
     expect([state.orders, shown()]).toEqual([[`pause ${unauthorizedPause('grant it')}`], 1])
     await look()
@@ -59,9 +59,9 @@ describe('A lane without the role', () => {
 
   it('goes on with other routes and bridges', async () => {
     for (const others of [false, true]) {
-      const { state, barred, look, shown } = setting({ others })
+      const { state, unauthorized, look, shown } = setting({ others })
       state.bar = { everywhere: others, reason: 'grant it' }
-      barred.add(lane)
+      unauthorized.add(lane)
       await look()
       expect([state.orders, shown()]).toEqual([[], 1])
       state.bar = undefined
@@ -71,10 +71,10 @@ describe('A lane without the role', () => {
   })
 
   it('that an operator has paused stays paused', async () => {
-    const { state, barred, look } = setting()
+    const { state, unauthorized, look } = setting()
     state.bar = { everywhere: true, reason: 'grant it' }
     state.standing = { lane, open: false, why: 'paused', detail: 'key ceremony' }
-    barred.add(lane)
+    unauthorized.add(lane)
     await look()
     state.bar = undefined
     await look()
