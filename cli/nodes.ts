@@ -2,8 +2,7 @@ import type { NodeStatus } from '../chains/port.ts'
 import { createChain } from '../chains/registry.ts'
 import type { Config } from '../config/schema.ts'
 import type { Settings } from '../domain/settings/settings.ts'
-import { chainOf } from '../workers/deps.ts'
-import { nodeVariables } from '../workers/network.ts'
+import { chainOf, nodeVariables } from '../config/chains.ts'
 
 /** A node as this machine sees it. */
 export interface NodeRow extends NodeStatus {

@@ -11,7 +11,7 @@ import type { Cli, ExitCode, GlobalOptions } from './context.ts'
 import { exitCodes, readConfig } from './context.ts'
 import { facts, print } from './output.ts'
 import { withClient } from './temporal.ts'
-import { chainOf } from '../workers/deps.ts'
+import { chainOf } from '../config/chains.ts'
 
 /** A list of streams waits no longer for an answer of a node: the lag is then unknown, ms. */
 const headTimeoutMs = 3_000

@@ -1,6 +1,5 @@
+import { chainOf, idOf } from '../config/chains.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
-import { RelayerError } from '../domain/errors.ts'
-import { laneId } from '../domain/lane/lane-id.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { LaneConfig } from '../domain/lane/lane.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
@@ -31,10 +30,6 @@ export function laneStatusCaches(config: Config, client: Client, chains: Iterabl
   )
 }
 
-export function idOf(chain: ChainConfig, address: string): LaneId {
-  return laneId(chain.family, chain.networkId, address)
-}
-
 /** What a lane's ledger is started with. */
 export function laneConfig(chain: ChainConfig, lane: ChainConfig['lanes'][number]): LaneConfig {
   const fillAfterBlocks = Math.max(3, Math.ceil(fillAfterMs / chain.blockTimeMs))
@@ -45,13 +40,4 @@ export function laneConfig(chain: ChainConfig, lane: ChainConfig['lanes'][number
 /** The lanes of a chain, by id. */
 export function laneConfigs(chain: ChainConfig): Map<LaneId, LaneConfig> {
   return new Map(chain.lanes.map((lane) => [idOf(chain, lane.address), laneConfig(chain, lane)]))
-}
-
-/** Throws INPUT_INVALID for a name that the config does not have. */
-export function chainOf(config: Config, name: ChainName): ChainConfig {
-  const chain = config.chains[name]
-  if (!chain) {
-    throw new RelayerError('INPUT_INVALID', { detail: `no chain is called ${name}; there are: ${Object.keys(config.chains).join(', ')}` })
-  }
-  return chain
 }

@@ -2,10 +2,10 @@ import type { Bridges } from '../bridges/port.ts'
 import { createBridges, sourcesOf } from '../bridges/registry.ts'
 import type { Chain } from '../chains/port.ts'
 import { createChain } from '../chains/registry.ts'
+import { chainOf, nodeVariables } from '../config/chains.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import { toRelayerError } from '../domain/errors.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import { chainOf } from './deps.ts'
 
 /** The networks of a process and the bridges between them. */
 export interface Network {
@@ -73,14 +73,4 @@ function buildChain(name: ChainName, chain: ChainConfig): Chain {
   const { family, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory } = chain
   const environment = nodeVariables(process.env)
   return createChain(family, { name, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory, environment })
-}
-
-/**
- * The variables that the URL of a node may name which an operator adds while the workers run. Not all of them: a password would leave with
- * the request to whatever host the URL names.
- */
-export function nodeVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => /RPC|NODE|URL/i.test(name) && !/pass|secret|private|keystore/i.test(name)),
-  )
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { readSettings } from '../../api/settings.ts'
 import type { FeePolicy, FeeRule, FeeScope } from '../../domain/fees/policy.ts'
-import { configRules } from '../../workers/fees.ts'
+import { configRules } from '../../config/chains.ts'
 import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { feeScopeText, limitText, parseFeeScope, parseGas, parseGasFactor, parseWei } from '../fee-scope.ts'

@@ -4,7 +4,7 @@ import { createLogger } from '../../observability/logger.ts'
 import type { Cli, GlobalOptions } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { facts, print } from '../output.ts'
-import { auditNow } from '../stream-audit.ts'
+import { auditNow } from '../../workers/stream-audit.ts'
 import { streamArgument } from '../streams.ts'
 import { withClient } from '../temporal.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { crossCheck } from '../../config/cross-checks.ts'
-import { nodeVariables } from '../../workers/network.ts'
+import { nodeVariables } from '../../config/chains.ts'
 
 describe('the nodes of a chain, checked together', () => {
   const check = (nodes: unknown, rest: object = {}) =>

@@ -10,10 +10,10 @@ import { createSignedAuditor } from '../streams/signed/audit.ts'
 import { StreamClient } from '../streams/stream-client.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
-import { transferDefaults } from '../workers/deps.ts'
-import { signedOptions } from '../workers/signed-streams.ts'
-import { scannedOptions } from '../workers/streams.ts'
-import { connectNetwork, type Network } from '../workers/network.ts'
+import { transferDefaults } from './deps.ts'
+import { signedOptions } from './signed-streams.ts'
+import { scannedOptions } from './streams.ts'
+import { connectNetwork, type Network } from './network.ts'
 
 /**
  * One audit of a stream by this very process, with the chains of its config: what the intake does every `streams.auditMinutes`. What it finds is

@@ -1,0 +1,48 @@
+import { RelayerError } from '../domain/errors.ts'
+import type { FeeRule } from '../domain/fees/policy.ts'
+import { laneId } from '../domain/lane/lane-id.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
+import type { ChainConfig, Config } from './schema.ts'
+
+/** Throws INPUT_INVALID for a name that the config does not have. */
+export function chainOf(config: Config, name: ChainName): ChainConfig {
+  const chain = config.chains[name]
+  if (!chain) {
+    throw new RelayerError('INPUT_INVALID', { detail: `no chain is called ${name}; there are: ${Object.keys(config.chains).join(', ')}` })
+  }
+  return chain
+}
+
+/** The id of a chain's lane. */
+export function idOf(chain: ChainConfig, address: string): LaneId {
+  return laneId(chain.family, chain.networkId, address)
+}
+
+/** The fee limits of a config, as rules: of everything, of chains, of contracts and functions, of lanes. */
+export function configRules(config: Config): FeeRule[] {
+  const rules: FeeRule[] = config.fees ? [{ scope: { kind: 'global' }, policy: config.fees }] : []
+  for (const [chain, settings] of Object.entries(config.chains)) {
+    if (settings.fees) rules.push({ scope: { kind: 'chain', chain }, policy: settings.fees })
+    for (const [contract, calls] of Object.entries(settings.callFees)) {
+      for (const [selector, policy] of Object.entries(calls)) {
+        const scope = { kind: 'call' as const, chain, contract }
+        rules.push({ scope: selector === '*' ? scope : { ...scope, selector }, policy })
+      }
+    }
+    for (const lane of settings.lanes) {
+      if (lane.fees) rules.push({ scope: { kind: 'lane', lane: idOf(settings, lane.address) }, policy: lane.fees })
+    }
+  }
+  return rules
+}
+
+/**
+ * The variables that the URL of a node may name which an operator adds while the workers run. Not all of them: a password would be sent
+ * with the request to whatever host the URL names.
+ */
+export function nodeVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => /RPC|NODE|URL/i.test(name) && !/pass|secret|private|keystore/i.test(name)),
+  )
+}
