@@ -33,7 +33,7 @@ export interface HealthProbe {
 }
 
 export interface ApiDeps {
-  readonly door: Submitter
+  readonly submitter: Submitter
   readonly bridges: Bridges
   readonly client: Client
   /** Guardian REST APIs that signed messages are fetched from, in order of preference. */

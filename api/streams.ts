@@ -3,7 +3,7 @@ import { RelayerError } from '../domain/errors.ts'
 import type { StreamRequest, StreamState, StreamView } from '../domain/stream/stream.ts'
 import { assertStreamRequest } from '../domain/stream/request.ts'
 import { viewStream } from '../domain/stream/reducer.ts'
-import { isGone, isTemporalAway, queryState, refusal, tellStream } from '../streams/stream-calls.ts'
+import { isGone, isTemporalAway, queryState, refusal, applyOnStream } from '../streams/stream-calls.ts'
 import { redactText } from '../observability/redact.ts'
 import { streamWorkflowId } from '../temporal/contracts/stream.ts'
 import { assertOrderFits } from './stream-orders.ts'
@@ -78,7 +78,7 @@ export async function orderOfStream(client: Client, stream: string, order: Strea
   const until = Date.now() + orderTimeoutMs
   for (;;) {
     try {
-      const { answers, view } = await client.withDeadline(until, () => tellStream(client, stream, { requests: [request] }))
+      const { answers, view } = await client.withDeadline(until, () => applyOnStream(client, stream, { requests: [request] }))
       const [answer] = answers
       if (answer?.kind === 'refused') throw new RelayerError('INPUT_INVALID', { detail: answer.detail, facts: { stream } })
       return { done: answer?.kind === 'done', view }

@@ -11,21 +11,21 @@ export function defaultBridge(bridges: Bridges): string {
 
 /** The door, counted. Throws INPUT_INVALID for a bridge that is not configured, and what the door throws. */
 export async function submit(
-  deps: Pick<ApiDeps, 'door' | 'bridges' | 'metrics'>,
+  deps: Pick<ApiDeps, 'submitter' | 'bridges' | 'metrics'>,
   bridge: string,
   message: Uint8Array,
   options?: SubmitOptions,
-): ReturnType<ApiDeps['door']['submit']> {
+): ReturnType<ApiDeps['submitter']['submit']> {
   if (!deps.bridges.has(bridge)) {
     throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${bridge}; configured: ${[...deps.bridges.keys()].join(', ')}.` })
   }
-  deps.metrics.intakeReceived.increment({ door: 'api', bridge })
+  deps.metrics.intakeReceived.increment({ via: 'api', bridge })
   try {
-    const answer = await deps.door.submit(bridge, message, options)
-    deps.metrics.intakeStarted.increment({ door: 'api', bridge, status: answer.status })
+    const answer = await deps.submitter.submit(bridge, message, options)
+    deps.metrics.intakeStarted.increment({ via: 'api', bridge, status: answer.status })
     return answer
   } catch (error) {
-    deps.metrics.intakeRefused.increment({ door: 'api', bridge, code: toRelayerError(error).code })
+    deps.metrics.intakeRefused.increment({ via: 'api', bridge, code: toRelayerError(error).code })
     throw error
   }
 }

@@ -13,7 +13,7 @@ export interface SpyIntakeOptions {
   readonly address: string
   /** None: everything that the network signs. */
   readonly filters: readonly SpyFilter[]
-  readonly door: Submitter
+  readonly submitter: Submitter
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'intakeReceived' | 'intakeStarted' | 'intakeRefused'>
   /** Told each subscription that stands, and what became of each message. */
@@ -68,7 +68,7 @@ export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
     bridge,
     address,
     filters,
-    door,
+    submitter,
     logger,
     metrics,
     listener,
@@ -89,7 +89,7 @@ export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
   let trouble: string | undefined
 
   const submissions = createSubmissions({
-    submit: (message) => door.submit(bridge, message, { repeats: 'skip' }),
+    submit: (message) => submitter.submit(bridge, message, { repeats: 'skip' }),
     concurrency,
     limit,
     retry,
@@ -123,7 +123,7 @@ export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
         failures = 0
         lastMessageAt = Date.now()
         counts.received++
-        metrics.intakeReceived.increment({ door: 'spy', bridge })
+        metrics.intakeReceived.increment({ via: 'spy', bridge })
         submissions.add(vaa)
       },
       onEnd: reconnect,
@@ -145,13 +145,13 @@ export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
   function count(outcome: Outcome): void {
     if (outcome.kind !== 'refused') {
       counts[outcome.kind]++
-      metrics.intakeStarted.increment({ door: 'spy', bridge, status: outcome.kind })
+      metrics.intakeStarted.increment({ via: 'spy', bridge, status: outcome.kind })
       logger.debug(outcome.kind === 'started' ? 'transfer started' : 'transfer known', { transfer: outcome.id })
       return
     }
     const { code, message } = outcome.error
     refused[code] = (refused[code] ?? 0) + 1
-    metrics.intakeRefused.increment({ door: 'spy', bridge, code })
+    metrics.intakeRefused.increment({ via: 'spy', bridge, code })
     logger[ordinary.has(code) ? 'debug' : 'warn']('message refused', { code, error: message })
   }
 

@@ -2,22 +2,24 @@ import type { Metric, MetricDefinition } from './registry.ts'
 import { createMetric } from './registry.ts'
 
 /**
- * Every metric of Portage, in the order of a transfer's journey: it comes in by a door (intake), takes a nonce of a lane, is sent through
+ * Every metric of Portage, in the order of a transfer's journey: it is submitted (intake), takes a nonce of a lane, is sent through
  * RPC calls, waits for heads, and ends with an outcome. A process counts what it did itself; sums over processes are the fleet's.
  * docs/metrics.md is generated from this table.
  */
 export const metricDefinitions = {
-  intakeReceived: define('portage_intake_messages_total', 'counter', 'Messages that came in, by door (spy, api, cli) and bridge.', [
-    'door',
-    'bridge',
-  ]),
+  intakeReceived: define(
+    'portage_intake_messages_total',
+    'counter',
+    'Messages that came in, by the way they came (`via`: spy or api) and bridge.',
+    ['via', 'bridge'],
+  ),
   intakeStarted: define('portage_intake_started_total', 'counter', 'Messages that became a transfer, or (status=known) already were one.', [
-    'door',
+    'via',
     'bridge',
     'status',
   ]),
   intakeRefused: define('portage_intake_refused_total', 'counter', 'Messages that were refused before an id was taken, by error code.', [
-    'door',
+    'via',
     'bridge',
     'code',
   ]),

@@ -25,7 +25,7 @@ export interface CheckpointKeeper {
    * Writes the stream as it stands. Throws what asking for its state throws.
    * @param news what a checkpoint would say by the view: only when it has changed is the whole state asked for; undefined: nothing worth keeping
    */
-  keep(line: Pick<StreamClient, 'state'>, news: string | undefined): Promise<void>
+  keep(streamClient: Pick<StreamClient, 'state'>, news: string | undefined): Promise<void>
   /** When it was last written, ms since the epoch. */
   readonly writtenAt: number | undefined
 }
@@ -60,9 +60,9 @@ export function createCheckpointKeeper({ config, store, alarms, logger }: Checkp
         return undefined
       }
     },
-    async keep(line, news) {
+    async keep(streamClient, news) {
       if (!store || news === undefined || news === written) return
-      const state = await line.state()
+      const state = await streamClient.state()
       // Of a stream that reads blocks, one without a cursor would take the place of a better one.
       if (!state || (start !== undefined && !state.cursor)) return
       try {

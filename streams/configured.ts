@@ -44,21 +44,21 @@ export function lateOf({ config: began }: Pick<StreamState, 'config'>, { config,
  */
 export function createConfigured(options: {
   readonly wanted: Wanted
-  readonly line: Pick<StreamClient, 'view' | 'era' | 'state' | 'tell'>
+  readonly streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>
   readonly logger: Logger
 }): () => Promise<boolean> {
-  const { wanted, line, logger } = options
+  const { wanted, streamClient, logger } = options
   const { stream, maxOpen } = wanted.config
   let toldIn: number | undefined
   let complained = false
 
   return async () => {
-    const { view, era } = line
+    const { view, era } = streamClient
     if (!view || toldIn === era) return false
-    const state = await line.state()
+    const state = await streamClient.state()
     if (!state) return false
     if (state.config.maxOpen !== maxOpen) {
-      const told = await line.tell([{ kind: 'configured', maxOpen }], era)
+      const told = await streamClient.apply([{ kind: 'configured', maxOpen }], era)
       if (!told) return false
       const { most, ordered } = told.view.maxOpen ?? {}
       if (ordered)

@@ -6,7 +6,7 @@ import type { StreamResponse, StreamState, StreamUpdate } from '../domain/stream
 import { redactText } from '../observability/redact.ts'
 import { malformedUpdate, runIsFull } from '../temporal/contracts/lane.ts'
 import { ledgerQueue } from '../temporal/contracts/names.ts'
-import { streamStatusQuery, streamWorkflowId, tellUpdate } from '../temporal/contracts/stream.ts'
+import { streamStatusQuery, streamWorkflowId, applyStreamUpdate } from '../temporal/contracts/stream.ts'
 import type { StreamInput } from '../temporal/contracts/stream.ts'
 
 /** A query is answered within a task of the worker, or nobody serves the queue, ms. */
@@ -16,7 +16,7 @@ const queryTimeoutMs = 5_000
  * One update of a stream. Throws what the client throws: `isGone`, `refusal` and everything else, which means "tell it again".
  * @param input absent: of a stream that is there. Else it begins with this if it is not: that is the only way a stream comes into being.
  */
-export function tellStream(
+export function applyOnStream(
   client: Client,
   stream: string,
   update: StreamUpdate,
@@ -25,7 +25,7 @@ export function tellStream(
   const { updateId, input } = options
   const workflowId = streamWorkflowId(stream)
   const named = { args: [update] as [StreamUpdate], ...(updateId && { updateId }) }
-  if (!input) return client.workflow.getHandle(workflowId).executeUpdate(tellUpdate, named)
+  if (!input) return client.workflow.getHandle(workflowId).executeUpdate(applyStreamUpdate, named)
   const startWorkflowOperation = new WithStartWorkflowOperation('stream', {
     workflowId,
     taskQueue: ledgerQueue,
@@ -34,7 +34,7 @@ export function tellStream(
     args: [input],
     staticSummary: `numbered source ${stream}`,
   })
-  return client.workflow.executeUpdateWithStart(tellUpdate, { ...named, startWorkflowOperation })
+  return client.workflow.executeUpdateWithStart(applyStreamUpdate, { ...named, startWorkflowOperation })
 }
 
 /** The whole state; undefined: there is no such stream. Throws STREAM_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */

@@ -6,7 +6,7 @@ import { viewStream } from '../domain/stream/reducer.ts'
 import type { StreamAnswer, StreamConfig, StreamRequest, StreamResponse, StreamState, StreamView } from '../domain/stream/stream.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { StreamInput } from '../temporal/contracts/stream.ts'
-import { isGone, queryState, refusal, tellStream } from './stream-calls.ts'
+import { isGone, queryState, refusal, applyOnStream } from './stream-calls.ts'
 
 export interface StreamClientOptions {
   readonly client: Client
@@ -30,8 +30,8 @@ const mostRequests = 64
 const mostNumbers = 5_000
 
 /**
- * A process's line to one stream. Whatever is told while an update is on its way goes together in the next one, so a process has at most one in
- * flight. What is told is told again, in the same words, until the stream has answered or the line is closed: closing, continuing as new, wiped,
+ * One process's client of one stream. Whatever is told while an update is on its way goes together in the next one, so a process has at most one in
+ * flight. What is told is told again, in the same words, until the stream has answered or the client is closed: closing, continuing as new, wiped,
  * out of reach are all the same. The stream comes into being with the first thing that is told.
  */
 export class StreamClient {
@@ -64,7 +64,7 @@ export class StreamClient {
    * Throws STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds the requests malformed.
    * @param era of the moment that the reading began
    */
-  tell(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
+  apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
     return new Promise((resolve, reject) => {
       if (this.#closing.signal.aborted) return reject(this.#unreachable())
       this.#queue.push({ requests, era, resolve, reject })
@@ -83,7 +83,7 @@ export class StreamClient {
     return state
   }
 
-  /** Resolves when the stream is not as it was last heard of, when the line is closed, or after so many ms. */
+  /** Resolves when the stream is not as it was last heard of, when the client is closed, or after so many ms. */
   changed(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
@@ -164,7 +164,7 @@ export class StreamClient {
     let input: StreamInput | undefined
     for (let tries = 0; !this.#closing.signal.aborted; tries++) {
       try {
-        return await this.#orClosed(tellStream(client, config.stream, { requests }, { updateId, ...(input && { input }) }))
+        return await this.#orClosed(applyOnStream(client, config.stream, { requests }, { updateId, ...(input && { input }) }))
       } catch (error) {
         if (this.#closing.signal.aborted) break
         if (isGone(error) && !input) {
@@ -207,7 +207,7 @@ export class StreamClient {
     logger[isTold(tries) ? 'warn' : 'debug']('the stream did not answer; telling it again', { stream: config.stream, tries, reason })
   }
 
-  /** Rejects when the line is closed: an update may hang for as long as no worker serves its queue. */
+  /** Rejects when the client is closed: an update may hang for as long as no worker serves its queue. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
     const { signal } = this.#closing
     return new Promise((resolve, reject) => {

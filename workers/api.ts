@@ -31,7 +31,7 @@ export async function startApi(options: {
   const { host, port, requestsPerMinute } = config.api
   const api = await createApi(
     {
-      door: createSubmitter({ bridges: network.bridges, client: temporal.client, settings, defaults: transferDefaults(config) }),
+      submitter: createSubmitter({ bridges: network.bridges, client: temporal.client, settings, defaults: transferDefaults(config) }),
       bridges: network.bridges,
       client: temporal.client,
       guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],

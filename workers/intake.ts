@@ -21,9 +21,9 @@ export function startIntake(options: {
   metrics: Metrics
 }): Service {
   const { config, temporal, network, settings, logger, metrics } = options
-  const door = createSubmitter({ bridges: network.bridges, client: temporal.client, settings, defaults: transferDefaults(config) })
-  const { service: streams, listener } = startSignedStreams({ config, temporal, network, door, logger, metrics })
-  const spies = spySources(config).map((source) => createSpyIntake({ ...source, door, logger, metrics, listener }))
+  const submitter = createSubmitter({ bridges: network.bridges, client: temporal.client, settings, defaults: transferDefaults(config) })
+  const { service: streams, listener } = startSignedStreams({ config, temporal, network, submitter, logger, metrics })
+  const spies = spySources(config).map((source) => createSpyIntake({ ...source, submitter, logger, metrics, listener }))
   for (const spy of spies) spy.start()
   return {
     stop: async () => {

@@ -18,7 +18,7 @@ export interface SignedStreamsContext {
   readonly config: Pick<Config, 'bridges' | 'streams'>
   readonly temporal: Pick<Temporal, 'client'>
   readonly network: Network
-  readonly door: Submitter
+  readonly submitter: Submitter
   readonly logger: Logger
   readonly metrics: Metrics
 }
@@ -48,7 +48,13 @@ export function startSignedStreams(context: SignedStreamsContext): { readonly se
 }
 
 /** What the agents work with; the servers of the network are asked by one lookup per bridge, so that its manners hold for the process. */
-export function signedOptions({ config, temporal, network, door, logger }: Omit<SignedStreamsContext, 'metrics'>): SignedAgentOptions[] {
+export function signedOptions({
+  config,
+  temporal,
+  network,
+  submitter,
+  logger,
+}: Omit<SignedStreamsContext, 'metrics'>): SignedAgentOptions[] {
   const { rangeBlocks, auditMinutes, checkpoints } = config.streams
   const store = checkpoints && createCheckpointStore(checkpoints)
   const apis = signedApis(config)
@@ -63,7 +69,7 @@ export function signedOptions({ config, temporal, network, door, logger }: Omit<
           source,
           chain,
           bridge,
-          door,
+          submitter,
           lookup,
           client: temporal.client,
           logger,

@@ -38,19 +38,19 @@ type Context = Parameters<typeof scannedOptions>[0]
 /** In the words of a scanned source: what the network's servers do not have is a gap. */
 async function auditSigned({ config, temporal, network, settings, logger }: Context, source: SignedSource): Promise<StreamAudit> {
   const { client } = temporal
-  const door = createSubmitter({ bridges: network.bridges, client, settings, defaults: transferDefaults(config) })
-  const options = signedOptions({ config, temporal, network, door, logger }).find((one) => one.source === source)
-  const line = new StreamClient({ client, config: source.config, logger })
+  const submitter = createSubmitter({ bridges: network.bridges, client, settings, defaults: transferDefaults(config) })
+  const options = signedOptions({ config, temporal, network, submitter, logger }).find((one) => one.source === source)
+  const streamClient = new StreamClient({ client, config: source.config, logger })
   try {
-    if (!options || !(await line.state())) throw unknown(source.config.stream)
-    // It looks once: a gap that it has just found is looked for at once, and whether an open number's transfer runs is asked of the server, by the door.
-    const auditor = createSignedAuditor({ ...options, line, freshMs: 0, lostAfterMs: 0 }, options.auditMs)
+    if (!options || !(await streamClient.state())) throw unknown(source.config.stream)
+    // It looks once: a gap that it has just found is looked for at once, and whether an open number's transfer runs is asked of the server, by the submitter.
+    const auditor = createSignedAuditor({ ...options, streamClient, freshMs: 0, lostAfterMs: 0 }, options.auditMs)
     const { upTo, height, delivered, started, restarted, closed, undone } = await auditor.audit()
-    const gaps = Object.values(line.view?.gaps ?? {}).reduce((sum, numbers) => sum + Number(numbers), 0)
+    const gaps = Object.values(streamClient.view?.gaps ?? {}).reduce((sum, numbers) => sum + Number(numbers), 0)
     const counted = { ...(upTo !== undefined && { upTo }), ...(height !== undefined && { height }) }
     return { ...counted, gaps, completed: delivered, started: started + restarted, closed, undone }
   } finally {
-    line.close()
+    streamClient.close()
   }
 }
 

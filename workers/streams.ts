@@ -56,7 +56,7 @@ export function scannedOptions(context: StreamsContext, source: ScannedSource): 
     targetChain: to,
     endpoint,
     client,
-    door: createSubmitter({ bridges, client, settings, defaults: transferDefaults(config) }),
+    submitter: createSubmitter({ bridges, client, settings, defaults: transferDefaults(config) }),
     haltRoute: createRouteHalts({ client, config, logger, metrics }),
     isHalted: () => haltOf(settings(), source) !== undefined,
     logger,

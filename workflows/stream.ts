@@ -3,7 +3,13 @@ import { applyToStream, initialStream, viewStream } from '../domain/stream/reduc
 import { assertStreamUpdate } from '../domain/stream/request.ts'
 import type { StreamRequest, StreamResponse, StreamState, StreamUpdate } from '../domain/stream/stream.ts'
 import type { StreamInput } from '../temporal/contracts/stream.ts'
-import { pauseStreamSignal, resumeStreamSignal, streamStatusQuery, streamViewQuery, tellUpdate } from '../temporal/contracts/stream.ts'
+import {
+  pauseStreamSignal,
+  resumeStreamSignal,
+  streamStatusQuery,
+  streamViewQuery,
+  applyStreamUpdate,
+} from '../temporal/contracts/stream.ts'
 import { serveUpdates } from './entity-workflow.ts'
 import { textOr } from './text-or.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
@@ -25,7 +31,11 @@ export async function stream(input: StreamInput): Promise<void> {
     return response
   }
   const order = (request: StreamRequest) => void step({ requests: [request] })
-  const untilFull = serveUpdates(tellUpdate, { perRun: input.updatesPerRun ?? updatesPerRun, apply: step, refuse: assertStreamUpdate })
+  const untilFull = serveUpdates(applyStreamUpdate, {
+    perRun: input.updatesPerRun ?? updatesPerRun,
+    apply: step,
+    refuse: assertStreamUpdate,
+  })
   // Batch tools can only signal. Typed by hand: what is missing, or is no text, must not fail the task, and so the stream.
   setHandler(pauseStreamSignal, (by) =>
     order({ kind: 'pause', by: textOr(by?.by, 'unnamed'), reason: textOr(by?.reason, 'no reason given') }),

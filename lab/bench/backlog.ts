@@ -55,14 +55,14 @@ async function start(devnet: Devnet, client: Client, sent: readonly SentTransfer
   const config = configSchema.parse(devnet.relayerConfig())
   const network = await connectNetwork(config)
   try {
-    const door = createSubmitter({ bridges: network.bridges, client })
+    const submitter = createSubmitter({ bridges: network.bridges, client })
     const apis = config.bridges['wormhole-token-bridge']?.guardianApis ?? []
     await inParallel(sent.length, 20, async (index) => {
       const one = sent[index]
       if (!one) return
       const key = { chain: one.emitterChain, emitter: one.emitter, sequence: String(one.sequence) }
       const vaa = await until(() => fetchSignedVaa(apis, key), { timeoutMs: 60_000, everyMs: 200, what: 'the guardian to sign' })
-      await door.submit('wormhole-token-bridge', vaa)
+      await submitter.submit('wormhole-token-bridge', vaa)
     })
   } finally {
     network.close()

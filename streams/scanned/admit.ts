@@ -58,16 +58,16 @@ async function readRange(work: Work, range: BlockRange, at?: 'agreed'): Promise<
  * Starts what the logs show and the stream wants, in order, as far as there is room: those for which there is none wait here, and so does the cursor. What
  * is delivered already needs no workflow and no room. Undefined: the stream went back, is paused, or gone; nothing of the reading may be told.
  * @param live blocks of just now: what completed them is told by the target, nobody asks for each
- * @param era of the line when the reading began
+ * @param era of the stream client when the reading began
  */
 async function admit(work: Work, placed: readonly PlacedTransfer[], live: boolean, era: number): Promise<Reading | undefined> {
   if (placed.length === 0) return { numbers: [], passed: [] }
-  const { line, stopping } = work
+  const { streamClient, stopping } = work
   const over = new Set<string>()
   const asked = new Set<string>()
-  while (!stopping.aborted && line.era === era) {
-    const state = await line.state()
-    if (!state || state.paused || line.era !== era) return undefined
+  while (!stopping.aborted && streamClient.era === era) {
+    const state = await streamClient.state()
+    if (!state || state.paused || streamClient.era !== era) return undefined
     const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))
     await ask(work, wanted, over, asked, (number) => !live || hasNumber(state.ahead, number))
     const fitting = fits(state, wanted, over)
@@ -81,14 +81,14 @@ async function admit(work: Work, placed: readonly PlacedTransfer[], live: boolea
       return { ...finding(wanted, over), passed: setOf(passed.map(({ transfer }) => transfer.sequence)) }
     }
     const fresh = fitting.filter(({ transfer }) => !isOpen(state, transfer.sequence))
-    if (fresh.length === 0) await line.changed(roomMs)
+    if (fresh.length === 0) await streamClient.changed(roomMs)
     else {
       await startAll(
         work,
         fresh.map(({ transfer }) => transfer).filter(({ sequence }) => !over.has(sequence)),
       )
       await ask(work, fresh, over, asked, (number) => work.memory.isReported(number))
-      await line.tell([{ kind: 'seen', ...finding(fresh, over) }], era)
+      await streamClient.apply([{ kind: 'seen', ...finding(fresh, over) }], era)
     }
   }
   return undefined

@@ -20,7 +20,7 @@ import { createScan } from './scan.ts'
 import { createWork } from './work.ts'
 import type { ScannedDeps } from './work.ts'
 
-export interface ScannedAgentOptions extends Omit<ScannedDeps, 'line'> {
+export interface ScannedAgentOptions extends Omit<ScannedDeps, 'streamClient'> {
   /** How often the stream is audited, ms; some earlier, some later, so that many processes do not at once. */
   readonly auditMs: number
   /** Absent: no checkpoint is kept. */
@@ -47,8 +47,8 @@ export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
   const alarms = new Set<AgentAlarm>()
   const keeper = createCheckpointKeeper({ config, store, alarms, logger })
   const beginning = createScannedBegin({ source, sourceChain, keeper, logger })
-  const line = new StreamClient({ client, config, logger, begin: beginning.begin })
-  const work = { ...createWork({ ...options, line }, stopping.signal), alarms }
+  const streamClient = new StreamClient({ client, config, logger, begin: beginning.begin })
+  const work = { ...createWork({ ...options, streamClient }, stopping.signal), alarms }
   let loops: readonly Promise<void>[] = []
 
   /** A checkpoint may have become worthless while the first range was read; from here on hashes bind it. */
@@ -78,7 +78,7 @@ export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
         run('backfill', createBackfill(work), () => every.backfillMs),
         run('gaps', createGapFiller(work), () => every.gapsMs),
         run('ends', createOutcomes(work), () => every.endsMs),
-        run('config', createConfigured({ wanted: source, line, logger }), () => every.configMs),
+        run('config', createConfigured({ wanted: source, streamClient, logger }), () => every.configMs),
         run(
           'audit',
           () => auditStream(work).then(() => false),
@@ -86,20 +86,20 @@ export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
         ),
         run(
           'checkpoint',
-          () => keeper.keep(line, newsOf(line.view)).then(() => false),
+          () => keeper.keep(streamClient, newsOf(streamClient.view)).then(() => false),
           () => every.checkpointMs,
         ),
       ]
     },
     async stop() {
       stopping.abort()
-      line.close()
+      streamClient.close()
       await loopsEnded(loops)
     },
     report(metrics) {
       const raised = [...alarms].filter((alarm) => alarm !== 'mismatch' || isHalted())
       const finalized = sourceChain.heads.current?.finalized
-      reportStream(metrics, config.stream, line.view, { finalized, alarms: raised, checkpointAt: keeper.writtenAt })
+      reportStream(metrics, config.stream, streamClient.view, { finalized, alarms: raised, checkpointAt: keeper.writtenAt })
     },
   }
 }
@@ -110,18 +110,18 @@ function newsOf({ nextHeight, completedNumber, completedHeight, counts, gaps }: 
 }
 
 /** One audit now, for a person, with what the source's table has of the gaps started. Throws STREAM_NOT_FOUND, and what an audit throws. */
-export async function auditOnce(deps: Omit<ScannedDeps, 'line'>): Promise<StreamAudit> {
+export async function auditOnce(deps: Omit<ScannedDeps, 'streamClient'>): Promise<StreamAudit> {
   const { client, logger, source } = deps
   const { config } = source
-  const line = new StreamClient({ client, config, logger })
+  const streamClient = new StreamClient({ client, config, logger })
   try {
-    if (!(await line.state())) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream: config.stream } })
-    const work = createWork({ ...deps, line }, new AbortController().signal)
+    if (!(await streamClient.state())) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream: config.stream } })
+    const work = createWork({ ...deps, streamClient }, new AbortController().signal)
     const audit = await auditStream(work)
     const fill = createGapFiller(work)
     while (await fill());
     return audit
   } finally {
-    line.close()
+    streamClient.close()
   }
 }

@@ -43,9 +43,9 @@ export async function auditOpen(
   audit: StreamAudit,
   at: 'finalized' | 'agreed' = 'finalized',
 ): Promise<void> {
-  const { line, source, memory } = work
-  const era = line.era
-  const { open = [] } = (await line.state()) ?? {}
+  const { streamClient, source, memory } = work
+  const era = streamClient.era
+  const { open = [] } = (await streamClient.state()) ?? {}
   const ids = new Set(running.map(({ id }) => id))
   // A transfer that runs finds out by itself what became of it: what it costs to ask for it does not grow with the time that it takes.
   const runs = (number: string) => {
@@ -66,7 +66,7 @@ export async function auditOpen(
     ...again.map(({ sequence }) => [sequence, 'started'] as const),
   ]
   const requests = [...(seen.length > 0 ? [toSeen(seen)] : []), ...ended]
-  if (requests.length > 0 && !(await line.tell(requests, era))) return
+  if (requests.length > 0 && !(await streamClient.apply(requests, era))) return
   for (const { sequence } of delivered) memory.completed(sequence)
   audit.completed += delivered.length
   audit.started += again.length
@@ -116,9 +116,9 @@ async function undelivered({ endpoint, targetChain, stopping }: Work, doubtful: 
  * deeper than finality undid): not delivered at two blocks, it is told, and the gap that this makes is started.
  */
 export async function auditCompleted(work: Work, running: readonly Standing[], audit: StreamAudit): Promise<void> {
-  const { line, source, memory, logger } = work
-  const era = line.era
-  const state = await line.state()
+  const { streamClient, source, memory, logger } = work
+  const era = streamClient.era
+  const state = await streamClient.state()
   if (!state) return
   const again = running.filter((one) => one.state !== 'parked' && isResolved(state, one.number)).slice(0, mostRunning)
   const resumed = (await source.recorded([...new Set(again.map(({ number }) => number))], 'finalized')).flatMap(
@@ -134,7 +134,7 @@ export async function auditCompleted(work: Work, running: readonly Standing[], a
   )
   if (missing.length === 0) return
   const numbers = missing.map(({ sequence }) => sequence).sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))
-  if (!(await line.tell([{ kind: 'undone', numbers: setOf(numbers) }], era))) return
+  if (!(await streamClient.apply([{ kind: 'undone', numbers: setOf(numbers) }], era))) return
   for (const number of numbers) memory.undone(number)
   audit.undone += numbers.length
   logger.error('what had completed transfers is gone from the target: it was reorganised deeper than finality; they are started again', {

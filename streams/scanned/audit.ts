@@ -41,25 +41,25 @@ export async function auditStream(work: Work): Promise<StreamAudit> {
 
 /** A fork that leaves a shorter chain does not show in the next block. */
 async function checkCursor(work: Work): Promise<void> {
-  const { cursor } = (await work.line.state()) ?? {}
+  const { cursor } = (await work.streamClient.state()) ?? {}
   if (cursor && (await work.sourceChain.denies(cursor))) await goBack(work)
 }
 
 async function count(work: Work, audit: StreamAudit): Promise<void> {
-  const { line, source, sourceChain, logger } = work
-  const era = line.era
-  const before = await line.state()
+  const { streamClient, source, sourceChain, logger } = work
+  const era = streamClient.era
+  const before = await streamClient.state()
   if (!before) return
   const { first } = source.config
   const seen = BigInt(before.next) > BigInt(first) ? String(BigInt(before.next) - 1n) : undefined
   const at = finalizedOf(sourceChain)
   const upTo = (await source.highest(seen)) ?? (BigInt(first) > 0n ? String(BigInt(first) - 1n) : undefined)
   if (upTo === undefined) return
-  const isTail = () => line.view !== undefined && BigInt(upTo) >= BigInt(line.view.next)
+  const isTail = () => streamClient.view !== undefined && BigInt(upTo) >= BigInt(streamClient.view.next)
   // Nodes may know of a later final block than we do: what lies in it was not scanned, and is not hidden.
   const height = isTail() ? await scannedUpTo(work) : at
-  const state = await line.state()
-  if (!state || line.era !== era) return
+  const state = await streamClient.state()
+  if (!state || streamClient.era !== era) return
   // What the scan has yet to come to, or has no room for, is the scan's to find, and nothing of it is hidden yet.
   const isScanned = state.cursor !== undefined && height <= state.cursor.height
   const tail =
@@ -70,7 +70,7 @@ async function count(work: Work, audit: StreamAudit): Promise<void> {
   const table = await source.recorded(numbers, 'finalized')
   const present = setOf(numbers.filter((_, index) => table[index]))
   const request: StreamRequest = { kind: 'audited', upTo, height: isTail() ? height : at, present }
-  const told = await line.tell([request], era)
+  const told = await streamClient.apply([request], era)
   if (!told) return
   Object.assign(audit, { upTo, height: request.height, gaps: gapsOf(told.view.gaps) })
   if (!told.view.alarms.includes('vanished')) return
@@ -79,11 +79,11 @@ async function count(work: Work, audit: StreamAudit): Promise<void> {
 }
 
 /** The final block of now, when the scan has come to it, or has taken its time. */
-async function scannedUpTo({ line, sourceChain, stopping }: Work): Promise<number> {
+async function scannedUpTo({ streamClient, sourceChain, stopping }: Work): Promise<number> {
   await nextHead(sourceChain, stopping)
   const height = finalizedOf(sourceChain)
   const until = Date.now() + scanMs
-  while (!stopping.aborted && (line.view?.nextHeight ?? 0) <= height && Date.now() < until) await line.changed(1_000)
+  while (!stopping.aborted && (streamClient.view?.nextHeight ?? 0) <= height && Date.now() < until) await streamClient.changed(1_000)
   return height
 }
 

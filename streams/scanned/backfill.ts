@@ -11,21 +11,21 @@ const logMs = 10_000
  * @returns one chunk; true: there is more
  */
 export function createBackfill(work: Work): () => Promise<boolean> {
-  const { line, source, sourceChain, ranges, logger } = work
+  const { streamClient, source, sourceChain, ranges, logger } = work
   let loggedAt = 0
   return async function backfill() {
     const view = await viewOf(work)
     if (view.paused || view.backfill.left === 0) return false
-    const era = line.era
-    const [lowest] = (await line.state())?.backfill.left ?? []
-    if (!lowest || line.era !== era) return false
+    const era = streamClient.era
+    const [lowest] = (await streamClient.state())?.backfill.left ?? []
+    if (!lowest || streamClient.era !== era) return false
     const [from, end] = [Number(lowest[0]), Math.min(Number(lowest[1]), finalizedOf(sourceChain))]
     const to = Math.min(end, from + ranges.source.blocks - 1)
     if (from > to) return false
     const reading = await takeIn(work, { fromBlock: from, toBlock: to }, false, era)
     if (reading === 'too-long') return true
     if (reading === 'gone') return false
-    const told = await line.tell([{ kind: 'backfilled', from, to, ...reading }], era)
+    const told = await streamClient.apply([{ kind: 'backfilled', from, to, ...reading }], era)
     if (told && Date.now() - loggedAt > logMs) {
       loggedAt = Date.now()
       const { left, ordered } = told.view.backfill

@@ -16,7 +16,7 @@ const emptyMs = 15_000
  * @returns one look; true: there is more to read at once
  */
 export function createFollow(work: Work): () => Promise<boolean> {
-  const { line, source, targetChain, memory, ranges, logger } = work
+  const { streamClient, source, targetChain, memory, ranges, logger } = work
   const { stream } = source.config
   /** Read up to here, and told as far as anything was found. */
   let followed = -1
@@ -25,7 +25,7 @@ export function createFollow(work: Work): () => Promise<boolean> {
 
   return async function follow() {
     const { targetHeight = -1 } = await viewOf(work)
-    const era = line.era
+    const era = streamClient.era
     // Temporal as it was: what was told since is lost.
     if (targetHeight < told) followed = -1
     told = targetHeight
@@ -46,7 +46,7 @@ export function createFollow(work: Work): () => Promise<boolean> {
   async function tell(found: readonly Completion[], targetHeight: number, to: number, era: number): Promise<boolean> {
     const numbers = setOf(found.map(({ number }) => number))
     memory.report(found.map(({ number }) => number))
-    const answer = await line.tell([{ kind: 'completed', numbers, from: targetHeight + 1, to }], era)
+    const answer = await streamClient.apply([{ kind: 'completed', numbers, from: targetHeight + 1, to }], era)
     if (!answer) return true
     const strange = found.filter(({ number }) => !memory.transfer(number))
     if (strange.length > 0)

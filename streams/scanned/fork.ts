@@ -10,9 +10,9 @@ import type { Work } from './work.ts'
  * and again, with the contradiction left in place
  */
 export async function goBack(work: Work, isBelow = false): Promise<void> {
-  const { line, memory, source, logger } = work
+  const { streamClient, memory, source, logger } = work
   const { stream } = source.config
-  const state = await line.state()
+  const state = await streamClient.state()
   const { cursor } = state ?? {}
   if (!state || !cursor) return
   const isThere = await has(work, cursor)
@@ -45,9 +45,9 @@ export async function rereadBelow(work: Work, height: number): Promise<void> {
   await reread(work, block)
 }
 
-async function reread({ memory, line }: Work, block: Block): Promise<void> {
+async function reread({ memory, streamClient }: Work, block: Block): Promise<void> {
   memory.forget(block.height)
-  await line.tell([{ kind: 'reread', block, by: 'portage' }])
+  await streamClient.apply([{ kind: 'reread', block, by: 'portage' }])
 }
 
 /** Cheap looks first: quorum costs a block with one node. */

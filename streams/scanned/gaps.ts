@@ -21,7 +21,7 @@ const again = { firstMs: 2_000, mostMs: 60_000 } as const
  * @returns one look; true: there is more that can be started at once
  */
 export function createGapFiller(work: Work): () => Promise<boolean> {
-  const { line, source, sourceChain, logger } = work
+  const { streamClient, source, sourceChain, logger } = work
   let looked = { gaps: '', tries: 0, at: 0 }
   return async function fillGaps() {
     const view = await viewOf(work)
@@ -30,9 +30,9 @@ export function createGapFiller(work: Work): () => Promise<boolean> {
     if (gaps !== looked.gaps) looked = { gaps, tries: 0, at: 0 }
     if (Date.now() < looked.at) return false
     looked = { gaps, tries: looked.tries + 1, at: Date.now() + backoffMs(looked.tries, again.firstMs, again.mostMs) }
-    const era = line.era
-    const state = await line.state()
-    if (!state || line.era !== era) return false
+    const era = streamClient.era
+    const state = await streamClient.state()
+    if (!state || streamClient.era !== era) return false
     const numbers = numbersInGaps(state, state.backfill.left.length > 0 ? ['hidden', 'undone'] : undefined)
     if (numbers.length === 0) return false
     const isMore = await guarded(work, sourceChain, async (at) => {
@@ -46,7 +46,7 @@ export function createGapFiller(work: Work): () => Promise<boolean> {
         ...delivered.map(({ sequence }) => [sequence, 'delivered'] as const),
         ...missing.map(({ sequence }) => [sequence, 'started'] as const),
       ])
-      const told = await line.tell([seen], era)
+      const told = await streamClient.apply([seen], era)
       say(state, [...delivered, ...missing])
       return told?.answers[0]?.kind === 'done' && missing.length + delivered.length < numbers.length && told.view.room > 0
     })

@@ -16,19 +16,19 @@ const askedAtOnce = 50
  * @returns one look
  */
 export function createOutcomes(work: Work): () => Promise<boolean> {
-  const { line, client, source } = work
+  const { streamClient, client, source } = work
   let since = Date.now() - 60 * lagMs
   return async function lookAtEnds() {
     const view = await viewOf(work)
     if (view.open === 0) return false
-    const era = line.era
+    const era = streamClient.era
     const from = Date.now()
     const standings = await parkedAndUndelivered(client, transfersOf(work), since)
-    const state = standings.length > 0 || view.parked > 0 ? await line.state() : undefined
+    const state = standings.length > 0 || view.parked > 0 ? await streamClient.state() : undefined
     if (state) {
       const known = await transfersUnder(work, concerned(state, standings))
       const requests = await changes(work, state, standings, known)
-      if (requests.length > 0) await line.tell(requests, era)
+      if (requests.length > 0) await streamClient.apply(requests, era)
       for (const { kind, ...facts } of requests)
         work.logger.info(`a transfer of a stream is ${kind}`, { stream: source.config.stream, ...facts })
     }

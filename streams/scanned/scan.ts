@@ -25,7 +25,7 @@ interface Untold {
  * @returns one look; true: there is more to read at once
  */
 export function createScan(work: Work, onBegun: () => Promise<void>): () => Promise<boolean> {
-  const { line, sourceChain, memory, ranges } = work
+  const { streamClient, sourceChain, memory, ranges } = work
   let untold: Untold | undefined
   let toldAt = 0
   /** This process has come to the head: what it reads there from now on is of just now. */
@@ -36,9 +36,9 @@ export function createScan(work: Work, onBegun: () => Promise<void>): () => Prom
     // Who has begun it need not be who reads its first range.
     if (view.nextHeight !== undefined) {
       await onBegun()
-      view = line.view ?? view
+      view = streamClient.view ?? view
     }
-    const era = line.era
+    const era = streamClient.era
     const finalized = finalizedOf(sourceChain)
     if (view.paused) return false
     if (untold && untold.from !== view.nextHeight) untold = undefined
@@ -66,12 +66,12 @@ export function createScan(work: Work, onBegun: () => Promise<void>): () => Prom
   }
 
   async function tellEmpty(era: number): Promise<boolean> {
-    if (!untold || Date.now() - toldAt < emptyMs || !line.view) return false
-    return tell(untold, { numbers: [], passed: [] }, era, line.view)
+    if (!untold || Date.now() - toldAt < emptyMs || !streamClient.view) return false
+    return tell(untold, { numbers: [], passed: [] }, era, streamClient.view)
   }
 
   async function tell({ from, to, parentHash, hash }: Untold, reading: Reading, era: number, view: StreamView): Promise<boolean> {
-    const told = await line.tell([{ kind: 'scanned', from, to, parentHash, hash, ...reading }], era)
+    const told = await streamClient.apply([{ kind: 'scanned', from, to, parentHash, hash, ...reading }], era)
     untold = undefined
     toldAt = Date.now()
     if (!told) return true

@@ -15,14 +15,14 @@ const startsAtOnce = 200
  * TEMPORAL_UNAVAILABLE).
  */
 export async function startAll(
-  { door, memory, stopping }: Pick<Work, 'door' | 'memory' | 'stopping'>,
+  { submitter, memory, stopping }: Pick<Work, 'submitter' | 'memory' | 'stopping'>,
   transfers: readonly Transfer[],
 ): Promise<void> {
   const errors: RelayerError[] = []
   await pooled(transfers, startsAtOnce, async (transfer) => {
     if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
     try {
-      await door.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask' })
+      await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask' })
     } catch (error) {
       errors.push(toRelayerError(error))
     }
@@ -37,7 +37,7 @@ export async function startAll(
  * are told; `running` otherwise.
  */
 export async function startAgain(
-  work: Pick<Work, 'door' | 'memory' | 'stopping' | 'client'>,
+  work: Pick<Work, 'submitter' | 'memory' | 'stopping' | 'client'>,
   transfer: Transfer,
 ): Promise<'running' | 'rejected' | 'declined' | 'cancelled'> {
   const closed = createClosedTransfers(work.client)

@@ -19,8 +19,8 @@ export interface ScannedDeps {
   readonly targetChain: Chain
   /** Of the bridge on the target chain. */
   readonly endpoint: Pick<Endpoint, 'delivered'>
-  readonly line: StreamClient
-  readonly door: Submitter
+  readonly streamClient: StreamClient
+  readonly submitter: Submitter
   readonly client: Client
   readonly haltRoute: HaltRoute
   readonly logger: Logger
@@ -46,12 +46,12 @@ export function createWork(deps: ScannedDeps, stopping: AbortSignal): Work {
  * The stream as it was last heard of. One that is not there comes into being here, with the target block from which completions are followed: the
  * finalized head of now, before any transfer is started. What was completed up to there is found by reads of its id.
  */
-export async function viewOf({ line, targetChain }: Work): Promise<StreamView> {
-  if (!line.view) await line.state()
-  const known = line.view
+export async function viewOf({ streamClient, targetChain }: Work): Promise<StreamView> {
+  if (!streamClient.view) await streamClient.state()
+  const known = streamClient.view
   if (known?.targetHeight !== undefined) return known
   const from = finalizedOf(targetChain)
-  const told = await line.tell([{ kind: 'completed', numbers: [], from, to: from }])
+  const told = await streamClient.apply([{ kind: 'completed', numbers: [], from, to: from }])
   if (!told) throw new RelayerError('STREAM_UNREACHABLE', { detail: 'it went back while it was asked' })
   return told.view
 }

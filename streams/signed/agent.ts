@@ -17,7 +17,7 @@ import { settleMs } from './gaps.ts'
 import { createRecorder } from './recorder.ts'
 import { createTailProof } from './tail-proof.ts'
 
-export interface SignedAgentOptions extends Omit<SignedDeps, 'line'> {
+export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'> {
   readonly client: Client
   /** Absent: no checkpoint is kept. */
   readonly checkpoints: CheckpointStore | undefined
@@ -47,14 +47,14 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   const { stream } = source.config
   const alarms = new Set<AgentAlarm>()
   const keeper = createCheckpointKeeper({ config: source.config, store, alarms, logger })
-  const line = new StreamClient({
+  const streamClient = new StreamClient({
     client,
     config: source.config,
     logger,
     begin: () => beginSigned(source, keeper.read, keeper.complain),
   })
-  const auditor = createSignedAuditor({ ...options, line }, auditMs)
-  const recorder = createRecorder({ line })
+  const auditor = createSignedAuditor({ ...options, streamClient }, auditMs)
+  const recorder = createRecorder({ streamClient })
   const tail = createTailProof(chain.heads)
   const stopping = new AbortController()
   let loops: readonly Promise<void>[] = []
@@ -67,7 +67,7 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   /** The gaps first: they need no node of the source. */
   async function look(): Promise<boolean | undefined> {
     const now = Date.now()
-    const count = line.view ? missingOf(line.view) : 0n
+    const count = streamClient.view ? missingOf(streamClient.view) : 0n
     if (hasGoneBack()) auditAt = 0
     if (count > missing) lookAt = Math.min(lookAt, now + settleMs)
     missing = count
@@ -98,7 +98,7 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
 
   /** Temporal was wiped, or restored from a copy: what was told since then is gone, and so may be the transfers. */
   function hasGoneBack(): boolean {
-    const { view } = line
+    const { view } = streamClient
     if (!view) return false
     const before = reached
     reached = { next: BigInt(view.next), completed: view.counts.completed }
@@ -106,13 +106,13 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   }
 
   async function ends(): Promise<boolean> {
-    const state = line.view && line.view.open === 0 && missing === 0n ? undefined : await line.state()
+    const state = streamClient.view && streamClient.view.open === 0 && missing === 0n ? undefined : await streamClient.state()
     if (state) await auditor.ends.look(state)
     return false
   }
 
   async function keep(): Promise<boolean> {
-    await keeper.keep(line, newsOf(line.view))
+    await keeper.keep(streamClient, newsOf(streamClient.view))
     return false
   }
 
@@ -127,7 +127,12 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
       loops = [
         runLoop({ ...common, name: 'audit', look, everyMs: () => every.tickMs }),
         runLoop({ ...common, name: 'ends', look: ends, everyMs: () => every.endsMs }),
-        runLoop({ ...common, name: 'config', look: createConfigured({ wanted: source, line, logger }), everyMs: () => every.configMs }),
+        runLoop({
+          ...common,
+          name: 'config',
+          look: createConfigured({ wanted: source, streamClient, logger }),
+          everyMs: () => every.configMs,
+        }),
         runLoop({ ...common, name: 'checkpoint', look: keep, everyMs: () => every.checkpointMs }),
       ]
     },
@@ -137,11 +142,11 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
       // What was heard last: else it is a gap until the next start finds it.
       await Promise.race([recorder.flush().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
       recorder.close()
-      line.close()
+      streamClient.close()
       await loopsEnded(loops)
     },
     report(metrics) {
-      reportStream(metrics, stream, line.view, { alarms, checkpointAt: keeper.writtenAt })
+      reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
     listening() {
       tail.begin()

@@ -37,7 +37,7 @@ const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
 
 /** @param auditMs how often it audits: the measure of how often an absent number is asked for */
 export function createSignedAuditor(deps: GapsDeps & OutcomesDeps, auditMs: number): SignedAuditor {
-  const { source, chain, line, logger } = deps
+  const { source, chain, streamClient, logger } = deps
   const { stream } = source.config
   const ends = createOutcomes(deps)
   const gaps = createGaps(deps, auditMs)
@@ -50,7 +50,7 @@ export function createSignedAuditor(deps: GapsDeps & OutcomesDeps, auditMs: numb
     const seen = [...outcomes].flatMap(([number, { kind }]): [string, Seen][] =>
       kind === 'absent' || kind === 'unknown' ? [] : [[number, kind]],
     )
-    if (seen.length > 0) await line.tell([toSeen(seen)])
+    if (seen.length > 0) await streamClient.apply([toSeen(seen)])
     const again = [...outcomes].flatMap(([number, one]) => (one.kind === 'started' && one.status === 'started' ? [number] : []))
     if (again.length > 0) logger.warn('transfers that were open and gone are started again', { stream, numbers: again.join(', ') })
     return { restarted: again.length, closed: await ends.settle(outcomes) }
@@ -62,12 +62,12 @@ export function createSignedAuditor(deps: GapsDeps & OutcomesDeps, auditMs: numb
     const height = chain.heads.current?.finalized
     upTo = await source.highest(upTo)
     if (upTo === undefined || height === undefined) return undefined
-    await line.tell([{ kind: 'audited', upTo, height, present: [] }])
+    await streamClient.apply([{ kind: 'audited', upTo, height, present: [] }])
     return height
   }
 
   async function look(): Promise<GapReport> {
-    const state = await line.state()
+    const state = await streamClient.state()
     if (!state || state.paused || state.gaps.length === 0) return nothing
     // Names need a count that is not older than what is missing; what is fetched needs none.
     if (upTo === undefined || BigInt(state.gaps.at(-1)?.to ?? 0) > BigInt(upTo)) {
@@ -95,7 +95,7 @@ export function createSignedAuditor(deps: GapsDeps & OutcomesDeps, auditMs: numb
       }
       const height = await attempt(count, undefined)
       const missing = await attempt(look, nothing)
-      const state = await line.state()
+      const state = await streamClient.state()
       if (state) await attempt(() => ends.look(state), undefined)
       const lost = state ? await attempt(() => ends.lost(state), []) : []
       const found = await attempt(() => findLost([...new Set([...lost, ...ends.aged])].slice(0, mostLost)), { restarted: 0, closed: 0 })

@@ -12,8 +12,8 @@ export interface SignedDeps {
   /** The chain that the emitter is on. */
   readonly chain: Pick<Chain, 'name' | 'heads'>
   readonly bridge: Pick<Bridge, 'name' | 'decode' | 'endpoint'>
-  readonly line: Pick<StreamClient, 'tell' | 'state' | 'view'>
-  readonly door: Submitter
+  readonly streamClient: Pick<StreamClient, 'apply' | 'state' | 'view'>
+  readonly submitter: Submitter
   readonly lookup: VaaLookup
   readonly logger: Logger
   /** Most blocks of one read of logs. */

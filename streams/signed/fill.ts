@@ -33,7 +33,7 @@ interface Copy {
   readonly transfer?: Transfer
 }
 
-type Deps = Pick<SignedDeps, 'source' | 'bridge' | 'door' | 'lookup'>
+type Deps = Pick<SignedDeps, 'source' | 'bridge' | 'submitter' | 'lookup'>
 
 /**
  * Looks for the signed messages of these numbers and brings them through the door, all at a time. What the target already shows starts nothing: that is
@@ -105,10 +105,10 @@ function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Cop
   }
 }
 
-async function enter({ source, bridge, door }: Deps, copy: Copy): Promise<Filled | { readonly refusedAs: ErrorCode }> {
+async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<Filled | { readonly refusedAs: ErrorCode }> {
   try {
     if (!copy.transfer) return (await isGenuine({ source, bridge }, copy.vaa)) ?? { kind: 'ignored' }
-    const { id, status } = await door.submit(bridge.name, copy.vaa)
+    const { id, status } = await submitter.submit(bridge.name, copy.vaa)
     return { kind: 'started', id, status }
   } catch (thrown) {
     const error = toRelayerError(thrown)

@@ -45,7 +45,7 @@ export interface GapsDeps extends SignedDeps {
 }
 
 export function createGaps(deps: GapsDeps, auditMs: number): Gaps {
-  const { source, line, logger, chain, freshMs = settleMs } = deps
+  const { source, streamClient, logger, chain, freshMs = settleMs } = deps
   const { stream } = source.config
   const logs = createPublishedLogs(deps)
   const tries = new Map<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>()
@@ -111,7 +111,7 @@ export function createGaps(deps: GapsDeps, auditMs: number): Gaps {
     const all: (readonly [string, Seen])[] = [...seen, ...resolved]
     const named = classifications(names, state.gaps)
     const requests: StreamRequest[] = [...(all.length > 0 ? [toSeen(all)] : []), ...named]
-    const told = requests.length > 0 ? await line.tell(requests) : undefined
+    const told = requests.length > 0 ? await streamClient.apply(requests) : undefined
     // Full: told again with the next look, as their transfers run.
     const isTold = told?.answers[0]?.kind === 'done'
     for (const [number] of all) if (isTold) tries.delete(number)
@@ -135,7 +135,7 @@ export function createGaps(deps: GapsDeps, auditMs: number): Gaps {
       const numbers = due(state)
       for (let last = false; !last && looked < mostPerLook;) {
         // A transfer starts before it is told: no more than there is room for.
-        const room = Math.min(atOnce, line.view?.room ?? atOnce)
+        const room = Math.min(atOnce, streamClient.view?.room ?? atOnce)
         full = room === 0
         if (full) break
         const batch = take(numbers, room)

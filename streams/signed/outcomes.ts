@@ -28,7 +28,7 @@ export interface Outcomes {
   readonly aged: readonly string[]
 }
 
-export interface OutcomesDeps extends Pick<SignedDeps, 'source' | 'line' | 'logger'> {
+export interface OutcomesDeps extends Pick<SignedDeps, 'source' | 'streamClient' | 'logger'> {
   readonly client: Client
   /** So long a number must be missed before it is lost, ms; 0 where nobody asks twice. Default `graceMs`. */
   readonly lostAfterMs?: number
@@ -48,7 +48,7 @@ const queriedAtOnce = 20
 const queryMs = 5_000
 const silentMs = 60_000
 
-export function createOutcomes({ source, line, client, logger, lostAfterMs = graceMs }: OutcomesDeps): Outcomes {
+export function createOutcomes({ source, streamClient, client, logger, lostAfterMs = graceMs }: OutcomesDeps): Outcomes {
   const of = { bridge: source.bridge, sourceChain: source.sourceChain, emitter: source.emitter }
   const closed = createClosedTransfers(client)
   /** Codes of parked runs: they stay parked with them until they run again. */
@@ -94,7 +94,7 @@ export function createOutcomes({ source, line, client, logger, lostAfterMs = gra
 
   async function tell(seen: readonly (readonly [string, Seen])[], requests: readonly StreamRequest[]): Promise<void> {
     const all = [...(seen.length > 0 ? [toSeen(seen)] : []), ...requests]
-    if (all.length > 0) await line.tell(all)
+    if (all.length > 0) await streamClient.apply(all)
   }
 
   return {
@@ -147,7 +147,7 @@ export function createOutcomes({ source, line, client, logger, lostAfterMs = gra
         const request = toClosed(number, await statusOf(client, { id: outcome.id, running: false }))
         if (request) requests.push(request)
       }
-      if (requests.length > 0) await line.tell(requests)
+      if (requests.length > 0) await streamClient.apply(requests)
       return requests.length
     },
     async reopen(state) {
@@ -156,7 +156,7 @@ export function createOutcomes({ source, line, client, logger, lostAfterMs = gra
       const { done, unread } = await deliveredByTarget(source, transfers)
       const undone = transfers.flatMap(({ sequence }) => (done.has(sequence) || unread.has(sequence) ? [] : [sequence]))
       if (undone.length === 0) return 0
-      await line.tell([
+      await streamClient.apply([
         ...undone.map((number) => ({ kind: 'undone' as const, numbers: [[number, number] as const] })),
         toSeen(undone.map((number) => [number, 'started'])),
       ])

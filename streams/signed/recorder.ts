@@ -2,7 +2,7 @@ import { type Seen, toSeen } from '../seen.ts'
 import type { StreamClient } from '../stream-client.ts'
 
 export interface RecorderOptions {
-  readonly line: Pick<StreamClient, 'tell' | 'view'>
+  readonly streamClient: Pick<StreamClient, 'apply' | 'view'>
   /** Told together at the latest after this, ms. Default 1 s. */
   readonly everyMs?: number
   /** Or as soon as there are so many. Default 100. */
@@ -12,7 +12,7 @@ export interface RecorderOptions {
 /** What was seen, on its way to the stream: one update for many, however fast they come. */
 export interface Recorder {
   add(number: string, seen: Seen): void
-  /** Tells all that there is room for; resolves when it was answered. Throws STREAM_UNREACHABLE after the line is closed. */
+  /** Tells all that there is room for; resolves when it was answered. Throws STREAM_UNREACHABLE after the client is closed. */
   flush(): Promise<void>
   /** Numbers that were not told yet: since a moment ago, or since the stream is full. */
   readonly size: number
@@ -23,7 +23,7 @@ export interface Recorder {
 const mostTold = 1_000
 const mostKept = 20_000
 
-export function createRecorder({ line, everyMs = 1_000, many = 100 }: RecorderOptions): Recorder {
+export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: RecorderOptions): Recorder {
   const kept = new Map<string, Seen>()
   let timer: NodeJS.Timeout | undefined
   let telling: Promise<void> | undefined
@@ -35,7 +35,7 @@ export function createRecorder({ line, everyMs = 1_000, many = 100 }: RecorderOp
 
   async function tell(): Promise<void> {
     for (let batch = next(); batch.length > 0 && !closed; batch = next()) {
-      const told = await line.tell([toSeen(batch)])
+      const told = await streamClient.apply([toSeen(batch)])
       // Full meanwhile (another process told some), or gone back: what is left waits for the next time.
       if (told?.answers[0]?.kind !== 'done') return
       for (const [number, seen] of batch) if (kept.get(number) === seen) kept.delete(number)
@@ -45,7 +45,7 @@ export function createRecorder({ line, everyMs = 1_000, many = 100 }: RecorderOp
   /** The lowest first, so that fewest gaps arise; as many transfers as the stream has room for. What needs no room goes in any case. */
   function next(): [string, Seen][] {
     const sorted = [...kept].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))
-    let room = line.view?.room ?? mostTold
+    let room = streamClient.view?.room ?? mostTold
     return sorted.filter(([, seen]) => seen !== 'started' || room-- > 0).slice(0, mostTold)
   }
 

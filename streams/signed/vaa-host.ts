@@ -36,7 +36,7 @@ const mostBytes = 2_000_000
 export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOptions): VaaHost {
   const base = url.endsWith('/') ? url : `${url}/`
   const { origin } = new URL(base)
-  const line: (() => void)[] = []
+  const queue: (() => void)[] = []
   let active = 0
   let failures = 0
   let restUntil = 0
@@ -81,13 +81,13 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
   return {
     origin,
     async ask(path) {
-      if (active >= parallel) await new Promise<void>((resolve) => line.push(resolve))
+      if (active >= parallel) await new Promise<void>((resolve) => queue.push(resolve))
       else active++
       try {
         // Asked after the wait: whoever went before may have been told to stay away.
         return resting() ?? (await request(path))
       } finally {
-        const next = line.shift()
+        const next = queue.shift()
         if (next) next()
         else active--
       }

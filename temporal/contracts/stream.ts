@@ -16,7 +16,7 @@ export interface StreamInput {
 }
 
 /** The one update: what was found at the source and the target, and orders. Idempotent by content. Refused as `malformedUpdate` or `runIsFull`. */
-export const tellUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('apply')
+export const applyStreamUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('apply')
 /** Batch tools can only signal. */
 export const pauseStreamSignal = defineSignal<[{ by: string; reason: string }]>('pause')
 export const resumeStreamSignal = defineSignal('resume')

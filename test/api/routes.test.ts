@@ -115,7 +115,7 @@ describe('POST /v1/transfers', () => {
 
   test('counts what came in and what was refused', async () => {
     const { metrics } = setting
-    const labels = { door: 'api', bridge: 'wormhole-token-bridge' }
+    const labels = { via: 'api', bridge: 'wormhole-token-bridge' }
     const before = [metrics.intakeReceived.value(labels), metrics.intakeRefused.value({ ...labels, code: 'VAA_TRUNCATED' })] as const
     await post({ vaa: base64.slice(0, 40) })
     expect(metrics.intakeReceived.value(labels)).toBe(before[0] + 1)

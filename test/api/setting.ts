@@ -49,7 +49,7 @@ export async function openApi(
   const metrics = createMetrics()
   const api = await createApi(
     {
-      door: createSubmitter({ bridges, client }),
+      submitter: createSubmitter({ bridges, client }),
       bridges,
       client,
       guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],

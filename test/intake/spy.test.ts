@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const stop of open.splice(0).reverse()) await stop()
 })
 
-/** A real spy server, a listener, and a door that the test opens and shuts. */
+/** A real spy server, a listener, and a submitter whose answers the test chooses. */
 async function world(options: Partial<SpyIntakeOptions> & { sendTimeoutMs?: number } = {}) {
   const spy = await startSpy({ sendTimeoutMs: options.sendTimeoutMs ?? 5_000 })
   const messages: string[] = []
@@ -28,7 +28,7 @@ async function world(options: Partial<SpyIntakeOptions> & { sendTimeoutMs?: numb
       { chain: 2, emitter: emitter('aa') },
       { chain: 4, emitter: emitter('bb') },
     ],
-    door: {
+    submitter: {
       async submit(bridge, message, how) {
         const result = await answer(bridge, message, how)
         messages.push(Buffer.from(message).toString())
@@ -76,10 +76,10 @@ describe('the spy intake', () => {
       problem: undefined,
     })
     expect(intake.health.lastMessageAt).toBeGreaterThan(Date.now() - 10_000)
-    expect(metrics.render()).toContain('portage_intake_messages_total{door="spy",bridge="wormhole-token-bridge"} 2')
+    expect(metrics.render()).toContain('portage_intake_messages_total{via="spy",bridge="wormhole-token-bridge"} 2')
   })
 
-  it('asks the door to skip what it just saw, and counts what was known and refused', async () => {
+  it('asks the submitter to skip what it just saw, and counts what was known and refused', async () => {
     const { spy, intake, answerWith, metrics } = await world()
     const asked: unknown[] = []
     answerWith(async (bridge, message, how) => {
@@ -92,7 +92,7 @@ describe('the spy intake', () => {
     say(spy, 'bad')
     await expect.poll(() => intake.health, patience).toMatchObject({ received: 2, known: 1, refused: { VAA_NO_QUORUM: 1 }, kept: 0 })
     expect(asked[0]).toEqual(['wormhole-token-bridge', { repeats: 'skip' }])
-    expect(metrics.render()).toContain('portage_intake_refused_total{door="spy",bridge="wormhole-token-bridge",code="VAA_NO_QUORUM"} 1')
+    expect(metrics.render()).toContain('portage_intake_refused_total{via="spy",bridge="wormhole-token-bridge",code="VAA_NO_QUORUM"} 1')
   })
 
   it('comes back after the spy was away, however long', async () => {

@@ -5,7 +5,7 @@ import { createSubmissions, type Outcome } from '../../intake/submissions.ts'
 
 const patience = { timeout: 15_000 }
 
-/** A door that is opened and shut by the test. */
+/** A submitter whose answers the test chooses. */
 function world(options: { concurrency?: number; limit?: number } = {}) {
   const outcomes: Outcome[] = []
   const fullness: boolean[] = []
@@ -120,7 +120,7 @@ describe('submissions', () => {
     expect(broken.tried.at(-1)).toBe('9')
   })
 
-  it('does not wait longer than it may for a door that hangs', async () => {
+  it('does not wait longer than it may for a submitter that hangs', async () => {
     const { add, answerWith, submissions } = world()
     answerWith(() => new Promise(() => {}))
     add(1, 2, 3)

@@ -14,18 +14,18 @@ import { altered } from '../helpers/vaa.ts'
 const bridge = 'wormhole-token-bridge'
 const patience = { timeout: 60_000 }
 
-describe('the door', () => {
+describe('the submitter', () => {
   let world: TokenBridgeWorld
   let temporal: TemporalServer
   let connection: Connection
   let client: Client
-  let door: Submitter
+  let submitter: Submitter
 
   beforeAll(async () => {
     ;[world, temporal] = await Promise.all([startTokenBridge(), startTemporal({ inMemory: true, headless: true })])
     connection = await Connection.connect({ address: temporal.address })
     client = new Client({ connection, namespace: temporal.namespace })
-    door = newDoor()
+    submitter = newSubmitter()
   })
   afterAll(async () => {
     await connection?.close()
@@ -33,7 +33,8 @@ describe('the door', () => {
     await world?.stop()
   })
 
-  const newDoor = (startTimeoutMs = 60_000) => createSubmitter({ bridges: new Map([[bridge, world.bridge()]]), client, startTimeoutMs })
+  const newSubmitter = (startTimeoutMs = 60_000) =>
+    createSubmitter({ bridges: new Map([[bridge, world.bridge()]]), client, startTimeoutMs })
   const describeIt = (id: string) => client.workflow.getHandle(id).describe()
   const runs = async (id: string) => {
     const { runId } = await describeIt(id)
@@ -43,7 +44,7 @@ describe('the door', () => {
   it('starts a transfer that the operator can find by what it is', async () => {
     const { bytes } = world.message()
     const transfer = world.bridge().decode(bytes)
-    const result = await door.submit(bridge, bytes)
+    const result = await submitter.submit(bridge, bytes)
     expect(result).toEqual({
       id: `${bridge}:bsc:${transfer.emitter}:${transfer.sequence}:${transfer.digest.slice(2, 18)}`,
       status: 'started',
@@ -69,9 +70,9 @@ describe('the door', () => {
 
   it('knows the same message again: from another process, and however it is signed', async () => {
     const message = world.message()
-    const { id, status } = await door.submit(bridge, message.bytes)
+    const { id, status } = await submitter.submit(bridge, message.bytes)
     const run = await runs(id)
-    expect([status, await door.submit(bridge, message.bytes), await newDoor().submit(bridge, message.bytes)]).toEqual([
+    expect([status, await submitter.submit(bridge, message.bytes), await newSubmitter().submit(bridge, message.bytes)]).toEqual([
       'started',
       { id, status: 'known' },
       { id, status: 'known' },
@@ -81,25 +82,25 @@ describe('the door', () => {
 
   it('starts one workflow when many submit at once', async () => {
     const { bytes } = world.message()
-    const results = await Promise.all(Array.from({ length: 20 }, () => newDoor().submit(bridge, bytes)))
+    const results = await Promise.all(Array.from({ length: 20 }, () => newSubmitter().submit(bridge, bytes)))
     expect(new Set(results.map(({ id }) => id)).size).toBe(1)
     expect(results.filter(({ status }) => status === 'started')).toHaveLength(1)
   })
 
   it('starts again what was closed undone, unless it is a stream that repeats itself', async () => {
     const { bytes } = world.message()
-    const { id } = await door.submit(bridge, bytes)
+    const { id } = await submitter.submit(bridge, bytes)
     const run = await runs(id)
     await client.workflow.getHandle(id).terminate('by a test')
-    expect(await door.submit(bridge, bytes, { repeats: 'skip' })).toEqual({ id, status: 'known' })
+    expect(await submitter.submit(bridge, bytes, { repeats: 'skip' })).toEqual({ id, status: 'known' })
     expect(await runs(id)).toBe(run)
-    expect(await door.submit(bridge, bytes)).toEqual({ id, status: 'started' })
+    expect(await submitter.submit(bridge, bytes)).toEqual({ id, status: 'started' })
     expect(await runs(id)).not.toBe(run)
   })
 
   it('sends nothing to Temporal for the repeats of a stream', async () => {
     const { bytes } = world.message()
-    const { id } = await door.submit(bridge, bytes, { repeats: 'skip' })
+    const { id } = await submitter.submit(bridge, bytes, { repeats: 'skip' })
     const deaf = await Connection.connect({ address: temporal.address })
     const started = createSubmitter({ bridges: new Map([[bridge, world.bridge()]]), client: new Client({ connection: deaf }) })
     await started.submit(bridge, bytes, { repeats: 'skip' })
@@ -120,11 +121,11 @@ describe('the door', () => {
       // Known, but this process is not connected to it.
       [world.message({ toChain: 4 }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
     ]
-    for (const [bytes, code] of refusals) expect(await codeOfAsync(() => door.submit(bridge, bytes))).toBe(code)
-    expect(await codeOfAsync(() => door.submit('no-bridge', good.bytes))).toBe('INPUT_INVALID')
+    for (const [bytes, code] of refusals) expect(await codeOfAsync(() => submitter.submit(bridge, bytes))).toBe(code)
+    expect(await codeOfAsync(() => submitter.submit('no-bridge', good.bytes))).toBe('INPUT_INVALID')
     // The id of the junk copy is free for the good one.
-    expect(await door.submit(bridge, good.bytes)).toMatchObject({ status: 'started' })
-    const said = await door.submit(bridge, refusals[3]![0]).catch((error: Error) => error.message)
+    expect(await submitter.submit(bridge, good.bytes)).toMatchObject({ status: 'started' })
+    const said = await submitter.submit(bridge, refusals[3]![0]).catch((error: Error) => error.message)
     expect(said).toBe(
       'Fewer guardians signed than a quorum needs. (signatures=0 needed=1) → Fetch a VAA with at least floor(2n/3)+1 signatures.',
     )
@@ -134,12 +135,12 @@ describe('the door', () => {
   it('loses nothing of what the spy says while Temporal is down', async () => {
     const spy = await startSpy()
     // One that does not wait for long for a server that is gone.
-    const hasty = newDoor(2_000)
+    const hasty = newSubmitter(2_000)
     const intake = createSpyIntake({
       bridge,
       address: spy.address,
       filters: [],
-      door: hasty,
+      submitter: hasty,
       logger: silentLogger(),
       metrics: createMetrics(),
       retry: { firstMs: 50, mostMs: 500 },

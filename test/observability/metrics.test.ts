@@ -6,14 +6,14 @@ import { createMetrics, metricDefinitions } from '../../observability/metrics.ts
 
 test('render as Prometheus text', () => {
   const metrics = createMetrics()
-  metrics.intakeRefused.increment({ door: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
-  metrics.intakeRefused.increment({ door: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
+  metrics.intakeRefused.increment({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
+  metrics.intakeRefused.increment({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
   metrics.rpcCalls.set({ chain: 'a"b\\c', method: 'eth_call' }, 12)
   metrics.apiSeconds.observe({ route: 'GET /' }, 0.015)
   metrics.apiSeconds.observe({ route: 'GET /' }, 10_000)
   const lines = metrics.render().split('\n')
   expect(lines).toContain('# TYPE portage_intake_refused_total counter')
-  expect(lines).toContain('portage_intake_refused_total{door="spy",bridge="b",code="VAA_NO_QUORUM"} 2')
+  expect(lines).toContain('portage_intake_refused_total{via="spy",bridge="b",code="VAA_NO_QUORUM"} 2')
   expect(lines).toContain('portage_rpc_calls_total{chain="a\\"b\\\\c",method="eth_call"} 12')
   expect(lines.filter((line) => line.startsWith('portage_api_request_seconds'))).toEqual([
     'portage_api_request_seconds_bucket{route="GET /",le="0.005"} 0',

@@ -14,7 +14,7 @@ export async function recordStreams(keep: Keep): Promise<void> {
   const config = { stream: 'native-bridge:ethereum:bsc', first: '1', start: 10, maxOpen: 5 }
   const checkpoint = { version: 1 as const, stream: config.stream, completedNumber: '2', completedHeight: 19, exceptions: [] }
   const begin = () => Promise.resolve<StreamInput>({ config, checkpoint, updatesPerRun: 4 })
-  const line = new StreamClient({ client, config, logger: silentLogger(), begin })
+  const streamClient = new StreamClient({ client, config, logger: silentLogger(), begin })
   const workflowId = streamWorkflowId(config.stream)
   const hash = (height: number) => `0x${height.toString(16).padStart(64, '0')}`
   const scanned = (from: number, to: number, numbers: (readonly [string, number])[], parentHash = hash(from - 1)) =>
@@ -23,24 +23,24 @@ export async function recordStreams(keep: Keep): Promise<void> {
   const nextRun = (last: string) =>
     until(async () => (await runOf()) !== last && runOf(), { timeoutMs: 20_000, what: 'the stream to go on in a new run' })
   try {
-    await line.tell([{ kind: 'completed', numbers: [], from: 5, to: 5 }])
+    await streamClient.apply([{ kind: 'completed', numbers: [], from: 5, to: 5 }])
     const first = await runOf()
-    await line.tell([scanned(30, 30, [['5', 30]])])
-    await line.tell([{ kind: 'skip', number: '99', by: 'operator', reason: 'a recording' }])
+    await streamClient.apply([scanned(30, 30, [['5', 30]])])
+    await streamClient.apply([{ kind: 'skip', number: '99', by: 'operator', reason: 'a recording' }])
     await client.workflow.getHandle(workflowId).signal('pause', { by: 'operator', reason: 'a recording' })
     await client.workflow.getHandle(workflowId).signal('resume')
-    await line.tell([{ kind: 'backfilled', from: 20, to: 29, numbers: [['3', 21]], passed: [] }])
+    await streamClient.apply([{ kind: 'backfilled', from: 20, to: 29, numbers: [['3', 21]], passed: [] }])
     const second = await nextRun(first)
-    await line.tell([{ kind: 'audited', upTo: '5', height: 30, present: [['4', '4']] }])
-    await line.tell([{ kind: 'seen', numbers: [['4']], delivered: [['4', '4']] }])
-    await line.tell([scanned(31, 32, [], hash(77))])
-    await line.tell([{ kind: 'reread', block: { height: 25, hash: hash(25) }, by: 'portage' }])
+    await streamClient.apply([{ kind: 'audited', upTo: '5', height: 30, present: [['4', '4']] }])
+    await streamClient.apply([{ kind: 'seen', numbers: [['4']], delivered: [['4', '4']] }])
+    await streamClient.apply([scanned(31, 32, [], hash(77))])
+    await streamClient.apply([{ kind: 'reread', block: { height: 25, hash: hash(25) }, by: 'portage' }])
     await nextRun(second)
     const temporal = (...args: string[]) => runTemporalCli(ledgers.server, args)
     await keep('stream-first-run', { temporal }, workflowId, first)
     await keep('stream-continued-run', { temporal }, workflowId, second)
   } finally {
-    line.close()
+    streamClient.close()
     await ledgers.stop()
   }
 }

@@ -9,15 +9,15 @@ test('a Temporal that is away is told once, and not at each try', async () => {
   const executeUpdate = () => Promise.reject(new Error('14 UNAVAILABLE'))
   const lines: { level: string; message: string }[] = []
   const logger = createLogger({ level: 'debug', destination: { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) } })
-  const line = new StreamClient({
+  const streamClient = new StreamClient({
     client: { workflow: { getHandle: () => ({ executeUpdate }) } } as unknown as Client,
     config: { stream: 'native-bridge:a:b', first: '1', start: 0, maxOpen: 10 },
     logger,
   })
-  const told = line.tell([{ kind: 'resume' }]).catch((error: unknown) => error)
+  const told = streamClient.apply([{ kind: 'resume' }]).catch((error: unknown) => error)
   const tries = () => lines.filter(({ message }) => message === 'telling the stream again').length
   await until(() => tries() >= 4, { timeoutMs: 15_000, what: 'four tries' })
-  line.close()
+  streamClient.close()
   expect(await told).toMatchObject({ code: 'STREAM_UNREACHABLE' })
   expect(lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
     'the stream did not answer; telling it again',

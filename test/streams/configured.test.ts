@@ -12,32 +12,32 @@ const config = (more: Partial<StreamConfig> = {}): StreamConfig => ({ stream, fi
 function running(begun: StreamConfig) {
   const told: StreamRequest[][] = []
   const lines: Record<string, unknown>[] = []
-  const line = {
+  const streamClient = {
     now: initialStream(begun) as StreamState | undefined,
     era: 0,
     get view() {
-      return line.now && viewStream(line.now)
+      return streamClient.now && viewStream(streamClient.now)
     },
-    state: async () => line.now,
-    async tell(requests: readonly StreamRequest[]) {
+    state: async () => streamClient.now,
+    async apply(requests: readonly StreamRequest[]) {
       told.push([...requests])
-      if (!line.now) throw new Error('there is no stream')
-      const { state, response } = applyToStream(line.now, { requests }, 5)
-      line.now = state
+      if (!streamClient.now) throw new Error('there is no stream')
+      const { state, response } = applyToStream(streamClient.now, { requests }, 5)
+      streamClient.now = state
       return response
     },
   }
   const logger = createLogger({ destination: { write: (text) => void lines.push(JSON.parse(text) as Record<string, unknown>) } })
-  return { line, told, lines, look: (wanted: Wanted) => createConfigured({ wanted, line, logger }) }
+  return { streamClient, told, lines, look: (wanted: Wanted) => createConfigured({ wanted, streamClient, logger }) }
 }
 
 describe('a stream that runs already', () => {
   test('takes over a changed maxOpen, once', async () => {
-    const { line, told, lines, look } = running(config())
+    const { streamClient, told, lines, look } = running(config())
     const looks = look({ config: config({ maxOpen: 50 }) })
     for (let times = 0; times < 3; times++) expect(await looks()).toBe(false)
     expect(told).toEqual([[{ kind: 'configured', maxOpen: 50 }]])
-    expect(line.view).toMatchObject({ maxOpen: { most: 50, configured: 50 } })
+    expect(streamClient.view).toMatchObject({ maxOpen: { most: 50, configured: 50 } })
     expect(lines).toMatchObject([{ level: 'info', message: 'maxOpen is as configured', before: 10, maxOpen: 50 }])
   })
 
@@ -48,36 +48,36 @@ describe('a stream that runs already', () => {
   })
 
   test('keeps an order, and says so', async () => {
-    const { line, lines, look } = running(config())
-    await line.tell([{ kind: 'setMaxOpen', maxOpen: 3, by: 'night-shift' }])
+    const { streamClient, lines, look } = running(config())
+    await streamClient.apply([{ kind: 'setMaxOpen', maxOpen: 3, by: 'night-shift' }])
     await look({ config: config({ maxOpen: 50 }) })()
-    expect(line.view).toMatchObject({ maxOpen: { most: 3, configured: 50, ordered: { by: 'night-shift' } } })
+    expect(streamClient.view).toMatchObject({ maxOpen: { most: 3, configured: 50, ordered: { by: 'night-shift' } } })
     expect(lines).toMatchObject([{ level: 'info', maxOpen: 3, configured: 50, by: 'night-shift' }])
   })
 
   test('is told again when it has gone back: a copy of Temporal has the old config', async () => {
-    const { line, told, look } = running(config())
-    const before = line.now
+    const { streamClient, told, look } = running(config())
+    const before = streamClient.now
     const looks = look({ config: config({ maxOpen: 50 }) })
     await looks()
-    line.now = before
-    line.era += 1
+    streamClient.now = before
+    streamClient.era += 1
     await looks()
-    expect([told.length, line.view?.maxOpen?.most]).toEqual([2, 50])
+    expect([told.length, streamClient.view?.maxOpen?.most]).toEqual([2, 50])
   })
 
   test('is not brought into being by it', async () => {
-    const { line, told, look } = running(config())
-    line.now = undefined
+    const { streamClient, told, look } = running(config())
+    streamClient.now = undefined
     await look({ config: config({ maxOpen: 50 }) })()
     expect(told).toEqual([])
   })
 
   test('a start height that comes too late is one line, however often it is looked', async () => {
-    const { line, lines, look } = running(config())
+    const { streamClient, lines, look } = running(config())
     const looks = look({ config: config({ start: 40 }) })
     await looks()
-    line.era += 1
+    streamClient.era += 1
     await looks()
     expect(lines).toMatchObject([
       {

@@ -13,7 +13,7 @@ const hash = (height: number) => `h${height}`
 function world() {
   let state = initialStream(config)
   const memory = new StreamMemory()
-  const tell = async (requests: readonly StreamRequest[]) => {
+  const apply = async (requests: readonly StreamRequest[]) => {
     const told = applyToStream(state, { requests }, 1)
     state = told.state
     return told.response
@@ -22,16 +22,16 @@ function world() {
   const work = {
     source: { config },
     sourceChain: { block, heads: { current: { finalized: 200 } } },
-    line: { state: async () => state, tell },
+    streamClient: { state: async () => state, apply },
     memory,
     logger: silentLogger(),
   } as unknown as Work
   const scan = async (height: number) => {
     const numbers = height % 10 === 0 ? [[String(height / 10), height] as const] : []
-    await tell([{ kind: 'scanned', from: height, to: height, parentHash: hash(height - 1), hash: hash(height), numbers, passed: [] }])
+    await apply([{ kind: 'scanned', from: height, to: height, parentHash: hash(height - 1), hash: hash(height), numbers, passed: [] }])
     memory.scanned({ height, hash: hash(height) })
   }
-  return { work, tell, scan, state: () => state }
+  return { work, apply, scan, state: () => state }
 }
 
 describe('a source that counts fewer transfers than its logs had shown', () => {
@@ -39,17 +39,17 @@ describe('a source that counts fewer transfers than its logs had shown', () => {
     ['with what this process remembers', false],
     ['with nothing to remember', true],
   ])('is read again from below the first that is gone, at the first look, %s', async (_, forgets) => {
-    const { work, tell, scan, state } = world()
+    const { work, apply, scan, state } = world()
     for (let height = 1; height <= 200; height++) await scan(height)
     if (forgets) work.memory.forget(0)
-    const { view } = await tell([{ kind: 'audited', upTo: '12', height: 200, present: [] }])
+    const { view } = await apply([{ kind: 'audited', upTo: '12', height: 200, present: [] }])
     expect([view.alarms, view.next]).toEqual([['vanished'], '21'])
     await goBack(work, true)
     const { cursor, next, vanished } = state()
     expect([vanished, next]).toEqual([undefined, '13'])
     expect(cursor?.height).toBeLessThan(130)
     // The next audit finds nothing amiss.
-    const after = await tell([{ kind: 'audited', upTo: '12', height: 200, present: [] }])
+    const after = await apply([{ kind: 'audited', upTo: '12', height: 200, present: [] }])
     expect(after.view.alarms).toEqual([])
     expect(viewStream(state()).next).toBe('13')
   })

@@ -71,7 +71,7 @@ describe('where the stream of a native bridge begins', () => {
     const view = { nextHeight: 51, parentHash: '0x50', targetHeight: 1, backfill: { left: 0, ordered: 0 } }
     const work = {
       source: { config },
-      line: { view, era: 0 },
+      streamClient: { view, era: 0 },
       sourceChain: { heads: { current: { finalized: 50 } } },
       ranges: { source: new RangeSize(10) },
     } as unknown as Work

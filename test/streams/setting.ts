@@ -137,7 +137,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
             targetChain: world.target.chain,
             endpoint,
             client,
-            door: createSubmitter({ bridges: new Map([[bridge.name, bridge]]), client }),
+            submitter: createSubmitter({ bridges: new Map([[bridge.name, bridge]]), client }),
             haltRoute: async (mismatch) => void halts.push(mismatch),
             isHalted: () => halts.length > 0,
             logger: listing(lines),

@@ -26,7 +26,7 @@ async function server(copy: () => Uint8Array) {
   return api
 }
 
-/** A door that lets in what has this time, and says of all else that too few have signed. */
+/** A submitter that takes the messages of this test, and refuses all others: too few have signed. */
 function doorFor(timestamp: number): Submitter {
   return {
     async submit(_, message) {
@@ -36,12 +36,12 @@ function doorFor(timestamp: number): Submitter {
   }
 }
 
-function depsFor(urls: readonly string[], door: Submitter): Parameters<typeof fillNumbers>[0] {
+function depsFor(urls: readonly string[], submitter: Submitter): Parameters<typeof fillNumbers>[0] {
   const transfer = { bridge: 'b', sourceChain: 's', targetChain: 't', emitter, digest: '0x00' }
   return {
     source: { emitterChain: 2, emitter, delivered: async (all: readonly unknown[]) => all.map(() => false) },
     bridge: { name: 'b', decode: (vaa: Uint8Array) => ({ ...transfer, sequence: parseVaa(vaa).sequence, message: '' }) },
-    door,
+    submitter,
     lookup: createVaaLookup({ guardianApis: urls, wormholescanApis: [], timeoutMs: 15_000 }),
   } as unknown as Parameters<typeof fillNumbers>[0]
 }
@@ -116,10 +116,10 @@ describe('a source whose nodes are down', () => {
       ...deps,
       source: { ...deps.source, bridge: 'b', sourceChain: 's', config: state.config, begins: {}, highest, published: down },
       chain: { name: 's', heads: { current: { finalized: 9 } } },
-      line: {
+      streamClient: {
         view: undefined,
         state: async () => state,
-        tell: async (requests: readonly StreamRequest[]) => {
+        apply: async (requests: readonly StreamRequest[]) => {
           told.push(...requests)
           return { answers: requests.map(() => ({ kind: 'done' as const })), view: viewStream(state) }
         },

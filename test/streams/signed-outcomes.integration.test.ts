@@ -56,10 +56,10 @@ describe('how the transfers of an emitter end', () => {
       next: '100',
       open: numbers.map((number) => ({ number: String(number) })),
     }
-    const line = {
+    const streamClient = {
       view: undefined,
       state: async () => state,
-      tell: async (requests: readonly StreamRequest[]) => void told.push(...requests),
+      apply: async (requests: readonly StreamRequest[]) => void told.push(...requests),
     }
     const source = { ...of, config: { stream }, delivered: async () => [] }
     const asked: string[] = []
@@ -71,7 +71,7 @@ describe('how the transfers of an emitter end', () => {
     }
     const { connection, namespace } = temporal
     const client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
-    const deps = { source, line, client, logger: silentLogger() }
+    const deps = { source, streamClient, client, logger: silentLogger() }
     return { told, state, asked, ends: createOutcomes(deps as unknown as Parameters<typeof createOutcomes>[0]) }
   }
 

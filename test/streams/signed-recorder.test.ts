@@ -5,16 +5,16 @@ import { assertStreamUpdate } from '../../domain/stream/request.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { createRecorder, type RecorderOptions } from '../../streams/signed/recorder.ts'
 
-/** A stream's own reducer behind a line, without Temporal. */
+/** A stream's own reducer behind a client, without Temporal. */
 function world(maxOpen = 200, options: Partial<RecorderOptions> = {}) {
   let state: StreamState = initialStream({ stream: 'test', first: '0', maxOpen })
   const updates: (readonly StreamRequest[])[] = []
   let gone = false
-  const line: RecorderOptions['line'] = {
+  const streamClient: RecorderOptions['streamClient'] = {
     get view() {
       return updates.length === 0 ? undefined : viewStream(state)
     },
-    async tell(requests) {
+    async apply(requests) {
       updates.push(requests)
       assertStreamUpdate({ requests })
       await Promise.resolve()
@@ -27,12 +27,12 @@ function world(maxOpen = 200, options: Partial<RecorderOptions> = {}) {
       return step.response
     },
   }
-  const recorder = createRecorder({ line, everyMs: 20, ...options })
-  const tell = (request: StreamRequest) => (state = applyToStream(state, { requests: [request] }, 1).state)
+  const recorder = createRecorder({ streamClient, everyMs: 20, ...options })
+  const apply = (request: StreamRequest) => (state = applyToStream(state, { requests: [request] }, 1).state)
   return {
     recorder,
     updates,
-    tell,
+    apply,
     goBack: () => (gone = true),
     open: () => state.open.map(({ number }) => Number(number)),
     state: () => state,
@@ -62,7 +62,7 @@ describe('what a spy tells, on its way to the stream', () => {
   })
 
   it('waits for room, the lowest first, and keeps asking nobody meanwhile', async () => {
-    const { recorder, updates, open, tell } = world(10)
+    const { recorder, updates, open, apply } = world(10)
     for (const number of range(0, 29)) recorder.add(String(number), 'started')
     recorder.add('29', 'delivered')
     recorder.add('28', 'ignored')
@@ -72,7 +72,7 @@ describe('what a spy tells, on its way to the stream', () => {
     const before = updates.length
     for (let count = 0; count < 3; count++) await recorder.flush()
     expect([recorder.size, updates.length]).toEqual([18, before])
-    tell({ kind: 'seen', numbers: range(0, 5).map((number) => [String(number)]), delivered: [['0', '5']] })
+    apply({ kind: 'seen', numbers: range(0, 5).map((number) => [String(number)]), delivered: [['0', '5']] })
     await until(() => open().join() === range(6, 15).join(), { timeoutMs: 15_000, what: 'the next ones to be told' })
     recorder.close()
   })
