@@ -1,6 +1,6 @@
 import { type Client, QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/common'
-import type { ErrorCode } from '../domain/errors.ts'
+import { type ErrorCode, toRelayerError } from '../domain/errors.ts'
 import type { Transfer } from '../domain/transfer/transfer.ts'
 import { adoptSignal, statusQuery } from '../temporal/contracts/transfer.ts'
 import { searchAttributes } from '../temporal/contracts/names.ts'
@@ -26,6 +26,6 @@ export async function offerCopy(client: Client, id: string, { message }: Pick<Tr
     // It ended while it was asked.
     if (error instanceof WorkflowNotFoundError || error instanceof QueryRejectedError || error instanceof QueryNotRegisteredError)
       return false
-    throw fromTemporal(error, id)
+    throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
   }
 }

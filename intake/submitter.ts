@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
 import type { Bridges, Verdict } from '../bridges/port.ts'
-import { errorCatalogue, RelayerError } from '../domain/errors.ts'
+import { errorCatalogue, RelayerError, toRelayerError } from '../domain/errors.ts'
 import { haltOf } from '../domain/settings/settings.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import type { BridgeName } from '../domain/transfer/transfer.ts'
@@ -123,7 +123,7 @@ async function start(client: Client, id: string, input: TransferInput): Promise<
     return 'started'
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return 'known'
-    throw fromTemporal(error, id)
+    throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
   }
 }
 

@@ -2,13 +2,14 @@ import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
 import { sdkLine } from './sdk-lines.ts'
-import { probeTemporal } from './temporal-probe.ts'
-import { Client } from '@temporalio/client'
+import { probeTemporal } from '../temporal/client/probe.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { createTemporalClient } from '../temporal/client/connect.ts'
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker'
 
 export interface Temporal {
   readonly connection: NativeConnection
-  readonly client: Client
+  readonly client: TemporalClient
   readonly namespace: string
 }
 
@@ -28,7 +29,7 @@ export async function connectTemporal(
     const connection = await NativeConnection.connect({ address, ...(local && { grpcCompression: { codec: 'none' } }) })
     // Nobody waits for it any more.
     if (stopping?.aborted) await connection.close()
-    return { connection, namespace, client: new Client({ connection, namespace }) }
+    return { connection, namespace, client: createTemporalClient(connection, namespace) }
   } catch (error) {
     throw new RelayerError('TEMPORAL_UNAVAILABLE', { facts: { address, namespace }, cause: error })
   }

@@ -1,7 +1,8 @@
 import { Connection } from '@temporalio/client'
 import type { Config } from '../../config/schema.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
-import { isNoNamespace, whyAway } from '../../workers/temporal-probe.ts'
+import { isNamespaceMissing } from '../../temporal/client/errors.ts'
+import { connectionError } from '../../temporal/client/probe.ts'
 import type { Check } from './check.ts'
 import { checkTimeoutMs, look } from './check.ts'
 
@@ -17,7 +18,7 @@ export async function checkTemporal({ temporal }: Config): Promise<Check[]> {
       const { serverVersion } = await connection.workflowService.getSystemInfo({})
       return `${address}, version ${serverVersion ?? 'unknown'}`
     } catch (cause) {
-      throw await whyAway(address, cause)
+      throw await connectionError(address, cause)
     }
   })
   if (!connection) return [server]
@@ -36,7 +37,7 @@ async function checkNamespace(connection: Connection, namespace: string) {
     const hours = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / 3600
     return `${namespace}, closed workflows are kept ${hours} h`
   } catch (error) {
-    if (!isNoNamespace(error)) throw error
+    if (!isNamespaceMissing(error)) throw error
     const remedy = `temporal operator namespace create --namespace ${namespace} --retention 72h`
     return { status: 'fail', detail: `there is no namespace ${namespace}`, remedy } as const
   }

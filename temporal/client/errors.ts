@@ -1,17 +1,85 @@
-import { isGrpcServiceError, ServiceError } from '@temporalio/client'
-import type { Facts } from '../../domain/errors.ts'
-import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import {
+  isGrpcServiceError,
+  QueryNotRegisteredError,
+  QueryRejectedError,
+  ServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client'
+import { ApplicationFailure, NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common'
+import type { ErrorCode, Facts } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/errors.ts'
 import { redactText } from '../../observability/redact.ts'
+import { malformedUpdate, runIsFull } from '../contracts/lane.ts'
 
-/** What the Temporal client threw about a transfer: TEMPORAL_UNAVAILABLE if it is the server's, else what it was. */
-export function fromTemporal(error: unknown, transfer: string): RelayerError {
-  return unavailable(error, { transfer }) ?? toRelayerError(error)
+/**
+ * gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline ended the wait), FAILED_PRECONDITION (nobody polls the queue): the server answers, and no worker
+ * does.
+ */
+const unservedCodes = [1, 4, 9]
+/** gRPC: NOT_FOUND, which describeNamespace says of a namespace that does not exist. */
+const notFoundCode = 5
+
+/** No workflow of this id takes signals and updates: it was never started, has ended, or Temporal was wiped. */
+export function isGone(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError
 }
 
-/** TEMPORAL_UNAVAILABLE for what a server said that refuses or does not answer; undefined for everything else. */
-export function unavailable(error: unknown, facts: Facts): RelayerError | undefined {
-  if (!(error instanceof ServiceError) && !isGrpcServiceError(error)) return undefined
+/** The server refuses or cannot be reached. False where the server answers and no worker of the queue does. */
+export function isUnavailable(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error
-  const detail = isGrpcServiceError(cause) ? cause.details : error.message
-  return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: redactText(detail), facts, cause: error })
+  return isGrpcServiceError(cause) && !unservedCodes.includes(cause.code)
+}
+
+/** The id is taken, by a run that goes on or, where the reuse policy asks for it, by one that has ended. */
+export function isAlreadyStarted(error: unknown): boolean {
+  return error instanceof WorkflowExecutionAlreadyStartedError
+}
+
+/** A worker answers and does not answer this query: it cannot replay the workflow, or the workflow has ended. */
+export function isQueryRefused(error: unknown): boolean {
+  return error instanceof QueryRejectedError || error instanceof QueryNotRegisteredError
+}
+
+/** The server has no such namespace. */
+export function isNamespaceMissing(error: unknown): boolean {
+  return error instanceof NamespaceNotFoundError || (error as { code?: unknown } | undefined)?.code === notFoundCode
+}
+
+/** Why a workflow refused an update. */
+export interface UpdateRefusal {
+  /** `malformed`: the same request is refused again; `full`: this run ends, the next one takes the update. */
+  readonly kind: 'malformed' | 'full'
+  readonly detail: string
+}
+
+/** Undefined: the workflow has not refused the update; something else went wrong. */
+export function updateRefusal(error: unknown): UpdateRefusal | undefined {
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
+  if (!(cause instanceof ApplicationFailure)) return undefined
+  if (cause.type === malformedUpdate) return { kind: 'malformed', detail: cause.message }
+  return cause.type === runIsFull ? { kind: 'full', detail: cause.message } : undefined
+}
+
+/** The message of an error, without what the SDK adds to that of gRPC, and without secrets. */
+export function detailOf(error: unknown): string {
+  const cause = error instanceof ServiceError ? error.cause : error
+  return redactText(isGrpcServiceError(cause) ? cause.details : error instanceof Error ? error.message : String(error))
+}
+
+/**
+ * What the Temporal client threw, as a RelayerError where it has a code: `codes.gone` for a workflow that does not exist, TEMPORAL_UNAVAILABLE for a
+ * server that refuses or does not answer. `codes.unserved` is the code of everything else; without it a missing worker is TEMPORAL_UNAVAILABLE too, and
+ * everything else comes back as it is.
+ */
+export function fromTemporal(
+  error: unknown,
+  codes: { readonly gone?: ErrorCode; readonly unserved?: ErrorCode },
+  facts: Facts = {},
+): unknown {
+  if (error instanceof RelayerError) return error
+  if (codes.gone && isGone(error)) return new RelayerError(codes.gone, { facts, cause: error })
+  const byServer = error instanceof ServiceError || isGrpcServiceError(error)
+  const code = codes.unserved && !isUnavailable(error) ? codes.unserved : byServer ? ('TEMPORAL_UNAVAILABLE' as const) : undefined
+  return code ? new RelayerError(code, { detail: detailOf(error), facts, cause: error }) : error
 }

@@ -4,7 +4,7 @@ import type { AddressInfo, Server } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, expect, test } from 'vitest'
 import { freePort } from '../../lab/devnet/ports.ts'
-import { probeTemporal } from '../../workers/temporal-probe.ts'
+import { probeTemporal } from '../../temporal/client/probe.ts'
 
 const servers: Server[] = []
 afterEach(async () => {

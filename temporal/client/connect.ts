@@ -1,0 +1,31 @@
+import { Client, Connection } from '@temporalio/client'
+import type { TemporalClient } from './client.ts'
+import { connectionError, type TemporalAddress } from './probe.ts'
+
+const connectTimeoutMs = 5_000
+
+/** What a client needs of a connection, this module's or a worker's. */
+export type TemporalConnection = NonNullable<NonNullable<ConstructorParameters<typeof Client>[0]>['connection']>
+
+/** A client over a connection that somebody else opens and closes. */
+export function createTemporalClient(connection: TemporalConnection, namespace: string): TemporalClient {
+  return new Client({ connection, namespace })
+}
+
+/** Runs `use` with a client of a connection of its own, and closes the connection. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS. */
+export async function withTemporalClient<Result>(
+  { address, namespace }: TemporalAddress,
+  use: (client: TemporalClient) => Promise<Result>,
+): Promise<Result> {
+  let connection: Connection
+  try {
+    connection = await Connection.connect({ address, connectTimeout: connectTimeoutMs })
+  } catch (cause) {
+    throw await connectionError(address, cause)
+  }
+  try {
+    return await use(createTemporalClient(connection, namespace))
+  } finally {
+    await connection.close()
+  }
+}

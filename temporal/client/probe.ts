@@ -1,0 +1,94 @@
+import { connect as connectTcp } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Facts } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { Connection } from '@temporalio/client'
+import { detailOf, isNamespaceMissing } from './errors.ts'
+
+/** Longest wait for a connection, and for an answer, ms. */
+const answerTimeoutMs = 5_000
+/** Longest wait for a TLS handshake, ms. */
+const tlsTimeoutMs = 2_000
+
+/** Where a Temporal server listens, `host:port`, and the namespace that is used there. */
+export interface TemporalAddress {
+  readonly address: string
+  readonly namespace: string
+}
+
+export interface ProbeOptions {
+  /** Ends the probe at once. */
+  readonly stopping?: AbortSignal | undefined
+  /** Longest wait for each of its three steps, ms. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * Checks that a Temporal server answers at the address and has the namespace. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS (the server wants TLS),
+ * TEMPORAL_NAMESPACE. All of them are retriable: a server may still be starting, and its namespace may be created after it.
+ */
+export async function probeTemporal({ address, namespace }: TemporalAddress, options: ProbeOptions = {}): Promise<void> {
+  const { stopping, timeoutMs = answerTimeoutMs } = options
+  const facts = { address, namespace }
+  try {
+    // gRPC alone would try until its deadline, and then not say what was wrong.
+    await connectOverTcp(address, timeoutMs, stopping)
+  } catch (error) {
+    throw new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(error), facts, cause: error })
+  }
+  const connection = Connection.lazy({ address, connectTimeout: timeoutMs })
+  try {
+    await connection.ensureConnected()
+    await connection.withDeadline(Date.now() + timeoutMs, () => connection.workflowService.describeNamespace({ namespace }))
+  } catch (error) {
+    if (isNamespaceMissing(error)) throw new RelayerError('TEMPORAL_NAMESPACE', { facts, cause: error })
+    throw await connectionError(address, error, facts)
+  } finally {
+    await connection.close().catch(() => {})
+  }
+}
+
+/** The error of a failed connection: TEMPORAL_TLS if the server speaks TLS, else TEMPORAL_UNAVAILABLE. */
+export async function connectionError(address: string, cause: unknown, facts: Facts = { address }): Promise<RelayerError> {
+  if (await speaksTls(address)) return new RelayerError('TEMPORAL_TLS', { facts, cause })
+  return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
+}
+
+/** Opens a TCP connection and closes it. Throws the system's error. */
+function connectOverTcp(address: string, timeoutMs: number, stopping?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTcp(hostAndPort(address))
+    const end = (error?: Error) => {
+      stopping?.removeEventListener('abort', stop)
+      socket.destroy()
+      if (error) reject(error)
+      else resolve()
+    }
+    const stop = () => end(new Error('stopped'))
+    stopping?.addEventListener('abort', stop)
+    socket.setTimeout(timeoutMs, () => end(new Error(`nobody has answered within ${timeoutMs} ms`)))
+    socket.once('connect', () => end())
+    socket.once('error', end)
+  })
+}
+
+/** A server that speaks TLS ends a plain connection without an error that gRPC could pass on. */
+function speaksTls(address: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    // The certificate itself is not checked, only that the server offers one.
+    const socket = connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs })
+    const end = (found: boolean) => {
+      socket.destroy()
+      resolve(found)
+    }
+    socket.once('secureConnect', () => end(true))
+    socket.once('timeout', () => end(false))
+    // A server that asks for our certificate, or accepts none of our ciphers, sends a TLS alert.
+    socket.once('error', ({ message }) => end(/\balert\b/i.test(message)))
+  })
+}
+
+function hostAndPort(address: string): { host: string; port: number } {
+  const { hostname, port } = new URL(`tcp://${address}`)
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }
+}
