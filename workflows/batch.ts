@@ -1,6 +1,6 @@
 import { backoffMs } from '../domain/backoff.ts'
 import type { BatchEnd, BatchInput, BatchStatus, BatchSteps } from '../temporal/contracts/batch.ts'
-import { batchOverSignal, batchStatusQuery } from '../temporal/contracts/batch.ts'
+import { batchClearedSignal, batchOverSignal, batchStatusQuery } from '../temporal/contracts/batch.ts'
 import type { SendOperatorTransactionResult } from '../temporal/contracts/operator-transaction.ts'
 import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { batchIntentId, laneQueue } from '../temporal/contracts/names.ts'
@@ -29,39 +29,40 @@ const longestWaitMs = 10 * 60_000
  */
 export async function batch(input: BatchInput): Promise<BatchStatus> {
   const { lane, intent, members } = input
-  let { held } = input
+  let { held, cleared = false } = input
   let end: BatchEnd | undefined
   let rolledBack = false
-  setHandler(batchStatusQuery, () => ({ lane, intent, members, ...(end ?? { state: 'underway' as const, detail: '' }) }))
+  setHandler(batchStatusQuery, () => ({ lane, intent, members, cleared, ...(end ?? { state: 'underway' as const, detail: '' }) }))
+  setHandler(batchClearedSignal, () => void (cleared = true))
   setHandler(batchOverSignal, (told) => void (end ??= told))
   setHandler(rolledBackSignal, () => void (rolledBack = true))
   for (let looks = input.looks ?? 0; ; looks++) {
     if (workflowInfo().continueAsNewSuggested) {
       const { memo } = workflowInfo()
-      await makeContinueAsNewFunc<typeof batch>({ ...(memo && { memo }) })({ ...input, looks, ...(held && { held }) })
+      await makeContinueAsNewFunc<typeof batch>({ ...(memo && { memo }) })({ ...input, looks, cleared, ...(held && { held }) })
     }
     await condition(() => end !== undefined || rolledBack, backoffMs(looks, firstWaitMs, longestWaitMs))
     if (!end) {
       rolledBack = false
-      const look = broadcast(input, held)
+      const look = broadcast({ ...input, cleared }, held)
       // Where the lane has no worker, the look may come after the word of who drove it.
       const result = await Promise.race([look, condition(() => end !== undefined).then(() => undefined)])
       if (result?.kind === 'pending') held = result.held
       else if (result) end ??= endOf(result)
     }
-    if (end) return { lane, intent, members, ...end }
+    if (end) return { lane, intent, members, cleared, ...end }
   }
 }
 
 /** Drives what it holds, for a while. What fails for good is of the key, and is looked at again: the nonce is the lane's. */
 async function broadcast(
-  { lane, intent, members }: BatchInput,
+  { lane, intent, members, cleared }: BatchInput,
   held: BatchInput['held'],
 ): Promise<SendOperatorTransactionResult | undefined> {
   const { workflowId: owner } = workflowInfo()
   const { startToCloseTimeout, heartbeatTimeout, retry } = policies.broadcast
   const options = { startToCloseTimeout, heartbeatTimeout, retry, taskQueue: laneQueue(lane), summary: `${members.length} transfers` }
-  const input = { lane, owner, intentId: batchIntentId(owner), intent, members, ...(held && { held }) }
+  const input = { lane, owner, intentId: batchIntentId(owner), intent, ...(!cleared && { members }), ...(held && { held }) }
   try {
     return await proxyActivities<BatchSteps>(options).broadcastBatch(input)
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Intent } from '../../domain/intent.ts'
 import type { Attempt, Refusal } from '../../domain/lane/lane.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { BatchEnd, BatchInput, BatchMemo, BatchStatus } from '../../temporal/contracts/batch.ts'
-import { batchOverSignal, batchStatusQuery } from '../../temporal/contracts/batch.ts'
+import { batchClearedSignal, batchOverSignal, batchStatusQuery } from '../../temporal/contracts/batch.ts'
 import { batchIntentId, batchPrefix, ledgerQueue } from '../../temporal/contracts/names.ts'
 import type { LaneAgent, NonceRequest } from '../agent.ts'
 import { batchEntries, type BatchEntry, isAmong, membersOf, memoOf } from './records.ts'
@@ -76,7 +76,7 @@ export class BatchTracker {
       return acquired
     }
     const batch = { id, members: call.members, flight: acquired.flight }
-    const unfit = await this.#send(batch, options.unfit)
+    const unfit = await this.#send(batch, () => this.#clear(batch, options.unfit))
     return unfit.length > 0 ? { kind: 'unfit', members: unfit } : { kind: 'underway', batch }
   }
 
@@ -113,24 +113,32 @@ export class BatchTracker {
   /** It was recorded, and holds a nonce: the same call again. */
   async #adopt(id: string): Promise<Batch | undefined> {
     const { client, agent } = this.#deps
-    const { intent, members } = await client.workflow.getHandle(id).query(batchStatusQuery)
+    const { intent, members, cleared } = await client.workflow.getHandle(id).query(batchStatusQuery)
     const want = this.#want(id, { intent, members, first: nothing, priority: 1, source: 'batch' })
     const held = await agent.acquire(want, { again: true, timeoutMs: 0 })
     // Several members ask at once.
     const known = this.#driven.get(id)
     if (known || held.kind === 'refused') return known
     const batch = { id, members, flight: held.flight }
-    const unfit = await this.#send(batch, async () => [])
+    const unfit = await this.#send(batch, async () => (cleared ? [] : this.#clear(batch)))
     return unfit.length > 0 ? undefined : batch
   }
 
-  /** Signs and sends, unless a member was withdrawn before: names those. */
-  async #send(batch: Batch, alsoUnfit: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  /** The members that must not be in it. If there are none, the batch is told so, and may be signed from then on. */
+  async #clear({ id, members }: Batch, alsoUnfit?: () => Promise<readonly string[]>): Promise<readonly string[]> {
+    const { agent, client } = this.#deps
+    const unfit = [...new Set([...(await agent.unfree(members)), ...((await alsoUnfit?.()) ?? [])])]
+    if (unfit.length === 0) await client.workflow.getHandle(id).signal(batchClearedSignal)
+    return unfit
+  }
+
+  /** Signs and sends, unless `clear` names members that must not be in it: those are returned. */
+  async #send(batch: Batch, clear: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const { agent } = this.#deps
     const { members, flight } = batch
     const fresh = flight.unsigned
     try {
-      const unfit = flight.unsigned ? [...new Set([...(await agent.unfree(members)), ...(await alsoUnfit())])] : []
+      const unfit = fresh ? await clear() : []
       if (unfit.length > 0) {
         await this.#giveUp(batch, `${unfit.length} of ${members.length} must not be in it`)
         return unfit

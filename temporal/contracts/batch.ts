@@ -14,6 +14,7 @@ export interface BatchInput {
   members: string[]
   /** Carried from run to run. */
   looks?: number
+  cleared?: boolean
   held?: Held
 }
 
@@ -28,7 +29,7 @@ export type BatchEnd =
   | { state: 'lost'; detail: string }
 
 /** Answer of the query `status`, and (closed) the result of the workflow. */
-export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members'> & (BatchEnd | { state: 'underway'; detail: string })
+export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members' | 'cleared'> & (BatchEnd | { state: 'underway'; detail: string })
 
 /** On the workflow: who is in it can be read without a worker. The short names of intents (`tombstone`). */
 export interface BatchMemo {
@@ -41,12 +42,19 @@ export interface BatchSteps {
   broadcastBatch(input: BroadcastBatchInput): Promise<SendOperatorTransactionResult>
 }
 
-export interface BroadcastBatchInput extends Pick<BatchInput, 'lane' | 'intent' | 'members' | 'held'> {
+export interface BroadcastBatchInput extends Pick<BatchInput, 'lane' | 'intent' | 'held'> {
+  /** Members that must all be free before it is signed. Absent: that was seen before, and it may have been sent since. */
+  members?: string[]
   /** Workflow id of the batch. */
   owner: string
   intentId: string
 }
 
+/**
+ * From the process that holds its nonce, right before it signs: every member was free. From here on a pool may have it, and a member that is
+ * cancelled later is told so: whoever drives the batch next sends it again without asking the members.
+ */
+export const batchClearedSignal = defineSignal('cleared')
 /** From a process that drove it: what became of it. */
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')
 export const batchStatusQuery = defineQuery<BatchStatus>('status')

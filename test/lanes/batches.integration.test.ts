@@ -164,6 +164,24 @@ describe('Batches of a lane', () => {
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
   })
 
+  test('once signed, stay in the pool when another process finds them, though a member was cancelled meanwhile', async () => {
+    const transfers = await setting.world.transfers(...amounts(4))
+    const [batch] = rides(await one.boardAll(transfers))
+    const [before] = await inPool()
+    one.agent.stop()
+    const cancelled = riderOf(transfers[0]!).intentId
+    expect(await withdraw({ lane: setting.config.lane, intentId: cancelled, how: 'cancel' })).toEqual({
+      kind: 'held',
+      nonce: batch!.flight.nonce,
+    })
+    one = await setting.process()
+    const found = await Promise.all(transfers.slice(1).map((each) => one.batching.find(each, riderOf(each).intentId)))
+    expect(found.map((each) => each?.id)).toEqual(found.map(() => batch!.id))
+    expect((await inPool()).map(({ hash }) => hash)).toEqual([before!.hash])
+    expect(await ends(batch!)).toMatchObject({ state: 'done', txHash: before!.hash })
+    expect(await delivered(transfers)).toEqual([true, true, true, true])
+  })
+
   test('are seen to by their workflow where no process holds their members any more', async () => {
     const transfers = await setting.world.transfers(...amounts(4))
     const [batch] = rides(await one.boardAll(transfers))
