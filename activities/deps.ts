@@ -6,7 +6,7 @@ import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { HaltRoute } from '../intake/halt-route.ts'
 import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
-import type { ClosedGates } from './transfer/closed-gates.ts'
+import type { ClosedGates } from '../bridges/gates/closed-gates.ts'
 
 /** What the keyless steps of a worker work with. */
 export interface StepDeps {

@@ -7,7 +7,15 @@ import type { Source } from './source-port.ts'
 /** The answer to "is this a message that we deliver?". `rejected` is for good, `declined` is policy, `wait` heals by itself. */
 export type Verdict =
   | { readonly kind: 'valid'; readonly warnings: readonly string[] }
-  | { readonly kind: 'rejected' | 'declined' | 'wait'; readonly code: ErrorCode; readonly reason: string }
+  | {
+      readonly kind: 'rejected' | 'declined' | 'wait'
+      readonly code: ErrorCode
+      readonly reason: string
+      /** The signatures were good before and are too old now: a copy with newer ones may be adopted. */
+      readonly awaitNewSignatures?: true
+      /** The source's own contract contradicts what it recorded: nothing of the route may go on until a person has looked. */
+      readonly haltRoute?: true
+    }
 
 /** What a revert of the delivering call means. */
 export type RevertMeaning =
@@ -53,16 +61,17 @@ export interface Endpoint {
   /** @param transfer tells more where the bridge has limits: an amount that never fits from a budget that is spent */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
   /**
-   * The gate that a transfer stands before if this account delivers it; absent: the bridge has none. Reads at most once per block however many
-   * ask. Open: what it takes of a limit is set aside for it, so that of many only those go on that fit together; until it is on the chain, is
-   * left, or has not been asked for again for minutes. Throws what reads throw.
+   * The gate that a transfer meets if this account delivers it; absent: the bridge has none. Open: what the transfer takes of a limit is reserved for it,
+   * so that only those go on that fit together: until it is on the chain, is released, or was not asked for again for minutes. Closed: nothing is
+   * reserved for it any more. At most one read per block, however many ask. Called through `withReservation` (bridges/gates/reservation.ts), which
+   * does not forget the release. Throws what reads throw.
    */
-  gate?(transfer: Transfer, relayer: string): Promise<Gate>
-  /** It does not go after all, or not now: what `gate` has set aside for it is free. */
-  leave?(transfer: Transfer): void
+  reserve?(transfer: Transfer, relayer: string): Promise<Gate>
+  /** Frees what is reserved for it, if anything is. */
+  release?(transfer: Transfer): void
   /**
-   * What this account may not deliver, for which it takes a role; undefined: nothing. `everywhere`: nothing of this bridge at all on this chain.
-   * Absent: anybody may deliver. At most one read per block, account and contract. Throws what reads throw.
+   * What this account lacks a role for; undefined: nothing. `everywhere`: it may deliver nothing of this bridge on this chain. Absent: any account may
+   * deliver. At most one read per block, account and contract. Throws what reads throw.
    */
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** How several transfers leave in one call; absent: the bridge cannot do that. */
@@ -84,7 +93,7 @@ export interface SharedCalls {
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
   /** The call that delivers all of them; they are of one group. */
   intent(transfers: readonly Transfer[]): Promise<Intent>
-  /** Those that fit together into what the bridge's limits leave, in order, by what `gate` last read; one that does not fit is passed over. */
+  /** Those that fit together into what the bridge's limits leave, in order, by what `reserve` last read; one that does not fit is passed over. */
   fitting(transfers: readonly Transfer[]): readonly Transfer[]
 }
 

@@ -41,6 +41,11 @@ export const rooms: readonly Room[] = [
     imports: ['domain', 'chains/port.ts', 'chains/<family>', 'observability'],
     packages: [evmLibrary, '@aws-sdk/client-kms', 'node:*'],
   },
+  {
+    path: 'bridges/gates',
+    imports: ['domain', 'temporal/contracts', 'chains/port.ts', 'bridges/port.ts', 'observability'],
+    packages: [],
+  },
   { path: 'bridges/<protocol>', imports: ['domain', ...ports], packages: [evmLibrary] },
   {
     path: 'bridges/<protocol>/<family>.ts',
@@ -69,7 +74,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: 'activities',
-    imports: ['domain', 'temporal', ...ports, 'lanes', 'intake', 'recovery', 'observability'],
+    imports: ['domain', 'temporal', ...ports, 'bridges/gates', 'lanes', 'intake', 'recovery', 'observability'],
     packages: ['@temporalio/activity', '@temporalio/common', 'node:*'],
   },
   { path: 'chains/registry.ts', imports: ['domain', 'config', 'observability', 'chains'], packages: [] },
@@ -116,8 +121,8 @@ function roomOf(file: string): { room: Room; bound: Record<string, string> } | u
     const match = new RegExp(`^${patternOf(room.path)}(?:/|$)`).exec(file)
     return match ? [{ room, bound: { ...match.groups } }] : []
   })
-  // A path without placeholders is more exact than one with them: chains/port.ts before chains/<family>.
-  const exactness = (path: string) => path.split('/').length * 2 - (path.includes('<') ? 1 : 0)
+  // A path without placeholders is more exact than any with them: chains/port.ts before chains/<family>, bridges/gates before bridges/<protocol>/<family>.ts.
+  const exactness = (path: string) => path.split('/').length + (path.includes('<') ? 0 : 100)
   return candidates.sort((a, b) => exactness(b.room.path) - exactness(a.room.path))[0]
 }
 

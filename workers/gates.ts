@@ -8,7 +8,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import { UnauthorizedLanes } from './unauthorized-lanes.ts'
 import type { Network } from './network.ts'
 import { laneConfigs } from './deps.ts'
-import { GateWatcher } from './gate-watcher.ts'
+import { GateWatcher } from '../bridges/gates/gate-watcher.ts'
 import { createWaitingTransfers } from './waiting-transfers.ts'
 import type { Client } from '@temporalio/client'
 
@@ -20,7 +20,7 @@ export function createGateWatcher(
   const { config, client, network, lanes, logger, metrics } = options
   const chain = network.chains.get(name)
   const endpoints = new Map([...network.bridges].map(([bridge, { endpoint }]) => [bridge, endpoint(name)] as const))
-  if (!chain || !lanes || ![...endpoints.values()].some(({ gate }) => gate)) return undefined
+  if (!chain || !lanes || ![...endpoints.values()].some(({ reserve }) => reserve)) return undefined
   const pauses = createPauses(client, laneConfigs(chainOf(config, name)))
   const unauthorized = new UnauthorizedLanes({ endpoints, lanes, pauses, logger, metrics })
   return new GateWatcher({

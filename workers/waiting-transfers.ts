@@ -2,7 +2,7 @@ import type { ChainName } from '../domain/transfer/transfer.ts'
 import { storedTransfer } from '../temporal/client/restart-transfer.ts'
 import { retrySignal } from '../temporal/contracts/transfer.ts'
 import { searchAttributes } from '../temporal/contracts/names.ts'
-import type { WaitingTransfers } from './gate-watcher.ts'
+import type { WaitingTransfers } from '../bridges/gates/gate-watcher.ts'
 import type { Client } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/client'
 

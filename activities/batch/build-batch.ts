@@ -10,6 +10,7 @@ import type { BatchBuilder } from '../../lanes/batch/batcher.ts'
 import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import type { BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import type { StepDeps } from '../deps.ts'
+import { withReservation } from '../../bridges/gates/reservation.ts'
 import { effectNow } from '../transfer/effect.ts'
 import { heldBack } from '../transfer/holds.ts'
 import { priceCall } from '../price-call.ts'
@@ -58,6 +59,12 @@ const retryMs = 5_000
 const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'FEE_CEILING'])
 
 type Answers = Map<BatchCandidate, Boarded>
+
+/** `answer`: it does not go with the others. */
+interface Look {
+  readonly rider: BatchCandidate
+  readonly answer?: Boarded
+}
 
 /** How those leave who were chosen to leave together: looked at once more, simulated, recorded, signed. */
 export function createBatchBuilder(deps: BatchBuilderDeps) {
@@ -130,7 +137,6 @@ async function stillWanted(deps: BatchBuilderDeps, riders: readonly BatchCandida
   const answered = new Set<BatchCandidate>()
   for (const { rider, answer } of looks) {
     if (!answer) continue
-    deps.endpoint.leave?.(rider.transfer)
     answers.set(rider, answer)
     answered.add(rider)
   }
@@ -141,14 +147,17 @@ async function stillWanted(deps: BatchBuilderDeps, riders: readonly BatchCandida
  * Is its effect there? What says for good that something is wrong with this one (its contracts contradict each other) is for its own admission to judge:
  * the others have no part in it.
  */
-async function lookAt({ chain, endpoint }: BatchBuilderDeps, rider: BatchCandidate): Promise<{ rider: BatchCandidate; answer?: Boarded }> {
-  try {
-    return (await effectNow(chain, endpoint, rider.transfer)) ? { rider, answer: { kind: 'seen' } } : { rider }
-  } catch (error) {
-    const { code, message, retriable } = toRelayerError(error)
-    if (retriable) throw error
-    return { rider, answer: noSlot(code, message) }
+async function lookAt({ chain, endpoint }: BatchBuilderDeps, rider: BatchCandidate): Promise<Look> {
+  const look = async (): Promise<Look> => {
+    try {
+      return (await effectNow(chain, endpoint, rider.transfer)) ? { rider, answer: { kind: 'seen' } } : { rider }
+    } catch (error) {
+      const { code, message, retriable } = toRelayerError(error)
+      if (retriable) throw error
+      return { rider, answer: noSlot(code, message) }
+    }
   }
+  return withReservation(endpoint, rider.transfer, look, ({ answer }) => answer === undefined)
 }
 
 /** Those whom neither a halt nor a closed gate holds back. */

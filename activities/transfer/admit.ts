@@ -1,7 +1,8 @@
 import type { AdmitInput, Admission } from '../../temporal/contracts/transfer-steps.ts'
 import { settled } from './check-delivered.ts'
 import { chooseLane } from './choose-lane.ts'
-import { endpointOf, type StepDeps } from '../deps.ts'
+import { admitting } from './admitting.ts'
+import type { StepDeps } from '../deps.ts'
 import { shows } from './mismatch.ts'
 import { judge, rehearse, unchosen } from './prepare.ts'
 import { createValidate } from './validate.ts'
@@ -11,19 +12,17 @@ export function createAdmit(deps: StepDeps) {
   const validate = createValidate(deps)
   return async function admit(input: AdmitInput): Promise<Admission> {
     const { transfer } = input
-    const validated = await validate({ transfer })
-    if (validated.kind !== 'passed') {
-      // It may have been let through by its gate, and woken: the room is for others while it is halted, or refused.
-      endpointOf(deps, transfer).leave?.(transfer)
-      return validated
-    }
-    const choice = await chooseLane(deps, input)
-    const there = shows(deps, transfer, input.doubted)
-    if (choice.kind !== 'lane') return (await there) ? settled(deps, transfer) : unchosen(deps, input, choice)
-    const { lane } = choice
-    const [delivered, rehearsal] = await Promise.all([there, rehearse(deps, input, lane)])
-    if (delivered) return settled(deps, transfer)
-    const admission = await judge(deps, input, lane, rehearsal)
-    return admission.kind === 'ready' && validated.warnings ? { ...admission, warnings: validated.warnings } : admission
+    return admitting(deps, transfer, async (reserve): Promise<Admission> => {
+      const validated = await validate({ transfer })
+      if (validated.kind !== 'passed') return validated
+      const choice = await chooseLane(deps, input, reserve)
+      const there = shows(deps, transfer, input.doubted)
+      if (choice.kind !== 'lane') return (await there) ? settled(deps, transfer) : unchosen(deps, input, choice)
+      const { lane } = choice
+      const [delivered, rehearsal] = await Promise.all([there, rehearse(deps, input, lane)])
+      if (delivered) return settled(deps, transfer)
+      const admission = await judge(deps, input, lane, rehearsal)
+      return admission.kind === 'ready' && validated.warnings ? { ...admission, warnings: validated.warnings } : admission
+    })
   }
 }

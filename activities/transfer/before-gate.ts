@@ -3,7 +3,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import type { StepDeps } from '../deps.ts'
 import { chainOf } from '../deps.ts'
-import type { ClosedGate } from './closed-gates.ts'
+import type { ClosedGate } from '../../bridges/gates/closed-gates.ts'
 
 /** Between two looks of a transfer whose gate nobody keeps, ms, to begin with; the workflow doubles it up to half an hour. */
 const unkeptMs = 15_000

@@ -2,6 +2,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { AdmitInput, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import type { StepDeps } from '../deps.ts'
 import { chainOf, endpointOf } from '../deps.ts'
+import { admitting } from './admitting.ts'
 import { finalDelivery } from './effect.ts'
 import { haltedBy } from './holds.ts'
 import { shows } from './mismatch.ts'
@@ -9,10 +10,12 @@ import { shows } from './mismatch.ts'
 /** Step 2: is the effect there already, and is it final? */
 export function createCheckDelivered(deps: StepDeps) {
   return async function checkDelivered({ transfer, doubted }: AdmitInput): Promise<Passed | Stopped> {
-    const halted = haltedBy(deps, transfer)
-    if (halted) return halted
-    const there = await shows(deps, transfer, doubted)
-    return there ? settled(deps, transfer) : { kind: 'passed' }
+    return admitting(deps, transfer, async () => {
+      const halted = haltedBy(deps, transfer)
+      if (halted) return halted
+      const there = await shows(deps, transfer, doubted)
+      return there ? settled(deps, transfer) : { kind: 'passed' }
+    })
   }
 }
 
@@ -21,10 +24,6 @@ export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extra
   const chain = chainOf(deps, transfer)
   const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')
   const delivery = finalized ? await finalDelivery(deps, transfer) : undefined
-  if (delivery) {
-    // By whomever: no limit needs to be kept for it.
-    endpointOf(deps, transfer).leave?.(transfer)
-    return { kind: 'delivered', delivery }
-  }
+  if (delivery) return { kind: 'delivered', delivery }
   return { kind: 'unsettled', finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(chain.heads.current?.latest.height ?? 0)) }
 }

@@ -1,3 +1,4 @@
+import type { Reserve } from '../../bridges/gates/reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
@@ -22,10 +23,10 @@ export type Choice =
  * The lane that the transfer's id falls to among those that take work and may deliver it; those just left come last. Throws what reads of the
  * bridge's gate throw.
  */
-export async function chooseLane(deps: StepDeps, { transfer, avoid = [] }: AdmitInput): Promise<Choice> {
+export async function chooseLane(deps: StepDeps, { transfer, avoid = [] }: AdmitInput, reserve: Reserve): Promise<Choice> {
   const directory = lanesOf(deps, transfer)
   const open = await directory.open()
-  const gateFor = (lane: LaneId) => gateOf(deps, transfer, lane)
+  const gateFor = (lane: LaneId) => reserve(laneAddress(lane))
   let fresh = open.filter((lane) => !avoid.includes(lane))
   let unauthorized: Extract<Gate, { kind: 'lane' }> | undefined
   for (let lane = rankLanes(transferId(transfer), fresh); lane !== undefined; lane = rankLanes(transferId(transfer), fresh)) {
@@ -56,7 +57,7 @@ async function unauthorizedGate(
   const [first] = paused
   const closed = unauthorized ?? (first && ({ kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: first.detail ?? '' } as const))
   const otherwise = standings.some((one) => !one.open && !paused.includes(one))
-  return closed && !otherwise && endpointOf(deps, transfer).gate ? { kind: 'closed', gate: closed } : { kind: 'none' }
+  return closed && !otherwise && endpointOf(deps, transfer).reserve ? { kind: 'closed', gate: closed } : { kind: 'none' }
 }
 
 /** Waits; the reason has what each lane says. */
@@ -65,8 +66,4 @@ export async function noLane(deps: StepDeps, { transfer }: AdmitInput): Promise<
   const closed = standings.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
   const reason = [`no other lane of ${transfer.targetChain} takes work now`, ...closed].join('; ')
   return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: laneWaitMs }
-}
-
-async function gateOf(deps: StepDeps, transfer: Transfer, lane: LaneId): Promise<Gate> {
-  return (await endpointOf(deps, transfer).gate?.(transfer, laneAddress(lane))) ?? { kind: 'open' }
 }

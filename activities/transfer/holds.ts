@@ -3,6 +3,7 @@ import type { LaneId } from '../../domain/lane/lane-id.ts'
 import { denialOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import { withReservation } from '../../bridges/gates/reservation.ts'
 import { endpointOf } from '../deps.ts'
 import type { StepDeps } from '../deps.ts'
 
@@ -34,14 +35,18 @@ export async function heldBack(
   transfer: Transfer,
   lane: LaneId,
 ): Promise<NoSlot | undefined> {
-  const halted = haltedBy(deps, transfer)
-  const endpoint = endpointOf(deps, transfer)
-  // Room that its bridge has set aside for it is for others meanwhile.
-  if (halted) endpoint.leave?.(transfer)
-  if (halted) return noSlotBy(halted)
-  const gate = await endpoint.gate?.(transfer, laneAddress(lane))
-  if (!gate || gate.kind === 'open') return undefined
-  return { kind: 'no-slot', code: gate.code, reason: gate.reason, retryInMs: closedMs }
+  return withReservation(
+    endpointOf(deps, transfer),
+    transfer,
+    async (reserve) => {
+      const halted = haltedBy(deps, transfer)
+      if (halted) return noSlotBy(halted)
+      const gate = await reserve(laneAddress(lane))
+      if (gate.kind === 'open') return undefined
+      return { kind: 'no-slot', code: gate.code, reason: gate.reason, retryInMs: closedMs }
+    },
+    (held) => held === undefined,
+  )
 }
 
 /** What denies this transfer now: policy, so that it can be decided again. */

@@ -10,6 +10,7 @@ import { callHash } from '../../lanes/call-hash.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { settled } from './check-delivered.ts'
+import { admitting } from './admitting.ts'
 import { beforeGate } from './before-gate.ts'
 import type { Choice } from './choose-lane.ts'
 import { chooseLane, noLane } from './choose-lane.ts'
@@ -27,17 +28,18 @@ const commonGasFactor = 1.2
 /** Step 3: chooses the lane, simulates the call from its address, quotes the fee. A revert here costs nothing. */
 export function createPrepare(deps: StepDeps) {
   return async function prepare(input: AdmitInput): Promise<Ready | Stopped> {
-    const halted = haltedBy(deps, input.transfer)
-    if (halted) return halted
-    const choice = await chooseLane(deps, input)
-    if (choice.kind !== 'lane') return unchosen(deps, input, choice)
-    return judge(deps, input, choice.lane, await rehearse(deps, input, choice.lane))
+    return admitting(deps, input.transfer, async (reserve) => {
+      const halted = haltedBy(deps, input.transfer)
+      if (halted) return halted
+      const choice = await chooseLane(deps, input, reserve)
+      if (choice.kind !== 'lane') return unchosen(deps, input, choice)
+      return judge(deps, input, choice.lane, await rehearse(deps, input, choice.lane))
+    })
   }
 }
 
-/** No lane delivers it now: it takes nothing of any limit meanwhile. */
+/** No lane delivers it now. */
 export function unchosen(deps: StepDeps, input: AdmitInput, choice: Exclude<Choice, { kind: 'lane' }>): Promise<Stopped> | Stopped {
-  endpointOf(deps, input.transfer).leave?.(input.transfer)
   return choice.kind === 'none' ? noLane(deps, input) : beforeGate(deps, input.transfer, choice.gate)
 }
 
@@ -63,14 +65,7 @@ export async function rehearse(deps: StepDeps, { transfer }: AdmitInput, lane: L
   return { intent, simulation, quote, dataFee, policy }
 }
 
-/** What is not ready goes not now, and leaves to others what its bridge has set aside for it. */
-export async function judge(deps: StepDeps, input: AdmitInput, lane: LaneId, rehearsal: Rehearsal): Promise<Ready | Stopped> {
-  const verdict = await verdictOf(deps, input, lane, rehearsal)
-  if (verdict.kind !== 'ready') endpointOf(deps, input.transfer).leave?.(input.transfer)
-  return verdict
-}
-
-async function verdictOf(deps: StepDeps, { transfer }: AdmitInput, lane: LaneId, rehearsal: Rehearsal): Promise<Ready | Stopped> {
+export async function judge(deps: StepDeps, { transfer }: AdmitInput, lane: LaneId, rehearsal: Rehearsal): Promise<Ready | Stopped> {
   const { simulation } = rehearsal
   if (simulation.ok) return offered(lane, simulation.gas, rehearsal)
   const meaning = endpointOf(deps, transfer).explainRevert(simulation.revert, transfer)

@@ -2,6 +2,7 @@ import type { Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { StepDeps } from '../deps.ts'
 import { endpointOf } from '../deps.ts'
+import { admitting } from './admitting.ts'
 import { deniedBy, haltedBy } from './holds.ts'
 import { haltFor } from './mismatch.ts'
 
@@ -11,19 +12,21 @@ const waitMs = 15_000
 /** Step 1: halts, then signatures, payload kind, emitter, target, asset, fee, then the deny-list. */
 export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings' | 'haltRoute'>) {
   return async function validate({ transfer }: { transfer: Transfer }): Promise<Passed | Stopped> {
-    const halted = haltedBy(deps, transfer)
-    if (halted) return halted
-    const verdict = await endpointOf(deps, transfer).validate(transfer)
-    if (verdict.kind === 'valid') {
-      const { warnings } = verdict
-      return deniedBy(deps, transfer) ?? { kind: 'passed', ...(warnings.length > 0 && { warnings: [...warnings] }) }
-    }
-    const { code, reason } = verdict
-    // Its table said otherwise, by quorum, when it was started: that is the route's trouble. Of other bytes that somebody sends (`adopt`) the form tells.
-    if (code === 'NATIVE_TABLE_MISMATCH') {
-      await haltFor(deps, transfer, code, reason)
-      return { kind: 'impossible', code, reason }
-    }
-    return verdict.kind === 'wait' ? { kind: 'waiting', code, reason, retryInMs: waitMs } : { kind: verdict.kind, code, reason }
+    return admitting(deps, transfer, async (): Promise<Passed | Stopped> => {
+      const halted = haltedBy(deps, transfer)
+      if (halted) return halted
+      const verdict = await endpointOf(deps, transfer).validate(transfer)
+      if (verdict.kind === 'valid') {
+        const { warnings } = verdict
+        return deniedBy(deps, transfer) ?? { kind: 'passed', ...(warnings.length > 0 && { warnings: [...warnings] }) }
+      }
+      const { code, reason } = verdict
+      // Its table said otherwise, by quorum, when it was started: that is the route's trouble. Of other bytes that somebody sends (`adopt`) the form tells.
+      if (code === 'NATIVE_TABLE_MISMATCH') {
+        await haltFor(deps, transfer, code, reason)
+        return { kind: 'impossible', code, reason }
+      }
+      return verdict.kind === 'wait' ? { kind: 'waiting', code, reason, retryInMs: waitMs } : { kind: verdict.kind, code, reason }
+    })
   }
 }

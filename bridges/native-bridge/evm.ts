@@ -28,11 +28,11 @@ export interface EvmEndpointOptions {
 /** Where most nodes are asked, for what one node says of its own state. */
 const quorumOf = { latest: 'agreed-latest', finalized: 'agreed' } as const
 
-type Kept = 'gate' | 'leave' | 'unauthorized'
+type Kept = 'reserve' | 'release' | 'unauthorized'
 
 /** The port, and what this bridge knows beyond it. */
 export interface NativeEndpoint extends Omit<Endpoint, Kept>, Required<Pick<Endpoint, Kept>> {
-  /** @param transfer its code tells an amount that never fits from a spent budget, by the limits that `gate` last read; both wait: the gate parks */
+  /** @param transfer its code tells an amount that never fits from a spent budget, by the limits that `reserve` last read; both wait: the gate parks */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
 }
 
@@ -151,13 +151,13 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
       return { recipient: `0x${message.recipient.slice(26)}`, token }
     },
     hasEffect,
-    async gate(transfer, relayer) {
+    async reserve(transfer, relayer) {
       const { message, inbound } = opened(transfer)
-      return inbound.gate(message, relayer)
+      return inbound.reserve(message, relayer)
     },
-    leave(transfer) {
+    release(transfer) {
       const { message, inbound } = opened(transfer)
-      inbound.leave(message.id)
+      inbound.release(message.id)
     },
     async unauthorized(relayer) {
       const may = await Promise.all(

@@ -14,10 +14,9 @@ export type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
  * yet, so that of many who ask at once only those go on that fit together. Another process's are not known here before they are on the chain.
  */
 export interface Inbound {
-  /** Open: what it takes is set aside until it is on the chain, is left, or was not asked for again for minutes. Throws what reads throw. */
-  gate(entrant: Entrant, relayer: string): Promise<Gate>
-  /** It does not go after all, or not now. */
-  leave(id: string): void
+  /** As `Endpoint.reserve`. */
+  reserve(entrant: Entrant, relayer: string): Promise<Gate>
+  release(id: string): void
   /** Those that fit together beside what others have set aside, by what was last read; all before the first read. */
   fitting<T>(entrants: readonly T[], of: (entrant: T) => Entrant): readonly T[]
   /** At most one read per block and account. Throws what reads throw. */
@@ -62,7 +61,7 @@ export function createInbound(chain: LimitsChain & StreamReader, contract: strin
   }
 
   return {
-    async gate({ id, amount }, relayer) {
+    async reserve({ id, amount }, relayer) {
       const [read] = await Promise.all([limits.read(relayer), settle('')])
       const gateBy = (limit: InboundLimits) => gateOf(limit, amount, secondsOf(chain), aside.beside([id]))
       const first = gateBy(read)
@@ -73,7 +72,7 @@ export function createInbound(chain: LimitsChain & StreamReader, contract: strin
       else aside.drop(id)
       return gate.kind === 'transfer' ? confirmed(gate, amount) : gate
     },
-    leave: aside.drop,
+    release: aside.drop,
     fitting(entrants, of) {
       const { last } = limits
       if (!last) return entrants

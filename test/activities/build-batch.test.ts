@@ -39,7 +39,7 @@ function setting(
   const signed: string[][] = []
   const endpoint = {
     delivered: async ({ sequence }: Transfer, at: At) => delivered(Number(sequence), at),
-    leave: ({ sequence }: Transfer) => left.push(Number(sequence)),
+    release: ({ sequence }: Transfer) => left.push(Number(sequence)),
     explainRevert: () => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason: 'a test' }),
     intent: async () => ({ to: '0x', data: '0x', value: '0' }),
   }

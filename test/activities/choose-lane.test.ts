@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { chooseLane } from '../../activities/transfer/choose-lane.ts'
 import type { StepDeps } from '../../activities/deps.ts'
+import { withReservation } from '../../bridges/gates/reservation.ts'
 import type { Endpoint, Gate } from '../../bridges/port.ts'
 import { unauthorizedPause } from '../../domain/lane/pause.ts'
 import type { LaneStatus } from '../../domain/lane/lane.ts'
@@ -26,7 +27,7 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
   const asked: string[] = []
   const told: string[] = []
   const endpoint = {
-    ...(gated && { gate: async (_: Transfer, account: string) => (asked.push(account), gates[`evm-1:${account}`] ?? open) }),
+    ...(gated && { reserve: async (_: Transfer, account: string) => (asked.push(account), gates[`evm-1:${account}`] ?? open) }),
   } as Endpoint
   const deps = {
     bridges: new Map([['native-bridge', { endpoint: () => endpoint }]]),
@@ -35,7 +36,17 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
     ]),
     gates: { wait: () => {}, unauthorized: (lane: string) => void told.push(lane) },
   } as unknown as StepDeps
-  return { choose: (avoid: string[] = []) => chooseLane(deps, { transfer, avoid }), asked, told }
+  return {
+    choose: (avoid: string[] = []) =>
+      withReservation(
+        endpoint,
+        transfer,
+        (reserve) => chooseLane(deps, { transfer, avoid }, reserve),
+        () => true,
+      ),
+    asked,
+    told,
+  }
 }
 
 describe('The lane of a transfer', () => {

@@ -39,8 +39,8 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
   }
   /** Asks, and sets nothing aside. */
   const gate = async (transfer: Transfer, from = world.relayer.address) => {
-    const answer = await world.endpoint.gate(transfer, from)
-    world.endpoint.leave(transfer)
+    const answer = await world.endpoint.reserve(transfer, from)
+    world.endpoint.release(transfer)
     return answer
   }
   /** A new day of the target: the budget is whole again. */
@@ -188,7 +188,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
   it('lets through only what fits together, until it is on the chain, or left', async () => {
     await nextDay()
     const [first, second, third] = await world.transfers(cap - 100n, 60n, 60n)
-    const ask = (transfer: Transfer) => world.endpoint.gate(transfer, world.relayer.address)
+    const ask = (transfer: Transfer) => world.endpoint.reserve(transfer, world.relayer.address)
     const calls = () => world.target.chain.calls.get('eth_call') ?? 0
     expect(await ask(first!)).toEqual({ kind: 'open' })
     const before = calls()
@@ -197,12 +197,12 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await ask(third!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('on its way') })
     expect(calls()).toBe(before)
     await world.deliver(await world.endpoint.intent(first!))
-    world.endpoint.leave(second!)
+    world.endpoint.release(second!)
     // A block later it counts once.
     await world.target.mine()
     expect(await ask(third!)).toEqual({ kind: 'open' })
     expect(await ask(second!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET' })
-    world.endpoint.leave(third!)
+    world.endpoint.release(third!)
     const stranger = await devnetSigner(accountIndex.outsider)
     expect(await world.endpoint.unauthorized(world.relayer.address)).toBeUndefined()
     expect(await world.endpoint.unauthorized(stranger.address)).toMatchObject({

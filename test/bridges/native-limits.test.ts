@@ -115,12 +115,12 @@ describe('the way into a target contract', () => {
   it('of many who ask at once, lets through those that fit together; what is left makes room', async () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
-    const asks = await Promise.all(Array.from({ length: 100 }, (_, index) => inbound.gate(entrant(`0x${index}`, 30n), token)))
+    const asks = await Promise.all(Array.from({ length: 100 }, (_, index) => inbound.reserve(entrant(`0x${index}`, 30n), token)))
     // 33 × 30 = 990 is below 1,000.
     expect(asks.map(({ kind }) => kind)).toEqual(asks.map((_, index) => (index < 33 ? 'open' : 'route')))
-    expect((await inbound.gate(entrant('0x0', 30n), token)).kind).toBe('open')
-    inbound.leave('0x0')
-    expect((await inbound.gate(entrant('0x99', 30n), token)).kind).toBe('open')
+    expect((await inbound.reserve(entrant('0x0', 30n), token)).kind).toBe('open')
+    inbound.release('0x0')
+    expect((await inbound.reserve(entrant('0x99', 30n), token)).kind).toBe('open')
     // Nobody's logs are read before a block has passed.
     expect(state.logs).toBe(0)
   })
@@ -128,11 +128,11 @@ describe('the way into a target contract', () => {
   it('who asks again and does not fit any more has nothing set aside', async () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
-    await inbound.gate(entrant('0xa', 600n), token)
+    await inbound.reserve(entrant('0xa', 600n), token)
     state.height++
     state.used = 500n
-    expect((await inbound.gate(entrant('0xa', 600n), token)).kind).toBe('route')
-    expect((await inbound.gate(entrant('0xb', 400n), token)).kind).toBe('open')
+    expect((await inbound.reserve(entrant('0xa', 600n), token)).kind).toBe('route')
+    expect((await inbound.reserve(entrant('0xb', 400n), token)).kind).toBe('open')
   })
 
   it('a batch is judged beside what others have set aside, by what was last read', async () => {
@@ -140,20 +140,20 @@ describe('the way into a target contract', () => {
     const inbound = createInbound(chain, bridge)
     const all = [entrant('0xa', 300n), entrant('0xb', 300n), entrant('0xc', 500n)]
     expect(inbound.fitting(all, (one) => one)).toEqual(all)
-    await inbound.gate(entrant('0xother', 300n), token)
-    await inbound.gate(all[0]!, token)
+    await inbound.reserve(entrant('0xother', 300n), token)
+    await inbound.reserve(all[0]!, token)
     expect(inbound.fitting(all, (one) => one)).toEqual([all[0], all[1]])
   })
 
   it('reads logs once per block while something is set aside, and not otherwise', async () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
-    for (let block = 0; block < 3; block++, state.height++) await inbound.gate(entrant('0xa', 2_000n), token)
+    for (let block = 0; block < 3; block++, state.height++) await inbound.reserve(entrant('0xa', 2_000n), token)
     expect(state.logs).toBe(0)
-    await inbound.gate(entrant('0xa', 1n), token)
+    await inbound.reserve(entrant('0xa', 1n), token)
     for (let block = 0; block < 3; block++) {
       state.height++
-      await Promise.all(['0xa', '0xb', '0xc'].map((id) => inbound.gate(entrant(id, 1n), token)))
+      await Promise.all(['0xa', '0xb', '0xc'].map((id) => inbound.reserve(entrant(id, 1n), token)))
     }
     expect(state.logs).toBe(3)
   })
@@ -172,7 +172,7 @@ describe('what one node alone says is closed', () => {
     Object.assign(state, { readers: 3, lies: { [method]: lie } })
     const inbound = createInbound(chain, bridge)
     const ids = Array.from({ length: 20 }, (_, index) => ({ ...entrant, id: `0x${index}` }))
-    expect(new Set((await Promise.all(ids.map((each) => inbound.gate(each, token)))).map(({ kind }) => kind))).toEqual(new Set(['open']))
+    expect(new Set((await Promise.all(ids.map((each) => inbound.reserve(each, token)))).map(({ kind }) => kind))).toEqual(new Set(['open']))
     // Of the first node, and once of most of them, however many ask.
     expect(asked(method)).toBe(2)
     expect(inbound.fitting([entrant], (each) => each)).toEqual([entrant])
@@ -180,17 +180,17 @@ describe('what one node alone says is closed', () => {
     // As long as they do not agree it waits; the only node is believed.
     state.height++
     state.disagree = true
-    expect(await inbound.gate(entrant, token)).toMatchObject({ code })
+    expect(await inbound.reserve(entrant, token)).toMatchObject({ code })
     state.height++
     Object.assign(state, { disagree: false, readers: 1 })
-    expect(await inbound.gate(entrant, token)).toMatchObject({ code })
+    expect(await inbound.reserve(entrant, token)).toMatchObject({ code })
   })
 
   it('is closed where most say so', async () => {
     const { chain, state } = scriptedChain()
     Object.assign(state, { readers: 3, paused: true })
     const inbound = createInbound(chain, bridge)
-    expect(await inbound.gate(entrant, token)).toMatchObject({ code: 'BRIDGE_PAUSED' })
+    expect(await inbound.reserve(entrant, token)).toMatchObject({ code: 'BRIDGE_PAUSED' })
     expect(await inbound.mayComplete(fund)).toBe(false)
   })
 })
@@ -201,11 +201,11 @@ describe('an amount above the daily cap', () => {
     const inbound = createInbound(chain, bridge)
     const entrant = { id: '0x01', amount: 900n }
     state.balance = 400n
-    expect(await inbound.gate(entrant, token)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET' })
-    await Promise.all([1, 2, 3].map(() => inbound.gate(entrant, token)))
+    expect(await inbound.reserve(entrant, token)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET' })
+    await Promise.all([1, 2, 3].map(() => inbound.reserve(entrant, token)))
     expect(asked('balanceOf')).toBe(2)
     state.height++
     state.agreedBalance = 400n
-    expect(await inbound.gate(entrant, token)).toMatchObject({ kind: 'transfer', code: 'BRIDGE_CAP' })
+    expect(await inbound.reserve(entrant, token)).toMatchObject({ kind: 'transfer', code: 'BRIDGE_CAP' })
   })
 })

@@ -6,7 +6,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import { GateWatcher } from '../../workers/gate-watcher.ts'
+import { GateWatcher } from '../../bridges/gates/gate-watcher.ts'
 
 const closed = { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'spent' } as const
 const transfer = (sequence: number): Transfer => ({
@@ -32,12 +32,12 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
     bars: 0,
   }
   let listener: (event: HeadEvent) => void = () => {}
-  const endpoint: Pick<Endpoint, 'gate' | 'leave'> = {
-    gate: async (one, account) => {
+  const endpoint: Pick<Endpoint, 'reserve' | 'release'> = {
+    reserve: async (one, account) => {
       state.asked.push([one.sequence, account])
       return state.gate(one, account)
     },
-    leave: (one) => void state.left.push(one.sequence),
+    release: (one) => void state.left.push(one.sequence),
   }
   const metrics = createMetrics()
   const keeper = new GateWatcher({

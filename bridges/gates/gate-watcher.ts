@@ -1,15 +1,15 @@
-import type { ClosedGate, ClosedGates } from '../activities/transfer/closed-gates.ts'
-import type { Endpoint, Gate } from '../bridges/port.ts'
-import type { Chain } from '../chains/port.ts'
-import { toRelayerError } from '../domain/errors.ts'
-import type { ErrorCode } from '../domain/errors.ts'
-import { laneAddress } from '../domain/lane/lane-id.ts'
-import type { LaneId } from '../domain/lane/lane-id.ts'
-import type { BridgeName, Transfer } from '../domain/transfer/transfer.ts'
-import type { Logger } from '../observability/logger.ts'
-import type { Metrics } from '../observability/metrics.ts'
-import { transferId } from '../temporal/contracts/names.ts'
-import type { Service } from './service.ts'
+import type { Chain } from '../../chains/port.ts'
+import { toRelayerError } from '../../domain/errors.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
+import { laneAddress } from '../../domain/lane/lane-id.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { BridgeName, Transfer } from '../../domain/transfer/transfer.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import type { Endpoint, Gate } from '../port.ts'
+import type { ClosedGate, ClosedGates } from './closed-gates.ts'
+import { type Reserve, withReservation } from './reservation.ts'
 
 /** So many are woken at a block at most, so many at a time: lanes take some hundred at a block. */
 const wokenPerBlock = 200
@@ -25,11 +25,13 @@ export interface WaitingTransfers {
   waiting(bridge: BridgeName): AsyncIterable<Transfer>
 }
 
+type WatchedEndpoint = Pick<Endpoint, 'reserve' | 'release'>
+
 export interface GateWatcherOptions {
   /** The target. */
   readonly chain: Pick<Chain, 'name' | 'heads'>
   /** Of the target, by bridge. */
-  readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'gate' | 'leave'>>
+  readonly endpoints: ReadonlyMap<BridgeName, WatchedEndpoint>
   /** Of the target. */
   readonly lanes: readonly LaneId[]
   readonly waitingTransfers: WaitingTransfers
@@ -49,7 +51,7 @@ interface Waiter {
  * Looks at the gates of one target chain once per block while anybody waits there, which costs the reads of one (the endpoint's), and wakes those whom
  * they let through, in the order of their numbers. Who is woken finds set aside for it what the gate let it through with.
  */
-export class GateWatcher implements ClosedGates, Service {
+export class GateWatcher implements ClosedGates {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
   #order: Waiter[] | undefined
@@ -102,9 +104,7 @@ export class GateWatcher implements ClosedGates, Service {
     try {
       for (const waiter of this.#inOrder()) {
         if (through.length >= wokenPerBlock || this.#stopped) break
-        const gate = await this.#gateOf(waiter.transfer)
-        if (gate.kind === 'route' || gate.kind === 'lane') waiter.code = gate.code
-        else through.push(waiter)
+        if (await this.#mayPass(waiter)) through.push(waiter)
       }
     } catch (error) {
       this.#options.logger.debug('a gate could not be looked at', {
@@ -123,23 +123,45 @@ export class GateWatcher implements ClosedGates, Service {
       })
   }
 
-  /** Open for one lane's account is open. */
-  async #gateOf(transfer: Transfer): Promise<Gate> {
-    const endpoint = this.#options.endpoints.get(transfer.bridge)
+  /** Keeps the reservation for its next admission. One that no day lets in passes too: its admission parks it. */
+  async #mayPass(waiter: Waiter): Promise<boolean> {
+    const { transfer } = waiter
+    const gate = await withReservation(
+      this.#endpointOf(transfer),
+      transfer,
+      (reserve) => this.#gateOf(reserve),
+      ({ kind }) => kind === 'open',
+    )
+    const isClosed = gate.kind === 'route' || gate.kind === 'lane'
+    if (isClosed) waiter.code = gate.code
+    return !isClosed
+  }
+
+  /** Open for the account of one lane is open. */
+  async #gateOf(reserve: Reserve): Promise<Gate> {
     let answer: Gate = { kind: 'open' }
     for (const lane of this.#options.lanes) {
-      answer = (await endpoint?.gate?.(transfer, laneAddress(lane))) ?? answer
+      answer = await reserve(laneAddress(lane))
       if (answer.kind !== 'lane') return answer
     }
     return answer
+  }
+
+  #endpointOf({ bridge }: Transfer): WatchedEndpoint {
+    return this.#options.endpoints.get(bridge) ?? {}
   }
 
   async #wake(waiter: Waiter): Promise<void> {
     // Before it is told: it may be back before the answer is.
     this.#remove(waiter)
     try {
-      if (await this.#options.waitingTransfers.wake(waiter.id)) return
-      this.#options.endpoints.get(waiter.transfer.bridge)?.leave?.(waiter.transfer)
+      const { id, transfer } = waiter
+      await withReservation(
+        this.#endpointOf(transfer),
+        transfer,
+        () => this.#options.waitingTransfers.wake(id),
+        (isThere) => isThere,
+      )
     } catch (error) {
       if (!this.#waiting.has(waiter.id)) this.#add(waiter)
       this.#options.logger.debug('a transfer could not be woken', { transfer: waiter.id, reason: toRelayerError(error).message })
@@ -159,8 +181,8 @@ export class GateWatcher implements ClosedGates, Service {
   /** What waited before this process began. Until it is done, they look by themselves. */
   async #recall(): Promise<void> {
     const { endpoints, waitingTransfers, logger, chain } = this.#options
-    for (const [name, { gate }] of endpoints) {
-      if (!gate) continue
+    for (const [name, { reserve }] of endpoints) {
+      if (!reserve) continue
       try {
         for await (const transfer of waitingTransfers.waiting(name)) {
           if (this.#stopped) return
