@@ -9,12 +9,12 @@ import type { PendingTransaction } from '../lanes/transaction/pending-transactio
 import type { SendOperatorTransactionInput, SendOperatorTransactionResult } from '../temporal/contracts/operator-transaction.ts'
 import { Context } from '@temporalio/activity'
 import { priceCall } from './price-call.ts'
+import { heartbeatPace } from './heartbeat-pace.ts'
 import { refusalCodes } from './refusal-codes.ts'
 
 /** Longest stay in the waiting room, then longest following, ms: so long a cancel waits to be heard. */
 const waitForSlotMs = 30_000
 const followMs = 10_000
-const heartbeatMs = 3_000
 /** Operators' operator transactions go after deliveries that are in a hurry, before those that are not. */
 const priority = 2
 
@@ -29,7 +29,7 @@ export interface SendOperatorTransactionDeps {
 export function createSendOperatorTransaction(deps: SendOperatorTransactionDeps) {
   return async function sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult> {
     const context = Context.current()
-    const timer = setInterval(() => context.heartbeat(), heartbeatMs)
+    const timer = setInterval(() => context.heartbeat(), heartbeatPace(context).everyMs)
     try {
       return await run(deps, input, context)
     } finally {

@@ -191,6 +191,9 @@ export const checkpointStoreSchema = z.discriminatedUnion('kind', [
   }),
 ])
 
+/** A duration, with a least value that leaves healthy work enough time. */
+const seconds = (least: number) => z.number().min(least).max(3_600)
+
 export const configSchema = z.strictObject({
   temporal: z
     .strictObject({
@@ -199,6 +202,32 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('The Temporal server.'),
+  worker: z
+    .strictObject({
+      workflowTaskSeconds: seconds(1)
+        .default(10)
+        .describe('A workflow task that a process took and has not answered for so long is given to another process.'),
+      stickySeconds: seconds(0.1)
+        .default(10)
+        .describe('A workflow task waits so long for the process that has the workflow in memory; then any process may take it.'),
+      heartbeatSeconds: seconds(1)
+        .default(10)
+        .describe("A step with a lane's key that has given no sign of life for so long is given to another process."),
+      laneTaskSeconds: seconds(1)
+        .default(60)
+        .describe(
+          'A broadcast waits so long for a process with the key of its lane; then the transfer looks whether another lane is free.',
+        ),
+      fillAfterSeconds: seconds(1)
+        .default(60)
+        .describe('A stuck nonce that no process drives is filled with a no-op after so long, and after at least 3 blocks.'),
+      shutdownGraceSeconds: seconds(0).default(5).describe('Steps that run when the process is told to stop have so long to end.'),
+      shutdownForceSeconds: seconds(1).default(20).describe('A step that has not ended after so long is left to another process.'),
+    })
+    .prefault({})
+    .describe(
+      'How soon the work of a process that died is taken over, and how a process stops. A workflow keeps the values that it was started with.',
+    ),
   chains: z
     .record(name, chainSchema)
     .describe('The networks that are read and written, by a name of your choice; the same across a fleet.'),

@@ -1,5 +1,4 @@
 import { createAuditSteps, createKeylessSteps } from '../activities/index.ts'
-import { chainOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
@@ -18,7 +17,7 @@ import { createFeePolicyResolver } from './fees.ts'
 import { createGateWatcher } from './gates.ts'
 import type { Service } from './service.ts'
 import type { Temporal } from './temporal.ts'
-import type { WorkerTuning } from './tuning.ts'
+import { commonOptions, type WorkerTuning } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
 
 /**
@@ -57,7 +56,7 @@ export async function createChainWorker(
     ...(gates && { gates }),
     fees: createFeePolicyResolver(config, settings),
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
-    withdraw: createWithdrawals(temporal.client, laneConfigs(chainOf(config, name)), batched),
+    withdraw: createWithdrawals(temporal.client, laneConfigs(config, name), batched),
   })
   const audits = createAuditSteps({
     bridges,
@@ -79,8 +78,7 @@ export async function createChainWorker(
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.workflowPollers },
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.keylessPollers },
     workflowFailureErrorTypes: unfitting,
-    shutdownGraceTime: tuning.graceMs,
-    shutdownForceTime: tuning.forceMs,
+    ...commonOptions(tuning),
   })
   return { worker, services: gates ? [gates] : [] }
 }

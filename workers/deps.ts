@@ -8,9 +8,6 @@ import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
 import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { Client } from '@temporalio/client'
 
-/** The least time without anybody driving it before a stuck nonce is filled, ms: longer than a crashed worker's tasks take to come back. */
-const fillAfterMs = 60_000
-
 /** What the config says of transfers whose senders say nothing. */
 export function transferDefaults({ transfers }: Config): TransferDefaults {
   const { priority, deadlineMinutes } = transfers
@@ -31,13 +28,14 @@ export function laneStatusCaches(config: Config, client: Client, chains: Iterabl
 }
 
 /** What a lane's ledger is started with. */
-export function laneConfig(chain: ChainConfig, lane: ChainConfig['lanes'][number]): LaneConfig {
-  const fillAfterBlocks = Math.max(3, Math.ceil(fillAfterMs / chain.blockTimeMs))
+export function laneConfig({ worker }: Pick<Config, 'worker'>, chain: ChainConfig, lane: ChainConfig['lanes'][number]): LaneConfig {
+  const fillAfterBlocks = Math.max(3, Math.ceil((worker.fillAfterSeconds * 1_000) / chain.blockTimeMs))
   const { minimumBalance } = lane
   return { lane: idOf(chain, lane.address), window: lane.window, fillAfterBlocks, ...(minimumBalance && { minimumBalance }) }
 }
 
-/** The lanes of a chain, by id. */
-export function laneConfigs(chain: ChainConfig): Map<LaneId, LaneConfig> {
-  return new Map(chain.lanes.map((lane) => [idOf(chain, lane.address), laneConfig(chain, lane)]))
+/** The lanes of a chain, by id. Throws as `chainOf`. */
+export function laneConfigs(config: Config, name: ChainName): Map<LaneId, LaneConfig> {
+  const chain = chainOf(config, name)
+  return new Map(chain.lanes.map((lane) => [idOf(chain, lane.address), laneConfig(config, chain, lane)]))
 }

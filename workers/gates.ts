@@ -1,4 +1,3 @@
-import { chainOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
@@ -21,7 +20,7 @@ export function createGateWatcher(
   const chain = network.chains.get(name)
   const endpoints = new Map([...network.bridges].map(([bridge, { endpoint }]) => [bridge, endpoint(name)] as const))
   if (!chain || !lanes || ![...endpoints.values()].some(({ reserve }) => reserve)) return undefined
-  const pauses = createPauses(client, laneConfigs(chainOf(config, name)))
+  const pauses = createPauses(client, laneConfigs(config, name))
   const unauthorized = new UnauthorizedLanes({ endpoints, lanes, pauses, logger, metrics })
   return new GateWatcher({
     chain,

@@ -1,6 +1,6 @@
 import { type BatchRouting, createBatchRouting } from '../activities/batch/batch-routing.ts'
 import { createLaneSteps } from '../activities/index.ts'
-import type { ChainConfig } from '../config/schema.ts'
+import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { FeePolicyResolver } from '../domain/fees/policy.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
@@ -15,7 +15,7 @@ import type { Network } from './network.ts'
 import { laneConfig } from './deps.ts'
 import { openSigner, signingPolicy } from './signer.ts'
 import type { Temporal } from './temporal.ts'
-import type { WorkerTuning } from './tuning.ts'
+import { commonOptions, type WorkerTuning } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
 
 /** For every nonce in flight as many again may wait in memory; the rest wait in the task queue. */
@@ -33,6 +33,7 @@ export interface RunningLane {
 
 /** One key's activities and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE. */
 export async function createLaneWorker(options: {
+  config: Pick<Config, 'worker'>
   chainName: ChainName
   chain: ChainConfig
   lane: ChainConfig['lanes'][number]
@@ -45,7 +46,7 @@ export async function createLaneWorker(options: {
   updatesPerRun?: number
 }): Promise<RunningLane> {
   const { chainName, chain: settings, lane, temporal, network, tuning, updatesPerRun } = options
-  const config = laneConfig(settings, lane)
+  const config = laneConfig(options.config, settings, lane)
   const logger = options.logger.child({ lane: config.lane })
   const chain = network.chains.get(chainName)
   if (!chain || !lane.signer)
@@ -67,8 +68,7 @@ export async function createLaneWorker(options: {
     activities: createLaneSteps({ ...steps, agents: new Map([[config.lane, agent]]), batching }),
     maxConcurrentActivityTaskExecutions: lane.window * slotsPerNonce + largestBatch * batchesOfSlots,
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.lanePollers },
-    shutdownGraceTime: tuning.graceMs,
-    shutdownForceTime: tuning.forceMs,
+    ...commonOptions(tuning),
   })
   return { worker, agent }
 }

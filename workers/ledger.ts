@@ -2,7 +2,7 @@ import type { Logger } from '../observability/logger.ts'
 import { ledgerQueue } from '../temporal/contracts/names.ts'
 import { crashSinks, workflowBundle } from './bundle.ts'
 import type { Temporal } from './temporal.ts'
-import type { WorkerTuning } from './tuning.ts'
+import { commonOptions, type WorkerTuning } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
 
 /** The ledgers: a Worker of their own, so that no backlog of transfers delays a grant. */
@@ -16,7 +16,6 @@ export async function createLedgerWorker(options: { temporal: Temporal; logger: 
     sinks: crashSinks,
     maxCachedWorkflows: tuning.maxCachedWorkflows,
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 4 },
-    shutdownGraceTime: tuning.graceMs,
-    shutdownForceTime: tuning.forceMs,
+    ...commonOptions(tuning),
   })
 }

@@ -66,7 +66,7 @@ async function startRole(
 
   const ledgers: Worker[] = []
   const workers: Worker[] = []
-  if (serves('ledger')) ledgers.push(await createLedgerWorker({ temporal, logger, tuning: tuningFrom(options.env) }))
+  if (serves('ledger')) ledgers.push(await createLedgerWorker({ temporal, logger, tuning: tuningFrom(config, options.env) }))
   if (serves('lane')) {
     const lanes = await laneWorkers(context)
     workers.push(...lanes.map((lane) => lane.worker))
@@ -78,7 +78,7 @@ async function startRole(
   const haltRoute = createRouteHalts({ client: temporal.client, config, logger, metrics })
   if (serves('chain')) {
     for (const name of network.served) {
-      const tuning = tuningFrom(options.env)
+      const tuning = tuningFrom(config, options.env)
       const served = await createChainWorker(name, { config, temporal, network, settings, logger, metrics, tuning, haltRoute })
       workers.push(served.worker)
       services.push(...served.services)
@@ -115,12 +115,13 @@ async function laneWorkers(context: {
     wanted.map((one) =>
       createLaneWorker({
         ...one,
+        config,
         temporal,
         network,
         settings,
         fees,
         logger,
-        tuning: tuningFrom(env),
+        tuning: tuningFrom(config, env),
         ...(updatesPerRun && { updatesPerRun: Number(updatesPerRun) }),
       }),
     ),

@@ -50,7 +50,7 @@ export async function awaitStartupDependencies(role: Role, config: Config, optio
     await temporal?.connection.close().catch(() => {})
   }
   try {
-    temporal = await patience.until('Temporal', () => connectTemporal(config.temporal, logger, stopping))
+    temporal = await patience.until('Temporal', () => connectTemporal(config.temporal, logger, { stopping, takeover: config.worker }))
     network =
       role === 'ledger'
         ? noNetwork

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
+import type { TakeoverSettings } from '../temporal/client/takeover.ts'
 import type { Logger } from '../observability/logger.ts'
 import { sdkLine } from './sdk-lines.ts'
 import { probeTemporal } from '../temporal/client/probe.ts'
@@ -17,7 +18,7 @@ export interface Temporal {
 export async function connectTemporal(
   { address, namespace }: Config['temporal'],
   logger: Logger,
-  stopping?: AbortSignal,
+  { stopping, takeover }: { readonly stopping?: AbortSignal; readonly takeover?: TakeoverSettings } = {},
 ): Promise<Temporal> {
   // The native connection says less of what is wrong, and cannot be stopped while it waits.
   await probeTemporal({ address, namespace }, { stopping })
@@ -29,7 +30,7 @@ export async function connectTemporal(
     const connection = await NativeConnection.connect({ address, ...(local && { grpcCompression: { codec: 'none' } }) })
     // Nobody waits for it any more.
     if (stopping?.aborted) await connection.close()
-    return { connection, namespace, client: createTemporalClient(connection, namespace) }
+    return { connection, namespace, client: createTemporalClient(connection, namespace, takeover) }
   } catch (error) {
     throw new RelayerError('TEMPORAL_UNAVAILABLE', { facts: { address, namespace }, cause: error })
   }

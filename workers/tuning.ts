@@ -1,3 +1,5 @@
+import type { Config } from '../config/schema.ts'
+
 /** How much a Worker takes at once: what `npm run bench` was run with. */
 export interface WorkerTuning {
   readonly maxCachedWorkflows: number
@@ -7,6 +9,8 @@ export interface WorkerTuning {
   readonly keylessActivities: number
   readonly keylessPollers: number
   readonly lanePollers: number
+  /** A workflow task waits so long for the process that has the workflow in memory, ms. */
+  readonly stickyMs: number
   /** Activities that run when the process is told to stop have this long to end, ms. */
   readonly graceMs: number
   /** What has not ended after this long (it asks a ledger that is gone, say) is left behind, ms; another process takes it over. */
@@ -25,15 +29,29 @@ export const defaultTuning: WorkerTuning = {
   keylessActivities: 50,
   keylessPollers: 2,
   lanePollers: 4,
+  stickyMs: 10_000,
   graceMs: 5_000,
   forceMs: 20_000,
 }
 
-/** The defaults, with what PORTAGE_MAX_CACHED_WORKFLOWS says: 0 replays every workflow at every task, which finds non-determinism. */
-export function tuningFrom(env: NodeJS.ProcessEnv): WorkerTuning {
+/**
+ * The defaults, with what the config says, and PORTAGE_MAX_CACHED_WORKFLOWS: 0 replays every workflow at every task, which finds non-determinism.
+ */
+export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.ProcessEnv): WorkerTuning {
+  const tuning = {
+    ...defaultTuning,
+    stickyMs: worker.stickySeconds * 1_000,
+    graceMs: worker.shutdownGraceSeconds * 1_000,
+    forceMs: worker.shutdownForceSeconds * 1_000,
+  }
   const cached = env['PORTAGE_MAX_CACHED_WORKFLOWS']
-  if (cached === undefined) return defaultTuning
+  if (cached === undefined) return tuning
   const maxCachedWorkflows = Number(cached)
   // Without a cache, a second task throws the first one's workflow out in the middle of its local activity, which costs a time-out of 10 s.
-  return { ...defaultTuning, maxCachedWorkflows, ...(maxCachedWorkflows === 0 && { workflowTasks: 1, workflowPollers: 1 }) }
+  return { ...tuning, maxCachedWorkflows, ...(maxCachedWorkflows === 0 && { workflowTasks: 1, workflowPollers: 1 }) }
+}
+
+/** The options of a Worker that every role sets alike. */
+export function commonOptions({ stickyMs, graceMs, forceMs }: WorkerTuning) {
+  return { stickyQueueScheduleToStartTimeout: stickyMs, shutdownGraceTime: graceMs, shutdownForceTime: forceMs } as const
 }

@@ -5,7 +5,7 @@ import type { SendOperatorTransactionResult } from '../temporal/contracts/operat
 import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { batchIntentId, laneQueue } from '../temporal/contracts/names.ts'
 import { failureText } from './failures.ts'
-import { policies } from './policies.ts'
+import { laneStepPolicy } from './policies.ts'
 import {
   ActivityFailure,
   condition,
@@ -60,8 +60,7 @@ async function broadcast(
   held: BatchInput['held'],
 ): Promise<SendOperatorTransactionResult | undefined> {
   const { workflowId: owner } = workflowInfo()
-  const { startToCloseTimeout, heartbeatTimeout, retry } = policies.broadcast
-  const options = { startToCloseTimeout, heartbeatTimeout, retry, taskQueue: laneQueue(lane), summary: `${members.length} transfers` }
+  const options = { ...laneStepPolicy(), taskQueue: laneQueue(lane), summary: `${members.length} transfers` }
   const input = { lane, owner, intentId: batchIntentId(owner), intent, ...(!cleared && { members }), ...(held && { held }) }
   try {
     return await proxyActivities<BatchSteps>(options).broadcastBatch(input)

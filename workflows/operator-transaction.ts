@@ -9,7 +9,7 @@ import type {
 import { cancelOperatorTransactionSignal, operatorTransactionStatusQuery } from '../temporal/contracts/operator-transaction.ts'
 import { laneQueue } from '../temporal/contracts/names.ts'
 import { failureText } from './failures.ts'
-import { policies } from './policies.ts'
+import { laneStepPolicy } from './policies.ts'
 import { ActivityFailure, condition, continueAsNew, isCancellation, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow'
 
 /** Between two looks, ms, the first and the longest: an operator transaction is in no hurry. */
@@ -49,8 +49,7 @@ type Outcome = SendOperatorTransactionResult | { kind: 'refused'; reason: string
 
 async function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: OperatorTransactionProgress): Promise<Outcome> {
   const { workflowId, runId, originalExecutionRunId } = workflowInfo()
-  const { startToCloseTimeout, heartbeatTimeout, retry } = policies.broadcast
-  const options = { startToCloseTimeout, heartbeatTimeout, retry, taskQueue: laneQueue(lane), summary: `${reason} (${by})` }
+  const options = { ...laneStepPolicy(), taskQueue: laneQueue(lane), summary: `${reason} (${by})` }
   const { round, held, cancelledBy } = progress
   // What the run before a reset did is not known: nothing is paid that may have been. It goes on with what it holds, and else ends `lost`.
   const again = progress.again || runId !== originalExecutionRunId

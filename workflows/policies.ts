@@ -1,4 +1,5 @@
-import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow'
+import { takeoverOf } from '../temporal/contracts/takeover.ts'
+import { type ActivityOptions, type LocalActivityOptions, workflowInfo } from '@temporalio/workflow'
 
 /** Durable steps are tried until they succeed: a transfer is never lost to an outage, however long. */
 const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } as const
@@ -7,15 +8,27 @@ const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval:
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /**
-   * Longer than the waiting room and the following together. The heartbeat finds a dead worker in 10 s: a lost task holds its nonce, and
-   * so the lane, that long. A minute without a worker that takes the task: is the lane busy, or is nobody there?
-   */
-  broadcast: { startToCloseTimeout: '3m', heartbeatTimeout: '10s', scheduleToStartTimeout: '1m', retry: forever },
   /** A look at every transfer of a day. A node that is down keeps it waiting; the schedule starts no second one meanwhile. */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
+
+/** Both work with a lane's key. Longer than the waits for a nonce and for a block together. */
+const withKey = { startToCloseTimeout: '3m', retry: forever } as const
+
+/**
+ * `broadcast` of a transfer. The heartbeat finds a dead worker: a lost task holds its nonce, and so the lane, that long. A task that no worker takes for
+ * `laneTaskMs` comes back: the lane is busy, or no process has its key.
+ */
+export function broadcastPolicy() {
+  const { heartbeatMs, laneTaskMs } = takeoverOf(workflowInfo().memo)
+  return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
+}
+
+/** The same of a batch or of an operator transaction, which stay with their lane. */
+export function laneStepPolicy() {
+  return { ...withKey, heartbeatTimeout: takeoverOf(workflowInfo().memo).heartbeatMs }
+}
 
 /** Waits of the workflow itself, ms. */
 export const waits = {

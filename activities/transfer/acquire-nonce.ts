@@ -17,10 +17,10 @@ import type { Context } from '@temporalio/activity'
 /** Longest stay in the waiting room, ms: then the slot goes to another, and the workflow waits for free. */
 const waitForSlotMs = 60_000
 /**
- * So long, ms, the admission is believed that nobody has delivered: less than the heartbeat time-out, since a process that was stopped for
- * longer wakes up to tries that others have taken over and ended.
+ * So long, of the heartbeat time-out, the admission is believed that nobody has delivered: a process that was stopped for longer than that time-out wakes
+ * up to tries that others have taken over and ended.
  */
-const believedMs = 8_000
+const believedShare = 0.8
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
 export interface BroadcastDeps {
@@ -61,7 +61,7 @@ interface Try {
 export async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: BroadcastInput, context: Context): Promise<Got> {
   const want = await wantOf(deps, input)
   const options = { timeoutMs: waitForSlotMs, signal: context.cancellationSignal }
-  const looks = new Looks(deps, input.transfer, context.info.currentAttemptScheduledTimestampMs)
+  const looks = new Looks(deps, input.transfer, context.info)
   const again = input.again || input.requeued || context.info.attempt > 1
   const one: Try = { deps, agent, input, want, options, looks, again }
   const held = again && (await heldAlready(one))
@@ -121,14 +121,17 @@ class Looks {
   #at: number
   #block: string | undefined
 
-  constructor(deps: BroadcastDeps, transfer: Transfer, at: number) {
+  readonly #believedMs: number
+
+  constructor(deps: BroadcastDeps, transfer: Transfer, info: Context['info']) {
     this.#deps = deps
     this.#transfer = transfer
-    this.#at = at
+    this.#at = info.currentAttemptScheduledTimestampMs
+    this.#believedMs = (info.heartbeatTimeoutMs ?? 10_000) * believedShare
   }
 
   get late(): boolean {
-    return Date.now() - this.#at > believedMs
+    return Date.now() - this.#at > this.#believedMs
   }
 
   /** There is a later block than at the last look. */

@@ -8,14 +8,14 @@ import { acquire, type BroadcastDeps } from './acquire-nonce.ts'
 import { endpointOf } from '../deps.ts'
 import { effectBeside } from './effect.ts'
 import { asMember, isUseless } from '../batch/member-result.ts'
+import { heartbeatPace } from '../heartbeat-pace.ts'
 import { refusalCodes } from '../refusal-codes.ts'
 import { Context } from '@temporalio/activity'
 
 /** Longest following, ms: then the slot goes to another, and the workflow waits for free. */
 const followMs = 30_000
-/** A healthy transfer is through before its first heartbeat, which would cost a state transition. */
-const firstHeartbeatMs = 4_000
-const heartbeatMs = 3_000
+/** Between two looks at a transaction that is on its way, ms. */
+const lookMs = 3_000
 /** A refusal that only time mends: look again after this, ms. */
 const retryMs = 5_000
 
@@ -75,7 +75,7 @@ async function launch(agent: LaneAgent, flight: PendingTransaction): Promise<voi
 async function landed(flight: PendingTransaction, agent: LaneAgent, until: number, signal: AbortSignal): Promise<void> {
   const down = (state: PendingTransactionState) => state.kind !== 'flying'
   while (Date.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
-    if (await flight.until(down, Math.min(heartbeatMs, until - Date.now()), signal)) return
+    if (await flight.until(down, Math.min(lookMs, until - Date.now()), signal)) return
   }
 }
 
@@ -140,13 +140,14 @@ interface Phases {
   end(): void
 }
 
-/** Heartbeats tell the phase in the Web UI and find a dead worker. */
+/** Heartbeats tell the phase in the Web UI and find a dead worker. A healthy transfer is through before the first, which would cost a state transition. */
 function beat(context: Context): Phases {
   const phases: { at: string; phase: string }[] = []
+  const { firstMs, everyMs } = heartbeatPace(context)
   let timer = setTimeout(function tick() {
     context.heartbeat(phases)
-    timer = setTimeout(tick, heartbeatMs)
-  }, firstHeartbeatMs)
+    timer = setTimeout(tick, everyMs)
+  }, firstMs)
   return {
     enter: (phase) => {
       if (phases.at(-1)?.phase !== phase) phases.push({ at: new Date().toISOString(), phase })

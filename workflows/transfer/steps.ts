@@ -14,7 +14,7 @@ import type {
   WithdrawInput,
   Withdrawal,
 } from '../../temporal/contracts/transfer-steps.ts'
-import { policies } from '../policies.ts'
+import { broadcastPolicy, policies } from '../policies.ts'
 import { ActivityCancellationType, isCancellation, proxyActivities, proxyLocalActivities } from '@temporalio/workflow'
 
 const local = proxyLocalActivities<KeylessSteps>(policies.local)
@@ -48,7 +48,7 @@ export async function confirm(input: ConfirmInput, label: string): Promise<Confi
 /** Step 4, on the lane's queue. Cancelling it abandons the task at once: the ledger, asked before, gives the intent nothing any more. */
 export function broadcast(input: BroadcastInput, label: string): Promise<BroadcastResult> {
   const options = {
-    ...policies.broadcast,
+    ...broadcastPolicy(),
     taskQueue: laneQueue(input.lane),
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     summary: `broadcast ${label} by ${input.lane}`,

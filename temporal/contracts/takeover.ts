@@ -1,0 +1,22 @@
+/**
+ * How soon work of a dead process is taken over, as the config said when a workflow was started: in its memo, so that a replay, and a run that continues as
+ * new, find the same. Not there where the config says nothing.
+ */
+export interface Takeover {
+  /** Heartbeat time-out of the steps with a lane's key, ms. */
+  heartbeatMs: number
+  /** Longest wait of a broadcast for a process with the key, ms. */
+  laneTaskMs: number
+}
+
+/** On every workflow that was started with values of its own. */
+export interface TakeoverMemo {
+  takeover: Takeover
+}
+
+export const defaultTakeover: Takeover = { heartbeatMs: 10_000, laneTaskMs: 60_000 }
+
+/** What a workflow goes by. */
+export function takeoverOf(memo: Readonly<Record<string, unknown>> | undefined): Takeover {
+  return { ...defaultTakeover, ...(memo?.['takeover'] as Partial<Takeover> | undefined) }
+}
