@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { transferStates } from '../../domain/transfer/transfer.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
-import { listTransfers } from '../transfers.ts'
+import { listTransfers } from '../../temporal/client/transfers.ts'
 
 const row = z.object({
   id: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { transferStates } from '../../domain/transfer/transfer.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
-import { readTransfer } from '../transfers.ts'
+import { readTransfer } from '../../temporal/client/transfers.ts'
 
 /** Open-ended on purpose: a status that a newer workflow extends must still be shown whole. */
 const reportSchema = z

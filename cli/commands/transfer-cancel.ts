@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { readTransfer } from '../../api/transfers.ts'
+import { readTransfer } from '../../temporal/client/transfers.ts'
 import { fromTemporal } from '../../api/temporal-errors.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { cancelSignal } from '../../temporal/contracts/transfer.ts'

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { TransferRow } from '../../api/transfers.ts'
-import { listTransfers } from '../../api/transfers.ts'
+import type { TransferRow } from '../../temporal/client/transfers.ts'
+import { listTransfers } from '../../temporal/client/transfers.ts'
 import type { TransferState } from '../../domain/transfer/transfer.ts'
 import { transferStates } from '../../domain/transfer/transfer.ts'
 import type { Cli } from '../context.ts'

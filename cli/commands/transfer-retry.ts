@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { fromTemporal } from '../../api/temporal-errors.ts'
-import { readTransfer } from '../../api/transfers.ts'
+import { readTransfer } from '../../temporal/client/transfers.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { retrySignal } from '../../temporal/contracts/transfer.ts'
 import type { Cli } from '../context.ts'

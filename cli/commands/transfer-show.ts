@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import type { TransferReport } from '../../api/transfers.ts'
-import { readTransfer } from '../../api/transfers.ts'
+import type { TransferReport } from '../../temporal/client/transfers.ts'
+import { readTransfer } from '../../temporal/client/transfers.ts'
 import { errorCatalogue } from '../../domain/errors.ts'
 import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'

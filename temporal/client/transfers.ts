@@ -1,13 +1,14 @@
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
-import { QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client'
-import { RelayerError } from '../domain/errors.ts'
-import { mip61Of, type Mip61State } from '../domain/stream/mip61-state.ts'
-import type { TransferState } from '../domain/transfer/transfer.ts'
-import { transferStates } from '../domain/transfer/transfer.ts'
-import type { TransferStatus } from '../temporal/contracts/transfer.ts'
-import { statusQuery } from '../temporal/contracts/transfer.ts'
-import { searchAttributes } from '../temporal/contracts/names.ts'
-import { fromTemporal } from './temporal-errors.ts'
+import type { WorkflowExecutionInfo } from '@temporalio/client'
+import { RelayerError } from '../../domain/errors.ts'
+import { mip61Of, type Mip61State } from '../../domain/stream/mip61-state.ts'
+import type { TransferState } from '../../domain/transfer/transfer.ts'
+import { transferStates } from '../../domain/transfer/transfer.ts'
+import type { TransferStatus } from '../contracts/transfer.ts'
+import { cancelSignal, retrySignal, statusQuery } from '../contracts/transfer.ts'
+import { searchAttributes } from '../contracts/names.ts'
+import type { TemporalClient } from './client.ts'
+import { fromTemporal, isQueryRefused } from './errors.ts'
+import { restartTransfer } from './restart-transfer.ts'
 
 /** A transfer as the server's visibility store knows it: all that a list needs, read without waking any worker. */
 export interface TransferRow {
@@ -49,7 +50,7 @@ const queryTimeoutMs = 5_000
 const serverTimeoutMs = 10_000
 
 /** The status of a transfer, open or closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export async function readTransfer(client: Client, id: string): Promise<TransferReport> {
+export async function readTransfer(client: TemporalClient, id: string): Promise<TransferReport> {
   const handle = client.workflow.getHandle(id)
   let info: Omit<WorkflowExecutionInfo, 'raw'>
   try {
@@ -61,14 +62,14 @@ export async function readTransfer(client: Client, id: string): Promise<Transfer
         info.status.name,
       )
   } catch (error) {
-    throw fromTemporal(error, 'TRANSFER_NOT_FOUND', { transfer: id })
+    throw fromTemporal(error, { gone: 'TRANSFER_NOT_FOUND' }, { transfer: id })
   }
   if (info.closeTime) return { ...toRow(info), partial: 'closed without an outcome; retry starts it again' }
   try {
     const status = await client.withDeadline(Date.now() + queryTimeoutMs, () => handle.query(statusQuery))
     return toReport(status, info.status.name)
   } catch (error) {
-    if (error instanceof QueryRejectedError || error instanceof QueryNotRegisteredError) throw error
+    if (isQueryRefused(error)) throw error
     return { ...toRow(info), partial: 'no worker of the target chain answered' }
   }
 }
@@ -80,7 +81,7 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
 }
 
 /** Transfers, newest first, one row per id. Throws TEMPORAL_UNAVAILABLE. */
-export async function listTransfers(client: Client, filter: TransferFilter): Promise<TransferRow[]> {
+export async function listTransfers(client: TemporalClient, filter: TransferFilter): Promise<TransferRow[]> {
   const rows = new Map<string, TransferRow>()
   const collect = async (): Promise<void> => {
     for await (const info of client.workflow.list({ query: toQuery(filter), pageSize: Math.min(filter.limit, 1000) })) {
@@ -92,7 +93,7 @@ export async function listTransfers(client: Client, filter: TransferFilter): Pro
   try {
     await client.withDeadline(Date.now() + serverTimeoutMs, collect)
   } catch (error) {
-    throw fromTemporal(error, 'TRANSFER_NOT_FOUND')
+    throw fromTemporal(error, {})
   }
   return [...rows.values()]
 }
@@ -126,5 +127,32 @@ function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
     ...facts,
     startedAt: info.startTime.toISOString(),
     ...(info.closeTime && { closedAt: info.closeTime.toISOString() }),
+  }
+}
+
+/** Wakes a transfer that waits or is parked. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export function retryTransfer(client: TemporalClient, id: string): Promise<void> {
+  return known(id, () => client.workflow.getHandle(id).signal(retrySignal))
+}
+
+/** Asks a transfer that runs to end. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export function cancelTransfer(
+  client: TemporalClient,
+  id: string,
+  order: { readonly operator: string; readonly reason: string },
+): Promise<void> {
+  return known(id, () => client.workflow.getHandle(id).signal(cancelSignal, order))
+}
+
+/** Starts a transfer again that is closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its history holds no transfer). */
+export function startTransferAgain(client: TemporalClient, id: string): Promise<void> {
+  return known(id, () => restartTransfer(client, id))
+}
+
+async function known(id: string, call: () => Promise<void>): Promise<void> {
+  try {
+    await call()
+  } catch (error) {
+    throw fromTemporal(error, { gone: 'TRANSFER_NOT_FOUND' }, { transfer: id })
   }
 }
