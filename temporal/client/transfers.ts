@@ -115,7 +115,7 @@ function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
   const known = transferStates.find((name) => name === info.typedSearchAttributes.get(state))
   const fields = Object.entries(others).flatMap(([name, key]) => {
     const value = info.typedSearchAttributes.get(key)
-    return value === undefined ? [] : [[name[0]!.toLowerCase() + name.slice(1), value]]
+    return value === undefined ? [] : [[name.charAt(0).toLowerCase() + name.slice(1), value]]
   })
   const facts = Object.fromEntries(fields) as Pick<TransferRow, 'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash'>
   const mip61 = known && mip61Of({ bridge: facts.bridge ?? '', state: known })
