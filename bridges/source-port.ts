@@ -1,3 +1,4 @@
+import type { RelayerError } from '../domain/errors.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 import type { BridgeName, ChainName, Transfer } from '../domain/transfer/transfer.ts'
 
@@ -22,7 +23,7 @@ interface SourceBase {
   highest(known?: string): Promise<string | undefined>
   /**
    * Which of them the target's finalized state shows, by their ids, on the word of more than half of its nodes: what is delivered is never started. In
-   * batches, in the same order; false where the nodes disagree. Throws NATIVE_NONCE_MISMATCH, what reads throw.
+   * batches, in the same order; false where the nodes disagree. Throws what contradicts itself (`haltRoute`), what reads throw.
    */
   delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
@@ -33,20 +34,27 @@ export interface ScannedSource extends SourceBase {
   readonly targetChain: ChainName
   /**
    * The transfers that started in these blocks, in order. Throws NODE_REFUSED (a range that is too long is for the caller to split; logs that were not asked for),
-   * NATIVE_ID_MISMATCH, NODE_UNAVAILABLE; at `agreed` NODES_DISAGREE, also where nodes refuse the range.
+   * NODE_UNAVAILABLE; what contradicts itself (`haltRoute`); at `agreed` NODES_DISAGREE, also where nodes refuse the range.
    * @param at absent: one node's word, which halts no route
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
   /**
    * What the source's table has under these numbers, in the same order; undefined: nothing yet. In batches. At `finalized` one node is asked, and the others
-   * for what that one does not have. Throws NATIVE_ID_MISMATCH (by quorum), what reads throw; at `agreed` NODES_DISAGREE.
+   * for what that one does not have. Throws what contradicts itself (`haltRoute`, by quorum), what reads throw; at `agreed` NODES_DISAGREE.
    */
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
-  /** Completions in these blocks of the target, by whomever. `digest`: of the transfer that was completed. Throws as `initiated`. */
-  completed(
-    range: BlockRange,
-    at?: 'agreed',
-  ): Promise<readonly { readonly number: string; readonly digest: string; readonly height: number }[]>
+  /** Completions in these blocks of the target, by whomever. Throws as `initiated`. */
+  completed(range: BlockRange, at?: 'agreed'): Promise<readonly Completion[]>
+  /** The error that halts the route: the target completed another transfer under this number than the source has recorded (its digest). */
+  contradiction(completed: Completion, recorded: string | undefined): RelayerError
+}
+
+/** A transfer that the target shows as completed. */
+export interface Completion {
+  readonly number: string
+  /** Of the transfer that was completed. */
+  readonly digest: string
+  readonly height: number
 }
 
 /** A Wormhole emitter: its guardians sign what it publishes, and some server keeps it. */

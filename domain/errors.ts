@@ -32,6 +32,7 @@ export const errorCatalogue = {
     false,
     'The guardian set that signed this VAA has expired.',
     'Ask for a copy signed by the current guardian set and send that.',
+    { awaitNewSignatures: true },
   ),
   GUARDIAN_SET_UNKNOWN: entry(
     true,
@@ -54,16 +55,19 @@ export const errorCatalogue = {
     false,
     'The id is not the hash of what the native bridge transfer says.',
     'Nothing was sent. Compare the message with the source contract: noncesToOutboundTransfers of this nonce.',
+    { haltRoute: true },
   ),
   NATIVE_TABLE_MISMATCH: entry(
     false,
     'The source contract recorded another transfer under this nonce.',
     'Nothing was sent, and the route must stop. Find out who made the message, or whether the source chain was reorganised below finality.',
+    { haltRoute: true },
   ),
   NATIVE_NONCE_MISMATCH: entry(
     false,
     'The target contract completed this id under another nonce.',
     'The route must stop. Compare both contracts: noncesToOutboundTransfers of the nonce, idsToInboundNonces of the id.',
+    { haltRoute: true },
   ),
   NATIVE_ROUTE_UNKNOWN: entry(
     false,
@@ -253,6 +257,10 @@ export interface CatalogueEntry {
   readonly retriable: boolean
   readonly title: string
   readonly remedy: string
+  /** The signatures of the message are too old: a copy with newer ones is as good. */
+  readonly awaitNewSignatures?: true
+  /** The contracts of a route contradict each other. Read by ourselves, on the word of most nodes, it halts the route; of bytes that anybody sent it says nothing. */
+  readonly haltRoute?: true
 }
 
 export type ErrorCode = keyof typeof errorCatalogue
@@ -266,16 +274,26 @@ export class RelayerError extends Error {
   readonly retriable: boolean
   readonly facts: Facts
   readonly remedy: string
+  /** As `CatalogueEntry.haltRoute`. */
+  readonly haltRoute: boolean
 
   constructor(code: ErrorCode, options: { detail?: string; facts?: Facts; cause?: unknown } = {}) {
-    const { title, remedy, retriable } = errorCatalogue[code]
+    const entry: CatalogueEntry = errorCatalogue[code]
+    const { title, remedy, retriable, haltRoute } = entry
     super(describe(title, remedy, options.detail, options.facts), { cause: options.cause })
     this.name = 'RelayerError'
     this.code = code
     this.retriable = retriable
     this.facts = options.facts ?? {}
     this.remedy = remedy
+    this.haltRoute = haltRoute === true
   }
+}
+
+/** As `CatalogueEntry.awaitNewSignatures`, of a code that a workflow reports. */
+export function awaitsNewSignatures(code: string | undefined): boolean {
+  const entries: Readonly<Record<string, CatalogueEntry>> = errorCatalogue
+  return code !== undefined && entries[code]?.awaitNewSignatures === true
 }
 
 /** Any thrown value as a RelayerError: itself, or INTERNAL with the text of the cause. */
@@ -293,6 +311,11 @@ function describe(title: string, remedy: string, detail?: string, facts: Facts =
   return [title, detail, about && `(${about})`, `→ ${remedy}`].filter(Boolean).join(' ')
 }
 
-function entry(retriable: boolean, title: string, remedy: string): CatalogueEntry {
-  return { retriable, title, remedy }
+function entry(
+  retriable: boolean,
+  title: string,
+  remedy: string,
+  facts: Pick<CatalogueEntry, 'awaitNewSignatures' | 'haltRoute'> = {},
+): CatalogueEntry {
+  return { retriable, title, remedy, ...facts }
 }

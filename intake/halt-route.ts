@@ -17,10 +17,3 @@ export interface Mismatch {
  * the halt is not in force, so whoever calls tries again and lets nothing of the route go on before.
  */
 export type HaltRoute = (mismatch: Mismatch) => Promise<void>
-
-/** What such a mismatch is called. */
-const mismatches: readonly ErrorCode[] = ['NATIVE_ID_MISMATCH', 'NATIVE_TABLE_MISMATCH', 'NATIVE_NONCE_MISMATCH']
-
-export function isMismatch(code: ErrorCode): boolean {
-  return mismatches.includes(code)
-}

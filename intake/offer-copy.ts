@@ -1,13 +1,10 @@
 import { type Client, QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/common'
-import { type ErrorCode, toRelayerError } from '../domain/errors.ts'
+import { awaitsNewSignatures, toRelayerError } from '../domain/errors.ts'
 import type { Transfer } from '../domain/transfer/transfer.ts'
 import { adoptSignal, statusQuery } from '../temporal/contracts/transfer.ts'
 import { searchAttributes } from '../temporal/contracts/names.ts'
 import { fromTemporal } from '../temporal/client/errors.ts'
-
-/** What a transfer is parked with that a copy signed by others can heal. */
-const aged: ErrorCode = 'GUARDIAN_SET_EXPIRED'
 
 /**
  * Gives a well signed copy to a transfer that is parked because the guardians who signed its own are replaced; to no other, since a copy that nobody
@@ -19,7 +16,7 @@ export async function offerCopy(client: Client, id: string, { message }: Pick<Tr
   try {
     const { status, typedSearchAttributes } = await handle.describe()
     if (status.name !== 'RUNNING' || typedSearchAttributes.get(searchAttributes.TransferState) !== 'parked') return false
-    if ((await handle.query(statusQuery)).code !== aged) return false
+    if (!awaitsNewSignatures((await handle.query(statusQuery)).code)) return false
     await handle.signal(adoptSignal, { message })
     return true
   } catch (error) {

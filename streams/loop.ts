@@ -1,6 +1,5 @@
 import { backoffMs } from '../domain/backoff.ts'
 import { toRelayerError } from '../domain/errors.ts'
-import { isMismatch } from '../intake/halt-route.ts'
 import type { Logger } from '../observability/logger.ts'
 
 /** Waits after what failed, ms. After a contradiction, for which the route is halted, a person comes first. */
@@ -58,11 +57,11 @@ export async function runLoop({ name, stream, look, wake, everyMs, stopping, log
       if (!isMore && !isWoken) await pause(everyMs())
     } catch (thrown) {
       if (stopping.aborted) break
-      const { code, message } = toRelayerError(thrown)
+      const { code, message, haltRoute } = toRelayerError(thrown)
       logger[code === trouble ? 'debug' : 'warn'](`the ${name} of a stream failed; trying again`, { stream, error: message })
       trouble = code
       failures += 1
-      await pause(isMismatch(code) ? failed.mismatchMs : backoffMs(failures - 1, failed.firstMs, failed.mostMs))
+      await pause(haltRoute ? failed.mismatchMs : backoffMs(failures - 1, failed.firstMs, failed.mostMs))
     }
   }
   end?.()

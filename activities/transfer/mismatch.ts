@@ -19,8 +19,8 @@ export async function shows(
     const there = await endpoint.delivered(transfer, 'latest')
     return there && !(doubted && (await denied(chainOf(deps, transfer), endpoint, transfer)))
   } catch (error) {
-    const { code, message } = toRelayerError(error)
-    if (code !== 'NATIVE_NONCE_MISMATCH') throw error
+    const { code, message, haltRoute } = toRelayerError(error)
+    if (!haltRoute) throw error
     const agreed = await endpoint.delivered(transfer, 'agreed').then(
       () => false,
       (other: unknown) => {

@@ -20,13 +20,14 @@ export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings' | 'ha
         const { warnings } = verdict
         return deniedBy(deps, transfer) ?? { kind: 'passed', ...(warnings.length > 0 && { warnings: [...warnings] }) }
       }
-      const { code, reason } = verdict
+      const { code, reason, awaitNewSignatures } = verdict
       // Its table said otherwise, by quorum, when it was started: that is the route's trouble. Of other bytes that somebody sends (`adopt`) the form tells.
-      if (code === 'NATIVE_TABLE_MISMATCH') {
+      if (verdict.haltRoute) {
         await haltFor(deps, transfer, code, reason)
         return { kind: 'impossible', code, reason }
       }
-      return verdict.kind === 'wait' ? { kind: 'waiting', code, reason, retryInMs: waitMs } : { kind: verdict.kind, code, reason }
+      if (verdict.kind === 'wait') return { kind: 'waiting', code, reason, retryInMs: waitMs }
+      return { kind: verdict.kind, code, reason, ...(awaitNewSignatures && { awaitNewSignatures }) }
     })
   }
 }

@@ -1,7 +1,7 @@
 import { decodeBase64 } from 'ethers'
-import { RelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { ScannedSource } from '../source-port.ts'
+import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import type { BlockRange, ScannedSource } from '../source-port.ts'
 import type { GoodMessages } from './good-messages.ts'
 import { type NativeRoute, type NativeTransfer, nativeBridge, toTransfer } from './message.ts'
 import { agreedHighestNonce, completedByMost, completedIn, initiatedIn, recordedByAny, recordedUnder, type StreamReader } from './source.ts'
@@ -31,6 +31,24 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
     return transfer && toTransfer(route, transfer)
   }
 
+  /**
+   * The events of a range. At `agreed` an id that is not the hash of its transfer is thrown only if the source's table has the same by quorum: the log alone may
+   * be one node's. Throws NODES_DISAGREE where the table does not.
+   */
+  async function checked(read: typeof initiatedIn, chain: StreamReader, bridge: string, range: BlockRange, at?: 'agreed') {
+    try {
+      return await read(chain, bridge, range, at)
+    } catch (error) {
+      const { code, facts, message } = toRelayerError(error)
+      if (at === undefined || code !== 'NATIVE_ID_MISMATCH') throw error
+      const inTable = await recordedUnder(source, sourceBridge, [BigInt(String(facts['nonce']))], 'agreed').then(
+        () => false,
+        (other: unknown) => toRelayerError(other).code === code,
+      )
+      throw inTable ? error : new RelayerError('NODES_DISAGREE', { detail: message, cause: error })
+    }
+  }
+
   return {
     kind: 'scanned',
     config: {
@@ -44,7 +62,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
     sourceChain,
     targetChain,
     async initiated(range, at) {
-      const events = await initiatedIn(source, sourceBridge, range, at)
+      const events = await checked(initiatedIn, source, sourceBridge, range, at)
       return events.map(({ transfer, block }) => ({ transfer: toTransfer(route, transfer), height: block.height }))
     },
     async recorded(numbers, at) {
@@ -64,8 +82,12 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
       return nonces.map((nonce, index) => isCompleted(nonce, transfers[index], targetChain))
     },
     async completed(range, at) {
-      const events = await completedIn(target, targetBridge, range, at)
+      const events = await checked(completedIn, target, targetBridge, range, at)
       return events.map(({ transfer: { nonce, id }, block }) => ({ number: String(nonce), digest: id, height: block.height }))
+    },
+    contradiction({ number, digest, height }, recorded) {
+      const detail = `The target completed ${digest} under this number, in block ${height}.`
+      return new RelayerError('NATIVE_TABLE_MISMATCH', { detail, facts: { nonce: number, recorded } })
     },
   }
 }

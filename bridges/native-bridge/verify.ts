@@ -72,6 +72,8 @@ export async function toVerdict(check: () => Promise<unknown>): Promise<Verdict>
     if (kind === undefined) throw error
     const { code, message, remedy } = error as RelayerError
     // The remedy is the catalogue's and belongs to whoever shows the code.
-    return { kind, code, reason: message.slice(0, -remedy.length).replace(/ → $/, '') }
+    const reason = message.slice(0, -remedy.length).replace(/ → $/, '')
+    // Bytes with a wrong id may be anybody's; what the table has under a nonce is the source's own word.
+    return { kind, code, reason, ...(code === 'NATIVE_TABLE_MISMATCH' && { haltRoute: true }) }
   }
 }

@@ -1,4 +1,4 @@
-import { RelayerError, type ErrorCode } from '../../domain/errors.ts'
+import { awaitsNewSignatures, RelayerError, type ErrorCode } from '../../domain/errors.ts'
 import type { Verdict } from '../port.ts'
 
 /** What a refusal is: of the message for good, by policy, or until the world is ready. What is not here says nothing about the message. */
@@ -30,6 +30,7 @@ export async function toVerdict(check: () => Promise<readonly string[] | void>):
     if (kind === undefined) throw error
     const { code, message, remedy } = error as RelayerError
     // The remedy is the catalogue's and belongs to whoever shows the code.
-    return { kind, code, reason: message.slice(0, -remedy.length).replace(/ → $/, '') }
+    const reason = message.slice(0, -remedy.length).replace(/ → $/, '')
+    return { kind, code, reason, ...(awaitsNewSignatures(code) && { awaitNewSignatures: true }) }
   }
 }

@@ -1,11 +1,9 @@
-import type { ScannedSource } from '../../bridges/source-port.ts'
-import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import type { Completion } from '../../bridges/source-port.ts'
+import { toRelayerError } from '../../domain/errors.ts'
 import { setOf } from '../../domain/stream/interval-set.ts'
 import { guarded, halt } from './mismatches.ts'
 import { finalizedOf, nextHead, viewOf } from './work.ts'
 import type { Work } from './work.ts'
-
-type Completion = Awaited<ReturnType<ScannedSource['completed']>>[number]
 
 /** As with the scan, and later: nothing waits for it, and after a restart blocks without completions are read again quickly. */
 const emptyMs = 15_000
@@ -77,7 +75,7 @@ export function createFollow(work: Work): () => Promise<boolean> {
     const agreed = await source.completed({ fromBlock, toBlock }, 'agreed')
     const still = await contradicting(agreed)
     const [first] = still
-    if (first) await halt(work, contradiction(first))
+    if (first) await halt(work, source.contradiction(first, memory.transfer(first.number)?.digest))
     // The others are as they should be; these resolve nothing, and whether their numbers are delivered is read by their ids.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
@@ -111,10 +109,5 @@ export function createFollow(work: Work): () => Promise<boolean> {
     )
     memory.know(recorded.flatMap((transfer) => transfer ?? []))
     return wrong.filter(({ digest }, index) => (recorded[index]?.digest ?? digest) !== digest)
-  }
-
-  function contradiction({ number, digest, height }: Completion): RelayerError {
-    const detail = `The target completed ${digest} under this number, in block ${height}.`
-    return new RelayerError('NATIVE_TABLE_MISMATCH', { detail, facts: { nonce: number, recorded: memory.transfer(number)?.digest } })
   }
 }

@@ -1,6 +1,5 @@
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/errors.ts'
-import { isMismatch } from '../../intake/halt-route.ts'
 import { nextHead } from './work.ts'
 import type { Work } from './work.ts'
 
@@ -23,7 +22,7 @@ export async function guarded<T>(
   } catch (thrown) {
     first = toRelayerError(thrown)
   }
-  if (!isMismatch(first.code)) throw first
+  if (!first.haltRoute) throw first
   if (split()) return undefined
   work.logger.warn('a contradiction between the contracts of a route; looking again', {
     stream: work.source.config.stream,
@@ -39,12 +38,12 @@ async function secondLook<T>(work: Work, first: RelayerError, read: (at: 'agreed
   } catch (thrown) {
     const second = toRelayerError(thrown)
     const isSame = second.code === first.code && second.facts['nonce'] === first.facts['nonce']
-    if (isSame && (await isConfirmed(work, second))) {
+    if (isSame) {
       await halt(work, second)
       throw second
     }
     // One node's word, which another one does not bear out: it is asked again soon.
-    throw isMismatch(second.code) ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
+    throw second.haltRoute ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
   }
 }
 
@@ -53,19 +52,4 @@ export async function halt({ alarms, haltRoute, source }: Work, { code, message 
   alarms.add('mismatch')
   const { bridge, sourceChain, targetChain } = source
   await haltRoute({ bridge, sourceChain, targetChain, code, detail: message })
-}
-
-/**
- * An id that is no hash: the log of one node, unless the source's table says the same by quorum. The other two were compared with the table by quorum, or are
- * the target's word at two blocks.
- */
-async function isConfirmed({ source }: Work, { code, facts }: RelayerError): Promise<boolean> {
-  const { nonce } = facts
-  if (code !== 'NATIVE_ID_MISMATCH' || nonce === undefined) return true
-  try {
-    await source.recorded([String(nonce)], 'agreed')
-    return false
-  } catch (error) {
-    return toRelayerError(error).code === 'NATIVE_ID_MISMATCH'
-  }
 }

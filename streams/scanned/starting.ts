@@ -2,7 +2,6 @@ import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
-import { isMismatch } from '../../intake/halt-route.ts'
 import { pooled } from '../pooled.ts'
 import type { Work } from './work.ts'
 
@@ -11,7 +10,7 @@ const startsAtOnce = 200
 
 /**
  * INIT_EVENT_PROCESSING: a workflow for each, or the certainty that its id is taken. All are tried before it throws what the door throws: a contradiction
- * between what was read and the source's table first (NATIVE_TABLE_MISMATCH, NATIVE_ID_MISMATCH), else what passes (NATIVE_NOT_FINAL, NODE_UNAVAILABLE,
+ * between what was read and the source's table first (`haltRoute`), else what passes (not final yet, NODE_UNAVAILABLE,
  * TEMPORAL_UNAVAILABLE).
  */
 export async function startAll(
@@ -27,7 +26,7 @@ export async function startAll(
       errors.push(toRelayerError(error))
     }
   })
-  const worst = errors.find(({ code }) => isMismatch(code)) ?? errors[0]
+  const worst = errors.find(({ haltRoute }) => haltRoute) ?? errors[0]
   if (worst) throw worst
   memory.know(transfers)
 }

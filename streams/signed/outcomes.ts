@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import { awaitsNewSignatures } from '../../domain/errors.ts'
 import { isResolved } from '../../domain/stream/numbers.ts'
 import type { OpenNumber, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { isOutcome } from '../../domain/transfer/transfer.ts'
@@ -99,7 +100,7 @@ export function createOutcomes({ source, streamClient, client, logger, lostAfter
 
   return {
     get aged() {
-      return [...codes.values()].flatMap(({ number, code }) => (code === 'GUARDIAN_SET_EXPIRED' ? [number] : []))
+      return [...codes.values()].flatMap(({ number, code }) => (awaitsNewSignatures(code) ? [number] : []))
     },
     get suspects() {
       // What is missed for longer was looked for again and again: from now on with every audit.

@@ -40,7 +40,8 @@ export interface Passed {
 
 /** The step ends or delays the transfer. */
 export type Stopped =
-  | { kind: 'rejected' | 'declined'; code: ErrorCode; reason: string }
+  /** `awaitNewSignatures`: the signatures were good and are too old now; a copy with newer ones may be adopted. */
+  | { kind: 'rejected' | 'declined'; code: ErrorCode; reason: string; awaitNewSignatures?: true }
   /** Delivered and final. */
   | { kind: 'delivered'; delivery: Delivery }
   /** The effect is there, by someone, but not final: look again after `finalInMs`. */

@@ -63,7 +63,7 @@ describe('Contracts that contradict each other', () => {
   })
 
   it('park the transfer, once its table says otherwise than it did at the door', async () => {
-    const verdict = { kind: 'rejected', code: 'NATIVE_TABLE_MISMATCH', reason: 'another transfer' } as const
+    const verdict = { kind: 'rejected', code: 'NATIVE_TABLE_MISMATCH', reason: 'another transfer', haltRoute: true } as const
     const { deps, halted } = setting(() => false, verdict)
     expect(await createValidate(deps)({ transfer })).toEqual({ kind: 'impossible', code: verdict.code, reason: verdict.reason })
     expect(halted).toEqual([{ ...route, code: verdict.code, detail: 'transfer 7: another transfer' }])
