@@ -1,11 +1,10 @@
-import type { Client } from '@temporalio/client'
 import { RelayerError } from '../domain/errors.ts'
 import type { StreamRequest, StreamState, StreamView } from '../domain/stream/stream.ts'
 import { assertStreamRequest } from '../domain/stream/request.ts'
 import { viewStream } from '../domain/stream/reducer.ts'
-import { isGone, isTemporalAway, queryState, refusal, applyOnStream } from '../streams/stream-calls.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { listStreamNames, queryStream, sendStreamOrder } from '../temporal/client/streams.ts'
 import { redactText } from '../observability/redact.ts'
-import { streamWorkflowId } from '../temporal/contracts/stream.ts'
 import { assertOrderFits } from './stream-orders.ts'
 import type { StreamOrder } from './stream-orders.ts'
 import { fromTemporal } from './temporal-errors.ts'
@@ -26,19 +25,11 @@ export type StreamRow = StreamReport | { readonly stream: string; readonly probl
 /** Finalized height of a chain by its name in the config; undefined: not known here. */
 export type Heights = (chain: string) => number | undefined
 
-const orderTimeoutMs = 10_000
-/** A run that is full is followed by the next within a task or two. */
-const betweenRunsMs = 100
-
 /** All streams that run, by name; one that does not answer does not hide the others. Throws TEMPORAL_UNAVAILABLE. */
-export async function listStreams(client: Client, heights: Heights): Promise<StreamRow[]> {
-  const streams: string[] = []
+export async function listStreams(client: TemporalClient, heights: Heights): Promise<StreamRow[]> {
+  let streams: string[]
   try {
-    await client.withDeadline(Date.now() + orderTimeoutMs, async () => {
-      for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'stream' AND ExecutionStatus = 'Running'" })) {
-        streams.push(workflowId.slice(streamWorkflowId('').length))
-      }
-    })
+    streams = await listStreamNames(client)
   } catch (error) {
     throw fromTemporal(error, 'STREAM_NOT_FOUND')
   }
@@ -55,8 +46,8 @@ export async function listStreams(client: Client, heights: Heights): Promise<Str
 }
 
 /** All that a stream knows. Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE (no worker of the queue ledger answers), TEMPORAL_UNAVAILABLE. */
-export async function readStream(client: Client, stream: string): Promise<StreamState> {
-  const state = await queryState(client, stream)
+export async function readStream(client: TemporalClient, stream: string): Promise<StreamState> {
+  const state = await queryStream(client, stream)
   if (!state) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream } })
   return state
 }
@@ -72,21 +63,13 @@ export interface Obeyed {
  * Orders something of a stream; safe to repeat. It does not start one. Throws INPUT_INVALID with the field or with what the stream says against
  * it, and as `readStream`.
  */
-export async function orderOfStream(client: Client, stream: string, order: StreamOrder): Promise<Obeyed> {
+export async function orderOfStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<Obeyed> {
   const request = withoutSecrets(order)
   assertOrderFits(await readStream(client, stream), order)
-  const until = Date.now() + orderTimeoutMs
-  for (;;) {
-    try {
-      const { answers, view } = await client.withDeadline(until, () => applyOnStream(client, stream, { requests: [request] }))
-      const [answer] = answers
-      if (answer?.kind === 'refused') throw new RelayerError('INPUT_INVALID', { detail: answer.detail, facts: { stream } })
-      return { done: answer?.kind === 'done', view }
-    } catch (error) {
-      if (!refusal(error).full || Date.now() > until) throw toStreamError(error, stream)
-      await new Promise((resolve) => setTimeout(resolve, betweenRunsMs))
-    }
-  }
+  const { answers, view } = await sendStreamOrder(client, stream, { requests: [request] })
+  const [answer] = answers
+  if (answer?.kind === 'refused') throw new RelayerError('INPUT_INVALID', { detail: answer.detail, facts: { stream } })
+  return { done: answer?.kind === 'done', view }
 }
 
 /** The view with MIP-61's words, and how far the source's finalized head is above the cursor. */
@@ -105,16 +88,6 @@ export function toReport(view: StreamView, heights: Heights): StreamReport {
 /** The source chain that a stream's id names, as the config calls it: `bridge:{source}:…`. */
 export function sourceOf(stream: string): string {
   return stream.split(':')[1] ?? ''
-}
-
-function toStreamError(error: unknown, stream: string): unknown {
-  if (error instanceof RelayerError) return error
-  if (isGone(error)) return new RelayerError('STREAM_NOT_FOUND', { facts: { stream }, cause: error })
-  const { malformed } = refusal(error)
-  if (malformed !== undefined) return new RelayerError('INPUT_INVALID', { detail: malformed, facts: { stream }, cause: error })
-  if (isTemporalAway(error)) return fromTemporal(error, 'STREAM_NOT_FOUND', { stream })
-  const detail = redactText(error instanceof Error ? error.message : String(error))
-  return new RelayerError('STREAM_UNREACHABLE', { detail, facts: { stream }, cause: error })
 }
 
 /** A reason is kept in the history. Throws INPUT_INVALID: the workflow refuses the same, here it costs no update. */

@@ -232,14 +232,14 @@ export class AccountObserver {
 
   #worthTelling(seen: Observation): boolean {
     const told = this.#sent
-    const { view, owed } = this.#deps.ledger
+    const { view, hasOrders } = this.#deps.ledger
     if (!told || seen.pending !== undefined || seen.final || seen.undone) return true
     if (seen.latest !== told.latest || seen.finalized !== told.finalized) return true
     const { waiting } = this.#work()
     const busy = seen.claims.length > 0 || waiting > 0 || (view?.inFlight ?? 0) > 0
     const every = Math.max(1, Math.floor(this.#deps.config.fillAfterBlocks / claimsPerFill))
     const stale = seen.height < told.height || seen.height - told.height >= every
-    if (busy && (stale || owed)) return true
+    if (busy && (stale || hasOrders)) return true
     const forFunds = waiting > 0 || view?.closed?.why === 'funds'
     return forFunds && seen.balance !== told.balance
   }

@@ -77,11 +77,13 @@ export class LaneAgent {
       return { claims, flying: this.#flights.size, waiting: this.#room.size }
     })
     this.#watch.onAccount = (account) => this.#onAccount(account)
-    deps.ledger.onOrders = (orders, raises) => {
-      orders.forEach((order) => this.#obey(order))
-      raises.forEach((order) => this.#raise(order))
-    }
-    deps.ledger.onView = (view) => this.#onView(view)
+    deps.ledger.subscribe({
+      onOrders: (fills, raises) => {
+        fills.forEach((order) => this.#obey(order))
+        raises.forEach((order) => this.#raise(order))
+      },
+      onView: (view) => this.#onView(view),
+    })
   }
 
   /** Starts watching. Throws SIGNER_UNAVAILABLE if the key is not the lane's. */

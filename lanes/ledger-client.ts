@@ -1,5 +1,4 @@
-import { isTold } from '../domain/backoff.ts'
-import { RelayerError } from '../domain/errors.ts'
+import { view } from '../domain/lane/reducer.ts'
 import type {
   ApplyRequest,
   ApplyResponse,
@@ -13,187 +12,136 @@ import type {
   RaiseOrder,
 } from '../domain/lane/lane.ts'
 import type { Logger } from '../observability/logger.ts'
-import { applyOnLedger } from './apply-on-ledger.ts'
-import { view } from '../domain/lane/reducer.ts'
-import { laneStatusQuery, malformedUpdate, runIsFull } from '../temporal/contracts/lane.ts'
-import { laneWorkflowId } from '../temporal/contracts/names.ts'
-import type { Client } from '@temporalio/client'
-import { WorkflowUpdateFailedError } from '@temporalio/client'
-import { ApplicationFailure } from '@temporalio/common'
-import { randomBytes } from 'node:crypto'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { CoalescingUpdates } from '../temporal/client/coalescing-updates.ts'
+import { applyToLane, queryLane } from '../temporal/client/lanes.ts'
 
 /** A request without its id: the ledger client gives it one. */
 export type Ask = LaneRequest extends infer R ? (R extends LaneRequest ? Omit<R, 'id'> : never) : never
 
-/** Longest wait between two tries to reach the ledger, ms. */
-const longestRetryMs = 5_000
+export interface LedgerClientOptions {
+  readonly client: TemporalClient
+  readonly config: LaneConfig
+  readonly logger: Logger
+  /** The ledger continues as new after so many updates; for tests. */
+  readonly updatesPerRun?: number
+}
+
+/** Told what the ledger says. */
+export interface LedgerListener {
+  /** Nonces to fill and attempts to raise, repeated by the ledger with every response until it is done. */
+  onOrders(fills: readonly FillOrder[], raises: readonly RaiseOrder[]): void
+  /** After every response, orders first, and after every look. */
+  onView(view: LaneView): void
+}
+
 /** Requests per update: keeps its payload well below the server's limits. */
 const requestsPerUpdate = 64
 
-interface Pending {
-  readonly request: LaneRequest
-  resolve(answer: LaneAnswer): void
-  reject(error: RelayerError): void
-}
-
 /**
- * A process's line to the ledger of one lane. Whatever is asked while an update is on its way goes together in the next one, so a process
- * has at most one update in flight, however many transfers ask. Unreachable ledgers are asked again, the same request ids, until closed.
+ * What one process asks and tells the ledger of one lane. At most one update is under way, however many transfers ask. A ledger that does not answer is
+ * asked again, with the same request ids, until this client is closed.
  */
 export class LedgerClient {
-  readonly #options: { client: Client; config: LaneConfig; logger: Logger; updatesPerRun?: number }
-  readonly #process = randomBytes(4).toString('hex')
-  #count = 0
-  #queue: Pending[] = []
+  readonly #options: LedgerClientOptions
+  readonly #updates: CoalescingUpdates<LaneRequest, ApplyRequest, ApplyResponse>
+  readonly #listeners = new Set<LedgerListener>()
   #observation: Observation | undefined
-  #busy = false
-  #closed = false
   #view: LaneView | undefined
   #known: KnownLedger | undefined
-  /** The ledger's run that answered last. */
-  #heard = ''
-  #owed = false
-  onOrders: (orders: readonly FillOrder[], raises: readonly RaiseOrder[]) => void = () => {}
-  onView: (view: LaneView) => void = () => {}
+  /** The run of the ledger that answered last. */
+  #run = ''
+  #hasOrders = false
 
-  constructor(options: { client: Client; config: LaneConfig; logger: Logger; updatesPerRun?: number }) {
+  constructor(options: LedgerClientOptions) {
+    const { client, config, logger, updatesPerRun } = options
+    const start = { config, ...(updatesPerRun && { updatesPerRun }) }
     this.#options = options
+    this.#updates = new CoalescingUpdates({
+      fits: (requests) => requests.length <= requestsPerUpdate,
+      build: (requests) => this.#build(requests),
+      send: (request, updateId) => applyToLane(client, config.lane, request, { start, updateId }),
+      onResponse: (response) => this.#onResponse(response),
+      unreachable: 'LANE_UNREACHABLE',
+      facts: { lane: config.lane },
+      logger,
+    })
   }
 
-  /** The ledger as its last answer told it. */
+  /** The ledger as its last answer had it. */
   get view(): LaneView | undefined {
     return this.#view
   }
 
-  /** True if the last answer had orders: the next one tells whether they are met. */
-  get owed(): boolean {
-    return this.#owed
+  /** True if the last response had orders: the next one tells whether they are met. */
+  get hasOrders(): boolean {
+    return this.#hasOrders
   }
 
-  /**
-   * Tells the ledger this process's config of the lane. Ends when it is answered, or when the line is closed. A ledger of an older version does
-   * not know the request, and goes on with what it was started with.
-   */
+  subscribe(listener: LedgerListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Tells the ledger this process's config of the lane. Ends when it is answered, or when this client is closed. */
   async introduce(): Promise<void> {
     await this.ask({ kind: 'configure', config: this.#options.config }).catch(() => {})
   }
 
-  /** Looks at the ledger and tells it nothing, which costs no history: what others ordered of a lane without work is seen so. */
+  /** Reads the ledger and tells it nothing, which costs no history: shows what others ordered of a lane without work. */
   async look(): Promise<void> {
     const { client, config } = this.#options
     try {
-      const state = await client.workflow.getHandle(laneWorkflowId(config.lane)).query(laneStatusQuery)
+      const state = await queryLane(client, config.lane)
       // An answer that came meanwhile is newer.
-      if (this.#busy || this.#closed) return
-      this.#view = view(state)
-      this.onView(this.#view)
+      if (this.#updates.busy || this.#updates.closed) return
+      this.#see(view(state))
     } catch {
-      // It is not there, or cannot be reached: whoever tells it something finds out.
+      // It is not there, or cannot be reached: the next update finds that out.
     }
   }
 
   /** Throws LANE_UNREACHABLE only after `close`, INTERNAL if the ledger finds the request malformed. */
-  ask(ask: Ask): Promise<LaneAnswer> {
-    return new Promise((resolve, reject) => {
-      if (this.#closed) return reject(this.#unreachable())
-      const request = { ...ask, id: `${this.#process}${++this.#count}` } as LaneRequest
-      this.#queue.push({ request, resolve, reject })
-      this.#wake()
-    })
+  async ask(ask: Ask): Promise<LaneAnswer> {
+    const { answers } = await this.#updates.ask([{ ...ask, id: this.#updates.nextId() }])
+    return answers[0] ?? { kind: 'done' }
   }
 
   /** Goes with the next update; a newer observation replaces one that has not left. */
   observe(observation: Observation): void {
     this.#observation = observation
-    this.#wake()
+    this.#updates.flush()
   }
 
-  /** What has not left fails with LANE_UNREACHABLE; who asked tries again in another process. */
+  /** What was not answered fails with LANE_UNREACHABLE: the transfers ask again in another process. */
   close(): void {
-    this.#closed = true
-    for (const { reject } of this.#queue.splice(0)) reject(this.#unreachable())
+    this.#updates.close()
   }
 
-  #wake(): void {
-    if (this.#busy || this.#closed) return
-    this.#busy = true
-    // What is asked in the same turn of the event loop goes along.
-    setImmediate(() => void this.#run())
+  #build(requests: readonly LaneRequest[]): ApplyRequest {
+    const observe = this.#observation
+    this.#observation = undefined
+    return { requests, run: this.#run, ...(observe && { observe }), ...(this.#known && { known: this.#known }) }
   }
 
-  async #run(): Promise<void> {
-    while (!this.#closed && (this.#queue.length > 0 || this.#observation)) {
-      const sent = this.#queue.splice(0, requestsPerUpdate)
-      const observe = this.#observation
-      this.#observation = undefined
-      const requests = sent.map(({ request }) => request)
-      const response = await this.#apply({
-        requests,
-        run: this.#heard,
-        ...(observe && { observe }),
-        ...(this.#known && { known: this.#known }),
-      })
-      if (response instanceof RelayerError) {
-        if (observe && !this.#closed) this.#options.logger.error('the ledger was not told what was seen', { error: response.message })
-        for (const { reject } of sent) reject(response)
-        continue
-      }
-      this.#view = response.view
-      this.#heard = response.view.run ?? ''
-      this.#remember(response.view)
-      sent.forEach(({ resolve }, index) => resolve(response.answers[index] ?? { kind: 'done' }))
-      const { orders, raises = [] } = response
-      this.#owed = orders.length + raises.length > 0
-      if (this.#owed) this.onOrders(orders, raises)
-      this.onView(response.view)
-    }
-    this.#busy = false
+  #onResponse({ view: seen, orders, raises = [] }: ApplyResponse): void {
+    this.#view = seen
+    this.#run = seen.run ?? ''
+    this.#remember(seen)
+    this.#hasOrders = orders.length + raises.length > 0
+    if (this.#hasOrders) for (const listener of this.#listeners) listener.onOrders(orders, raises)
+    this.#see(seen)
   }
 
-  /** The newest: a ledger that was set back says less, and is to hear of what it forgot until it says as much. */
+  #see(seen: LaneView): void {
+    this.#view = seen
+    for (const listener of this.#listeners) listener.onView(seen)
+  }
+
+  /** The most that a ledger of this era has said. One that was set back says less, and is told of what it forgot until it says as much. */
   #remember({ era = 0, granted, next, finalized }: LaneView): void {
     const known = this.#known
     if (granted === undefined || (known?.era === era && granted < known.granted)) return
     this.#known = { era, granted, next, finalized }
   }
-
-  /** The same update id at every try: within a run the server itself answers a repeated one only once. */
-  async #apply(request: ApplyRequest): Promise<ApplyResponse | RelayerError> {
-    const updateId = `${this.#process}-${++this.#count}`
-    for (let tries = 0; !this.#closed; tries++) {
-      try {
-        return await this.#update(request, updateId)
-      } catch (error) {
-        const refusal = refusedAs(malformedUpdate, error)
-        if (refusal)
-          return new RelayerError('INTERNAL', {
-            detail: `the ledger refuses a request: ${refusal}`,
-            facts: { lane: this.#options.config.lane },
-          })
-        // Closing, continuing as new, restarting, out of reach: all are the same to us, and all pass. The first belongs to every day.
-        this.#options.logger[refusedAs(runIsFull, error) || !isTold(tries) ? 'debug' : 'warn']('the ledger did not answer; asking again', {
-          lane: this.#options.config.lane,
-          tries,
-          reason: error instanceof Error ? error.message : String(error),
-        })
-        await new Promise((resolve) => setTimeout(resolve, Math.min(longestRetryMs, 50 * 2 ** Math.min(tries, 10))))
-      }
-    }
-    return this.#unreachable()
-  }
-
-  #update(request: ApplyRequest, updateId: string): Promise<ApplyResponse> {
-    const { client, config, updatesPerRun } = this.#options
-    return applyOnLedger(client, config, request, { updateId, ...(updatesPerRun && { updatesPerRun }) })
-  }
-
-  #unreachable(): RelayerError {
-    return new RelayerError('LANE_UNREACHABLE', { detail: 'this process is stopping', facts: { lane: this.#options.config.lane } })
-  }
-}
-
-/** What the ledger said when it refused an update with a failure of this type; undefined for every other error. */
-function refusedAs(type: string, error: unknown): string | undefined {
-  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
-  return cause instanceof ApplicationFailure && cause.type === type ? cause.message : undefined
 }

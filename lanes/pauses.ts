@@ -1,8 +1,8 @@
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { LaneConfig, LaneOrder } from '../domain/lane/lane.ts'
-import { applyOnLedger } from './apply-on-ledger.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { applyToLane } from '../temporal/client/lanes.ts'
 import { randomUUID } from 'node:crypto'
-import type { Client } from '@temporalio/client'
 
 /** Longest wait for a ledger's answer, ms. */
 const answerMs = 10_000
@@ -15,10 +15,11 @@ export interface LanePauses {
 }
 
 /** @param lanes those of the config; others are left alone */
-export function createPauses(client: Client, lanes: ReadonlyMap<LaneId, LaneConfig>): LanePauses {
+export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>): LanePauses {
   async function order(lane: LaneId, request: LaneOrder): Promise<void> {
     const config = lanes.get(lane)
-    if (config) await client.withDeadline(Date.now() + answerMs, () => applyOnLedger(client, config, { requests: [request] }))
+    if (config)
+      await client.withDeadline(Date.now() + answerMs, () => applyToLane(client, lane, { requests: [request] }, { start: { config } }))
   }
   return {
     pause: (lane, reason) => order(lane, { kind: 'pause', id: randomUUID(), reason }),

@@ -5,7 +5,7 @@ import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { lateOf } from '../../streams/configured.ts'
-import { queryState } from '../../streams/stream-calls.ts'
+import { queryStream } from '../../temporal/client/streams.ts'
 import { maxOpenText } from '../stream-text.ts'
 import { withClient } from '../temporal.ts'
 import type { Check, Finding } from './check.ts'
@@ -26,7 +26,7 @@ export async function checkStreams(config: Config): Promise<Check[]> {
 
 async function checkStream(client: Client, source: Source): Promise<Finding> {
   const { config } = source
-  const state = await queryState(client, config.stream).catch((error: unknown) => {
+  const state = await queryStream(client, config.stream).catch((error: unknown) => {
     if (error instanceof RelayerError && error.code === 'STREAM_UNREACHABLE') return error
     throw error
   })

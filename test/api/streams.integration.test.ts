@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
-import { applyOnStream } from '../../streams/stream-calls.ts'
+import { applyToStream } from '../../temporal/client/streams.ts'
 import type { StreamStage } from '../helpers/stream-stage.ts'
 import { startStreamStage } from '../helpers/stream-stage.ts'
 import { deadConfig, openApi } from './setting.ts'
@@ -28,7 +28,14 @@ describe('/v1/streams', () => {
     const requests: StreamRequest[] = [
       { kind: 'scanned', from: 10, to: 20, parentHash: '0x09', hash: '0x14', numbers, passed: [], delivered: [['1', '1']] },
     ]
-    await applyOnStream(stage.client, stream, { requests }, { input: { config: { stream, first: '1', start: 5, maxOpen: 10 } } })
+    await applyToStream(
+      stage.client,
+      stream,
+      { requests },
+      {
+        begin: () => ({ config: { stream, first: '1', start: 5, maxOpen: 10 } }),
+      },
+    )
   })
   afterAll(async () => {
     await setting?.close()

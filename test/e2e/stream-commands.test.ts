@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
-import { applyOnStream } from '../../streams/stream-calls.ts'
+import { applyToStream } from '../../temporal/client/streams.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { startManualAnvil } from '../helpers/evm.ts'
 import type { StreamStage } from '../helpers/stream-stage.ts'
@@ -26,7 +26,7 @@ describe('portage stream', () => {
   let dead: string
 
   const cli = (...argv: string[]) => runCli(['stream', ...argv, '--config', config])
-  const tell = (requests: readonly StreamRequest[]) => applyOnStream(stage.client, stream, { requests })
+  const tell = (requests: readonly StreamRequest[]) => applyToStream(stage.client, stream, { requests })
   const hashOf = async (height: number) =>
     (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', [`0x${height.toString(16)}`, false])).hash
   const state = async () => (await cli('show', stream, '--json')).json() as unknown as StreamState & { view: Record<string, unknown> }
@@ -94,7 +94,7 @@ describe('portage stream', () => {
       { kind: 'parked', number: '2', code: 'FEE_CEILING' },
     ]
     const begun = { config: { stream, first: '1', start: 0, maxOpen: 10 } }
-    const told = await applyOnStream(stage.client, stream, { requests }, { input: begun })
+    const told = await applyToStream(stage.client, stream, { requests }, { begin: () => begun })
     expect(told.answers).toEqual([{ kind: 'done' }, { kind: 'done' }])
     const listed = async () => (await cli('list', '--json')).json()['streams'] as readonly object[]
     await until(async () => (await listed()).length === 1, { timeoutMs: 90_000, what: 'the server to list the stream' })

@@ -7,7 +7,7 @@ import { digestOf, type Message, signVaa, toUniversal } from '../../lab/devnet/w
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import type { Treatment } from '../../lab/devnet/wormhole/guardian.ts'
 import type { StreamState, StreamView } from '../../domain/stream/stream.ts'
-import { applyOnStream } from '../../streams/stream-calls.ts'
+import { applyToStream } from '../../temporal/client/streams.ts'
 import { streamStatusQuery, streamViewQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { runsOf } from '../helpers/e2e-runs.ts'
@@ -187,7 +187,7 @@ describe('Wormhole messages that the spy does not tell', { timeout: 300_000 }, (
     await until(isTold, { timeoutMs: 60_000, everyMs: 200, what: 'the metrics to tell of one gap that grows old' })
     const below = String(BigInt(number) - 1n)
     await until(async () => (await view()).completedNumber === below, { timeoutMs: 60_000, what: 'the watermark to stand below it' })
-    await applyOnStream(stage.client, stream, { requests: [{ kind: 'skip', number, by: 'test', reason: 'nobody saw it' }] })
+    await applyToStream(stage.client, stream, { requests: [{ kind: 'skip', number, by: 'test', reason: 'nobody saw it' }] })
     await isProved(sent)
     expect((await state()).exceptions).toMatchObject([{ number, outcome: 'skipped', by: 'test' }])
   })

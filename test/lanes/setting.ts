@@ -92,17 +92,19 @@ export function countingClient({ connection, namespace }: Temporal): {
 } {
   const count = { client: undefined as unknown as Client, sent: 0, mostAtOnce: 0 }
   let now = 0
+  const counted = async <Result>(send: () => Promise<Result>): Promise<Result> => {
+    count.sent += 1
+    now += 1
+    count.mostAtOnce = Math.max(count.mostAtOnce, now)
+    try {
+      return await send()
+    } finally {
+      now -= 1
+    }
+  }
   const interceptor: WorkflowClientInterceptor = {
-    async startUpdateWithStart(input, next) {
-      count.sent += 1
-      now += 1
-      count.mostAtOnce = Math.max(count.mostAtOnce, now)
-      try {
-        return await next(input)
-      } finally {
-        now -= 1
-      }
-    },
+    startUpdate: (input, next) => counted(() => next(input)),
+    startUpdateWithStart: (input, next) => counted(() => next(input)),
   }
   count.client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
   return count

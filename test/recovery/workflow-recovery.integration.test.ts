@@ -5,7 +5,7 @@ import { changeSettings, readSettings } from '../../api/settings.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
-import { queryState, applyOnStream } from '../../streams/stream-calls.ts'
+import { queryStream, applyToStream } from '../../temporal/client/streams.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
@@ -109,16 +109,16 @@ describe('A workflow that stands still is mended', () => {
     const hash = (height: number) => `0x${height.toString(16).padStart(64, '0')}`
     const scanned = (from: number, to: number, numbers: (readonly [string, number])[]) =>
       ({ kind: 'scanned', from, to, parentHash: hash(from - 1), hash: hash(to), numbers, passed: [] }) as const
-    await applyOnStream(client(), config.stream, { requests: [scanned(30, 30, [['5', 30]])] }, { input: { config } })
-    await applyOnStream(client(), config.stream, { requests: [{ kind: 'skip', number: '5', by: 'night-shift', reason: 'a test' }] })
+    await applyToStream(client(), config.stream, { requests: [scanned(30, 30, [['5', 30]])] }, { begin: () => ({ config }) })
+    await applyToStream(client(), config.stream, { requests: [{ kind: 'skip', number: '5', by: 'night-shift', reason: 'a test' }] })
     const id = streamWorkflowId(config.stream)
     await client().workflow.getHandle(id).signal(pauseStreamSignal, { by: 'night-shift', reason: 'a test' })
-    const before = await queryState(client(), config.stream)
+    const before = await queryStream(client(), config.stream)
     await spoiled(id)
     const told = () =>
-      applyOnStream(client(), config.stream, { requests: [{ kind: 'completed', numbers: [], from: 5, to: 5 }] }).catch(() => undefined)
+      applyToStream(client(), config.stream, { requests: [{ kind: 'completed', numbers: [], from: 5, to: 5 }] }).catch(() => undefined)
     await until(told, { ...patience, what: 'the stream to be told' })
-    const after = await queryState(client(), config.stream)
+    const after = await queryStream(client(), config.stream)
     expect(after).toMatchObject({ cursor: before?.cursor, paused: { by: 'night-shift' }, exceptions: [{ number: '5' }] })
     await until(() => mended('stream') > 0, { ...patience, what: 'the stream to be counted as mended' })
     expect(mended('stream')).toBe(1)

@@ -15,11 +15,11 @@ test('a Temporal that is away is told once, and not at each try', async () => {
     logger,
   })
   const told = streamClient.apply([{ kind: 'resume' }]).catch((error: unknown) => error)
-  const tries = () => lines.filter(({ message }) => message === 'telling the stream again').length
+  const tries = () => lines.filter(({ message }) => message === 'a workflow did not answer; the update is sent again').length
   await until(() => tries() >= 4, { timeoutMs: 15_000, what: 'four tries' })
   streamClient.close()
   expect(await told).toMatchObject({ code: 'STREAM_UNREACHABLE' })
   expect(lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
-    'the stream did not answer; telling it again',
+    'a workflow did not answer; the update is sent again',
   ])
 })

@@ -16,7 +16,7 @@ import type { Mismatch } from '../../intake/halt-route.ts'
 import { createSubmitter } from '../../intake/submitter.ts'
 import type { CheckpointStore } from '../../streams/checkpoints.ts'
 import { createScannedAgent, type ScannedAgent, type ScannedAgentOptions } from '../../streams/scanned/agent.ts'
-import { queryState } from '../../streams/stream-calls.ts'
+import { queryStream } from '../../temporal/client/streams.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
@@ -120,7 +120,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
       const bridge = createNativeBridge({ routes: [world.route], endpoints: new Map([['target', endpoint]]), sources: [] })
       const stream = source.config.stream
       const state = async () => {
-        const found = await queryState(client, stream)
+        const found = await queryStream(client, stream)
         if (!found) throw new Error(`there is no ${stream}`)
         return found
       }
@@ -187,7 +187,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
         async lose() {
           const execution = { workflowId: streamWorkflowId(stream) }
           await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution: execution })
-          const isLost = async () => (await queryState(client, stream)) === undefined
+          const isLost = async () => (await queryStream(client, stream)) === undefined
           await until(isLost, { timeoutMs: 60_000, what: `${stream} to be forgotten` })
         },
       }

@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { backoffMs, isTold } from '../../domain/backoff.ts'
+import { type ErrorCode, type Facts, RelayerError } from '../../domain/errors.ts'
+import type { Logger } from '../../observability/logger.ts'
+import { updateRefusal } from './errors.ts'
+
+export interface CoalescingOptions<Request, Update, Response> {
+  /** Whether so many requests fit into one update. A request that fits into none goes alone. */
+  fits(requests: readonly Request[]): boolean
+  /** The update that carries these requests. Built once, however often it is sent. */
+  build(requests: readonly Request[]): Update
+  /** Sends an update. A throw means that it is sent again, with the same id, unless the workflow has refused it as malformed. */
+  send(update: Update, updateId: string): Promise<Response>
+  /** Called with every response, before those who asked have it. */
+  onResponse(response: Response): void
+  /** The code of what was not answered when the client is closed. */
+  readonly unreachable: ErrorCode
+  /** The workflow, for logs and errors. */
+  readonly facts: Facts
+  readonly logger: Logger
+}
+
+interface Asked<Request, Response> {
+  readonly requests: readonly Request[]
+  /** Asked right before it would be sent: whether it is dropped instead. */
+  drop?(): boolean
+  resolve(response: Response): void
+  reject(error: RelayerError): void
+}
+
+/** Waits between two tries, ms: doubled from the first to the longest. */
+const firstRetryMs = 50
+const longestRetryMs = 5_000
+
+/**
+ * The updates that one process sends to one workflow: at most one at a time. Whatever is asked while an update is under way goes together in the next
+ * one. An update is sent until the workflow has answered it or this client is closed: a run that ends, a restart of the server and a Temporal that
+ * cannot be reached are all the same here, and all pass.
+ */
+export class CoalescingUpdates<Request, Update, Response extends { readonly answers: readonly unknown[] }> {
+  readonly #options: CoalescingOptions<Request, Update, Response>
+  readonly #process = randomBytes(4).toString('hex')
+  readonly #closing = new AbortController()
+  #queue: Asked<Request, Response>[] = []
+  #count = 0
+  #busy = false
+  #isOwed = false
+
+  constructor(options: CoalescingOptions<Request, Update, Response>) {
+    this.#options = options
+  }
+
+  /** An update is under way, or about to leave. */
+  get busy(): boolean {
+    return this.#busy
+  }
+
+  get closed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
+  /** An id that no other process and no other call gets. */
+  nextId(): string {
+    return `${this.#process}-${++this.#count}`
+  }
+
+  /**
+   * The response, with the answers to these requests only, in their order. Throws the code `unreachable` after `close`, and INTERNAL if the workflow
+   * finds the update malformed.
+   */
+  ask(requests: readonly Request[]): Promise<Response> {
+    return new Promise((resolve, reject) => this.#enqueue({ requests, resolve, reject }))
+  }
+
+  /** As `ask`; undefined if `isStale` held right before the requests would have been sent. */
+  askUnless(isStale: () => boolean, requests: readonly Request[]): Promise<Response | undefined> {
+    return new Promise((resolve, reject) => {
+      const drop = () => {
+        const stale = isStale()
+        if (stale) resolve(undefined)
+        return stale
+      }
+      this.#enqueue({ requests, drop, resolve, reject })
+    })
+  }
+
+  /** Sends an update soon, even if nobody asks anything. */
+  flush(): void {
+    this.#isOwed = true
+    this.#wake()
+  }
+
+  /** Fails what was not answered with the code `unreachable`. */
+  close(): void {
+    this.#closing.abort()
+    for (const { reject } of this.#queue.splice(0)) reject(this.#unreachable())
+  }
+
+  #enqueue(asked: Asked<Request, Response>): void {
+    if (this.closed) return asked.reject(this.#unreachable())
+    this.#queue.push(asked)
+    this.#wake()
+  }
+
+  #wake(): void {
+    if (this.#busy || this.closed) return
+    this.#busy = true
+    // What is asked in the same turn of the event loop goes along.
+    setImmediate(() => void this.#run())
+  }
+
+  async #run(): Promise<void> {
+    while (!this.closed && (this.#queue.length > 0 || this.#isOwed)) {
+      const taken = this.#take()
+      if (taken.length === 0 && !this.#isOwed) continue
+      this.#isOwed = false
+      const response = await this.#deliver(this.#options.build(taken.flatMap(({ requests }) => requests)))
+      if (response instanceof RelayerError) {
+        for (const { reject } of taken) reject(response)
+        continue
+      }
+      this.#options.onResponse(response)
+      let at = 0
+      for (const { requests, resolve } of taken) {
+        resolve({ ...response, answers: response.answers.slice(at, (at += requests.length)) })
+      }
+    }
+    this.#busy = false
+  }
+
+  /** As much of the queue as fits into an update, without what is dropped. */
+  #take(): Asked<Request, Response>[] {
+    const taken: Asked<Request, Response>[] = []
+    const requests: Request[] = []
+    for (let asked = this.#queue[0]; asked; asked = this.#queue[0]) {
+      if (taken.length > 0 && !this.#options.fits([...requests, ...asked.requests])) break
+      this.#queue.shift()
+      if (asked.drop?.()) continue
+      taken.push(asked)
+      requests.push(...asked.requests)
+    }
+    return taken
+  }
+
+  /** The same update id at every try: within a run the server applies an update once, and answers it as often as it is asked. */
+  async #deliver(update: Update): Promise<Response | RelayerError> {
+    const { send, facts, logger } = this.#options
+    const updateId = this.nextId()
+    for (let tries = 0; !this.closed; tries++) {
+      try {
+        return await this.#orClosed(send(update, updateId))
+      } catch (error) {
+        if (this.closed) break
+        const refusal = updateRefusal(error)
+        if (refusal?.kind === 'malformed') {
+          logger.error('a workflow refuses an update as malformed', { ...facts, reason: refusal.detail })
+          return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
+        }
+        // That a run is full belongs to every day.
+        const level = refusal || !isTold(tries) ? 'debug' : 'warn'
+        const reason = error instanceof Error ? error.message : String(error)
+        logger[level]('a workflow did not answer; the update is sent again', { ...facts, tries, reason })
+        await delay(backoffMs(tries, firstRetryMs, longestRetryMs), undefined, { signal: this.#closing.signal }).catch(() => {})
+      }
+    }
+    return this.#unreachable()
+  }
+
+  /** Rejects when this client is closed: an update hangs for as long as no worker serves its queue. */
+  #orClosed<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this.#closing
+    return new Promise((resolve, reject) => {
+      const leave = () => reject(this.#unreachable())
+      if (signal.aborted) leave()
+      signal.addEventListener('abort', leave)
+      void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+    })
+  }
+
+  #unreachable(): RelayerError {
+    const { unreachable, facts } = this.#options
+    return new RelayerError(unreachable, { detail: 'this process is stopping', facts })
+  }
+}

@@ -1,0 +1,135 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client'
+import { ApplicationFailure } from '@temporalio/common'
+import { describe, expect, test } from 'vitest'
+import { until } from '../../lab/devnet/until.ts'
+import { createLogger } from '../../observability/logger.ts'
+import { CoalescingUpdates } from '../../temporal/client/coalescing-updates.ts'
+import { malformedUpdate, runIsFull } from '../../temporal/contracts/lane.ts'
+
+interface Sent {
+  readonly update: readonly string[]
+  readonly updateId: string
+  answer(): void
+  fail(error: unknown): void
+}
+
+/** A client whose updates a test answers by hand: of each request, its text in capitals. */
+function setting({ mostRequests = 64 } = {}) {
+  const sent: Sent[] = []
+  const heard: (readonly string[])[] = []
+  const lines: { level: string; message: string }[] = []
+  const updates = new CoalescingUpdates<string, readonly string[], { answers: readonly string[]; count: number }>({
+    fits: (requests) => requests.length <= mostRequests,
+    build: (requests) => requests,
+    send: (update, updateId) =>
+      new Promise((resolve, reject) => {
+        const answer = () => resolve({ answers: update.map((text) => text.toUpperCase()), count: update.length })
+        sent.push({ update, updateId, answer, fail: reject })
+      }),
+    onResponse: ({ answers }) => void heard.push(answers),
+    unreachable: 'LANE_UNREACHABLE',
+    facts: { lane: 'a lane' },
+    logger: createLogger({ level: 'debug', destination: { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) } }),
+  })
+  const nth = async (count: number): Promise<Sent> => {
+    await until(() => sent.length >= count, { timeoutMs: 15_000, everyMs: 1, what: `update ${count}` })
+    return sent[count - 1]!
+  }
+  return { updates, sent, heard, lines, nth }
+}
+
+const refusal = (type: string) => new WorkflowUpdateFailedError('refused', ApplicationFailure.nonRetryable('too many', type))
+
+describe('coalescing updates', () => {
+  test('one is under way at a time; what is asked meanwhile goes together in the next, and each has its own answers', async () => {
+    const { updates, sent, heard, nth } = setting()
+    const first = [updates.ask(['a']), updates.ask(['b', 'c'])]
+    const one = await nth(1)
+    const later = [updates.ask(['d']), updates.ask(['e'])]
+    expect(updates.busy).toBe(true)
+    one.answer()
+    expect(await Promise.all(first)).toEqual([
+      { answers: ['A'], count: 3 },
+      { answers: ['B', 'C'], count: 3 },
+    ])
+    expect(sent.map(({ update }) => update)).toEqual([
+      ['a', 'b', 'c'],
+      ['d', 'e'],
+    ])
+    ;(await nth(2)).answer()
+    expect((await Promise.all(later)).map(({ answers }) => answers)).toEqual([['D'], ['E']])
+    expect(heard).toEqual([
+      ['A', 'B', 'C'],
+      ['D', 'E'],
+    ])
+    expect(sent[0]?.updateId).not.toBe(sent[1]?.updateId)
+  })
+
+  test('an update holds what fits; a request that fits into none goes alone', async () => {
+    const { updates, sent, nth } = setting({ mostRequests: 2 })
+    const asked = [updates.ask(['a']), updates.ask(['b', 'c', 'd']), updates.ask(['e']), updates.ask(['f'])]
+    for (const count of [1, 2, 3]) (await nth(count)).answer()
+    await Promise.all(asked)
+    expect(sent.map(({ update }) => update)).toEqual([['a'], ['b', 'c', 'd'], ['e', 'f']])
+  })
+
+  test('what is stale by the time that it would be sent is dropped', async () => {
+    const { updates, sent, nth } = setting()
+    const first = updates.ask(['a'])
+    const one = await nth(1)
+    const [stale, fresh] = [updates.askUnless(() => true, ['b']), updates.askUnless(() => false, ['c'])]
+    one.answer()
+    ;(await nth(2)).answer()
+    expect((await first).answers).toEqual(['A'])
+    expect(await stale).toBeUndefined()
+    expect((await fresh)?.answers).toEqual(['C'])
+    expect(sent.map(({ update }) => update)).toEqual([['a'], ['c']])
+  })
+
+  test('flush sends an update without requests', async () => {
+    const { updates, sent, heard, nth } = setting()
+    updates.flush()
+    updates.flush()
+    ;(await nth(1)).answer()
+    await until(() => !updates.busy, { timeoutMs: 15_000, what: 'the end' })
+    expect([sent.length, heard]).toEqual([1, [[]]])
+  })
+
+  test('the same update is sent with the same id until it is answered; a full run is no warning', async () => {
+    const { updates, sent, lines, nth } = setting()
+    const asked = updates.ask(['a'])
+    ;(await nth(1)).fail(refusal(runIsFull))
+    ;(await nth(2)).fail(new Error('14 UNAVAILABLE'))
+    const third = await nth(3)
+    const later = updates.ask(['b'])
+    third.answer()
+    expect((await asked).answers).toEqual(['A'])
+    expect(new Set(sent.slice(0, 3).map(({ updateId }) => updateId)).size).toBe(1)
+    expect(sent[2]?.update).toEqual(['a'])
+    ;(await nth(4)).answer()
+    await later
+    expect(lines.map(({ level }) => level)).toEqual(['debug', 'debug'])
+  })
+
+  test('a malformed update fails those who asked, and nobody else', async () => {
+    const { updates, lines, nth } = setting()
+    const asked = updates.ask(['a'])
+    const one = await nth(1)
+    const next = updates.ask(['b'])
+    one.fail(refusal(malformedUpdate))
+    await expect(asked).rejects.toMatchObject({ code: 'INTERNAL', facts: { lane: 'a lane' }, message: expect.stringContaining('too many') })
+    ;(await nth(2)).answer()
+    expect((await next).answers).toEqual(['B'])
+    expect(lines.map(({ level }) => level)).toEqual(['error'])
+  })
+
+  test('closed, it fails what is under way, what waits and what is asked later', async () => {
+    const { updates, sent, nth } = setting()
+    const under = updates.ask(['a'])
+    await nth(1)
+    const waits = updates.ask(['b'])
+    updates.close()
+    for (const asked of [under, waits, updates.ask(['c'])]) await expect(asked).rejects.toMatchObject({ code: 'LANE_UNREACHABLE' })
+    expect(sent).toHaveLength(1)
+  })
+})
