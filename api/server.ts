@@ -45,7 +45,7 @@ export async function createApi(deps: ApiDeps, options: ApiOptions): Promise<Api
   app.addHook('onResponse', async (request, reply) => {
     // The route's pattern, never its values: those would make a series each.
     const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`
-    deps.metrics.apiRequests.increment({ route, status: reply.statusCode })
+    deps.metrics.apiRequests.inc({ route, status: reply.statusCode })
     deps.metrics.apiSeconds.observe({ route }, reply.elapsedTime / 1000)
   })
   await app.register(rateLimit, { max: options.requestsPerMinute, timeWindow: '1 minute' })

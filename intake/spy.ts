@@ -123,7 +123,7 @@ export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
         failures = 0
         lastMessageAt = Date.now()
         counts.received++
-        metrics.intakeReceived.increment({ via: 'spy', bridge })
+        metrics.intakeReceived.inc({ via: 'spy', bridge })
         submissions.add(vaa)
       },
       onEnd: reconnect,
@@ -145,13 +145,13 @@ export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
   function count(outcome: Outcome): void {
     if (outcome.kind !== 'refused') {
       counts[outcome.kind]++
-      metrics.intakeStarted.increment({ via: 'spy', bridge, status: outcome.kind })
+      metrics.intakeStarted.inc({ via: 'spy', bridge, status: outcome.kind })
       logger.debug(outcome.kind === 'started' ? 'transfer started' : 'transfer known', { transfer: outcome.id })
       return
     }
     const { code, message } = outcome.error
     refused[code] = (refused[code] ?? 0) + 1
-    metrics.intakeRefused.increment({ via: 'spy', bridge, code })
+    metrics.intakeRefused.inc({ via: 'spy', bridge, code })
     logger[ordinary.has(code) ? 'debug' : 'warn']('message refused', { code, error: message })
   }
 

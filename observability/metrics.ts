@@ -1,5 +1,32 @@
-import type { Metric, MetricDefinition } from './registry.ts'
-import { createMetric } from './registry.ts'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+type MetricKind = 'counter' | 'gauge' | 'histogram'
+
+export interface MetricDefinition<Label extends string = string, Kind extends MetricKind = MetricKind> {
+  readonly name: string
+  readonly kind: Kind
+  readonly help: string
+  readonly labels: readonly Label[]
+  /** Upper bounds of a histogram's buckets, ascending, without +Inf. */
+  readonly buckets?: readonly number[] | undefined
+}
+
+type Labels<Label extends string> = Readonly<Record<Label, string | number>>
+
+interface CounterMetric<Label extends string> {
+  inc(labels: Labels<Label>, by?: number): void
+  /** Before totals that another object counted are added anew. */
+  reset(): void
+}
+
+interface GaugeMetric<Label extends string> {
+  set(labels: Labels<Label>, value: number): void
+  inc(labels: Labels<Label>, by?: number): void
+}
+
+interface HistogramMetric<Label extends string> {
+  observe(labels: Labels<Label>, value: number): void
+}
 
 /**
  * Every metric of Portage, in the order of a transfer's journey: it is submitted (intake), takes a nonce of a lane, is sent through
@@ -123,14 +150,14 @@ export const metricDefinitions = {
     ['chain'],
   ),
   auditsDone: define('portage_audits_total', 'counter', 'Audits of what was delivered that this process finished.', ['chain']),
-  workflowsStanding: define(
-    'portage_workflows_standing',
+  workflowsStuck: define(
+    'portage_workflows_stuck',
     'gauge',
     'Open workflows of the queue ledger, by type (lane, stream, settings, batch, operatorTransaction), whose workflow task fails, or is not answered, again and again. Only from processes with the role ledger; the same in each of them.',
     ['type'],
   ),
-  workflowsMended: define(
-    'portage_workflows_mended_total',
+  workflowsReset: define(
+    'portage_workflows_reset_total',
     'counter',
     'Workflows of the queue ledger that this process reset to their beginning, because their history fitted nothing that the code does, or nobody answered their tasks.',
     ['type'],
@@ -214,25 +241,27 @@ export const metricDefinitions = {
 } as const
 
 type Definitions = typeof metricDefinitions
-type MetricsByName = {
-  readonly [Name in keyof Definitions]: Definitions[Name] extends MetricDefinition<infer Label> ? Metric<Label> : never
-}
+type MetricOf<Definition> =
+  Definition extends MetricDefinition<infer Label, infer Kind>
+    ? { counter: CounterMetric<Label>; gauge: GaugeMetric<Label>; histogram: HistogramMetric<Label> }[Kind]
+    : never
+type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definitions[Name]> }
 
 /** One typed object of all metrics, and how they are read. */
 export interface Metrics extends MetricsByName {
-  /** Called before every render, for values that others keep: RPC counts, heights. Returns the function that ends it. */
+  /** Called before every rendering, to copy values that other objects keep: RPC counts, heights. Returns the function that ends it. */
   onCollect(collect: (metrics: Metrics) => void): () => void
   /** Prometheus text, version 0.0.4. A collector that throws loses only its own values. */
-  render(): string
+  render(): Promise<string>
 }
 
+/** All metrics, in a registry of their own. */
 export function createMetrics(): Metrics {
+  const registry = new Registry()
   const collectors = new Set<(metrics: Metrics) => void>()
-  const byName = Object.fromEntries(
-    Object.entries(metricDefinitions).map(([name, definition]) => [name, createMetric<string>(definition)]),
-  ) as unknown as MetricsByName
+  const byName = Object.entries(metricDefinitions).map(([name, definition]) => [name, createMetric(registry, definition)] as const)
   const metrics: Metrics = {
-    ...byName,
+    ...Object.assign({} as MetricsByName, Object.fromEntries(byName)),
     onCollect(collect) {
       collectors.add(collect)
       return () => collectors.delete(collect)
@@ -245,20 +274,26 @@ export function createMetrics(): Metrics {
           // A chain that is being closed must not take the other chains' figures with it.
         }
       }
-      return `${Object.values(byName)
-        .map((metric) => (metric as Metric<string>).render())
-        .join('\n')}\n`
+      return registry.metrics()
     },
   }
   return metrics
 }
 
-function define<const Label extends string>(
+/** prom-client's own metric: the types here only ask for every label, so that series can be added up. */
+function createMetric(registers: Registry, { name, kind, help, labels, buckets }: MetricDefinition) {
+  const options = { name, help, labelNames: labels, registers: [registers] }
+  if (kind === 'counter') return new Counter(options)
+  if (kind === 'gauge') return new Gauge(options)
+  return new Histogram({ ...options, ...(buckets && { buckets: [...buckets] }) })
+}
+
+function define<const Label extends string, const Kind extends MetricKind>(
   name: string,
-  kind: MetricDefinition['kind'],
+  kind: Kind,
   help: string,
   labels: readonly Label[],
   buckets?: readonly number[],
-): MetricDefinition<Label> {
+): MetricDefinition<Label, Kind> {
   return { name, kind, help, labels, buckets }
 }

@@ -44,7 +44,7 @@ type Standing = {
 export function startWorkflowRecovery(options: {
   client: Client
   logger: Logger
-  metrics: Pick<Metrics, 'workflowsStanding' | 'workflowsMended'>
+  metrics: Pick<Metrics, 'workflowsStuck' | 'workflowsReset'>
   everyMs?: number
   restMs?: number
   tries?: number
@@ -71,7 +71,7 @@ export function startWorkflowRecovery(options: {
     const rested = Date.now() - one.startedAt >= (options.restMs ?? restMs)
     if (isOfReset(events, runId) && !rested) return
     await resetToBeginning(client, one, events, bad.kind === 'failed' ? 'its history fits nothing that the code does' : reason)
-    metrics.workflowsMended.increment({ type })
+    metrics.workflowsReset.inc({ type })
     logger.error('a workflow that stood still was reset to its beginning, and told once more what it was told', {
       workflow: workflowId,
       run: runId,
@@ -82,7 +82,7 @@ export function startWorkflowRecovery(options: {
     try {
       await client.withDeadline(Date.now() + answerMs, () => wakeSettings(client))
       const standing = await findStanding(client, tries, () => stopped)
-      for (const type of mended) metrics.workflowsStanding.set({ type }, standing.filter((one) => one.type === type).length)
+      for (const type of mended) metrics.workflowsStuck.set({ type }, standing.filter((one) => one.type === type).length)
       for (const one of stopped ? [] : standing) await client.withDeadline(Date.now() + answerMs, () => consider(one))
     } catch (error) {
       logger.debug('the workflows could not be looked at', { reason: toRelayerError(error).message })

@@ -75,8 +75,18 @@ export function processMetrics(network: Pick<Network, 'chains'>, agents: readonl
     const { halts, version } = settings()
     all.halts.set({}, halts.length)
     all.settingsVersion.set({}, version)
+    const totals = [
+      all.rpcCalls,
+      all.nodeFailures,
+      all.laneForeign,
+      all.batchesSigned,
+      all.batchMembers,
+      all.batchesEnded,
+      all.batchesSplit,
+    ]
+    for (const counter of totals) counter.reset()
     for (const chain of network.chains.values()) {
-      for (const [method, calls] of chain.calls) all.rpcCalls.set({ chain: chain.name, method }, calls)
+      for (const [method, calls] of chain.calls) all.rpcCalls.inc({ chain: chain.name, method }, calls)
       collectNodes(all, chain, (nodesSeen[chain.name] ??= new Map()))
       const event = chain.heads.current
       if (!event) continue
@@ -91,7 +101,7 @@ export function processMetrics(network: Pick<Network, 'chains'>, agents: readonl
       if (!view) continue
       const state = view.closed?.why ?? (view.synced ? 'active' : 'syncing')
       for (const one of laneStates) all.laneState.set({ lane, state: one }, one === state ? 1 : 0)
-      all.laneForeign.set({ lane }, foreign)
+      all.laneForeign.inc({ lane }, foreign)
       all.laneInFlight.set({ lane }, view.inFlight)
       all.laneWindow.set({ lane }, view.window)
     }
@@ -101,10 +111,10 @@ export function processMetrics(network: Pick<Network, 'chains'>, agents: readonl
 
 /** Nothing of a lane on which nothing is shared. */
 function collectBatches(all: Metrics, lane: LaneId, { members, signed, split, ended }: BatchCounts): void {
-  for (const [state, count] of ended) all.batchesEnded.set({ lane, state }, count)
-  if (signed > 0) all.batchesSigned.set({ lane }, signed)
-  if (signed > 0) all.batchMembers.set({ lane }, members)
-  if (split > 0) all.batchesSplit.set({ lane }, split)
+  for (const [state, count] of ended) all.batchesEnded.inc({ lane, state }, count)
+  if (signed > 0) all.batchesSigned.inc({ lane }, signed)
+  if (signed > 0) all.batchMembers.inc({ lane }, members)
+  if (split > 0) all.batchesSplit.inc({ lane }, split)
 }
 
 /** @param seen every node that was shown before, with its use: one that an operator took out is down */
@@ -113,7 +123,7 @@ function collectNodes(all: Metrics, { name: chain, nodes }: Chain, seen: Map<str
   for (const { name: node, use, state, lag, latencyMs, failures } of nodes()) {
     seen.set(node, use)
     all.nodeUp.set({ chain, node, use }, state === 'up' ? 1 : 0)
-    all.nodeFailures.set({ chain, node }, failures)
+    all.nodeFailures.inc({ chain, node }, failures)
     if (lag !== undefined) all.nodeLag.set({ chain, node }, lag)
     if (latencyMs !== undefined) all.nodeLatency.set({ chain, node }, latencyMs / 1000)
   }

@@ -79,25 +79,25 @@ async function setSchedule(client: Client, chain: ChainName, audit: Config['audi
 export function auditAlarms(logger: Logger, metrics: Pick<Metrics, 'effectsUndone' | 'transfersReopened' | 'auditsDone'>) {
   return {
     onUndone(chain: ChainName, transfer: string) {
-      metrics.effectsUndone.increment({ chain })
+      metrics.effectsUndone.inc({ chain })
       logger.error('a delivered effect is gone: the chain was reorganised deeper than finality; the transfer is delivered again', {
         chain,
         transfer,
       })
     },
     onReopened(chain: ChainName, transfer: string) {
-      metrics.transfersReopened.increment({ chain })
+      metrics.transfersReopened.inc({ chain })
       logger.warn('a transfer was closed without an outcome; it is started again', { chain, transfer })
     },
     onIdle(chain: ChainName, transfer: string) {
-      metrics.transfersReopened.increment({ chain })
+      metrics.transfersReopened.inc({ chain })
       logger.warn('a transfer stood still, as after a Temporal was set back under its process; it is started over', {
         chain,
         transfer,
       })
     },
     onDone(chain: ChainName) {
-      metrics.auditsDone.increment({ chain })
+      metrics.auditsDone.inc({ chain })
     },
   }
 }

@@ -21,7 +21,7 @@ export function createRouteHalts(options: {
   const underway = new Map<string, Promise<void>>()
   const order = async ({ bridge, sourceChain, targetChain, code, detail }: Mismatch) => {
     const route = `${bridge}:${sourceChain}:${targetChain}`
-    metrics.bridgeMismatches.increment({ route, code })
+    metrics.bridgeMismatches.inc({ route, code })
     const reason = `${code}: ${redactText(detail)}`.slice(0, longestReason)
     logger.error('the contracts of a route contradict each other; the route is halted until a person ends it: portage unhalt', {
       bridge,

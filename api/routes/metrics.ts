@@ -9,6 +9,6 @@ export function metricsRoute(app: Api, { client, metrics, feedsStreams = false, 
   const schema = { summary: 'Metrics in the Prometheus text format', produces: ['text/plain'] }
   app.get('/metrics', { config: { rateLimit: false }, schema }, async (_, reply) => {
     await Promise.all([countTransfers(), askStreams()])
-    return reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics.render())
+    return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics.render())
   })
 }

@@ -205,7 +205,7 @@ export class GateWatcher implements ClosedGates {
       if (!code) continue
       const labels = { route: `${transfer.bridge}:${transfer.sourceChain}:${transfer.targetChain}`, code }
       this.#shown.set(`${labels.route}:${code}`, labels)
-      gateWaiting.increment(labels)
+      gateWaiting.inc(labels)
     }
   }
 }

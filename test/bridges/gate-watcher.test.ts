@@ -7,6 +7,7 @@ import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { GateWatcher } from '../../bridges/gates/gate-watcher.ts'
+import { metricValue } from '../helpers/metrics.ts'
 
 const closed = { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'spent' } as const
 const transfer = (sequence: number): Transfer => ({
@@ -83,10 +84,7 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
       await new Promise(setImmediate)
       await new Promise(setImmediate)
     },
-    waiting: (code = 'BRIDGE_BUDGET') => {
-      metrics.render()
-      return metrics.gateWaiting.value({ route: 'native-bridge:ethereum:bsc', code })
-    },
+    waiting: (code = 'BRIDGE_BUDGET') => metricValue(metrics, 'gateWaiting', { route: 'native-bridge:ethereum:bsc', code }),
   }
 }
 
@@ -95,7 +93,7 @@ describe('Who waits at a gate', () => {
     const { keeper, state, block, waiting } = setting()
     for (const sequence of [10, 9, 100, 2]) keeper.wait(transfer(sequence), closed)
     keeper.wait(transfer(9), closed)
-    expect(waiting()).toBe(4)
+    expect(await waiting()).toBe(4)
     await block()
     expect(state.asked.map(([sequence]) => sequence)).toEqual(['2', '9', '10', '100'])
     expect(state.woken).toEqual([])
@@ -104,10 +102,10 @@ describe('Who waits at a gate', () => {
     state.gate = () => (room-- > 0 ? { kind: 'open' } : closed)
     await block()
     expect(state.woken).toEqual([id(2), id(9)])
-    expect(waiting()).toBe(2)
+    expect(await waiting()).toBe(2)
     state.gate = () => ({ kind: 'open' })
     await block()
-    expect([state.woken.slice(2), waiting()]).toEqual([[id(10), id(100)], 0])
+    expect([state.woken.slice(2), await waiting()]).toEqual([[id(10), id(100)], 0])
     state.asked = []
     await block()
     expect(state.asked).toEqual([])
@@ -134,7 +132,7 @@ describe('Who waits at a gate', () => {
     keeper.wait(transfer(1), unauthorized)
     state.gate = () => unauthorized
     await block()
-    expect([state.asked, state.woken, waiting('BRIDGE_ROLE_MISSING')]).toEqual([
+    expect([state.asked, state.woken, await waiting('BRIDGE_ROLE_MISSING')]).toEqual([
       [
         ['1', '0xa'],
         ['1', '0xb'],
@@ -144,7 +142,7 @@ describe('Who waits at a gate', () => {
     ])
     state.gate = (_, account) => (account === '0xb' ? closed : unauthorized)
     await block()
-    expect([waiting('BRIDGE_ROLE_MISSING'), waiting()]).toEqual([0, 1])
+    expect([await waiting('BRIDGE_ROLE_MISSING'), await waiting()]).toEqual([0, 1])
     state.gate = (_, account) => (account === '0xb' ? { kind: 'transfer', code: 'BRIDGE_CAP', reason: 'cap' } : unauthorized)
     await block()
     expect(state.woken).toEqual([id(1)])
@@ -182,9 +180,9 @@ describe('Who waits at a gate', () => {
   it('since before this process began, is found by the server, and counted once its gate was looked at', async () => {
     const { keeper, state, block, head, waiting } = setting({ earlier: [7, 3] })
     await new Promise(setImmediate)
-    expect(waiting()).toBe(0)
+    expect(await waiting()).toBe(0)
     await block()
-    expect([state.asked.map(([sequence]) => sequence), state.woken, waiting()]).toEqual([['3', '7'], [], 2])
+    expect([state.asked.map(([sequence]) => sequence), state.woken, await waiting()]).toEqual([['3', '7'], [], 2])
     await keeper.stop()
     const { bars } = state
     head()

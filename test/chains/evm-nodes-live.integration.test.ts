@@ -236,13 +236,13 @@ describe('nodes while everything runs', () => {
     const metrics = processMetrics({ chains: new Map([['test', chain]]) }, [], () => noSettings)
     chain.adjustNodes([{ chain: 'test', name: 'extra', url: second.url, disabled: false }])
     await expect.poll(() => status(chain, 'extra').state).toBe('up')
-    expect(metrics.render()).toContain('portage_node_up{chain="test",node="extra",use="all"} 1')
+    expect(await metrics.render()).toContain('portage_node_up{chain="test",node="extra",use="all"} 1')
     chain.adjustNodes([])
     first.mode = 503
     await expect.poll(() => status(chain, 'main').failures).toBeGreaterThan(0)
     // It fails again with each poll: as many as it has just now.
     const { failures } = status(chain, 'main')
-    const text = metrics.render()
+    const text = await metrics.render()
     expect(text).toContain('portage_node_up{chain="test",node="extra",use="all"} 0')
     expect(text).toContain('portage_node_up{chain="test",node="main",use="all"} 0')
     expect(text).toContain('portage_node_up{chain="test",node="relay",use="send"} 1')

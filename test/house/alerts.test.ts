@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parser } from '@prometheus-io/lezer-promql'
-import { metricDefinitions } from '../../observability/metrics.ts'
-import type { MetricDefinition } from '../../observability/registry.ts'
+import { metricDefinitions, type MetricDefinition } from '../../observability/metrics.ts'
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 

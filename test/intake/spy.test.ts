@@ -76,7 +76,7 @@ describe('the spy intake', () => {
       problem: undefined,
     })
     expect(intake.health.lastMessageAt).toBeGreaterThan(Date.now() - 10_000)
-    expect(metrics.render()).toContain('portage_intake_messages_total{via="spy",bridge="wormhole-token-bridge"} 2')
+    expect(await metrics.render()).toContain('portage_intake_messages_total{via="spy",bridge="wormhole-token-bridge"} 2')
   })
 
   it('asks the submitter to skip what it just saw, and counts what was known and refused', async () => {
@@ -92,7 +92,9 @@ describe('the spy intake', () => {
     say(spy, 'bad')
     await expect.poll(() => intake.health, patience).toMatchObject({ received: 2, known: 1, refused: { VAA_NO_QUORUM: 1 }, kept: 0 })
     expect(asked[0]).toEqual(['wormhole-token-bridge', { repeats: 'skip' }])
-    expect(metrics.render()).toContain('portage_intake_refused_total{via="spy",bridge="wormhole-token-bridge",code="VAA_NO_QUORUM"} 1')
+    expect(await metrics.render()).toContain(
+      'portage_intake_refused_total{via="spy",bridge="wormhole-token-bridge",code="VAA_NO_QUORUM"} 1',
+    )
   })
 
   it('comes back after the spy was away, however long', async () => {

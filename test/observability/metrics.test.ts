@@ -4,47 +4,52 @@ import { describeMetrics } from '../../observability/describe-metrics.ts'
 import { errorCatalogue } from '../../domain/errors.ts'
 import { createMetrics, metricDefinitions } from '../../observability/metrics.ts'
 
-test('render as Prometheus text', () => {
+test('render as Prometheus text', async () => {
   const metrics = createMetrics()
-  metrics.intakeRefused.increment({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
-  metrics.intakeRefused.increment({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
-  metrics.rpcCalls.set({ chain: 'a"b\\c', method: 'eth_call' }, 12)
+  metrics.intakeRefused.inc({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
+  metrics.intakeRefused.inc({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
+  metrics.rpcCalls.inc({ chain: 'a"b\\c', method: 'eth_call' }, 12)
   metrics.apiSeconds.observe({ route: 'GET /' }, 0.015)
   metrics.apiSeconds.observe({ route: 'GET /' }, 10_000)
-  const lines = metrics.render().split('\n')
+  const lines = (await metrics.render()).split('\n')
   expect(lines).toContain('# TYPE portage_intake_refused_total counter')
   expect(lines).toContain('portage_intake_refused_total{via="spy",bridge="b",code="VAA_NO_QUORUM"} 2')
   expect(lines).toContain('portage_rpc_calls_total{chain="a\\"b\\\\c",method="eth_call"} 12')
   expect(lines.filter((line) => line.startsWith('portage_api_request_seconds'))).toEqual([
-    'portage_api_request_seconds_bucket{route="GET /",le="0.005"} 0',
-    'portage_api_request_seconds_bucket{route="GET /",le="0.01"} 0',
-    ...[0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10].map((bound) => `portage_api_request_seconds_bucket{route="GET /",le="${bound}"} 1`),
-    'portage_api_request_seconds_bucket{route="GET /",le="+Inf"} 2',
+    'portage_api_request_seconds_bucket{le="0.005",route="GET /"} 0',
+    'portage_api_request_seconds_bucket{le="0.01",route="GET /"} 0',
+    ...[0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10].map((bound) => `portage_api_request_seconds_bucket{le="${bound}",route="GET /"} 1`),
+    'portage_api_request_seconds_bucket{le="+Inf",route="GET /"} 2',
     'portage_api_request_seconds_sum{route="GET /"} 10000.015',
     'portage_api_request_seconds_count{route="GET /"} 2',
   ])
-  expect(metrics.render().endsWith('\n')).toBe(true)
+  expect((await metrics.render()).endsWith('\n')).toBe(true)
 })
 
-test('values that others keep are read at every render; one that fails does not take the rest with it', () => {
+test('values that others keep are read at every render; one that fails does not take the rest with it', async () => {
   const metrics = createMetrics()
   let height = 5
   metrics.onCollect(() => {
     throw new Error('closed')
   })
   const end = metrics.onCollect((all) => all.headHeight.set({ chain: 'ethereum' }, height))
-  expect(metrics.render()).toContain('portage_head_height{chain="ethereum"} 5')
+  expect(await metrics.render()).toContain('portage_head_height{chain="ethereum"} 5')
   height = 6
-  expect(metrics.render()).toContain('portage_head_height{chain="ethereum"} 6')
+  expect(await metrics.render()).toContain('portage_head_height{chain="ethereum"} 6')
   end()
   height = 7
-  expect(metrics.render()).toContain('portage_head_height{chain="ethereum"} 6')
+  expect(await metrics.render()).toContain('portage_head_height{chain="ethereum"} 6')
 })
 
 test('an operation that a kind does not have is refused', () => {
   const metrics = createMetrics()
-  expect(() => metrics.headHeight.observe({ chain: 'a' }, 1)).toThrow('portage_head_height is a gauge')
-  expect(() => metrics.apiSeconds.increment({ route: 'a' })).toThrow('portage_api_request_seconds is a histogram')
+  // @ts-expect-error a gauge does not observe
+  expect(() => metrics.headHeight.observe({ chain: 'a' }, 1)).toThrow(TypeError)
+  // @ts-expect-error a histogram does not count
+  expect(() => metrics.apiSeconds.inc({ route: 'a' })).toThrow(TypeError)
+  // @ts-expect-error a series without one of its labels could not be added up with the others
+  metrics.rpcCalls.inc({ chain: 'a' })
+  expect(() => metrics.rpcCalls.inc({ chain: 'a', method: 'm', ...{ other: 'label' } })).toThrow('other')
 })
 
 test('names keep to the conventions', () => {

@@ -23,6 +23,7 @@ import { takeAndNeverAnswer } from '../helpers/silent-worker.ts'
 import { isDispatched } from '../lanes/operator-transaction-run.ts'
 import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from '../lanes/setting.ts'
 import { spoil } from './spoil.ts'
+import { metricValue } from '../helpers/metrics.ts'
 
 const patience = { timeoutMs: 120_000 }
 
@@ -35,7 +36,7 @@ describe('A workflow that stands still is mended', () => {
   const client = () => setting.ledgers.temporal.client
   const spoiled = (...ids: string[]) => setting.ledgers.without(() => spoil(setting.ledgers.temporal, ids))
   const runOf = async (id: string) => (await client().workflow.getHandle(id).describe()).runId
-  const mended = (type: string) => metrics.workflowsMended.value({ type })
+  const mended = (type: string) => metricValue(metrics, 'workflowsReset', { type })
   /** The lane is mended, and its new run has read its account: at a block, as on every chain. */
   const untilRead = (agent: LaneAgent, before: string) => {
     const isRead = () => agent.view?.synced && agent.view.run !== before
@@ -97,8 +98,8 @@ describe('A workflow that stands still is mended', () => {
       await until(() => watch.current().version === after.version, { ...patience, what: 'a new process to read the settings' })
       expect(watch.current().halts).toMatchObject([{ scope: { chain: 'bsc' }, by: 'night-shift' }])
       expect((await readSettings(client())).version).toBe(after.version)
-      await until(() => mended('settings') > 0, { ...patience, what: 'the settings to be counted as mended' })
-      expect(mended('settings')).toBe(1)
+      await until(async () => (await mended('settings')) > 0, { ...patience, what: 'the settings to be counted as mended' })
+      expect(await mended('settings')).toBe(1)
     } finally {
       await watch.stop()
     }
@@ -120,8 +121,8 @@ describe('A workflow that stands still is mended', () => {
     await until(told, { ...patience, what: 'the stream to be told' })
     const after = await queryStream(client(), config.stream)
     expect(after).toMatchObject({ cursor: before?.cursor, paused: { by: 'night-shift' }, exceptions: [{ number: '5' }] })
-    await until(() => mended('stream') > 0, { ...patience, what: 'the stream to be counted as mended' })
-    expect(mended('stream')).toBe(1)
+    await until(async () => (await mended('stream')) > 0, { ...patience, what: 'the stream to be counted as mended' })
+    expect(await mended('stream')).toBe(1)
   })
 
   test('a batch: what it says can be read again, and what it was told ends it', async () => {
@@ -135,10 +136,10 @@ describe('A workflow that stands still is mended', () => {
     })
     await spoiled(batch.workflowId)
     await batch.signal(batchOverSignal, { state: 'unsent', detail: 'a test' })
-    await until(() => mended('batch') > 0, { ...patience, what: 'the batch to be mended' })
+    await until(async () => (await mended('batch')) > 0, { ...patience, what: 'the batch to be mended' })
     expect(await client().workflow.getHandle(batch.workflowId).result()).toMatchObject({ state: 'unsent', members: input.members })
     expect((await client().workflow.getHandle(batch.workflowId).describe()).memo).toEqual({ members: ['one'] })
-    expect(mended('batch')).toBe(1)
+    expect(await mended('batch')).toBe(1)
   })
 
   test('a batch whose tasks a process takes and never answers: so does it', async () => {
@@ -151,12 +152,12 @@ describe('A workflow that stands still is mended', () => {
       args: [input],
     })
     await until(async () => (await batch.describe()).historyLength >= 4, { ...patience, what: 'its first task to be done' })
-    const before = mended('batch')
+    const before = await mended('batch')
     await setting.ledgers.without(async () => {
       const silent = takeAndNeverAnswer(client(), ledgerQueue)
       try {
         await batch.signal(batchOverSignal, { state: 'unsent', detail: 'a test' })
-        await until(() => mended('batch') > before, { ...patience, what: 'the batch to be mended' })
+        await until(async () => (await mended('batch')) > before, { ...patience, what: 'the batch to be mended' })
       } finally {
         await silent.stop()
       }
@@ -190,7 +191,7 @@ describe('A workflow that stands still is mended', () => {
       await until(async () => (await pooled(setting.anvil, signer.address)).length === 1, { ...patience, what: 'the payment' })
       await spoiled(operatorTransaction.workflowId)
       await client().workflow.getHandle(operatorTransaction.workflowId).signal('nobody heeds this')
-      await until(() => mended('operatorTransaction') > 0, { ...patience, what: 'the operator transaction to be mended' })
+      await until(async () => (await mended('operatorTransaction')) > 0, { ...patience, what: 'the operator transaction to be mended' })
       // Its new run holds the nonce: final before that, it would be one of which nothing is known any more.
       await until(() => isDispatched(client().workflow.getHandle(operatorTransaction.workflowId)), {
         ...patience,
@@ -204,8 +205,10 @@ describe('A workflow that stands still is mended', () => {
   })
   test('and none is told to stand any more', async () => {
     const standing = () =>
-      ['lane', 'stream', 'settings', 'batch', 'operatorTransaction'].map((type) => metrics.workflowsStanding.value({ type }))
-    await until(() => standing().every((count) => count === 0), { ...patience, what: 'nothing to stand' })
-    expect(metrics.workflowsMended.render()).toContain('{type="lane"} 2')
+      Promise.all(
+        ['lane', 'stream', 'settings', 'batch', 'operatorTransaction'].map((type) => metricValue(metrics, 'workflowsStuck', { type })),
+      )
+    await until(async () => (await standing()).every((count) => count === 0), { ...patience, what: 'nothing to stand' })
+    expect(await mended('lane')).toBe(2)
   })
 })

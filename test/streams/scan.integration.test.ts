@@ -26,8 +26,8 @@ describe('the agent of a scanned source', () => {
     const name = stream.source.config.stream
     // The agent hears of it with the answer to what it told.
     const height = `portage_stream_completed_nonce_height{stream="${name}"} ${later.nonce}`
-    await stream.shows(() => stream.metrics(agent).includes(height), 'the watermark, as the agent knows it')
-    expect(stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${name}",kind="hidden"} 0`)
+    await stream.shows(async () => (await stream.metrics(agent)).includes(height), 'the watermark, as the agent knows it')
+    expect(await stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${name}",kind="hidden"} 0`)
     await agent.stop()
   })
 
@@ -72,11 +72,11 @@ describe('the agent of a scanned source', () => {
     const rule = setting.proxy.add({ fault: { kind: 'log-range', blocks: 0, code: -32_005, message: 'block range is too wide' } })
     const [one] = await stream.initiate(31n)
     await stream.shows(() => stream.lines.some(({ message }) => message.includes('a single block')), 'the complaint')
-    expect(stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${stream.source.config.stream}",kind="refused"} 1`)
+    expect(await stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${stream.source.config.stream}",kind="refused"} 1`)
     expect(one && (await stream.runs(one))).toBe(false)
     rule.end()
     await stream.shows(({ open }) => open === 1, 'the transfer')
-    expect(stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${stream.source.config.stream}",kind="refused"} 0`)
+    expect(await stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${stream.source.config.stream}",kind="refused"} 0`)
     await agent.stop()
   })
 
@@ -110,7 +110,7 @@ describe('the agent of a scanned source', () => {
     // Who feeds it hears of a signal with the answer to what it tells next.
     const paused = `portage_stream_paused{stream="${stream.source.config.stream}"} 1`
     await setting.world.source.mine(2)
-    await stream.shows(() => stream.metrics(agent).includes(paused), 'the pause, as the agent knows it')
+    await stream.shows(async () => (await stream.metrics(agent)).includes(paused), 'the pause, as the agent knows it')
     const [one] = await stream.initiate(51n)
     const height = (await stream.state()).cursor?.height ?? 0
     await setting.world.source.mine(6)

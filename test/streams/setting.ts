@@ -64,7 +64,7 @@ export interface OneStream {
   agent(options?: StreamOptions): ScannedAgent
   state(): Promise<StreamState>
   /** Resolves with the first view that is as wanted. */
-  shows(wanted: (view: StreamView) => boolean, what: string, timeoutMs?: number): Promise<StreamView>
+  shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string, timeoutMs?: number): Promise<StreamView>
   /** Users' transfers, final on the source. */
   initiate(...amounts: bigint[]): Promise<NativeTransfer[]>
   /** Whether a workflow of the transfer runs. */
@@ -73,7 +73,7 @@ export interface OneStream {
   /** Completes them on the target, as the relayer. */
   complete(...transfers: NativeTransfer[]): Promise<void>
   /** What the metrics of an agent say, by their lines. */
-  metrics(agent: ScannedAgent): string
+  metrics(agent: ScannedAgent): Promise<string>
   /** Deletes the workflow of the stream, as if Temporal had lost it. */
   lose(): Promise<void>
 }
@@ -155,7 +155,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
           let last: StreamView | undefined
           const look = async () => {
             last = viewStream(await state())
-            return wanted(last) && last
+            return (await wanted(last)) && last
           }
           const waited = until(look, { timeoutMs, everyMs: 100, what: `${stream}: ${what}` })
           return waited.catch((error: unknown) => {

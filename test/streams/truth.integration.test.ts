@@ -86,7 +86,7 @@ describe('what a stream is held against', () => {
     await stream.shows(({ counts }) => counts.completed === 1, 'the other one')
     expect((await stream.state()).open).toMatchObject([{ number: String(one.nonce) }])
     const alarm = `portage_stream_alarm{stream="${stream.source.config.stream}",kind="mismatch"} 1`
-    await stream.shows(() => stream.metrics(agent).includes(alarm), 'the alarm, as the agent knows it')
+    await stream.shows(async () => (await stream.metrics(agent)).includes(alarm), 'the alarm, as the agent knows it')
     await agent.stop()
   })
 

@@ -4,6 +4,7 @@ import { until } from '../../lab/devnet/until.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { processMetrics } from '../../workers/api.ts'
 import { startManualAnvil, testChain } from '../helpers/evm.ts'
+import { metricValue } from '../helpers/metrics.ts'
 
 let anvil: Awaited<ReturnType<typeof startManualAnvil>>
 beforeAll(async () => {
@@ -17,17 +18,14 @@ test('of two nodes that read one that is down leaves no majority; disabled, it c
     await chain.connect()
     const network = { chains: new Map([['test', chain]]) }
     const metrics = processMetrics(network, [], () => noSettings)
-    const quorum = () => {
-      metrics.render()
-      return metrics.chainQuorum.value({ chain: 'test' })
-    }
+    const quorum = () => metricValue(metrics, 'chainQuorum', { chain: 'test' })
     const oneIsDown = () => chain.nodes()[0]?.state === 'up' && chain.nodes()[1]?.state !== 'up'
     await until(oneIsDown, { timeoutMs: 60_000, what: 'the second node alone to be down' })
-    expect(quorum()).toBe(0)
+    expect(await quorum()).toBe(0)
     chain.adjustNodes([{ chain: 'test', name: 'node-2', disabled: true }])
-    expect(quorum()).toBe(1)
+    expect(await quorum()).toBe(1)
     chain.adjustNodes([])
-    expect(quorum()).toBe(0)
+    expect(await quorum()).toBe(0)
   } finally {
     chain.close()
   }

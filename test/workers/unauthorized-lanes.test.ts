@@ -4,6 +4,7 @@ import type { LaneStatus } from '../../domain/lane/lane.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { UnauthorizedLanes } from '../../workers/unauthorized-lanes.ts'
+import { metricValue } from '../helpers/metrics.ts'
 
 const lane = 'evm-1:0xa'
 type Bar = { everywhere: boolean; reason: string } | undefined
@@ -35,7 +36,7 @@ function setting({ others = false } = {}) {
     state.now += passMs
     await unauthorized.look()
   }
-  return { state, unauthorized, look, shown: () => metrics.laneUnauthorized.value({ lane, bridge: 'native-bridge' }) }
+  return { state, unauthorized, look, shown: () => metricValue(metrics, 'laneUnauthorized', { lane, bridge: 'native-bridge' }) }
 }
 
 describe('A lane without the role', () => {
@@ -44,12 +45,12 @@ describe('A lane without the role', () => {
     state.bar = { everywhere: true, reason: 'grant it' }
     unauthorized.add(lane)
     await look()
-    expect([state.orders, shown()]).toEqual([[`pause ${unauthorizedPause('grant it')}`], 1])
+    expect([state.orders, await shown()]).toEqual([[`pause ${unauthorizedPause('grant it')}`], 1])
     await look()
     expect(state.orders).toHaveLength(1)
     state.bar = undefined
     await look()
-    expect([state.orders.at(-1), shown()]).toEqual(['resume', 0])
+    expect([state.orders.at(-1), await shown()]).toEqual(['resume', 0])
     await look()
     const { looks } = state
     await look()
@@ -63,10 +64,10 @@ describe('A lane without the role', () => {
       state.bar = { everywhere: others, reason: 'grant it' }
       unauthorized.add(lane)
       await look()
-      expect([state.orders, shown()]).toEqual([[], 1])
+      expect([state.orders, await shown()]).toEqual([[], 1])
       state.bar = undefined
       await look()
-      expect([state.orders, shown()]).toEqual([[], 0])
+      expect([state.orders, await shown()]).toEqual([[], 0])
     }
   })
 

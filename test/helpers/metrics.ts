@@ -1,0 +1,13 @@
+import { metricDefinitions, type Metrics } from '../../observability/metrics.ts'
+
+/** The value of one series as it is scraped now; 0 if there is none. Labels in the order in which the product gives them. */
+export async function metricValue(
+  metrics: Pick<Metrics, 'render'>,
+  name: keyof typeof metricDefinitions,
+  labels: Readonly<Record<string, string>>,
+): Promise<number> {
+  const text = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  const series = `${metricDefinitions[name].name}{${text.join(',')}} `
+  const line = (await metrics.render()).split('\n').find((one) => one.startsWith(series))
+  return line === undefined ? 0 : Number(line.slice(series.length))
+}
