@@ -81,7 +81,7 @@ function backfillText({ left, ordered }: StreamView['backfill'], { backfill: { b
 }
 
 function details(state: StreamState, now: number): string[] {
-  const { gaps, open, exceptions, ahead, backfill, fork, vanished, distrusted } = state
+  const { gaps, open, exceptions, unknownCompletions, backfill, fork, vanished, distrusted } = state
   const parked = open.filter((one) => one.parked !== undefined)
   const running = open.filter((one) => one.parked === undefined)
   return [
@@ -89,7 +89,8 @@ function details(state: StreamState, now: number): string[] {
     vanished && `vanished: at block ${vanished.height} the source counts up to ${vanished.upTo} only, since ${age(vanished.at, now)}`,
     distrusted &&
       `distrusted: ${distrusted.by} gave ${distrusted.number}${distrusted.height === undefined ? '' : ` at block ${distrusted.height}`} as watermark ${age(distrusted.at, now)} ago, which is above what is known`,
-    ahead.length > 0 && `completed on the target and never seen at the source: ${ahead.map(rangeText).join(', ')}`,
+    unknownCompletions.length > 0 &&
+      `completed on the target and never seen at the source: ${unknownCompletions.map(rangeText).join(', ')}`,
     gaps.length > 0 &&
       table(
         ['gap', 'numbers', 'state', 'known for', 'from block'],

@@ -1,5 +1,5 @@
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
-import { checkpointOf, isOfOther } from '../domain/stream/checkpoint.ts'
+import { checkpointOf } from '../domain/stream/checkpoint.ts'
 import type { StreamCheckpoint } from '../domain/stream/checkpoint.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 import type { Logger } from '../observability/logger.ts'
@@ -49,11 +49,12 @@ export function createCheckpointKeeper({ config, store, alarms, logger }: Checkp
     async read() {
       try {
         const found = await store?.read(stream)
-        if (!found || !isOfOther(found, config)) return found
-        throw new RelayerError('CHECKPOINT_INVALID', {
-          detail: `origin: it is of ${found.origin}, and not of ${origin}`,
-          facts: { stream },
-        })
+        if (found && found.origin !== origin)
+          throw new RelayerError('CHECKPOINT_INVALID', {
+            detail: `origin: it is of ${found.origin}, and not of ${origin}`,
+            facts: { stream },
+          })
+        return found
       } catch (error) {
         complain(error)
         if (toRelayerError(error).code === 'CHECKPOINT_UNAVAILABLE') throw error

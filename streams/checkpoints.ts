@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { RelayerError } from '../domain/errors.ts'
+import { assertCheckpoint } from '../domain/stream/checkpoint.ts'
 import type { StreamCheckpoint } from '../domain/stream/checkpoint.ts'
 import { readAtMost } from '../intake/http-body.ts'
 
@@ -24,30 +24,6 @@ const timeoutMs = 10_000
 /** Far above the largest: 40 exceptions of a few hundred bytes. */
 const mostBytes = 256 * 1024
 
-const number = z.string().regex(/^(0|[1-9][0-9]{0,19})$/, 'must be a whole number in quotes')
-const height = z.number().int().min(0)
-const text = z.string().min(1).max(1_000)
-
-const checkpointSchema = z.strictObject({
-  version: z.literal(1),
-  stream: text,
-  origin: z.string().min(1).max(256).optional(),
-  completedNumber: number.optional(),
-  completedHeight: height.optional(),
-  cursor: z.strictObject({ height, hash: z.string().min(1).max(128) }).optional(),
-  exceptions: z
-    .array(
-      z.strictObject({
-        number,
-        outcome: z.enum(['rejected', 'declined', 'cancelled', 'skipped']),
-        by: text.optional(),
-        reason: text,
-        at: height,
-      }),
-    )
-    .max(1_000),
-})
-
 export function createCheckpointStore(place: CheckpointPlace): CheckpointStore {
   const { get, put } = place.kind === 'directory' ? inDirectory(place) : overHttp(place)
   return {
@@ -60,22 +36,15 @@ export function createCheckpointStore(place: CheckpointPlace): CheckpointStore {
 }
 
 /** The checkpoint of a text. Throws CHECKPOINT_INVALID with the path of the field. */
-export function parseCheckpoint(stream: string, found: string): StreamCheckpoint {
-  const refuse = (detail: string) => new RelayerError('CHECKPOINT_INVALID', { detail, facts: { stream } })
-  let value: unknown
+export function parseCheckpoint(stream: string, text: string): StreamCheckpoint {
   try {
-    value = JSON.parse(found)
-  } catch {
-    throw refuse('It is not JSON.')
+    const value: unknown = JSON.parse(text)
+    assertCheckpoint(value, stream)
+    return value
+  } catch (error) {
+    const detail = error instanceof SyntaxError ? 'It is not JSON.' : (error as Error).message
+    throw new RelayerError('CHECKPOINT_INVALID', { detail, facts: { stream } })
   }
-  const parsed = checkpointSchema.safeParse(value)
-  if (!parsed.success) {
-    const problems = parsed.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.') || 'the whole'}: ${message}`)
-    throw refuse(problems.join('; '))
-  }
-  if (parsed.data.stream !== stream) throw refuse(`stream: it is that of ${parsed.data.stream}`)
-  // Absent fields are absent, and not undefined, as they would be in a fresh one.
-  return JSON.parse(JSON.stringify(parsed.data)) as StreamCheckpoint
 }
 
 interface Texts {

@@ -63,7 +63,7 @@ export function trusted(state: StreamState, { number, height, by }: Pick<Of<'tru
   const gaps = state.gaps.flatMap((one) => (one.state === 'undone' ? [one] : punch([one], '0', number)))
   const open = state.open.filter((one) => BigInt(one.number) >= first)
   const next = BigInt(state.next) > first ? state.next : String(first)
-  const raised = { ...state, first: String(first), next, open, gaps, ahead: without(state.ahead, '0', number) }
+  const raised = { ...state, first: String(first), next, open, gaps, unknownCompletions: without(state.unknownCompletions, '0', number) }
   if (height === undefined) return done(bounded(raised))
   const start = state.start === undefined ? undefined : Math.max(state.start, height + 1)
   const left = without(state.backfill.left, '0', String(height))

@@ -9,8 +9,8 @@ import { completedHeight, completedNumber } from './watermark.ts'
 export interface StreamCheckpoint {
   readonly version: 1
   readonly stream: string
-  /** Of the stream's config. Absent in what older versions wrote. */
-  readonly origin?: string
+  /** Of the stream's config. */
+  readonly origin: string
   /** completed_nonce_height and completed_block_height. */
   readonly completedNumber?: string
   readonly completedHeight?: number
@@ -25,7 +25,7 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
   return {
     version: 1,
     stream: state.config.stream,
-    ...(state.config.origin !== undefined && { origin: state.config.origin }),
+    origin: state.config.origin,
     ...(number !== undefined && { completedNumber: number }),
     ...(height !== undefined && { completedHeight: height }),
     ...(state.cursor && { cursor: state.cursor }),
@@ -38,7 +38,9 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
  * backfilled beside it. Throws Error that names the field of what is no checkpoint of this stream.
  */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
-  assertCheckpoint(value, config)
+  assertCheckpoint(value, config.stream)
+  // The numbers of another contract or network are other transfers.
+  if (value.origin !== config.origin) throw new Error(`origin: must be ${config.origin}`)
   const { completedNumber: number, completedHeight: height, cursor, exceptions } = value
   const base = cursor && { base: cursor.height }
   const state = { ...initialStream(config), ...base, exceptions: exceptions.slice(-limits.exceptions).map(clipped) }
@@ -50,17 +52,16 @@ function clipped({ number, outcome, by, reason, at }: StreamException): StreamEx
   return { number, outcome, ...(by !== undefined && { by: clip(by) }), reason: clip(reason), at }
 }
 
-/** Whether it speaks of another contract, or of another network, than the stream: its numbers are then those of other transfers. */
-export function isOfOther({ origin }: Pick<StreamCheckpoint, 'origin'>, config: Pick<StreamConfig, 'origin'>): boolean {
-  return origin !== undefined && config.origin !== undefined && origin !== config.origin
-}
+const fields = ['version', 'stream', 'origin', 'completedNumber', 'completedHeight', 'cursor', 'exceptions']
 
-function assertCheckpoint(value: unknown, { stream, origin }: StreamConfig): asserts value is StreamCheckpoint {
+/** Throws Error that names the field of what is no checkpoint of this stream. */
+export function assertCheckpoint(value: unknown, stream: string): asserts value is StreamCheckpoint {
   const checkpoint = (typeof value === 'object' && value !== null ? value : {}) as Partial<Record<keyof StreamCheckpoint, unknown>>
   if (checkpoint.version !== 1) throw new Error('version: must be 1')
   if (checkpoint.stream !== stream) throw new Error(`stream: must be ${stream}`)
-  if (checkpoint.origin !== undefined) assertText(checkpoint.origin, 'origin', 256)
-  if (isOfOther({ origin: checkpoint.origin }, { origin })) throw new Error(`origin: must be ${origin}`)
+  const unknown = Object.keys(checkpoint).find((key) => !fields.includes(key))
+  if (unknown !== undefined) throw new Error(`${unknown}: unknown`)
+  assertText(checkpoint.origin, 'origin', 256)
   if (checkpoint.completedNumber !== undefined) assertNumber(checkpoint.completedNumber, 'completedNumber')
   if (checkpoint.completedHeight !== undefined) assertHeight(checkpoint.completedHeight, 'completedHeight')
   if (checkpoint.cursor !== undefined) {
@@ -68,7 +69,8 @@ function assertCheckpoint(value: unknown, { stream, origin }: StreamConfig): ass
     assertHeight(cursor?.height, 'cursor.height')
     assertText(cursor?.hash, 'cursor.hash', 128)
   }
-  if (!Array.isArray(checkpoint.exceptions)) throw new Error('exceptions: must be a list')
+  if (!Array.isArray(checkpoint.exceptions) || checkpoint.exceptions.length > 1_000)
+    throw new Error('exceptions: must be a list of at most 1000')
   checkpoint.exceptions.forEach((one: Partial<Record<keyof StreamException, unknown>> | null, index) => {
     const path = `exceptions[${index}]`
     assertNumber(one?.number, `${path}.number`)

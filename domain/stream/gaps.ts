@@ -8,7 +8,7 @@ type Marks = StreamState['marks']
  * Most items that a state keeps; with all lists full of the longest numbers, heights and texts it is below 64 KiB, which a test measures.
  * `text` in bytes of UTF-8.
  */
-export const limits = { open: 360, gaps: 80, ahead: 64, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
+export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
 /** Whether the number lies in one of them. */
 export const hasGap = (gaps: readonly Gap[], number: bigint) => gaps.some(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
@@ -47,7 +47,7 @@ export function bounded(state: StreamState): StreamState {
     open = open.filter(({ number }) => BigInt(number) < BigInt(low.from) || BigInt(number) > BigInt(high.to))
     gaps = [...gaps.slice(0, at - 1), { ...low, to: high.to, state: 'unobserved' }, ...gaps.slice(at + 1)]
   }
-  return { ...state, gaps, open, ahead: state.ahead.slice(0, limits.ahead) }
+  return { ...state, gaps, open, unknownCompletions: state.unknownCompletions.slice(0, limits.unknownCompletions) }
 }
 
 /** Neighbours of one state are one gap, as old as the older. */

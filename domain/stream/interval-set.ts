@@ -37,12 +37,6 @@ export function countNumbers(set: IntervalSet): bigint {
   return set.reduce((sum, [from, to]) => sum + BigInt(to) - BigInt(from) + 1n, 0n)
 }
 
-/** The highest number up to which the set has every number from `first` on; undefined if it lacks `first` itself. */
-export function contiguousFrom(set: IntervalSet, first: string): string | undefined {
-  const wanted = BigInt(first)
-  return set.find(([from, to]) => BigInt(from) <= wanted && wanted <= BigInt(to))?.[1]
-}
-
 /** What lies in `from` … `to` and not in the set, as a set. Empty where `from` is above `to`. */
 export function missingBetween(set: IntervalSet, from: string, to: string): IntervalSet {
   const last = BigInt(to)

@@ -11,21 +11,15 @@ const fitting = (maxOpen: number): number => Math.min(maxOpen, limits.open)
 export function setMaxOpen(state: StreamState, { maxOpen, by }: Of<'setMaxOpen'>, at: number): StreamStep {
   const { ordered: _, ...rest } = state
   if (maxOpen === undefined) return done({ ...rest, maxOpen: fitting(state.config.maxOpen) })
-  return done({ ...rest, maxOpen: fitting(maxOpen), ordered: { by: clip(by ?? 'unnamed'), at } })
+  return done({ ...rest, maxOpen: fitting(maxOpen), ordered: { by: clip(by), at } })
 }
 
 /** What the config says by now, by the word of a process that has just started: it holds where nobody has ordered anything else. */
 export function configured(state: StreamState, { maxOpen }: Of<'configured'>): StreamStep {
   const config = { ...state.config, maxOpen }
-  return done(isOrdered(state) ? { ...state, config } : { ...state, config, maxOpen: fitting(maxOpen) })
+  return done(state.ordered ? { ...state, config } : { ...state, config, maxOpen: fitting(maxOpen) })
 }
 
-/** Before orders were kept with their authors, one showed only by what it had changed. */
-function isOrdered({ ordered, maxOpen, config }: StreamState): boolean {
-  return ordered !== undefined || maxOpen !== fitting(config.maxOpen)
-}
-
-export function viewMaxOpen(state: StreamState): StreamView['maxOpen'] {
-  const { maxOpen, config, ordered } = state
-  return { most: maxOpen, configured: fitting(config.maxOpen), ...(isOrdered(state) && { ordered: ordered ?? { by: 'unnamed' } }) }
+export function viewMaxOpen({ maxOpen, config, ordered }: StreamState): StreamView['maxOpen'] {
+  return { most: maxOpen, configured: fitting(config.maxOpen), ...(ordered && { ordered }) }
 }

@@ -51,7 +51,13 @@ export function isAnyWanted({ gaps, open, next, exceptions }: StreamState, numbe
  */
 export function learn(state: StreamState, finding: Finding, jump: Gap['state'], at: number): StreamState | undefined {
   const open = new Map(state.open.map((one) => [one.number, one]))
-  let [next, gaps, ahead, counts, marks] = [BigInt(state.next), state.gaps, state.ahead, state.counts, state.marks]
+  let [next, gaps, unknownCompletions, counts, marks] = [
+    BigInt(state.next),
+    state.gaps,
+    state.unknownCompletions,
+    state.counts,
+    state.marks,
+  ]
   for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) {
     const wanted = BigInt(number)
     const known = open.get(number)
@@ -61,22 +67,22 @@ export function learn(state: StreamState, finding: Finding, jump: Gap['state'], 
     if (wanted < next && isNew) gaps = punch(gaps, number, number)
     if (wanted >= next) next = wanted + 1n
     const over = endOf(finding, number)
-    // Seen, so that the transfer or a read by its id tells what an early completion could not.
-    ahead = without(ahead, number, number)
+    const early = hasNumber(unknownCompletions, number)
+    unknownCompletions = without(unknownCompletions, number, number)
     if (over) {
       open.delete(number)
       counts = { ...counts, [over]: counts[over] + 1 }
     } else if (isNew && isExcepted(state, number)) {
       // Known from a checkpoint, or forgotten among gaps: it stays so.
       open.delete(number)
-    } else if (!known) open.set(number, { number, ...(height !== undefined && { height }) })
+    } else if (!known) open.set(number, { number, ...(height !== undefined && { height }), ...(early && { early }) })
     else if (height !== undefined && known.height === undefined) open.set(number, { ...known, height })
     if (height !== undefined) marks = mark(marks, number, height)
   }
   const opened = [...open.values()].sort((a, b) => compare(a.number, b.number))
   const added = opened.length - state.open.filter(({ number }) => open.has(number)).length
   if (added > room(state)) return undefined
-  return bounded({ ...state, next: String(next), open: opened, gaps, ahead, counts, marks })
+  return bounded({ ...state, next: String(next), open: opened, gaps, unknownCompletions, counts, marks })
 }
 
 /** A reading with those of what it passed that lie above all that is known: they are resolved by an exception, and known from here on. */
@@ -105,7 +111,12 @@ export function reopen(state: StreamState, from: string, to: string, at: number)
 /** Takes a number out of open and gaps: it is resolved. */
 export function resolve(state: StreamState, number: string): StreamState {
   const open = state.open.filter((one) => one.number !== number)
-  return bounded({ ...state, open, gaps: punch(state.gaps, number, number), ahead: without(state.ahead, number, number) })
+  return bounded({
+    ...state,
+    open,
+    gaps: punch(state.gaps, number, number),
+    unknownCompletions: without(state.unknownCompletions, number, number),
+  })
 }
 
 export function except(state: StreamState, exception: StreamException): StreamState {

@@ -26,7 +26,7 @@ export function initialStream(config: StreamConfig): StreamState {
     next: config.first,
     open: [],
     gaps: [],
-    ahead: [],
+    unknownCompletions: [],
     exceptions: [],
     marks: [],
     ...(config.start !== undefined && { start: config.start }),
@@ -114,6 +114,7 @@ export function viewStream(state: StreamState): StreamView {
     ...(height !== undefined && { completedHeight: height }),
     open: open.length,
     parked: open.filter(({ parked }) => parked !== undefined).length,
+    toVerify: open.filter(({ early }) => early).length,
     room: free,
     maxOpen: viewMaxOpen(state),
     full: free === 0 || paused !== undefined,
@@ -133,12 +134,12 @@ function gapsOf({ gaps }: StreamState): Pick<StreamView, 'gaps' | 'oldestGapAt'>
   return { gaps: sums, ...(gaps.length > 0 && { oldestGapAt: Math.min(...gaps.map(({ at }) => at)) }) }
 }
 
-function alarmsOf({ fork, vanished, gaps, ahead, distrusted }: StreamState): readonly StreamAlarm[] {
+function alarmsOf({ fork, vanished, gaps, unknownCompletions, distrusted }: StreamState): readonly StreamAlarm[] {
   return [
     ...(fork ? ['forked' as const] : []),
     ...(vanished ? ['vanished' as const] : []),
     ...(gaps.some(({ state }) => state === 'hidden') ? ['hidden' as const] : []),
-    ...(ahead.length > 0 ? ['unknown-completion' as const] : []),
+    ...(unknownCompletions.length > 0 ? ['unknown-completion' as const] : []),
     ...(distrusted ? ['distrusted' as const] : []),
   ]
 }

@@ -5,9 +5,10 @@ import { assertHeight, assertIntervals, assertNumber, assertRange, assertText } 
 const mostNumbers = 5_000
 
 /** Refuses an update that the reducer could not work with, before it is recorded. Throws Error that names the field. */
-export function assertStreamUpdate(update: StreamUpdate): void {
-  if (!Array.isArray(update?.requests)) throw new Error('requests: must be a list')
-  update.requests.forEach((request, index) => assertStreamRequest(request, `requests[${index}]`))
+export function assertStreamUpdate(update: unknown): asserts update is StreamUpdate {
+  const { requests } = (update ?? {}) as Partial<StreamUpdate>
+  if (!Array.isArray(requests)) throw new Error('requests: must be a list')
+  requests.forEach((request: StreamRequest, index) => assertStreamRequest(request, `requests[${index}]`))
 }
 
 export function assertStreamRequest(request: StreamRequest, path: string): void {
@@ -56,7 +57,7 @@ export function assertStreamRequest(request: StreamRequest, path: string): void 
       if (request.height !== undefined) assertHeight(request.height, `${path}.height`)
       return assertText(request.by, `${path}.by`)
     case 'setMaxOpen':
-      if (request.by !== undefined) assertText(request.by, `${path}.by`)
+      assertText(request.by, `${path}.by`)
       return request.maxOpen === undefined ? undefined : assertMaxOpen(request.maxOpen, path)
     case 'configured':
       return assertMaxOpen(request.maxOpen, path)

@@ -3,15 +3,15 @@ import type { IntervalSet } from './interval-set.ts'
 /**
  * A stream: one numbered source of transfers (a direction of a native bridge, a Wormhole emitter) and the proof that none of its numbers was
  * missed. Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state is plain JSON below 64 KiB however
- * long the stream is: only what is not resolved is listed, and every list has an end (`limits` in stream-gaps.ts).
+ * long the stream is: only what is not resolved is listed, and every list has an end (`limits` in gaps.ts).
  *
  * | MIP-61 | here |
  * | --- | --- |
  * | INIT_EVENT_PROCESSING, TIMEOUT | the transfer workflow; here its number is told as a `Finding` and is open from then on |
- * | CONTINUOUS_BLOCK_PROCESSING | `scanned`, stream-source.ts |
- * | COMPLETE_EVENT_PROCESSING | `completed`, stream-target.ts |
- * | PROCESS_FINISHED_NONCE_HEIGHT | `completedNumber` and `completedHeight`, stream-watermark.ts |
- * | BOOTSTRAP | `backfill`, `backfilled` and `trust`, stream-backfill.ts; `fromCheckpoint`, stream-checkpoint.ts |
+ * | CONTINUOUS_BLOCK_PROCESSING | `scanned`, source.ts |
+ * | COMPLETE_EVENT_PROCESSING | `completed`, target.ts |
+ * | PROCESS_FINISHED_NONCE_HEIGHT | `completedNumber` and `completedHeight`, watermark.ts |
+ * | BOOTSTRAP | `backfill`, `backfilled` and `trust`, backfill.ts; `fromCheckpoint`, checkpoint.ts |
  */
 export interface StreamState {
   readonly config: StreamConfig
@@ -25,8 +25,8 @@ export interface StreamState {
   readonly open: readonly OpenNumber[]
   /** Ascending. Not seen, or to be started again. */
   readonly gaps: readonly Gap[]
-  /** Completed on the target and never seen at the source: that resolves no number, since its id could not be compared. */
-  readonly ahead: IntervalSet
+  /** Completed on the target and not seen at the source yet: that resolves no number, since its id could not be compared. */
+  readonly unknownCompletions: IntervalSet
   /** The latest that were resolved without a delivery; `counts` has all. */
   readonly exceptions: readonly StreamException[]
   /** Numbers at their heights, thinned out with age: a higher number is at the same height or above. */
@@ -45,7 +45,7 @@ export interface StreamState {
   readonly distrusted?: Distrusted
   readonly paused?: { readonly by: string; readonly reason: string; readonly at: number }
   readonly maxOpen: number
-  /** Who ordered `maxOpen`, and when; absent: it is the config's, or was ordered before that was kept. */
+  /** Who ordered `maxOpen`, and when; absent: it is the config's. */
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
 }
@@ -54,7 +54,7 @@ export interface StreamConfig {
   /** `native-bridge:{source}:{target}`, `wormhole-token-bridge:{source}:{emitter}`. */
   readonly stream: string
   /** Whose numbers they are, `{network id}/{contract}`: the stream's id has only names. A checkpoint of another origin is worth nothing. */
-  readonly origin?: string
+  readonly origin: string
   /** Lowest number there can be: 1 for a native bridge, 0 for an emitter. */
   readonly first: string
   /** Block to begin with. Absent: no blocks of the source are read (a spy and the source's count alone). */
@@ -71,6 +71,8 @@ export interface Block {
 export interface OpenNumber {
   readonly number: string
   readonly height?: number
+  /** It was among `unknownCompletions` until it was seen: an agent has to read by its id whether it is delivered. */
+  readonly early?: true
   /** The code it is parked with: it blocks the watermark and leaves its room to others. */
   readonly parked?: string
 }
@@ -179,8 +181,8 @@ export type StreamRequest =
   | { readonly kind: 'backfill'; readonly from: number; readonly to: number; readonly by: string }
   /** A watermark from elsewhere (on-chain checkpoint, operator): all up to `number` is resolved, all blocks up to `height` are done with. */
   | { readonly kind: 'trust'; readonly number: string; readonly height?: number; readonly by: string }
-  /** Absent: as the config has it. */
-  | { readonly kind: 'setMaxOpen'; readonly maxOpen?: number; readonly by?: string }
+  /** `maxOpen` absent: as the config has it. */
+  | { readonly kind: 'setMaxOpen'; readonly maxOpen?: number; readonly by: string }
   /** What the config of a process that has just started says by now of what may change while the stream runs. */
   | { readonly kind: 'configured'; readonly maxOpen: number }
   | { readonly kind: 'pause'; readonly by: string; readonly reason: string }
@@ -217,12 +219,14 @@ export interface StreamView {
   readonly completedHeight?: number
   readonly open: number
   readonly parked: number
+  /** Open numbers with `early`. */
+  readonly toVerify: number
   readonly room: number
-  /** `ordered`: an operator has, and the config's word waits. Absent: told by an older version. */
-  readonly maxOpen?: {
+  /** `ordered`: by an operator, which outranks what is configured. */
+  readonly maxOpen: {
     readonly most: number
     readonly configured: number
-    readonly ordered?: { readonly by: string; readonly at?: number }
+    readonly ordered?: { readonly by: string; readonly at: number }
   }
   /** No room, or paused: the cursor waits. */
   readonly full: boolean
@@ -238,5 +242,5 @@ export interface StreamView {
   readonly counts: Readonly<Record<StreamCount, number>>
 }
 
-/** unknown-completion: `ahead` is not empty. distrusted: a watermark from elsewhere is above what is known. */
+/** unknown-completion: `unknownCompletions` is not empty. distrusted: a watermark from elsewhere is above what is known. */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted'

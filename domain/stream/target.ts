@@ -9,19 +9,19 @@ type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kin
 
 /**
  * COMPLETE_EVENT_PROCESSING: completions of final blocks of the target, by whomever. One of a number that was never seen resolves nothing, for
- * its id could not be compared and the paper leaves open what it then is; it is kept `ahead`, alarmed, until the number is seen: whoever tells
- * that reads by its id whether it is delivered.
+ * its id could not be compared and the paper leaves open what it then is; it is kept in `unknownCompletions`, with an alarm, until the number is seen; then an agent
+ * reads by its id whether it is delivered.
  * Completions that were told to an earlier state and lost with it are found by the audit, which reads whether open numbers are delivered.
  */
 export function completed(state: StreamState, { numbers, from, to }: Of<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
   const unknown = unseen(state, numbers)
-  const ahead = union(state.ahead, unknown)
-  const fresh = Number(countNumbers(ahead) - countNumbers(state.ahead))
+  const unknownCompletions = union(state.unknownCompletions, unknown)
+  const fresh = Number(countNumbers(unknownCompletions) - countNumbers(state.unknownCompletions))
   const follows = state.target === undefined || from <= state.target + 1
   const target = follows ? Math.max(to, state.target ?? 0) : state.target
-  const told = { ...state, open, exceptions, ahead, ...(target !== undefined && { target }) }
+  const told = { ...state, open, exceptions, unknownCompletions, ...(target !== undefined && { target }) }
   return done(bounded(count(count(told, 'completed', state.open.length - open.length), 'unknown', fresh)))
 }
 
@@ -41,8 +41,8 @@ function cut(a: string, b: string, from: string, to: string): IntervalSet {
 
 /** A reorganisation of the target deeper than its finality. The only thing that makes the watermark fall without an operator's order. */
 export function undone(state: StreamState, { numbers }: Of<'undone'>, at: number): StreamStep {
-  const ahead = numbers.reduce((set, [from, to]) => without(set, from, to), state.ahead)
-  const again = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, ahead })
+  const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
+  const again = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })
   return done(count(again, 'undone', Number(inGaps(again) - inGaps(state))))
 }
 

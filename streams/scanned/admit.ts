@@ -69,48 +69,25 @@ async function admit(work: Work, placed: readonly PlacedTransfer[], live: boolea
     const state = await streamClient.state()
     if (!state || state.paused || streamClient.era !== era) return undefined
     const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))
-    await ask(work, wanted, over, asked, (number) => !live || hasNumber(state.ahead, number))
+    const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (!live && !asked.has(number))
+    const due = wanted.map(({ transfer }) => transfer).filter(({ sequence }) => !over.has(sequence) && isDue(sequence))
+    const shown = due.length > 0 ? await work.source.delivered(due) : []
+    due.forEach(({ sequence }, index) => (shown[index] ? over : asked).add(sequence))
     const fitting = fits(state, wanted, over)
-    if (fitting.length === wanted.length) {
-      await startAll(
-        work,
-        wanted.map(({ transfer }) => transfer).filter(({ sequence }) => !over.has(sequence)),
-      )
-      await ask(work, wanted, over, asked, (number) => work.memory.isReported(number))
+    const isWhole = fitting.length === wanted.length
+    const some = isWhole ? wanted : fitting.filter(({ transfer }) => !isOpen(state, transfer.sequence))
+    await startAll(
+      work,
+      some.map(({ transfer }) => transfer).filter(({ sequence }) => !over.has(sequence)),
+    )
+    if (isWhole) {
       const passed = placed.filter((one) => !wanted.includes(one))
       return { ...finding(wanted, over), passed: setOf(passed.map(({ transfer }) => transfer.sequence)) }
     }
-    const fresh = fitting.filter(({ transfer }) => !isOpen(state, transfer.sequence))
-    if (fresh.length === 0) await streamClient.changed(roomMs)
-    else {
-      await startAll(
-        work,
-        fresh.map(({ transfer }) => transfer).filter(({ sequence }) => !over.has(sequence)),
-      )
-      await ask(work, fresh, over, asked, (number) => work.memory.isReported(number))
-      await streamClient.apply([{ kind: 'seen', ...finding(fresh, over) }], era)
-    }
+    if (some.length === 0) await streamClient.changed(roomMs)
+    else await streamClient.apply([{ kind: 'seen', ...finding(some, over) }], era)
   }
   return undefined
-}
-
-/** Reads whether these are delivered, once each: by their ids, which is more than what a completion of an unseen number says. */
-async function ask(
-  { source, memory }: Work,
-  placed: readonly PlacedTransfer[],
-  over: Set<string>,
-  asked: Set<string>,
-  isDue: (number: string) => boolean,
-): Promise<void> {
-  // One that was completed while it waited for room is asked for again.
-  const isOpen = (number: string) => !over.has(number) && (!asked.has(number) || memory.isReported(number))
-  const due = placed.map(({ transfer }) => transfer).filter(({ sequence }) => isOpen(sequence) && isDue(sequence))
-  if (due.length === 0) return
-  const shown = await source.delivered(due)
-  due.forEach(({ sequence }, index) => {
-    asked.add(sequence)
-    if (shown[index]) over.add(sequence)
-  })
 }
 
 /** The first of them, in order, so that no number is skipped: as many as there is room for, and as fit into an update. */

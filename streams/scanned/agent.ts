@@ -17,6 +17,7 @@ import { createFollow } from './follow.ts'
 import { rereadBelow } from './fork.ts'
 import { createGapFiller } from './gaps.ts'
 import { createScan } from './scan.ts'
+import { createVerifyCompletions } from './verify-completions.ts'
 import { createWork } from './work.ts'
 import type { ScannedDeps } from './work.ts'
 
@@ -38,7 +39,15 @@ export interface ScannedAgent {
 }
 
 /** Pauses without anything that wakes, ms. */
-const every = { headMs: 2_000, backfillMs: 1_000, gapsMs: 1_000, endsMs: 4_000, checkpointMs: 5_000, configMs: 5_000 } as const
+const every = {
+  headMs: 2_000,
+  verifyMs: 1_000,
+  backfillMs: 1_000,
+  gapsMs: 1_000,
+  endsMs: 4_000,
+  checkpointMs: 5_000,
+  configMs: 5_000,
+} as const
 
 export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
   const { source, sourceChain, targetChain, client, logger, auditMs, checkpoints: store, isHalted } = options
@@ -75,6 +84,7 @@ export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
           () => every.headMs,
           (listener) => targetChain.heads.subscribe(listener),
         ),
+        run('early completions', createVerifyCompletions(work), () => every.verifyMs),
         run('backfill', createBackfill(work), () => every.backfillMs),
         run('gaps', createGapFiller(work), () => every.gapsMs),
         run('ends', createOutcomes(work), () => every.endsMs),

@@ -43,7 +43,6 @@ export function createFollow(work: Work): () => Promise<boolean> {
 
   async function tell(found: readonly Completion[], targetHeight: number, to: number, era: number): Promise<boolean> {
     const numbers = setOf(found.map(({ number }) => number))
-    memory.report(found.map(({ number }) => number))
     const answer = await streamClient.apply([{ kind: 'completed', numbers, from: targetHeight + 1, to }], era)
     if (!answer) return true
     const strange = found.filter(({ number }) => !memory.transfer(number))

@@ -12,7 +12,6 @@ const mostCompletions = 500
 export class StreamMemory {
   readonly #transfers = new Map<string, Transfer>()
   readonly #completions = new Map<string, Transfer>()
-  readonly #reported = new Map<string, true>()
   #blocks: Block[] = []
 
   transfer(number: string): Transfer | undefined {
@@ -21,15 +20,6 @@ export class StreamMemory {
 
   know(transfers: readonly Transfer[]): void {
     for (const transfer of transfers) put(this.#transfers, transfer.sequence, transfer, mostTransfers)
-  }
-
-  /** The target's logs show a completion under this number. If it was not seen at the source before, whoever sees it there reads it by its id. */
-  report(numbers: readonly string[]): void {
-    for (const number of numbers) put(this.#reported, number, true, mostTransfers)
-  }
-
-  isReported(number: string): boolean {
-    return this.#reported.has(number)
   }
 
   /** It was seen delivered in the target's finalized state. */
@@ -63,7 +53,6 @@ export class StreamMemory {
   forget(height: number): void {
     this.#transfers.clear()
     this.#completions.clear()
-    this.#reported.clear()
     this.#blocks = this.#blocks.filter((block) => block.height <= height)
   }
 }

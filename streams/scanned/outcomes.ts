@@ -64,7 +64,7 @@ function isNews(standing: Standing | undefined, parked: string | undefined): boo
 }
 
 /** The transfers under these numbers: the source's table has them for good. */
-async function transfersUnder({ memory, source }: Work, numbers: readonly string[]): Promise<readonly Transfer[]> {
+export async function transfersUnder({ memory, source }: Work, numbers: readonly string[]): Promise<readonly Transfer[]> {
   const unknown = numbers.filter((number) => !memory.transfer(number))
   if (unknown.length > 0) memory.know((await source.recorded(unknown, 'finalized')).flatMap((transfer) => transfer ?? []))
   return numbers.flatMap((number) => memory.transfer(number) ?? [])

@@ -33,7 +33,7 @@ describe('/v1/streams', () => {
       stream,
       { requests },
       {
-        begin: () => ({ config: { stream, first: '1', start: 5, maxOpen: 10 } }),
+        begin: () => ({ config: { stream, origin: '1/0xaa', first: '1', start: 5, maxOpen: 10 } }),
       },
     )
   })

@@ -12,7 +12,7 @@ export interface SourceBlock {
 /** What an agent has read of a range of them. */
 export type Read = Pick<Reading, 'passed'> & { readonly numbers: (readonly [string, number])[] }
 
-export const config: StreamConfig = { stream: 'native-bridge:a:b', first: '1', start: 0, maxOpen: 4 }
+export const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 4 }
 
 /** Intervals of single numbers. */
 export const setOf = (numbers: Iterable<number>): IntervalSet =>

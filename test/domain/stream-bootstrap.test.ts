@@ -4,7 +4,7 @@ import { applyToStream, initialStream, viewStream } from '../../domain/stream/re
 import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { describe, expect, it } from 'vitest'
 
-const config: StreamConfig = { stream: 'native-bridge:a:b', first: '1', start: 0, maxOpen: 10 }
+const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 
 function tell(state: StreamState, ...requests: StreamRequest[]): StreamState {
   return applyToStream(state, { requests }, 1_000).state
@@ -62,7 +62,14 @@ describe('BOOTSTRAP', () => {
 
   it('from a checkpoint passes what was skipped above it, and makes no gap of it', () => {
     const exceptions = [{ number: '4', outcome: 'skipped', by: 'ops', reason: 'x', at: 1 }]
-    const begun = fromCheckpoint(config, { version: 1, stream: config.stream, completedNumber: '3', completedHeight: 1, exceptions })
+    const begun = fromCheckpoint(config, {
+      version: 1,
+      stream: config.stream,
+      origin: config.origin,
+      completedNumber: '3',
+      completedHeight: 1,
+      exceptions,
+    })
     const state = tell(begun, { ...block(2), passed: [['4', '4']] } as StreamRequest, block(3, 5), completed(5))
     expect(viewStream(state)).toMatchObject({ completedNumber: '5', gaps: {}, next: '6' })
   })
@@ -80,7 +87,14 @@ describe('BOOTSTRAP', () => {
   })
 
   it('keeps its trust through a fork above a block that has a later number, and loses it by one that may be below', () => {
-    const start = fromCheckpoint(config, { version: 1, stream: config.stream, completedNumber: '3', completedHeight: 1, exceptions: [] })
+    const start = fromCheckpoint(config, {
+      version: 1,
+      stream: config.stream,
+      origin: config.origin,
+      completedNumber: '3',
+      completedHeight: 1,
+      exceptions: [],
+    })
     const state = tell(start, block(2), block(3, 4), block(4), block(5))
     const fork = (height: number) => viewStream(tell(state, { kind: 'reread', block: { height, hash: 'x' }, by: 'quorum' })).completedNumber
     expect([fork(4), fork(3), fork(2)]).toEqual(['3', '3', undefined])
@@ -114,17 +128,17 @@ describe('BOOTSTRAP', () => {
     expect(kept.origin).toBe('1/0xaa')
     expect(viewStream(fromCheckpoint(own, kept)).completedNumber).toBe('1')
     for (const origin of ['1/0xbb', '5/0xaa']) expect(() => fromCheckpoint({ ...config, origin }, kept)).toThrow('origin')
-    // What older versions wrote has none.
-    expect(viewStream(fromCheckpoint(own, checkpointOf(tell(initialStream(config), block(1, 1), completed(1))))).completedNumber).toBe('1')
+    const { origin: _, ...unnamed } = kept
+    expect(() => fromCheckpoint(own, unnamed)).toThrow('origin')
   })
 
   it.each([
     [null, 'version'],
     [{ version: 1, stream: 'other', exceptions: [] }, 'stream'],
-    [{ version: 1, stream: config.stream, completedNumber: 5, exceptions: [] }, 'completedNumber'],
-    [{ version: 1, stream: config.stream, completedHeight: -1, exceptions: [] }, 'completedHeight'],
-    [{ version: 1, stream: config.stream, cursor: { height: 1 }, exceptions: [] }, 'cursor.hash'],
-    [{ version: 1, stream: config.stream, exceptions: [{ number: '1', outcome: 'lost' }] }, 'exceptions[0].outcome'],
+    [{ version: 1, stream: config.stream, origin: config.origin, completedNumber: 5, exceptions: [] }, 'completedNumber'],
+    [{ version: 1, stream: config.stream, origin: config.origin, completedHeight: -1, exceptions: [] }, 'completedHeight'],
+    [{ version: 1, stream: config.stream, origin: config.origin, cursor: { height: 1 }, exceptions: [] }, 'cursor.hash'],
+    [{ version: 1, stream: config.stream, origin: config.origin, exceptions: [{ number: '1', outcome: 'lost' }] }, 'exceptions[0].outcome'],
   ])('refuses what is no checkpoint of this stream: %j', (value, field) => {
     expect(() => fromCheckpoint(config, value)).toThrow(field)
   })

@@ -3,7 +3,7 @@ import { applyToStream, initialStream, viewStream } from '../../domain/stream/re
 import { assertStreamUpdate } from '../../domain/stream/request.ts'
 import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 
-const config: StreamConfig = { stream: 'native-bridge:a:b', first: '1', start: 0, maxOpen: 10 }
+const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 
 function tell(state: StreamState, ...requests: StreamRequest[]): StreamState {
   assertStreamUpdate({ requests })
@@ -31,13 +31,6 @@ describe('how many transfers are under way at a time', () => {
   test('an order of what the config says anyway is an order', () => {
     const ordered = tell(initialStream(config), { kind: 'setMaxOpen', maxOpen: 10, by: 'night-shift' }, { kind: 'configured', maxOpen: 50 })
     expect(most(ordered)).toMatchObject({ most: 10, configured: 50, ordered: { by: 'night-shift' } })
-  })
-
-  test('an order that an older version obeyed, and kept no author of, holds too', () => {
-    const older: StreamState = { ...initialStream(config), maxOpen: 3 }
-    expect(most(older)).toEqual({ most: 3, configured: 10, ordered: { by: 'unnamed' } })
-    expect(most(tell(older, { kind: 'configured', maxOpen: 50 }))).toMatchObject({ most: 3, configured: 50 })
-    expect(most(tell(older, { kind: 'setMaxOpen' }))).toEqual({ most: 10, configured: 10 })
   })
 
   test('no more than there is room for in the state, whoever says it', () => {

@@ -248,7 +248,7 @@ export class StreamWorld {
 
   /** Everything works from here on, hidden logs stay hidden. Throws if the stream does not come to its end. */
   settle(): void {
-    this.#apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4 }])
+    this.#apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
     // A fork shows in the block above it.
     this.mine(0)
     this.finalize(1_000)

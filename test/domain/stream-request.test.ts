@@ -1,5 +1,4 @@
 import { assertStreamUpdate } from '../../domain/stream/request.ts'
-import type { StreamUpdate } from '../../domain/stream/stream.ts'
 import { describe, expect, it } from 'vitest'
 
 const scanned = { kind: 'scanned', from: 1, to: 2, parentHash: 'a', hash: 'b', numbers: [['1', 1]], passed: [] }
@@ -34,15 +33,15 @@ describe('a request to a stream', () => {
     [{ kind: 'parked', number: '1', code: 'no code' }, 'requests[0].code'],
     [{ kind: 'skip', number: '1', by: 'ops', reason: ' ' }, 'requests[0].reason'],
     [{ kind: 'classified', from: '1', to: '1', state: 'hidden' }, 'requests[0].state'],
-    [{ kind: 'setMaxOpen', maxOpen: 0 }, 'requests[0].maxOpen'],
+    [{ kind: 'setMaxOpen', maxOpen: 0, by: 'ops' }, 'requests[0].maxOpen'],
     [{ kind: 'trust', number: '1', height: -1, by: 'ops' }, 'requests[0].height'],
     [{ kind: 'reread', block: { height: 1 }, by: 'ops' }, 'requests[0].block.hash'],
   ])('is refused with the field that is wrong: %j', (request, field) => {
-    expect(() => assertStreamUpdate({ requests: [request] } as unknown as StreamUpdate)).toThrow(`${field}:`)
+    expect(() => assertStreamUpdate({ requests: [request] })).toThrow(`${field}:`)
   })
 
   it('is taken when all is well, up to the highest number there is', () => {
     const requests = [scanned, { kind: 'seen', numbers: [['18446744073709551615']] }, { kind: 'resume' }]
-    expect(() => assertStreamUpdate({ requests } as unknown as StreamUpdate)).not.toThrow()
+    expect(() => assertStreamUpdate({ requests })).not.toThrow()
   })
 })

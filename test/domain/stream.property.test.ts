@@ -28,7 +28,7 @@ const happenings: Record<string, [weight: number, (world: StreamWorld, a: number
   trust: [1, (world) => world.trust(0)],
   trustTooMuch: [1, (world, a) => world.trust(1 + a)],
   backfill: [1, (world, a, b) => world.operator({ kind: 'backfill', from: a, to: a + b, by: 'ops' })],
-  setMaxOpen: [1, (world, a) => world.operator({ kind: 'setMaxOpen', maxOpen: 1 + (a % 6) })],
+  setMaxOpen: [1, (world, a) => world.operator({ kind: 'setMaxOpen', maxOpen: 1 + (a % 6), by: 'ops' })],
   asConfigured: [1, (world) => world.operator({ kind: 'setMaxOpen', by: 'o' })],
   configured: [1, (world, a) => world.operator({ kind: 'configured', maxOpen: 1 + (a % 6) })],
   pause: [1, (world) => world.operator({ kind: 'pause', by: 'ops', reason: 'test' })],

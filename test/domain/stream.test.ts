@@ -4,7 +4,7 @@ import { applyToStream, initialStream, viewStream } from '../../domain/stream/re
 import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { describe, expect, it } from 'vitest'
 
-const config: StreamConfig = { stream: 'native-bridge:a:b', first: '1', start: 0, maxOpen: 10 }
+const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 
 function tell(state: StreamState, ...requests: StreamRequest[]): StreamState {
   return applyToStream(state, { requests }, 1_000).state
@@ -85,7 +85,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
   })
 
   it('takes no more than there is room for; what was told alone needs none', () => {
-    const narrow = tell(three, { kind: 'setMaxOpen', maxOpen: 4 })
+    const narrow = tell(three, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' })
     expect(answered(narrow, block(3, 4, 5))).toEqual({ kind: 'full', room: 1 })
     expect(tell(narrow, block(3, 4, 5))).toEqual(narrow)
     const some = tell(narrow, { kind: 'seen', numbers: [['4', 3]] })
@@ -94,7 +94,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
   })
 
   it('leaves the room of parked numbers to others', () => {
-    const parked = tell(three, { kind: 'setMaxOpen', maxOpen: 3 }, { kind: 'parked', number: '1', code: 'BRIDGE_CAP' })
+    const parked = tell(three, { kind: 'setMaxOpen', maxOpen: 3, by: 'ops' }, { kind: 'parked', number: '1', code: 'BRIDGE_CAP' })
     expect(viewStream(parked)).toMatchObject({ room: 1, parked: 1, blockedBy: { number: '1', why: 'parked', code: 'BRIDGE_CAP' } })
     expect(viewStream(tell(parked, { kind: 'unparked', number: '1' }))).toMatchObject({ room: 0, parked: 0, full: true })
   })
@@ -166,10 +166,11 @@ describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
     expect(viewStream(early)).toMatchObject({ alarms: ['unknown-completion'], counts: { unknown: 1 } })
     expect(viewStream(tell(early, completed(6)))).toMatchObject({ counts: { unknown: 1 } })
     const seen = tell(early, completed(1, 5), block(5, 6))
-    expect(viewStream(seen)).toMatchObject({ alarms: [], completedNumber: '5', open: 1 })
+    expect(viewStream(seen)).toMatchObject({ alarms: [], completedNumber: '5', open: 1, toVerify: 1 })
     expect(viewStream(tell(seen, { kind: 'seen', numbers: [['6']], delivered: [['6', '6']] }))).toMatchObject({
       completedNumber: '6',
       open: 0,
+      toVerify: 0,
     })
   })
 
@@ -249,6 +250,7 @@ describe('the size', () => {
     for (let index = 0; index < 360; index++) {
       const number = name(Math.floor(index / 4.7) * 10 + index)
       state = at([
+        { kind: 'completed', numbers: [[number, number]], from: far, to: far },
         { kind: 'seen', numbers: [[number, far]] },
         { kind: 'parked', number, code: 'X'.repeat(32) },
         { kind: 'backfill', from: far - 2 * index, to: far - 2 * index, by: long },
@@ -268,8 +270,13 @@ describe('the size', () => {
       { kind: 'audited', upTo: '0', height: far, present: [] },
       { kind: 'trust', number: String(top), height: far, by: long },
     ])
-    expect([state.gaps.length, state.ahead.length, state.exceptions.length]).toEqual([limits.gaps, limits.ahead, limits.exceptions])
+    expect([state.gaps.length, state.unknownCompletions.length, state.exceptions.length]).toEqual([
+      limits.gaps,
+      limits.unknownCompletions,
+      limits.exceptions,
+    ])
     expect(state.open.length).toBeGreaterThan(340)
+    expect(viewStream(state).toVerify).toBeGreaterThan(340)
     expect(size(state)).toBeGreaterThan(bound / 2)
     expect(size(state)).toBeLessThan(bound)
     expect(JSON.parse(JSON.stringify(state))).toEqual(state)

@@ -93,7 +93,7 @@ describe('portage stream', () => {
       { kind: 'scanned', ...first, numbers, passed: [], delivered: [['1', '1']] },
       { kind: 'parked', number: '2', code: 'FEE_CEILING' },
     ]
-    const begun = { config: { stream, first: '1', start: 0, maxOpen: 10 } }
+    const begun = { config: { stream, origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 } }
     const told = await applyToStream(stage.client, stream, { requests }, { begin: () => begun })
     expect(told.answers).toEqual([{ kind: 'done' }, { kind: 'done' }])
     const listed = async () => (await cli('list', '--json')).json()['streams'] as readonly object[]

@@ -106,7 +106,7 @@ describe('A workflow that stands still is mended', () => {
   })
 
   test('a stream: it goes on from its cursor, and a pause stays', async () => {
-    const config = { stream: 'native-bridge:ethereum:bsc', first: '1', start: 10, maxOpen: 5 }
+    const config = { stream: 'native-bridge:ethereum:bsc', origin: '1/0xaa', first: '1', start: 10, maxOpen: 5 }
     const hash = (height: number) => `0x${height.toString(16).padStart(64, '0')}`
     const scanned = (from: number, to: number, numbers: (readonly [string, number])[]) =>
       ({ kind: 'scanned', from, to, parentHash: hash(from - 1), hash: hash(to), numbers, passed: [] }) as const

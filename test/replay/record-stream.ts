@@ -11,8 +11,15 @@ import type { Keep } from './record.ts'
 export async function recordStreams(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()
   const { client } = ledgers.temporal
-  const config = { stream: 'native-bridge:ethereum:bsc', first: '1', start: 10, maxOpen: 5 }
-  const checkpoint = { version: 1 as const, stream: config.stream, completedNumber: '2', completedHeight: 19, exceptions: [] }
+  const config = { stream: 'native-bridge:ethereum:bsc', origin: '1/0xaa', first: '1', start: 10, maxOpen: 5 }
+  const checkpoint = {
+    version: 1 as const,
+    stream: config.stream,
+    origin: config.origin,
+    completedNumber: '2',
+    completedHeight: 19,
+    exceptions: [],
+  }
   const begin = () => Promise.resolve<StreamInput>({ config, checkpoint, updatesPerRun: 4 })
   const streamClient = new StreamClient({ client, config, logger: silentLogger(), begin })
   const workflowId = streamWorkflowId(config.stream)

@@ -11,7 +11,7 @@ import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import { createCheckpointStore } from '../../streams/checkpoints.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
-const checkpoint: StreamCheckpoint = { version: 1, stream: 'native-bridge:a:b', completedNumber: '4', exceptions: [] }
+const checkpoint: StreamCheckpoint = { version: 1, stream: 'native-bridge:a:b', origin: '1/0xaa', completedNumber: '4', exceptions: [] }
 const secret = 'Bearer of-a-secret'
 
 describe('checkpoints in a folder', () => {

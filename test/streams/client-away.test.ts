@@ -11,7 +11,7 @@ test('a Temporal that is away is told once, and not at each try', async () => {
   const logger = createLogger({ level: 'debug', destination: { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) } })
   const streamClient = new StreamClient({
     client: { workflow: { getHandle: () => ({ executeUpdate }) } } as unknown as Client,
-    config: { stream: 'native-bridge:a:b', first: '1', start: 0, maxOpen: 10 },
+    config: { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 },
     logger,
   })
   const told = streamClient.apply([{ kind: 'resume' }]).catch((error: unknown) => error)

@@ -6,7 +6,14 @@ import { createConfigured, lateOf } from '../../streams/configured.ts'
 import { createLogger } from '../../observability/logger.ts'
 
 const stream = 'native-bridge:a:b'
-const config = (more: Partial<StreamConfig> = {}): StreamConfig => ({ stream, first: '1', start: 100, maxOpen: 10, ...more })
+const config = (more: Partial<StreamConfig> = {}): StreamConfig => ({
+  stream,
+  origin: '1/0xaa',
+  first: '1',
+  start: 100,
+  maxOpen: 10,
+  ...more,
+})
 
 /** A stream that runs, by the reducer itself, and the log of who tells it. */
 function running(begun: StreamConfig) {
@@ -100,8 +107,8 @@ describe('what acts only where a stream begins', () => {
   })
 
   test('the first number of an emitter counts only where the config names one', () => {
-    const emitter = { config: { stream: 'w:a:e', first: '500', maxOpen: 10 } }
-    const wanted = { stream: 'w:a:e', first: '0', maxOpen: 10 }
+    const emitter = { config: { stream: 'w:a:e', origin: '1/0xaa', first: '500', maxOpen: 10 } }
+    const wanted = { stream: 'w:a:e', origin: '1/0xaa', first: '0', maxOpen: 10 }
     expect(lateOf(emitter, { config: wanted, begins: {} })).toEqual([])
     expect(lateOf(emitter, { config: { ...wanted, first: '500' }, begins: { first: '500' } })).toEqual([])
     expect(lateOf(emitter, { config: { ...wanted, first: '7' }, begins: { first: '7' } })).toMatchObject([

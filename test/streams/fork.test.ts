@@ -6,7 +6,7 @@ import { StreamMemory } from '../../streams/scanned/memory.ts'
 import type { Work } from '../../streams/scanned/work.ts'
 import { silentLogger } from '../../observability/logger.ts'
 
-const config = { stream: 'native-bridge:a:b', first: '1', start: 1, maxOpen: 50 }
+const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 1, maxOpen: 50 }
 const hash = (height: number) => `h${height}`
 
 /** A stream with a transfer in each tenth block up to 200, whose chain is as it was. */

@@ -65,11 +65,10 @@ describe('what a process remembers of a stream', () => {
     expect(heights.length).toBeLessThanOrEqual(128)
     expect(heights.slice(0, 64)).toEqual(Array.from({ length: 64 }, (_, index) => 999 - index))
     memory.know([transfer('7')])
-    memory.report(['7'])
     memory.completed('7')
     memory.forget(980)
     expect(memory.blocks[0]?.height).toBe(980)
-    expect([memory.transfer('7'), memory.isReported('7'), memory.completions]).toEqual([undefined, false, []])
+    expect([memory.transfer('7'), memory.completions]).toEqual([undefined, []])
   })
 
   it('keeps what was completed lately, once each, as far as it knows the transfer', () => {
@@ -87,7 +86,15 @@ describe('what a process remembers of a stream', () => {
 })
 
 describe('a checkpoint as it is read', () => {
-  const good = { version: 1, stream: 's', completedNumber: '4', completedHeight: 9, cursor: { height: 12, hash: '0xab' }, exceptions: [] }
+  const good = {
+    version: 1,
+    stream: 's',
+    origin: '1/0xaa',
+    completedNumber: '4',
+    completedHeight: 9,
+    cursor: { height: 12, hash: '0xab' },
+    exceptions: [],
+  }
 
   it('is what was written', () => {
     expect(parseCheckpoint('s', JSON.stringify(good))).toEqual(good)
@@ -100,7 +107,7 @@ describe('a checkpoint as it is read', () => {
     ['a number as a number', { ...good, completedNumber: 4 }, 'completedNumber'],
     ['a height below 0', { ...good, completedHeight: -1 }, 'completedHeight'],
     ['a block without a hash', { ...good, cursor: { height: 1 } }, 'cursor.hash'],
-    ['an unknown outcome', { ...good, exceptions: [{ number: '5', outcome: 'lost', reason: 'x', at: 1 }] }, 'exceptions.0.outcome'],
+    ['an unknown outcome', { ...good, exceptions: [{ number: '5', outcome: 'lost', reason: 'x', at: 1 }] }, 'exceptions[0].outcome'],
     ['a field too many', { ...good, trust: true }, 'trust'],
   ])('is refused with its field: %s', (_, value, field) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value)

@@ -91,11 +91,9 @@ describe('the agent of a scanned source', () => {
     await stream.complete(one)
     await stream.shows(({ next, open }) => open === 2 && next === String(three.nonce + 1n), 'the third')
     expect(await stream.runs(three)).toBe(true)
-    await stream.complete(...transfers.slice(1, 3))
+    // The last two may be completed before the stream has seen them: no audit is due for a minute, and none is needed.
+    await stream.complete(...transfers.slice(1))
     const last = transfers.at(-1)?.nonce
-    // What is completed before it was seen is `ahead` until the next audit.
-    await stream.shows(({ next }) => last !== undefined && BigInt(next) > last, 'the last two')
-    await stream.complete(...transfers.slice(3))
     await stream.shows(({ completedNumber }) => completedNumber === String(last), 'all of them')
     expect((await stream.state()).counts.completed).toBe(5)
     await agent.stop()

@@ -109,7 +109,7 @@ describe('a source whose nodes are down', () => {
     const api = await startGuardianApi((_, __, sequence) => (sequence === '1' ? signVaa({ timestamp: 7, sequence: 1n }).bytes : undefined))
     stops.push(api.stop)
     const told: StreamRequest[] = []
-    const state: StreamState = { ...initialStream({ stream: 's', first: '1', maxOpen: 9 }), next: '3', gaps: [gap] }
+    const state: StreamState = { ...initialStream({ stream: 's', origin: '1/0xaa', first: '1', maxOpen: 9 }), next: '3', gaps: [gap] }
     const deps = depsFor([api.url], doorFor(7))
     const list = async function* () {}
     const options = {

@@ -52,7 +52,7 @@ describe('how the transfers of an emitter end', () => {
   function ends(...numbers: number[]) {
     const told: StreamRequest[] = []
     const state: StreamState = {
-      ...initialStream({ stream, first: '0', maxOpen: 10 }),
+      ...initialStream({ stream, origin: '1/0xaa', first: '0', maxOpen: 10 }),
       next: '100',
       open: numbers.map((number) => ({ number: String(number) })),
     }

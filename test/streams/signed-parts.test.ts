@@ -10,13 +10,14 @@ import { codeOfAsync } from '../helpers/refusals.ts'
 
 describe('where the stream of an emitter begins', () => {
   const source = (highest?: string, first?: string) => ({
-    config: { stream: 'wormhole-token-bridge:a:b', first: first ?? '0', maxOpen: 10 },
+    config: { stream: 'wormhole-token-bridge:a:b', origin: '1/0xaa', first: first ?? '0', maxOpen: 10 },
     begins: { ...(first !== undefined && { first }) },
     highest: async () => highest,
   })
   const checkpoint = (completedNumber?: string): StreamCheckpoint => ({
     version: 1,
     stream: 'wormhole-token-bridge:a:b',
+    origin: '1/0xaa',
     ...(completedNumber !== undefined && { completedNumber }),
     exceptions: [],
   })

@@ -7,7 +7,7 @@ import { createRecorder, type RecorderOptions } from '../../streams/signed/recor
 
 /** A stream's own reducer behind a client, without Temporal. */
 function world(maxOpen = 200, options: Partial<RecorderOptions> = {}) {
-  let state: StreamState = initialStream({ stream: 'test', first: '0', maxOpen })
+  let state: StreamState = initialStream({ stream: 'test', origin: '1/0xaa', first: '0', maxOpen })
   const updates: (readonly StreamRequest[])[] = []
   let gone = false
   const streamClient: RecorderOptions['streamClient'] = {
