@@ -39,7 +39,7 @@ export function createLaneSteps(deps: BroadcastDeps & SendOperatorTransactionDep
     broadcast: guarded(createBroadcast(deps)),
     expedite: guarded(createExpedite(deps)),
     sendOperatorTransaction,
-    broadcastBatch: (input) => sendOperatorTransaction({ ...input, again: true, cancel: false }),
+    broadcastBatch: (input) => sendOperatorTransaction({ ...input, lookUpOnly: true, cancel: false }),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Chain, Receipt } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { FeePolicyResolver } from '../domain/fees/policy.ts'
+import { refusalCodes } from '../domain/lane/refusal-codes.ts'
 import { laneAddress } from '../domain/lane/lane-id.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { Acquired, LaneAgent, NonceRequest } from '../lanes/agent.ts'
@@ -10,7 +11,6 @@ import type { SendOperatorTransactionInput, SendOperatorTransactionResult } from
 import { Context } from '@temporalio/activity'
 import { priceCall } from './price-call.ts'
 import { heartbeatPace } from './heartbeat-pace.ts'
-import { refusalCodes } from './refusal-codes.ts'
 
 /** Longest stay in the waiting room, then longest following, ms: so long a cancel waits to be heard. */
 const waitForSlotMs = 30_000
@@ -47,7 +47,7 @@ async function run(
   if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
   const { cancellationSignal: signal } = context
   const letGo = input.cancel && (await agent.cancel(input.intentId)) === 'free'
-  if (letGo) return input.again ? forgotten(deps, input) : { kind: 'withdrawn' }
+  if (letGo) return input.lookUpOnly ? forgotten(deps, input) : { kind: 'withdrawn' }
   const acquired = await acquire(deps, agent, input, context)
   if (signal.aborted) await context.cancelled
   if (acquired.kind !== 'flight') return acquired
@@ -109,21 +109,20 @@ async function acquire(
   input: SendOperatorTransactionInput,
   context: Context,
 ): Promise<Extract<Acquired, { kind: 'flight' }> | SendOperatorTransactionResult> {
-  const { lane, owner: workflowId, intentId, intent, again, cancel } = input
+  const { lane, owner: workflowId, intentId, intent, lookUpOnly, cancel } = input
   const signal = context.cancellationSignal
   const value = intent.value !== '0' && { value: intent.value }
   const about = {
-    owner: { workflowId, intentId, callHash: callHash(intent), ...value },
+    owner: { intentId, callHash: callHash(intent), ...value },
     intent,
     priority,
     source: 'operatorTransaction',
     operatorTransaction: true,
   }
-  const nothing = { kind: 'call', gasLimit: '0', maxFee: '0', tip: '0' } as const
-  if (again || context.info.attempt > 1) {
-    const held = await agent.acquire({ ...about, first: nothing }, { again: true, timeoutMs: waitForSlotMs, signal })
+  if (lookUpOnly || context.info.attempt > 1) {
+    const held = await agent.find(about, signal)
     if (held.kind === 'flight') return held
-    if (again && held.why === 'none') return forgotten(deps, input)
+    if (lookUpOnly && held.why === 'none') return forgotten(deps, input)
     if (held.why !== 'none') return refused(held)
   }
   if (cancel) return { kind: 'withdrawn' }
@@ -132,7 +131,7 @@ async function acquire(
   if (priced.kind === 'impossible') return { kind: 'impossible', reason: `${priced.code}: ${priced.reason}` }
   if (priced.kind === 'wait') return { kind: 'no-slot', code: priced.code, reason: priced.reason }
   const want: NonceRequest = { ...about, first: priced.first }
-  const acquired = await agent.acquire(want, { again: false, timeoutMs: waitForSlotMs, signal })
+  const acquired = await agent.acquire(want, { timeoutMs: waitForSlotMs, signal })
   return acquired.kind === 'flight' ? acquired : refused(acquired)
 }
 

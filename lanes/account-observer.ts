@@ -1,6 +1,7 @@
 import type { Account, Chain, HeadEvent } from '../chains/port.ts'
 import { laneAddress } from '../domain/lane/lane-id.ts'
-import type { FinalBlock, LaneConfig, Observation } from '../domain/lane/lane.ts'
+import type { FinalBlock, LaneConfig } from '../domain/lane/lane.ts'
+import type { Observation } from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 import { FinalBlocks } from './final-blocks.ts'
 import type { LedgerClient } from './ledger-client.ts'

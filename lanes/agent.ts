@@ -3,7 +3,8 @@ import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { FeePolicyResolver } from '../domain/fees/policy.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
-import type { Attempt, Entry, FillOrder, LaneAnswer, LaneConfig, LaneView, Owner, RaiseOrder, Refusal } from '../domain/lane/lane.ts'
+import type { Attempt, Entry, LaneConfig, Owner } from '../domain/lane/lane.ts'
+import type { FillOrder, LaneAnswer, LaneView, RaiseOrder, Refusal } from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 import { AccountObserver } from './account-observer.ts'
 import { Alerts } from './alerts.ts'
@@ -14,10 +15,14 @@ import { orAborted } from './or-aborted.ts'
 import type { Waiting } from './nonce-queue.ts'
 import { NonceQueue } from './nonce-queue.ts'
 
-/** A call that wants a nonce. */
-export interface NonceRequest {
+/** A call, and the intent that it belongs to. */
+export interface LaneCall {
   readonly owner: Owner
   readonly intent: Intent
+}
+
+/** A call that wants a nonce. */
+export interface NonceRequest extends LaneCall {
   readonly first: Attempt
   readonly priority: number
   readonly source: string
@@ -66,7 +71,7 @@ export class LaneAgent {
   /** Hash of the block at which the ledger last refused: a height may come again, and lower, on a chain that was replaced. */
   #held: string | undefined
   #era = 0
-  #foreign = 0
+  #external = 0
 
   constructor(deps: AgentDeps) {
     this.#deps = deps
@@ -125,28 +130,31 @@ export class LaneAgent {
   }
 
   /** Nonces of the account that somebody else used, as far as the ledger and this process know. */
-  get foreign(): number {
-    return (this.view?.foreign ?? 0) + this.#foreign
+  get external(): number {
+    return (this.view?.external ?? 0) + this.#external
   }
 
   flightOf(intentId: string): PendingTransaction | undefined {
     return [...this.#flights.values()].find((flight) => flight.intentId === intentId && !flight.estranged)
   }
 
+  /** The nonce that a call holds already, and its transaction; nothing new is given. Throws LANE_UNREACHABLE when this process stops. */
+  async find({ owner, intent }: LaneCall, signal?: AbortSignal): Promise<Acquired> {
+    const { intentId, callHash } = owner
+    const flying = this.flightOf(intentId)
+    if (flying) return { kind: 'flight', flight: flying }
+    const answer = await orAborted(this.#deps.ledger.ask({ kind: 'find', intentId, callHash }), signal)
+    if (answer?.kind === 'granted') return { kind: 'flight', flight: this.#fly(answer.entry, { owner, intent }) }
+    return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
+  }
+
   /**
-   * The nonce of an intent and its flight. `again`: only what it holds already, past the window and at once. Refused with the last reason when
-   * no slot came free within `timeoutMs`; at once with `withdrawn` or `conflict`, and when the lane takes no new work, so that another does.
-   * Throws LANE_UNREACHABLE when this process stops.
+   * A nonce for a call, and its transaction. Refused with the last reason when no slot came free within `timeoutMs`; at once with `withdrawn` or
+   * `conflict`, and when the lane takes no new work, so that another does. Throws LANE_UNREACHABLE when this process stops.
    */
-  async acquire(want: NonceRequest, options: { again: boolean; timeoutMs: number; signal?: AbortSignal }): Promise<Acquired> {
+  async acquire(want: NonceRequest, options: { timeoutMs: number; signal?: AbortSignal }): Promise<Acquired> {
     const flying = this.flightOf(want.owner.intentId)
     if (flying) return { kind: 'flight', flight: flying }
-    if (options.again) {
-      const ask = this.#deps.ledger.ask({ kind: 'grant', owner: want.owner, attempt: want.first, onlyExisting: true })
-      const answer = await orAborted(ask, options.signal)
-      if (answer?.kind === 'granted') return { kind: 'flight', flight: this.#fly(answer.entry, want) }
-      return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
-    }
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer)
@@ -193,11 +201,7 @@ export class LaneAgent {
 
   /** Those of these intents that are withdrawn, or hold a nonce of their own: none of them may be carried by another intent. */
   async unfree(intentIds: readonly string[]): Promise<string[]> {
-    const attempt = { kind: 'call', gasLimit: '0', maxFee: '0', tip: '0' } as const
-    const answers = intentIds.map((intentId) => {
-      const owner = { workflowId: intentId.replace(/[/][0-9]+$/, ''), intentId, callHash: '0x' }
-      return this.#deps.ledger.ask({ kind: 'grant', owner, attempt, onlyExisting: true })
-    })
+    const answers = intentIds.map((intentId) => this.#deps.ledger.ask({ kind: 'find', intentId }))
     const free = (await Promise.all(answers)).map((answer) => answer.kind === 'refused' && answer.why === 'none')
     return intentIds.filter((_, index) => !free[index])
   }
@@ -205,7 +209,7 @@ export class LaneAgent {
   /** Why nobody gets a nonce, as last heard. */
   #closedFor(): { why: Refusal; detail: string } | undefined {
     const { view } = this
-    if (view?.closed) return view.closed
+    if (view?.closed) return { why: view.closed.why, detail: view.closed.detail }
     return view?.synced ? undefined : { why: 'unsynced', detail: 'the ledger has not answered, or not read its account, yet' }
   }
 
@@ -216,13 +220,13 @@ export class LaneAgent {
 
   #onView(view: LaneView): void {
     this.#alerts.see(view)
-    if ((view.era ?? 0) !== this.#era || view.closed?.why === 'replaced') {
-      this.#era = view.era ?? 0
+    if (view.era !== this.#era || view.closed?.why === 'replaced') {
+      this.#era = view.era
       this.#drop()
       this.#watch.forget()
     }
     for (const waiter of this.#room.all) {
-      if (view.closed && this.#isClosedTo(waiter.want)) waiter.settle({ kind: 'refused', ...view.closed })
+      if (view.closed && this.#isClosedTo(waiter.want)) waiter.settle({ kind: 'refused', why: view.closed.why, detail: view.closed.detail })
     }
     this.#pump()
   }
@@ -263,7 +267,7 @@ export class LaneAgent {
     this.#room.enter(waiter)
   }
 
-  #fly({ nonce, attempts, grantedTo, maybeSent }: Entry, want: NonceRequest): PendingTransaction {
+  #fly({ nonce, attempts, grantedTo, maybeSent }: Entry, want: LaneCall): PendingTransaction {
     const { intentId } = want.owner
     const known = this.#flights.get(nonce)
     if (known && known.intentId === intentId && !known.estranged) return known
@@ -320,9 +324,9 @@ export class LaneAgent {
         this.#flights.delete(nonce)
         flight.close()
         // Of a nonce that it only fills, this process cannot sign the call that may have won: that one is no stranger's.
-        if (state.kind === 'spent' && state.by === 'foreign' && flight.intentId !== undefined) {
-          this.#foreign += 1
-          this.#alerts.foreign(nonce)
+        if (state.kind === 'spent' && state.by === 'external' && flight.intentId !== undefined) {
+          this.#external += 1
+          this.#alerts.external(nonce)
         }
       }
     }

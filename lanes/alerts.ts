@@ -1,4 +1,4 @@
-import type { LaneView } from '../domain/lane/lane.ts'
+import type { LaneView } from '../domain/lane/messages.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { Logger } from '../observability/logger.ts'
 
@@ -7,24 +7,24 @@ export class Alerts {
   readonly #lane: LaneId
   readonly #logger: Logger
   #closed: string | undefined
-  #foreign: number | undefined
+  #external: number | undefined
 
   constructor(lane: LaneId, logger: Logger) {
     this.#lane = lane
     this.#logger = logger
   }
 
-  see({ closed, foreign = 0 }: LaneView): void {
+  see({ closed, external }: LaneView): void {
     const why = closed?.why
     if (why !== this.#closed) this.#tell(this.#closed, closed)
     this.#closed = why
-    const more = foreign - (this.#foreign ?? foreign)
-    this.#foreign = foreign
+    const more = external - (this.#external ?? external)
+    this.#external = external
     if (more > 0) this.#alarm({ nonces: more })
   }
 
   /** One of our nonces was used by a transaction that none of ours is. */
-  foreign(nonce: number): void {
+  external(nonce: number): void {
     this.#alarm({ nonce })
   }
 

@@ -1,6 +1,6 @@
 import type { LaneId } from '../domain/lane/lane-id.ts'
-import type { LaneStatus } from '../domain/lane/lane.ts'
-import { view } from '../domain/lane/reducer.ts'
+import type { LaneStatus } from '../domain/lane/messages.ts'
+import { view } from '../domain/lane/view.ts'
 import { unservedMs } from '../domain/lane/withdraw.ts'
 import { laneStatusQuery } from '../temporal/contracts/lane.ts'
 import { laneQueue, laneWorkflowId } from '../temporal/contracts/names.ts'

@@ -1,16 +1,16 @@
-import { view } from '../domain/lane/reducer.ts'
+import { view } from '../domain/lane/view.ts'
+import type { LaneConfig } from '../domain/lane/lane.ts'
 import type {
   ApplyRequest,
   ApplyResponse,
   FillOrder,
   KnownLedger,
   LaneAnswer,
-  LaneConfig,
   LaneRequest,
   LaneView,
   Observation,
   RaiseOrder,
-} from '../domain/lane/lane.ts'
+} from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { CoalescingUpdates } from '../temporal/client/coalescing-updates.ts'
@@ -124,7 +124,7 @@ export class LedgerClient {
     return { requests, run: this.#run, ...(observe && { observe }), ...(this.#known && { known: this.#known }) }
   }
 
-  #onResponse({ view: seen, orders, raises = [] }: ApplyResponse): void {
+  #onResponse({ view: seen, orders, raises }: ApplyResponse): void {
     this.#view = seen
     this.#run = seen.run ?? ''
     this.#remember(seen)
@@ -139,9 +139,9 @@ export class LedgerClient {
   }
 
   /** The most that a ledger of this era has said. One that was set back says less, and is told of what it forgot until it says as much. */
-  #remember({ era = 0, granted, next, finalized }: LaneView): void {
+  #remember({ era, granted, next, finalized }: LaneView): void {
     const known = this.#known
-    if (granted === undefined || (known?.era === era && granted < known.granted)) return
+    if (known?.era === era && granted < known.granted) return
     this.#known = { era, granted, next, finalized }
   }
 }

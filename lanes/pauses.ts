@@ -1,5 +1,6 @@
 import type { LaneId } from '../domain/lane/lane-id.ts'
-import type { LaneConfig, LaneOrder } from '../domain/lane/lane.ts'
+import type { LaneConfig, Pause } from '../domain/lane/lane.ts'
+import type { LaneOrder } from '../domain/lane/messages.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { applyToLane } from '../temporal/client/lanes.ts'
 import { randomUUID } from 'node:crypto'
@@ -10,7 +11,7 @@ const answerMs = 10_000
 /** Orders of Portage itself to a lane; an operator's are cli/lanes.ts. */
 export interface LanePauses {
   /** Throws what the Temporal client throws. */
-  pause(lane: LaneId, reason: string): Promise<void>
+  pause(lane: LaneId, pause: Pause): Promise<void>
   resume(lane: LaneId): Promise<void>
 }
 
@@ -22,7 +23,7 @@ export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, 
       await client.withDeadline(Date.now() + answerMs, () => applyToLane(client, lane, { requests: [request] }, { start: { config } }))
   }
   return {
-    pause: (lane, reason) => order(lane, { kind: 'pause', id: randomUUID(), reason }),
+    pause: (lane, pause) => order(lane, { kind: 'pause', id: randomUUID(), pause }),
     resume: (lane) => order(lane, { kind: 'resume', id: randomUUID() }),
   }
 }

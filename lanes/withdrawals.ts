@@ -1,6 +1,7 @@
 import { RelayerError } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
-import type { ApplyRequest, LaneConfig } from '../domain/lane/lane.ts'
+import type { LaneConfig } from '../domain/lane/lane.ts'
+import type { ApplyRequest } from '../domain/lane/messages.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { isGone } from '../temporal/client/errors.ts'
 import { applyToLane } from '../temporal/client/lanes.ts'

@@ -56,9 +56,12 @@ export const metricDefinitions = {
   laneBalance: define('portage_lane_balance_wei', 'gauge', 'Balance of the account of the lane, wei, as this process last read it.', [
     'lane',
   ]),
-  laneForeign: define('portage_lane_foreign_nonces_total', 'counter', 'Nonces of the account that somebody else with the key used.', [
-    'lane',
-  ]),
+  laneExternal: define(
+    'portage_lane_external_nonces_total',
+    'counter',
+    'Nonces of the account that a transaction from outside Portage used.',
+    ['lane'],
+  ),
   laneWaiting: define('portage_lane_waiting', 'gauge', 'Calls that wait in this process for a nonce of the lane.', ['lane']),
   laneAtFeeLimit: define(
     'portage_lane_at_fee_limit',

@@ -78,7 +78,7 @@ export function processMetrics(network: Pick<Network, 'chains'>, agents: readonl
     const totals = [
       all.rpcCalls,
       all.nodeFailures,
-      all.laneForeign,
+      all.laneExternal,
       all.batchesSigned,
       all.batchMembers,
       all.batchesEnded,
@@ -93,7 +93,7 @@ export function processMetrics(network: Pick<Network, 'chains'>, agents: readonl
       all.headHeight.set({ chain: chain.name }, event.latest.height)
       all.finalizedHeight.set({ chain: chain.name }, event.finalized)
     }
-    for (const { lane, view, load, balance, foreign, atFeeLimit, batchCounts } of agents) {
+    for (const { lane, view, load, balance, external, atFeeLimit, batchCounts } of agents) {
       collectBatches(all, lane, batchCounts)
       all.laneWaiting.set({ lane }, load.waiting)
       all.laneAtFeeLimit.set({ lane }, atFeeLimit)
@@ -101,7 +101,7 @@ export function processMetrics(network: Pick<Network, 'chains'>, agents: readonl
       if (!view) continue
       const state = view.closed?.why ?? (view.synced ? 'active' : 'syncing')
       for (const one of laneStates) all.laneState.set({ lane, state: one }, one === state ? 1 : 0)
-      all.laneForeign.inc({ lane }, foreign)
+      all.laneExternal.inc({ lane }, external)
       all.laneInFlight.set({ lane }, view.inFlight)
       all.laneWindow.set({ lane }, view.window)
     }

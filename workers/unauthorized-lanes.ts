@@ -2,7 +2,6 @@ import type { Endpoint } from '../bridges/port.ts'
 import { toRelayerError } from '../domain/errors.ts'
 import { laneAddress } from '../domain/lane/lane-id.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
-import { unauthorizedPause, isUnauthorizedPause } from '../domain/lane/pause.ts'
 import type { BridgeName } from '../domain/transfer/transfer.ts'
 import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { LanePauses } from '../lanes/pauses.ts'
@@ -13,6 +12,11 @@ import type { Metrics } from '../observability/metrics.ts'
 const orderAgainMs = 10_000
 /** Between two looks for lanes that another process has paused so, ms: one that is gone resumes nothing. */
 const standingsMs = 60_000
+
+/** @param reasons what the key lacks, one text per bridge */
+export function unauthorizedReason(reasons: readonly string[]): string {
+  return `BRIDGE_ROLE_MISSING: ${reasons.join('; ')}; Portage resumes the lane by itself`
+}
 
 export interface UnauthorizedLanesOptions {
   /** Of one target chain, by bridge. */
@@ -52,7 +56,7 @@ export class UnauthorizedLanes {
     if (this.#clock() - this.#lookedAt >= standingsMs) {
       this.#lookedAt = this.#clock()
       const standings = await this.#options.lanes.standings()
-      for (const { lane, why, detail } of standings) if (why === 'paused' && isUnauthorizedPause(detail)) this.add(lane)
+      for (const { lane, pause } of standings) if (pause === 'unauthorized') this.add(lane)
     }
     for (const lane of [...this.#watched.keys()]) {
       await this.#lookAt(lane).catch((error: unknown) => {
@@ -69,9 +73,10 @@ export class UnauthorizedLanes {
     for (const { bridge, unauthorized } of answers) metrics.laneUnauthorized.set({ lane, bridge }, unauthorized ? 1 : 0)
     const reasons = answers.flatMap(({ unauthorized }) => (unauthorized?.everywhere ? [unauthorized.reason] : []))
     const useless = reasons.length === answers.length
-    const { why, detail, open } = await lanes.standing(lane)
-    const paused = why === 'paused' && isUnauthorizedPause(detail)
-    if (useless && open) await this.#order(lane, (pauses) => pauses.pause(lane, unauthorizedPause(reasons.join('; '))))
+    const { pause, open } = await lanes.standing(lane)
+    const paused = pause === 'unauthorized'
+    if (useless && open)
+      await this.#order(lane, (pauses) => pauses.pause(lane, { kind: 'unauthorized', reason: unauthorizedReason(reasons) }))
     if (!useless && paused) await this.#order(lane, (pauses) => pauses.resume(lane))
     if (paused || answers.some(({ unauthorized }) => unauthorized)) return
     this.#watched.delete(lane)

@@ -1,8 +1,10 @@
+import { workflowOf } from '../domain/lane/intent-id.ts'
 import { newLane } from '../domain/lane/lane.ts'
-import type { ApplyRequest, LaneRequest, LaneState, RolledBack } from '../domain/lane/lane.ts'
+import type { LaneState } from '../domain/lane/lane.ts'
+import type { ApplyRequest, LaneRequest, RolledBack } from '../domain/lane/messages.ts'
 import { assertApplyRequest } from '../domain/lane/request.ts'
-import { packLane, unpackLane } from '../domain/lane/pack.ts'
-import { apply, view } from '../domain/lane/reducer.ts'
+import { apply } from '../domain/lane/reducer.ts'
+import { view } from '../domain/lane/view.ts'
 import type { LaneInput } from '../temporal/contracts/lane.ts'
 import {
   activateSignal,
@@ -29,20 +31,20 @@ const noReason = 'no reason given'
  * domain/lane/reducer.ts. Handlers are synchronous and never wait.
  */
 export async function lane(input: LaneInput): Promise<void> {
-  let state = input.state ? unpackLane(input.state) : newLane(input.config)
+  let state = input.state ?? newLane(input.config)
 
   const step = (request: ApplyRequest) => {
-    const result = apply(state, request, Date.now(), isOfBefore(request))
+    const result = apply(state, request, Date.now(), isFromEarlierRun(request))
     state = result.state
     setCurrentDetails(details(state))
-    for (const fallen of result.rolledBack) tell(fallen)
+    for (const one of result.rolledBack) tell(one)
     return { ...result.response, view: { ...result.response.view, run: workflowInfo().runId } }
   }
   const order = (request: LaneRequest) => void step({ requests: [request] })
 
   const untilFull = serveUpdates(applyUpdate, { perRun: input.updatesPerRun ?? updatesPerRun, apply: step, refuse: assertApplyRequest })
   // Batch tools can only signal; each of these is idempotent. Typed by hand: what is missing must not fail the task, and so the lane.
-  setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', reason: textOr(by?.reason, noReason) }))
+  setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', pause: { kind: 'operator', reason: textOr(by?.reason, noReason) } }))
   setHandler(drainSignal, (by) => order({ kind: 'drain', id: '', reason: textOr(by?.reason, noReason) }))
   setHandler(forbidSignal, (by) => order({ kind: 'forbid', id: '', reason: textOr(by?.reason, noReason) }))
   setHandler(activateSignal, () => order({ kind: 'activate', id: '' }))
@@ -52,32 +54,32 @@ export async function lane(input: LaneInput): Promise<void> {
   setHandler(laneStatusQuery, () => state)
 
   await untilFull()
-  await continueAsNew<typeof lane>({ ...input, state: packLane(state) })
+  await continueAsNew<typeof lane>({ ...input, state })
 }
 
 /**
- * In a run that a reset made: asked of the run before it. A reset applies signals and updates of that run once more, in another order, and a replay
- * may have yet another; who hears of the new run names it from then on. What was answered before the point of the reset counts as of before, too:
- * nothing tells the one from the other. Processes of older versions name no run, and are taken as they were.
+ * In a run that a reset made: was the request meant for the run before it? A reset applies signals and updates of that run a second time, in
+ * another order, and a replay may have yet another; a process that hears of the new run names it from then on. Requests that were answered before the
+ * point of the reset count as meant for the earlier run, too: nothing tells the one from the other. Requests that ask for no nonce name no run.
  */
-function isOfBefore({ run }: ApplyRequest): boolean {
+function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId
 }
 
-function tell({ workflowId, intentId, nonce }: RolledBack): void {
+function tell({ intentId, nonce }: RolledBack): void {
   // An owner that is closed cannot be told and need not be: what closed undone is started again by intake.
-  getExternalWorkflowHandle(workflowId)
+  getExternalWorkflowHandle(workflowOf(intentId))
     .signal(rolledBackSignal, { intentId, nonce })
     .catch(() => {})
 }
 
 function details(state: LaneState): string {
   const { inFlight, next, latest, window, closed } = view(state)
-  const { granted, filled, foreign, rolledBack } = state.counts
+  const { granted, filled, external, rolledBack } = state.counts
   return [
     `**${state.config.lane}** ${closed ? `${closed.why}: ${closed.detail}` : state.synced ? 'active' : 'not synced'}`,
     `next nonce ${next}, on chain ${latest}, in flight ${inFlight} of ${window}`,
-    `granted ${granted}, filled ${filled}, foreign ${foreign}, rolled back ${rolledBack}`,
+    `granted ${granted}, filled ${filled}, external ${external}, rolled back ${rolledBack}`,
   ].join('\n\n')
 }

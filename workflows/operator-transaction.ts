@@ -1,4 +1,5 @@
 import { backoffMs } from '../domain/backoff.ts'
+import { intentIdOf, roundOf } from '../domain/lane/intent-id.ts'
 import type {
   SendOperatorTransactionResult,
   OperatorTransactionInput,
@@ -24,7 +25,7 @@ const looksPerRun = 200
  * is not sent again.
  */
 export async function operatorTransaction(input: OperatorTransactionInput): Promise<OperatorTransactionStatus> {
-  const progress: OperatorTransactionProgress = { ...(input.progress ?? { round: 1, again: false, waits: 0 }) }
+  const progress: OperatorTransactionProgress = { ...(input.progress ?? { round: 1, sentBefore: false, waits: 0 }) }
   const { lane, intent, by, reason } = input
   let status: OperatorTransactionStatus = { lane, intent, by, reason, state: 'waiting', detail: 'not sent yet' }
   let acknowledged = progress.cancelledBy
@@ -52,10 +53,10 @@ async function send({ lane, intent, by, reason }: OperatorTransactionInput, prog
   const options = { ...laneStepPolicy(), taskQueue: laneQueue(lane), summary: `${reason} (${by})` }
   const { round, held, cancelledBy } = progress
   // What the run before a reset did is not known: nothing is paid that may have been. It goes on with what it holds, and else ends `lost`.
-  const again = progress.again || runId !== originalExecutionRunId
-  progress.again = true
+  const lookUpOnly = progress.sentBefore || runId !== originalExecutionRunId
+  progress.sentBefore = true
   const cancel = cancelledBy !== undefined
-  const input = { lane, owner: workflowId, intentId: `${workflowId}/${round}`, intent, again, ...(held && { held }), cancel }
+  const input = { lane, owner: workflowId, intentId: intentIdOf(workflowId, round), intent, lookUpOnly, ...(held && { held }), cancel }
   try {
     return await proxyActivities<OperatorTransactionSteps>(options).sendOperatorTransaction(input)
   } catch (error) {
@@ -79,18 +80,18 @@ function told(
       return { state: 'pending', nonce: result.held.nonce, detail: result.reason }
     case 'no-slot':
       // Nothing is held, so nothing can be lost.
-      progress.again = false
+      progress.sentBefore = false
       return { state: 'waiting', detail: `${result.code}: ${result.reason}` }
     case 'spent': {
       const detail = `nonce ${result.nonce} was used by a ${result.by} transaction`
       if (progress.cancelledBy) return { state: 'cancelled', nonce: result.nonce, detail: cancelledText(progress, detail) }
       progress.round += 1
-      progress.again = false
+      progress.sentBefore = false
       delete progress.held
       return { state: 'waiting', detail: `${detail}; again with another` }
     }
     case 'superseded':
-      progress.round = Math.max(progress.round + 1, Number(/[0-9]+$/.exec(result.intentId)?.[0] ?? 0))
+      progress.round = Math.max(progress.round + 1, roundOf(result.intentId))
       return { state: 'waiting', detail: `${result.intentId} holds a nonce` }
     case 'withdrawn':
       return { state: 'cancelled', detail: cancelledText(progress, 'nothing was sent') }

@@ -25,7 +25,7 @@ export interface BatchCandidate {
   readonly source: string
   readonly deadline?: number
   /** A call may have been sent for it already, whatever the ledger knows of that. */
-  readonly again?: boolean
+  readonly maybeSent?: boolean
 }
 
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
@@ -114,7 +114,7 @@ async function leave(
     timeoutMs: nonceMs,
     async unfit() {
       // As with one that goes alone: what an earlier try has sent may be in the block from which on a new ledger gives nonces.
-      const passed = ready.some(({ again }) => again) && latestOf(deps) !== looked.block
+      const passed = ready.some(({ maybeSent }) => maybeSent) && latestOf(deps) !== looked.block
       const late = passed || Date.now() - looked.at > believedMs
       const wanted = new Set(await (late ? stillWanted : notHeldBack)(deps, ready, answers))
       return ready.filter((rider) => !wanted.has(rider)).map(({ intentId }) => intentId)

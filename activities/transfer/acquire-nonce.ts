@@ -51,7 +51,7 @@ interface Try {
   readonly options: { readonly timeoutMs: number; readonly signal: AbortSignal }
   readonly looks: Looks
   /** It may have sent a call already, whatever the ledger knows of that. */
-  readonly again: boolean
+  readonly maybeSent: boolean
 }
 
 /**
@@ -62,13 +62,13 @@ export async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: Broa
   const want = await wantOf(deps, input)
   const options = { timeoutMs: waitForSlotMs, signal: context.cancellationSignal }
   const looks = new Looks(deps, input.transfer, context.info)
-  const again = input.again || input.requeued || context.info.attempt > 1
-  const one: Try = { deps, agent, input, want, options, looks, again }
-  const held = again && (await heldAlready(one))
+  const maybeSent = input.lookUpOnly || input.requeued === true || context.info.attempt > 1
+  const one: Try = { deps, agent, input, want, options, looks, maybeSent }
+  const held = maybeSent && (await heldAlready(one))
   if (held) return held
-  if ((again || looks.late) && (await looks.again())) return 'seen'
+  if ((maybeSent || looks.late) && (await looks.again())) return 'seen'
   // It had a nonce before: that is final without the effect, or its ledger is lost. No second one before it was simulated again.
-  if (input.again) return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
+  if (input.lookUpOnly) return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
   return anew(one)
 }
 
@@ -77,7 +77,7 @@ async function wantOf(deps: BroadcastDeps, input: BroadcastInput): Promise<Nonce
   const intent = await endpointOf(deps, transfer).intent(transfer)
   if (callHash(intent) !== expected) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowId, lane: input.lane } })
   return {
-    owner: { workflowId, intentId, callHash: expected, ...(intent.value !== '0' && { value: intent.value }) },
+    owner: { intentId, callHash: expected, ...(intent.value !== '0' && { value: intent.value }) },
     intent,
     first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) },
     priority: input.priority,
@@ -88,25 +88,25 @@ async function wantOf(deps: BroadcastDeps, input: BroadcastInput): Promise<Nonce
 
 /** The nonce that it has, by itself or with others; undefined: none. */
 async function heldAlready({ deps, agent, input, want, options }: Try): Promise<Got | undefined> {
-  const held = await agent.acquire(want, { ...options, again: true })
+  const held = await agent.find(want, options.signal)
   if (held.kind === 'flight' || held.why !== 'none') return held
   const batch = await deps.batching?.get(input.lane)?.find(input.transfer, input.intentId)
   return batch && { kind: 'ride', batch }
 }
 
 /** A nonce of its own, or with others. */
-async function anew({ deps, agent, input, want, options, looks, again }: Try): Promise<Got> {
+async function anew({ deps, agent, input, want, options, looks, maybeSent }: Try): Promise<Got> {
   const { transfer, lane, owner, intentId } = input
   const before = await heldBack(deps, transfer, lane)
   if (before) return before
   const boarding = { ...options, timeoutMs: waitForBatchMs }
-  const boarded = await deps.batching?.get(lane)?.board({ ...want, owner, intentId, transfer, again }, boarding)
+  const boarded = await deps.batching?.get(lane)?.board({ ...want, owner, intentId, transfer, maybeSent }, boarding)
   if (boarded?.kind === 'seen') return 'seen'
   if (boarded && boarded.kind !== 'alone') return boarded
-  const acquired = await agent.acquire(want, { ...options, again: false })
+  const acquired = await agent.acquire(want, options)
   if (acquired.kind === 'refused') return acquired
   // A ledger that began anew gives nonces from the block on in which an earlier try's call may be.
-  const seen = (looks.late || (again && looks.passed)) && (await looks.again())
+  const seen = (looks.late || (maybeSent && looks.passed)) && (await looks.again())
   // Last, right before it is signed: a halt that came while it waited for its nonce, or a gate that closed.
   const held = acquired.flight.unsigned ? await heldBack(deps, transfer, lane) : undefined
   if (!seen && !held) return acquired

@@ -1,4 +1,5 @@
 import { RelayerError } from '../../domain/errors.ts'
+import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Acquired, LaneAgent } from '../../lanes/agent.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
@@ -9,7 +10,6 @@ import { endpointOf } from '../deps.ts'
 import { effectBeside } from './effect.ts'
 import { asMember, isUseless } from '../batch/member-result.ts'
 import { heartbeatPace } from '../heartbeat-pace.ts'
-import { refusalCodes } from '../refusal-codes.ts'
 import { Context } from '@temporalio/activity'
 
 /** Longest following, ms: then the slot goes to another, and the workflow waits for free. */

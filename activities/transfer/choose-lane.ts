@@ -2,7 +2,6 @@ import type { Reserve } from '../../bridges/gates/reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
-import { isUnauthorizedPause } from '../../domain/lane/pause.ts'
 import { rankLanes } from '../../domain/lane/rank-lanes.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
@@ -52,7 +51,7 @@ async function unauthorizedGate(
   unauthorized: Extract<Gate, { kind: 'lane' }> | undefined,
 ): Promise<Choice> {
   const standings = await lanesOf(deps, transfer).standings()
-  const paused = standings.filter(({ why, detail }) => why === 'paused' && isUnauthorizedPause(detail))
+  const paused = standings.filter(({ pause }) => pause === 'unauthorized')
   for (const { lane } of paused) deps.gates?.unauthorized(lane)
   const [first] = paused
   const closed = unauthorized ?? (first && ({ kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: first.detail ?? '' } as const))

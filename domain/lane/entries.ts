@@ -1,13 +1,15 @@
-import type { Entry, LaneAnswer, LaneCounts, LaneState, Owner, Refusal } from './lane.ts'
 import { worstCost } from '../fees/fees.ts'
+import { roundOf, workflowOf } from './intent-id.ts'
+import type { Entry, LaneCounts, LaneState } from './lane.ts'
+import type { LaneAnswer, Refusal } from './messages.ts'
 
 /**
- * Nonces that are kept until they are final. Where finality is far they are many more than the window; beyond this the state (some 600 bytes
- * each) would come near to the server's limit of 2 MiB, and the lane waits for finality instead.
+ * Most nonces that are kept until they are final. Where finality is far they are many more than the window. At this many, of three attempts each,
+ * the state has 620 KB: a third of what the server carries (2 MiB). Beyond it the lane waits for finality.
  */
 export const entriesLimit = 1_000
 
-/** What a request leads to. */
+/** The ledger after one request, and the answer. */
 export interface Step {
   readonly state: LaneState
   readonly answer: LaneAnswer
@@ -21,7 +23,7 @@ export function inFlight(state: LaneState): number {
 /** In order of nonce. Looks at the window only: where finality is far, a thousand mined entries may lie below it. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
-  // Far apart only after a node's nonsense; the keys of entries come in order, too.
+  // So far apart only after a node told nonsense. The keys of entries come in order, too.
   if (state.next - latest > entriesLimit) return Object.values(state.entries).filter(({ nonce }) => nonce >= latest)
   const result: Entry[] = []
   for (let nonce = latest; nonce < state.next; nonce++) {
@@ -40,7 +42,7 @@ export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }
 
-/** What the dearest of its attempts may cost, wei: any of them may be the one that is mined. */
+/** Cost of the dearest of its attempts, wei: any of them may be the one that is mined. */
 export function entryCost(entry: Entry): bigint {
   const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
   return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
@@ -51,19 +53,15 @@ export function ofIntent(state: LaneState, intentId: string): Entry | undefined 
 }
 
 /**
- * The nonce that the same owner holds for the same call in a later round. Who asks for an earlier one began anew (its workflow was terminated or
- * reset), or is a zombie: neither may have a second nonce. The first comes to that round by itself, since each before it is refused.
+ * The nonce that the same workflow holds for the same call in a later round. A request for an earlier round comes from a workflow that began anew
+ * (terminated or reset), or from a zombie: neither may have a second nonce. A restarted workflow reaches the later round by itself, since each
+ * round before it is refused.
  */
-export function laterRound(state: LaneState, { workflowId, callHash, intentId }: Owner): Entry | undefined {
-  const round = roundOf(intentId)
+export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
+  const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {
-    return !fill && owner?.workflowId === workflowId && owner.callHash === callHash && roundOf(owner.intentId) > round
+    return !fill && owner?.callHash === callHash && workflowOf(owner.intentId) === workflow && roundOf(owner.intentId) > round
   })
-}
-
-/** Of `${workflowId}/${round}`; 0 where it is none. */
-function roundOf(intentId: string): number {
-  return Number(/[/]([0-9]+)$/.exec(intentId)?.[1] ?? 0)
 }
 
 export function put(state: LaneState, entry: Entry): LaneState {

@@ -8,16 +8,15 @@ function tooLow({ config, observed }: LaneState): string | undefined {
   return `balance ${observed.balance} wei, minimum ${minimumBalance} wei`
 }
 
-/** What all that is in flight may cost at the worst, wei. */
+/** Worst cost of everything in flight, wei. */
 function committed(state: LaneState): bigint {
   return unmined(state).reduce((sum, entry) => sum + entryCost(entry), 0n)
 }
 
 /**
- * Can the account pay for one more, beside all that is in flight? Returns why not, and the ledger with what that says of the lane: it is broke
- * when the grant's own gas is more than it has. That others in flight must be mined first, or that this call moves more than there is, says
- * nothing about the lane.
- * @param cost gas at the worst, value: what the call moves; wei
+ * Can the account pay for one more, beside everything in flight? Returns why not, and the new state: the lane is broke when the balance does not
+ * cover the gas of this grant alone. A grant that must wait for others, or whose call moves more than there is, says nothing about the lane.
+ * @param cost gas at the worst, wei; value: what the call moves, wei
  */
 export function funded(
   state: LaneState,
@@ -33,8 +32,8 @@ export function funded(
 }
 
 /**
- * After an observation: broke if the balance is below the minimum, or pays neither for the lowest nonce in flight by itself nor for the grant
- * that was refused last. Ends by itself when there are funds.
+ * After an observation: broke if the balance is below the minimum, or does not cover the lowest nonce in flight by itself, or the cheapest grant
+ * that was refused. Ends by itself when there are funds.
  */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state

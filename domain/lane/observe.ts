@@ -1,57 +1,56 @@
-import type { Entry, LaneState, Observation, Observed, Remembered, RolledBack } from './lane.ts'
+import type { Entry, LaneState, Observed, Remembered } from './lane.ts'
+import type { Observation, RolledBack } from './messages.ts'
 import { reviewFunds } from './funds.ts'
 
-/** So many nonces are looked after at once: a node that once told nonsense of the account must not make the ledger too large to work. */
+/** Most nonces that are looked after at once: a node that tells nonsense of the account must not make the ledger too large to work. */
 const coveredLimit = 1_000
-/** So long, ms, a lower height than the ledger knows is that of a process whose node lags; longer than any process says nothing. */
+/** For so long, ms, a lower height than the ledger knows is that of a process whose node lags; longer than any process is silent. */
 const leadMs = 60_000
 
 /**
- * The chain's word: which nonces are in blocks, which are final. Ends entries at finality, finds nonces that nobody drives, raises after
- * foreign use, and never lowers `next`. Once synced, every nonce in [latest, next) has an entry (the lowest 1,000): none is left to block the others.
+ * The chain's word: which nonces are in blocks, which are final. Ends entries at finality, finds nonces that no process drives, raises `next` after
+ * external use, and never lowers it. Once synced, every nonce in [latest, next) has an entry (the lowest 1,000), so that none can block the others.
  */
-export function observe(state: LaneState, observation: Observation, now?: number): { state: LaneState; rolledBack: RolledBack[] } {
+export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
-  // Another chain: nothing that it says is about what the ledger holds.
+  // Another chain says nothing about the nonces of this ledger.
   if (state.replaced) return { state, rolledBack: [] }
-  // A process behind the others (its node lags) may still say what it drives, nothing more.
+  // A process behind the others (its node lags) may still say which nonces it drives, nothing more.
   if (known && observation.height < known.height) {
-    const claiming = { ...heard(state, now), entries: claimed(state.entries, observation) }
+    const entries = claimed(state.entries, observation)
     // Attempts may have been added since the balance was told.
-    if (!isAlone(known, now)) return { state: reviewFunds(claiming), rolledBack: [] }
-    return observe(takenBack(state, observation.height), observation, now)
+    if (now - known.leadAt <= leadMs) return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }), rolledBack: [] }
+    // No process has told of that height, or of a higher one, for so long: a node told nonsense, or the chain has gone back.
+    return observe(lowered(state, known, observation.height), observation, now)
   }
   // What is final stays so: a node that says less is behind. What more than half of them say later is the chain's word.
   const finalized = observation.undone ? observation.finalized : Math.max(observation.finalized, known?.finalized ?? 0)
   const seen = { ...observation, finalized, latest: Math.max(observation.latest, finalized) }
-  const observed = remembered(known, seen, state.config.fillAfterBlocks, now)
+  const { fillAfterBlocks } = state.config
+  const observed = remembered(known, seen, fillAfterBlocks, now)
   const synced = sync({ ...state, observed }, seen)
   const next = synced.synced ? Math.max(synced.next, seen.latest) : synced.next
-  const foreign = next - synced.next
   const before = known?.latest ?? seen.latest
-  const watched = Math.max(seen.since, observed.heardSince ?? 0)
-  const own = settle(restarted(claimed(synced.entries, seen), before, seen), { ...seen, since: watched }, state.config.fillAfterBlocks)
-  const rolledBack = fallen(own, before, seen)
+  const since = Math.max(seen.since, observed.heardSince ?? 0)
+  const entries = orphaned(restarted(claimed(synced.entries, seen), before, seen), { ...seen, since }, fillAfterBlocks)
+  const rolledBack = rolledBackOf(entries, before, seen)
+  const { counts } = synced
   return {
     state: reviewFunds({
       ...synced,
-      entries: synced.synced ? covered(own, next, seen) : own,
+      entries: synced.synced ? covered(entries, next, seen) : entries,
       next,
-      counts: {
-        ...synced.counts,
-        foreign: synced.counts.foreign + foreign,
-        rolledBack: synced.counts.rolledBack + rolledBack.length,
-      },
+      counts: { ...counts, external: counts.external + next - synced.next, rolledBack: counts.rolledBack + rolledBack.length },
     }),
     rolledBack,
   }
 }
 
 /**
- * Processes tell many times within `fillAfterBlocks`. A gap of half of that is an outage that they had in common (Temporal was down, say): who
- * comes back first must not fill the nonces of those who could not claim them either, so all get their time again.
+ * Processes report many times within `fillAfterBlocks`. A gap of half of that is an outage that they had in common (Temporal was down, say): the
+ * first that comes back must not fill the nonces of those that could not claim them either, so all get their time again.
  */
-function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number | undefined): Remembered {
+function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number): Remembered {
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
   const gap = known ? height - known.height : 0
   const heardSince = gap > Math.max(1, Math.floor(fillAfterBlocks / 2)) ? height : known?.heardSince
@@ -63,44 +62,30 @@ function remembered(known: Remembered | undefined, seen: Observation, fillAfterB
     hash,
     balance,
     ...(newest && { final: newest }),
-    ...(now !== undefined && { at: now, leadAt: now }),
+    at: now,
+    leadAt: now,
     ...(heardSince !== undefined && { heardSince }),
-    finalizedAt: known?.finalized === finalized ? (known.finalizedAt ?? known.height) : height,
+    finalizedAt: known?.finalized === finalized ? known.finalizedAt : height,
   }
 }
 
-/**
- * Nobody has told of this height, or of a higher one, for so long: it was a node's nonsense, or the chain has gone back. Ledgers of older versions
- * do not know since when.
- */
-function isAlone({ leadAt }: Remembered, now: number | undefined): boolean {
-  return leadAt !== undefined && now !== undefined && now - leadAt > leadMs
-}
-
-/** Heights above this one never were: what was reckoned by them begins here. */
-function takenBack(state: LaneState, height: number): LaneState {
-  const within = (entry: Entry): Entry => ({
-    ...entry,
-    sinceBlock: Math.min(entry.sinceBlock, height),
-    claimedBlock: Math.min(entry.claimedBlock, height),
+/** Blocks above this height do not exist: everything that was counted by them begins here. */
+function lowered(state: LaneState, observed: Remembered, height: number): LaneState {
+  const entries = Object.entries(state.entries).map(([nonce, entry]): [string, Entry] => {
+    return [nonce, { ...entry, sinceBlock: Math.min(entry.sinceBlock, height), claimedBlock: Math.min(entry.claimedBlock, height) }]
   })
-  const entries = Object.fromEntries(Object.entries(state.entries).map(([nonce, entry]) => [nonce, within(entry)]))
-  return { ...state, entries, ...(state.observed && { observed: { ...state.observed, height, heardSince: height, finalizedAt: height } }) }
+  return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, heardSince: height, finalizedAt: height } }
 }
 
-function heard(state: LaneState, now: number | undefined): LaneState {
-  return state.observed && now !== undefined ? { ...state, observed: { ...state.observed, at: now } } : state
-}
-
-/** A trusted look at the account: what the pool holds counts as handed out, also what a ledger that was set back has forgotten. */
+/** A trusted look at the account: what the pool holds counts as handed out, also if a ledger that was set back has forgotten it. */
 function sync(state: LaneState, seen: Observation): LaneState {
   if (seen.pending === undefined) return state
   return { ...state, synced: true, next: Math.max(state.next, seen.latest, seen.pending) }
 }
 
 /**
- * Nonces that are handed out, in no block, and not ours are inherited: left in the pool by an earlier ledger, or used by a foreign
- * transaction, or before the ledger's time, in a block that went away.
+ * Nonces that are handed out, in no block, and not ours are inherited: left in the pool by an earlier ledger, or used by an external
+ * transaction, or before the ledger's time, in a block that was rolled back.
  */
 export function covered(entries: LaneState['entries'], next: number, { latest, height }: Observed): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
@@ -119,7 +104,7 @@ function claimed(entries: LaneState['entries'], seen: Observation): Record<strin
   return result
 }
 
-/** Nobody drives a nonce that is in a block. When the block goes away its owner gets the full time again before the lane fills it. */
+/** No process drives a nonce that is in a block. When the block is rolled back its owner gets the full time again before the lane fills it. */
 function restarted(entries: Record<string, Entry>, latestBefore: number, seen: Observation): Record<string, Entry> {
   if (seen.latest >= latestBefore) return entries
   const result: Record<string, Entry> = { ...entries }
@@ -129,7 +114,8 @@ function restarted(entries: Record<string, Entry>, latestBefore: number, seen: O
   return result
 }
 
-function settle(entries: Record<string, Entry>, seen: Observation, fillAfterBlocks: number): Record<string, Entry> {
+/** Without the final ones; the lowest is an orphan if no process has claimed it for `fillAfterBlocks`. */
+function orphaned(entries: Record<string, Entry>, seen: Observation, fillAfterBlocks: number): Record<string, Entry> {
   const result: Record<string, Entry> = {}
   for (const entry of Object.values(entries)) {
     if (entry.nonce < seen.finalized) continue
@@ -140,9 +126,9 @@ function settle(entries: Record<string, Entry>, seen: Observation, fillAfterBloc
   return result
 }
 
-/** Owners whose nonce was in a block before and is not now, unless this process drives it and knows. */
-function fallen(entries: Record<string, Entry>, latestBefore: number, seen: Observation): RolledBack[] {
+/** Owners whose nonce was in a block before and is not now, unless the reporting process drives it and knows. */
+function rolledBackOf(entries: Record<string, Entry>, latestBefore: number, seen: Observation): RolledBack[] {
   return Object.values(entries)
     .filter((entry) => entry.nonce >= seen.latest && entry.nonce < latestBefore && !seen.claims.includes(entry.nonce))
-    .flatMap((entry) => (entry.owner ? [{ workflowId: entry.owner.workflowId, intentId: entry.owner.intentId, nonce: entry.nonce }] : []))
+    .flatMap(({ owner, nonce }) => (owner ? [{ intentId: owner.intentId, nonce }] : []))
 }

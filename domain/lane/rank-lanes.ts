@@ -1,5 +1,7 @@
+import { fnv1a } from '../hash.ts'
+
 /**
- * Rendezvous (highest random weight) hash: the candidate for a key is the same in every process, and when a candidate leaves, only its own
+ * Rendezvous (highest random weight) hash: the lane for a key is the same in every process, and when a candidate leaves, only its own
  * keys move. Undefined if there are no candidates.
  */
 export function rankLanes(key: string, candidates: readonly string[]): string | undefined {
@@ -13,13 +15,4 @@ export function rankLanes(key: string, candidates: readonly string[]): string | 
     }
   }
   return best
-}
-
-/** FNV-1a, 32 bits, with a final mix so that keys that differ in their last characters spread (constants: Fowler/Noll/Vo; murmur3 fmix32). */
-function fnv1a(text: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
 }

@@ -1,23 +1,24 @@
-import type { ApplyRequest, Entry, LaneState } from './lane.ts'
+import type { LaneState } from './lane.ts'
+import type { ApplyRequest } from './messages.ts'
 import { reusable } from './entries.ts'
 import { covered } from './observe.ts'
 
 /**
- * The ledger may be an earlier one than the processes know: its workflow was reset, or Temporal restored from yesterday. It has given fewer nonces
- * then than a process was told, and would give those of since once more. They count as handed out; whose they are is forgotten: who drives one
- * goes on, else it is filled. Once the chain shows less than was final, what is known is of another chain, and nothing is raised.
- * @param ofBefore asked of the run before a reset, see `doubted`
+ * The ledger may be an earlier one than the processes know: its workflow was reset, or Temporal restored from yesterday. It has then given fewer
+ * nonces than a process was told, and would give the later ones a second time. They count as handed out; their owners are forgotten: a process
+ * that drives one goes on, else it is filled. Once the chain shows less than was final, what is known is of another chain, and nothing is raised.
+ * @param fromEarlierRun the request was meant for the run before a reset, see `distrusted`
  */
-export function recall(state: LaneState, { known, observe }: ApplyRequest, ofBefore = false): LaneState {
+export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
-  if (!known || state.replaced || known.era !== (state.era ?? 0)) return state
+  if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // Applied once more in their order: as many were given and fewer are out, so some went back after the earlier word.
-  if (!more && !(ofBefore && !state.synced && known.next < state.next)) return state
-  const next = more ? Math.max(state.next, known.next) : Math.max(known.next, above(state))
+  // Applied a second time in their order: as many were given and fewer are out, so some went back after the earlier word.
+  if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
+  const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
-  const entries = more ? taken(state) : state.entries
+  const entries = more ? withoutReusable(state) : state.entries
   return {
     ...state,
     next,
@@ -27,26 +28,24 @@ export function recall(state: LaneState, { known, observe }: ApplyRequest, ofBef
 }
 
 /**
- * A reset applies what the run before it was told once more, but signals and updates not in the order in which they came: a pause by signal comes
- * too early or too late for what it refused, and another nonce would be given than was answered, or one where none was. So of before nothing new
- * is given: what the processes know, and what the pool holds, says what is out (`recall`, and a look at the account), and what may have gone to
- * somebody is not given again.
+ * A reset applies the requests of the run before it a second time, but signals and updates not in the order in which they came: a pause by signal
+ * comes too early or too late, and another nonce would be given than was answered, or one where none was. So requests of the earlier run are given
+ * nothing new: what the processes know (`reconcileKnown`) and the pool (a look at the account) say which nonces are out. A nonce that may have been
+ * given is not given again.
  */
-export function doubted(state: LaneState): LaneState {
-  return { ...state, synced: false, entries: taken(state) }
+export function distrusted(state: LaneState): LaneState {
+  return { ...state, synced: false, entries: withoutReusable(state) }
 }
 
-/** Nonces that were given back may have been given again since. */
-function taken({ entries, observed }: LaneState): LaneState['entries'] {
+/** Nonces that were given back may have been given again since: they become inherited ones. */
+function withoutReusable({ entries, observed }: LaneState): LaneState['entries'] {
   const sinceBlock = observed?.height ?? 0
-  const doubtful = Object.values(entries).filter(reusable)
-  const inherited = doubtful.map((entry): [string, Entry] => [
-    String(entry.nonce),
-    { ...entry, grantedTo: '', maybeSent: true, fill: 'inherited', sinceBlock },
-  ])
-  return inherited.length > 0 ? { ...entries, ...Object.fromEntries(inherited) } : entries
+  const inherited = Object.values(entries)
+    .filter(reusable)
+    .map((entry) => ({ ...entry, grantedTo: '', maybeSent: true, fill: 'inherited' as const, sinceBlock }))
+  return { ...entries, ...Object.fromEntries(inherited.map((entry) => [entry.nonce, entry])) }
 }
 
-function above({ entries, observed }: LaneState): number {
+function aboveEntries({ entries, observed }: LaneState): number {
   return Math.max(observed?.latest ?? 0, ...Object.values(entries).map(({ nonce }) => nonce + 1))
 }

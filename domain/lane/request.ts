@@ -1,8 +1,9 @@
-import type { ApplyRequest, Attempt, FinalBlock, LaneConfig, LaneRequest, Observation } from './lane.ts'
+import type { Attempt, FinalBlock, LaneConfig, Pause } from './lane.ts'
+import type { ApplyRequest, LaneRequest, Observation } from './messages.ts'
 
 /**
- * Refuses an update that the reducer could not work with. A ledger that throws while it applies one would stand still until it is mended;
- * a refused update is not even recorded. Throws Error that names the field.
+ * Refuses an update that the reducer could not work with: a ledger that throws while it applies one would be stuck until its code is fixed. A
+ * refused update is not even recorded. Throws Error that names the field.
  */
 export function assertApplyRequest(request: ApplyRequest): void {
   if (!Array.isArray(request?.requests)) throw new Error('requests: must be a list')
@@ -14,7 +15,7 @@ export function assertApplyRequest(request: ApplyRequest): void {
   request.requests.forEach((one, index) => assertRequest(one, `requests[${index}]`))
 }
 
-/** No pool keeps so many of one account (go-ethereum: 16 for sure, 64 queued; reth: 16). A node that says so is not to be believed. */
+/** No pool keeps so many of one account (go-ethereum: 16 for sure, 64 queued; reth: 16): a node that says so is wrong. */
 const mostPending = 1_000
 
 function assertObservation(seen: Observation): void {
@@ -31,9 +32,12 @@ function assertObservation(seen: Observation): void {
 function assertRequest(request: LaneRequest, path: string): void {
   switch (request?.kind) {
     case 'grant':
-      for (const field of ['workflowId', 'intentId', 'callHash'] as const) assertText(request.owner?.[field], `${path}.owner.${field}`)
+      for (const field of ['intentId', 'callHash'] as const) assertText(request.owner?.[field], `${path}.owner.${field}`)
       if (request.owner.value !== undefined) assertDecimal(request.owner.value, `${path}.owner.value`)
       return assertAttempt(request.attempt, `${path}.attempt`)
+    case 'find':
+      if (request.callHash !== undefined) assertText(request.callHash, `${path}.callHash`)
+      return assertText(request.intentId, `${path}.intentId`)
     case 'attempt':
       assertWhole(request.nonce, `${path}.nonce`)
       assertWhole(request.index, `${path}.index`)
@@ -48,6 +52,7 @@ function assertRequest(request: LaneRequest, path: string): void {
       for (const field of ['maxFee', 'tip'] as const) if (request[field] !== undefined) assertDecimal(request[field], `${path}.${field}`)
       return assertWhole(request.nonce, `${path}.nonce`)
     case 'pause':
+      return assertPause(request.pause, `${path}.pause`)
     case 'drain':
     case 'forbid':
       return assertText(request.reason, `${path}.reason`)
@@ -71,6 +76,11 @@ function assertAttempt(attempt: Attempt, path: string): void {
   if (attempt?.kind !== 'call' && attempt?.kind !== 'noop') throw new Error(`${path}.kind: must be call or noop`)
   for (const field of ['gasLimit', 'maxFee', 'tip'] as const) assertDecimal(attempt[field], `${path}.${field}`)
   if (attempt.dataFee !== undefined) assertDecimal(attempt.dataFee, `${path}.dataFee`)
+}
+
+function assertPause(pause: Pause, path: string): void {
+  if (pause?.kind !== 'operator' && pause?.kind !== 'unauthorized') throw new Error(`${path}.kind: must be operator or unauthorized`)
+  assertText(pause.reason, `${path}.reason`)
 }
 
 function assertBlock(block: FinalBlock, path: string): void {

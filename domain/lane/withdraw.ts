@@ -1,17 +1,16 @@
+import { fnv1a } from '../hash.ts'
 import type { Entry, LaneState } from './lane.ts'
 import { isMined, ofIntent, put, unmined } from './entries.ts'
 import type { Step } from './entries.ts'
 
-/** Withdrawn intents that are remembered: a lane that closes sheds hundreds at once. A zombie asks within its activity's time-outs. */
+/** Withdrawn intents that are remembered: a lane that closes turns away hundreds at once. A zombie asks within its activity's time-outs. */
 const tombstoneLimit = 1_024
-/** What earlier versions kept of each: the end of the id. */
-const tailLength = 32
 
-/** A lane that holds a nonce and was told of nothing for so long, ms, has no process: a live one tells every block, or every few seconds. */
+/** A lane that holds a nonce and was told nothing for so long, ms, has no process: a live one reports every block, or every few seconds. */
 export const unservedMs = 30_000
 
-/** @param now ms since the epoch; absent: nothing is known about how old an observation is */
-export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon', now?: number): Step {
+/** @param now ms since the epoch */
+export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon', now: number): Step {
   const entry = ofIntent(state, intentId)
   if (!entry) {
     const unknown = how === 'cancel' ? inheritedNonce(state) : undefined
@@ -20,7 +19,7 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
   const held = { kind: 'held', nonce: entry.nonce } as const
   // The tombstone outlives the entry: a zombie that asks after the no-op is final gets nothing either.
   if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
-  // Of what a replaced chain had pooled nothing can be mined on the new one before the lane is reset.
+  // Transactions of a replaced chain can't be mined on the new one before the lane is reset.
   const lost = state.replaced !== undefined
   if (!lost && (how === 'leave' || isMined(state, entry) || !(state.closing?.mode === 'forbidden' || isUnserved(state, now)))) {
     return { state, answer: held }
@@ -36,10 +35,10 @@ export function fill(state: LaneState, nonce: number, reason: NonNullable<Entry[
 }
 
 export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolean {
-  return tombstones.includes(tombstone(intentId)) || tombstones.includes(intentId.slice(-tailLength))
+  return tombstones.includes(tombstone(intentId))
 }
 
-/** Nobody's any more; what its call may move still counts, since it may win against the no-op. */
+/** Without an owner. The value of its call still counts, since the call may win against the no-op. */
 function orphan({ owner, ...rest }: Entry): Entry {
   return {
     ...rest,
@@ -50,8 +49,8 @@ function orphan({ owner, ...rest }: Entry): Entry {
   }
 }
 
-function isUnserved({ observed }: LaneState, now: number | undefined): boolean {
-  return now !== undefined && now - (observed?.at ?? 0) > unservedMs
+function isUnserved({ observed }: LaneState, now: number): boolean {
+  return now - (observed?.at ?? 0) > unservedMs
 }
 
 /** The lowest nonce that an earlier ledger may have given to anyone, and that may still be mined. */
@@ -66,16 +65,9 @@ function bury(state: LaneState, intentId: string): LaneState {
 }
 
 /**
- * 64 bits of the id (FNV-1a over two bases), in base 36: ids are long, and a thousand of them would take all of the state. Two ids that meet in
- * one hash cost the second a round: it is told that it was withdrawn, and asks anew under another id.
+ * 64 bits of the id (FNV-1a over two bases), in base 36: a thousand whole ids would fill the state. Two ids with the same hash cost the second
+ * one a round: it is refused as withdrawn, and asks again under another id.
  */
 export function tombstone(intentId: string): string {
-  return `${fnv1a(intentId, 0x811c9dc5).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
-}
-
-function fnv1a(text: string, basis: number): number {
-  let hash = basis
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  return (hash ^ (hash >>> 13)) >>> 0
+  return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }

@@ -1,10 +1,11 @@
 import type { Intent } from '../../domain/intent.ts'
-import type { Attempt, Refusal } from '../../domain/lane/lane.ts'
+import type { Attempt } from '../../domain/lane/lane.ts'
+import type { Refusal } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { BatchEnd, BatchInput, BatchMemo, BatchStatus } from '../../temporal/contracts/batch.ts'
 import { batchClearedSignal, batchOverSignal, batchStatusQuery } from '../../temporal/contracts/batch.ts'
 import { batchIntentId, batchPrefix, ledgerQueue } from '../../temporal/contracts/names.ts'
-import type { LaneAgent, NonceRequest } from '../agent.ts'
+import type { LaneAgent, LaneCall } from '../agent.ts'
 import { batchEntries, type BatchEntry, isAmong, membersOf, memoOf } from './records.ts'
 import { callHash } from '../call-hash.ts'
 import type { PendingTransaction, PendingTransactionState } from '../transaction/pending-transaction.ts'
@@ -45,7 +46,6 @@ export interface BatchTrackerDeps {
 const lookMs = 1_000
 /** Between two looks whether a batch is still driven, ms. */
 const followMs = 5_000
-const nothing: Attempt = { kind: 'call', gasLimit: '0', maxFee: '0', tip: '0' }
 
 /**
  * The batches of one lane in one process. What a batch says is recorded in a workflow of its own before it is given a nonce; only then is it
@@ -70,7 +70,7 @@ export class BatchTracker {
     const { agent } = this.#deps
     const id = `${batchPrefix(agent.lane)}${randomBytes(6).toString('hex')}`
     await this.#record(id, call)
-    const acquired = await agent.acquire(this.#want(id, call), { again: false, timeoutMs: options.timeoutMs })
+    const acquired = await agent.acquire({ ...call, ...callOf(id, call.intent) }, { timeoutMs: options.timeoutMs })
     if (acquired.kind === 'refused') {
       await this.#end(id, { state: 'unsent', detail: `${acquired.why}: ${acquired.detail}` })
       return acquired
@@ -114,8 +114,7 @@ export class BatchTracker {
   async #adopt(id: string): Promise<Batch | undefined> {
     const { client, agent } = this.#deps
     const { intent, members, cleared } = await client.workflow.getHandle(id).query(batchStatusQuery)
-    const want = this.#want(id, { intent, members, first: nothing, priority: 1, source: 'batch' })
-    const held = await agent.acquire(want, { again: true, timeoutMs: 0 })
+    const held = await agent.find(callOf(id, intent))
     // Several members ask at once.
     const known = this.#driven.get(id)
     if (known || held.kind === 'refused') return known
@@ -190,11 +189,6 @@ export class BatchTracker {
       })
   }
 
-  #want(id: string, { intent, first, priority, source }: BatchCall): NonceRequest {
-    const value = intent.value !== '0' && { value: intent.value }
-    return { owner: { workflowId: id, intentId: batchIntentId(id), callHash: callHash(intent), ...value }, intent, first, priority, source }
-  }
-
   #entries(): Promise<readonly BatchEntry[]> {
     const { client, agent } = this.#deps
     if (this.#look && Date.now() - this.#look.at < lookMs) return this.#look.entries
@@ -209,6 +203,11 @@ export class BatchTracker {
     this.#known.set(id, known)
     return known
   }
+}
+
+function callOf(id: string, intent: Intent): LaneCall {
+  const value = intent.value !== '0' && { value: intent.value }
+  return { owner: { intentId: batchIntentId(id), callHash: callHash(intent), ...value }, intent }
 }
 
 /** May it still deliver, as things stand? One that is in a block without having done so may not, though that is not final. */

@@ -1,4 +1,5 @@
 import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { workflowOf } from '../../domain/lane/intent-id.ts'
 import { tombstone } from '../../domain/lane/withdraw.ts'
 import type { BatchMemo } from '../../temporal/contracts/batch.ts'
 import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
@@ -17,7 +18,7 @@ export interface BatchEntry {
 export async function batchEntries(client: Client, lane: LaneId): Promise<BatchEntry[]> {
   const { entries } = await client.workflow.getHandle(laneWorkflowId(lane)).query(laneStatusQuery)
   return Object.values(entries).flatMap(({ nonce, owner }) =>
-    owner?.workflowId.startsWith(batchPrefix(lane)) ? [{ id: owner.workflowId, nonce }] : [],
+    owner?.intentId.startsWith(batchPrefix(lane)) ? [{ id: workflowOf(owner.intentId), nonce }] : [],
   )
 }
 

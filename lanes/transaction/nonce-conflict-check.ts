@@ -7,8 +7,8 @@ const patienceBlocks = 2
 /** Between two looks while it is not final, blocks. */
 const everyBlocks = 5
 
-/** `ours`: an attempt of ours under a hash that was not known. `foreign`: in a final block; `hash` where the nodes tell. */
-export type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'foreign'; readonly hash: string | undefined }
+/** `ours`: an attempt of ours under a hash that was not known. `external`: in a final block; `hash` where the nodes tell. */
+export type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 /**
  * Finds out who used a nonce that the account has passed though no receipt of ours is there: an earlier process with a signer that never gives the
@@ -60,7 +60,7 @@ export class NonceConflictCheck {
     // Signed by a process of before, with fees that this one was never told, or not the means to sign again.
     if (mined && callHash(mined.call) === this.#callHash) return { kind: 'ours', hash: mined.hash }
     if (!final) return undefined
-    if (!mined) return ++this.#silent > 1 ? { kind: 'foreign', hash: undefined } : undefined
-    return mined.block.height <= (this.#chain.heads.current?.finalized ?? 0) ? { kind: 'foreign', hash: mined.hash } : undefined
+    if (!mined) return ++this.#silent > 1 ? { kind: 'external', hash: undefined } : undefined
+    return mined.block.height <= (this.#chain.heads.current?.finalized ?? 0) ? { kind: 'external', hash: mined.hash } : undefined
   }
 }

@@ -39,7 +39,7 @@ interface Known {
 export type PendingTransactionState =
   | { readonly kind: 'flying'; readonly note: string }
   | (Inclusion & { readonly kind: 'included'; readonly noop: boolean })
-  | { readonly kind: 'spent'; readonly by: 'noop' | 'foreign' }
+  | { readonly kind: 'spent'; readonly by: 'noop' | 'external' }
 
 /**
  * One nonce on its way into a block: signs what the ledger recorded, sends it, follows it, raises its fee while it is the lowest that is
@@ -62,7 +62,7 @@ export class PendingTransaction {
   #attempts: readonly Attempt[]
   #balance: string | undefined
   #estranged = false
-  #foreign = false
+  #external = false
   #work: Promise<void> | undefined
   #closed = false
 
@@ -95,7 +95,7 @@ export class PendingTransaction {
       const noop = this.#isNoop(inclusion.receipt.hash)
       return noop && inclusion.final ? { kind: 'spent', by: 'noop' } : { ...inclusion, noop }
     }
-    return this.#foreign ? { kind: 'spent', by: 'foreign' } : { kind: 'flying', note: this.#sending.note }
+    return this.#external ? { kind: 'spent', by: 'external' } : { kind: 'flying', note: this.#sending.note }
   }
 
   /** Every attempt that was signed here, in order, and what became of it. */
@@ -208,7 +208,7 @@ export class PendingTransaction {
     if (!user || !this.unmined || this.#closed) return
     if (user.kind === 'ours') return this.#watch.add(user.hash)
     this.#deps.logger.warn('a nonce was used by a transaction that is none of its attempts', { nonce: this.nonce, hash: user.hash })
-    this.#foreign = true
+    this.#external = true
     this.#changed()
   }
 

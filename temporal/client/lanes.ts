@@ -1,5 +1,6 @@
 import type { LaneId } from '../../domain/lane/lane-id.ts'
-import type { ApplyRequest, ApplyResponse, LaneState } from '../../domain/lane/lane.ts'
+import type { LaneState } from '../../domain/lane/lane.ts'
+import type { ApplyRequest, ApplyResponse } from '../../domain/lane/messages.ts'
 import { applyUpdate, type LaneInput, laneStatusQuery } from '../contracts/lane.ts'
 import { laneQueue, laneWorkflowId } from '../contracts/names.ts'
 import type { TemporalClient } from './client.ts'

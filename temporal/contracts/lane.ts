@@ -1,12 +1,12 @@
-import type { ApplyRequest, ApplyResponse, LaneConfig, LaneState } from '../../domain/lane/lane.ts'
-import type { PackedLane } from '../../domain/lane/pack.ts'
+import type { LaneConfig, LaneState } from '../../domain/lane/lane.ts'
+import type { ApplyRequest, ApplyResponse } from '../../domain/lane/messages.ts'
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
 /** Input of the workflow `lane`. */
 export interface LaneInput {
   config: LaneConfig
-  /** Carried through continue-as-new; by earlier versions as it is, by this one packed. */
-  state?: LaneState | PackedLane
+  /** Carried through continue-as-new. */
+  state?: LaneState
   /** Continue as new after this many updates. */
   updatesPerRun?: number
 }

@@ -1,3 +1,4 @@
+import { intentIdOf } from '../../domain/lane/intent-id.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
@@ -22,7 +23,7 @@ export function batchPrefix(lane: LaneId): string {
 
 /** A batch is one intent for ever: no second round. */
 export function batchIntentId(workflowId: string): string {
-  return `${workflowId}/1`
+  return intentIdOf(workflowId, 1)
 }
 
 /** Workflow id of the settings that operators change while everything runs. */

@@ -18,8 +18,8 @@ export interface OperatorTransactionInput {
 export interface OperatorTransactionProgress {
   /** A new round is a new intent, made only when the last one's nonce was used by something else. */
   round: number
-  /** This round was dispatched before: it may hold a nonce. */
-  again: boolean
+  /** This round was sent before: it may hold a nonce. */
+  sentBefore: boolean
   waits: number
   /** What this round was last seen to hold. */
   held?: Held
@@ -66,7 +66,8 @@ export interface SendOperatorTransactionInput {
   owner: string
   intentId: string
   intent: Intent
-  again: boolean
+  /** It may have been granted a nonce before: that is looked up, and no other is given. `lost` if the ledger knows none. */
+  lookUpOnly: boolean
   /** What it was last seen to hold. */
   held?: Held
   /** Let the lane mine a no-op in its place. */
@@ -80,8 +81,8 @@ export type SendOperatorTransactionResult =
   | { kind: 'pending'; held: Held; reason: string }
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
   | { kind: 'impossible'; reason: string }
-  /** The nonce was used by a no-op of the lane, or by somebody else; final. */
-  | { kind: 'spent'; nonce: number; by: 'noop' | 'foreign' }
+  /** The nonce was used by a no-op of the lane, or by a transaction from outside Portage; final. */
+  | { kind: 'spent'; nonce: number; by: 'noop' | 'external' }
   /** A later round of it holds a nonce: it began anew (its workflow was reset), and goes on with that one. */
   | { kind: 'superseded'; intentId: string }
   /** Cancelled before it held a nonce. */

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../domain/errors.ts'
-import type { LaneStatus } from '../../domain/lane/lane.ts'
+import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { ChainName, Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 
@@ -81,8 +81,8 @@ export interface BroadcastInput {
   maxFee: string
   tip: string
   dataFee?: string
-  /** This intent was broadcast before: it may hold a nonce already. */
-  again: boolean
+  /** This intent was granted a nonce before: that is looked up, and no other is given. */
+  lookUpOnly: boolean
   /** It was queued before, for so long that it is queued anew: a worker may have taken it all the same. */
   requeued?: boolean
   /** Class in the waiting room, 1 (first) … 5. */
@@ -128,8 +128,8 @@ export type BroadcastResult =
   | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs: number }
   /** In a final block and reverted (or without the effect). The nonce is used up. */
   | { kind: 'reverted'; landed: Landed; reason: string }
-  /** The nonce was used by a no-op of the lane or by a foreign transaction; final. */
-  | { kind: 'spent'; nonce: number; by: 'noop' | 'foreign' }
+  /** The nonce was used by a no-op of the lane or by a transaction from outside Portage; final. */
+  | { kind: 'spent'; nonce: number; by: 'noop' | 'external' }
   /** The lane does not hold the intent any more: it was withdrawn, or its nonce is final and the effect is not there. */
   | { kind: 'withdrawn' }
   /** The effect is there, by someone, and this intent holds no nonce: look again at step 2. */

@@ -16,8 +16,8 @@ function setting(attempt: number, meanwhile: (world: { block: string; delivered:
   const seen = { looks: 0, givenBack: 0 }
   const flight = { nonce: 7, unsigned: true }
   const agent = {
-    async acquire(_: unknown, { again }: { again: boolean }) {
-      if (again) return { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
+    find: async () => ({ kind: 'refused', why: 'none', detail: 'the intent has no nonce' }),
+    async acquire() {
       meanwhile(world)
       return { kind: 'flight', flight }
     },

@@ -9,7 +9,7 @@ import { laneId } from '../../domain/lane/lane-id.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 
-function rider(sequence: number, again = false): BatchCandidate {
+function rider(sequence: number, maybeSent = false): BatchCandidate {
   const transfer: Transfer = {
     bridge: 'native-bridge',
     sourceChain: 'ethereum',
@@ -19,7 +19,7 @@ function rider(sequence: number, again = false): BatchCandidate {
     digest: `0x${String(sequence).padStart(64, '0')}`,
     message: '',
   }
-  return { owner: `transfer-${sequence}`, intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source', again }
+  return { owner: `transfer-${sequence}`, intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source', maybeSent }
 }
 
 /** A block comes at once for who waits for one. */

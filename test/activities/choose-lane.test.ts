@@ -3,8 +3,8 @@ import { chooseLane } from '../../activities/transfer/choose-lane.ts'
 import type { StepDeps } from '../../activities/deps.ts'
 import { withReservation } from '../../bridges/gates/reservation.ts'
 import type { Endpoint, Gate } from '../../bridges/port.ts'
-import { unauthorizedPause } from '../../domain/lane/pause.ts'
-import type { LaneStatus } from '../../domain/lane/lane.ts'
+import type { PauseKind } from '../../domain/lane/lane.ts'
+import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 
 const lanes = ['evm-1:0xa', 'evm-1:0xb', 'evm-1:0xc']
@@ -20,7 +20,13 @@ const transfer: Transfer = {
 const open = { kind: 'open' } as const
 const unauthorized = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'grant it' } as const
 const paused = { kind: 'route', code: 'BRIDGE_PAUSED', reason: 'paused' } as const
-const pausedLane = (lane: string, detail: string): LaneStatus => ({ lane, open: false, why: 'paused', detail })
+const pausedLane = (lane: string, detail: string, pause: PauseKind = 'operator'): LaneStatus => ({
+  lane,
+  open: false,
+  why: 'paused',
+  detail,
+  pause,
+})
 
 function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = [], gated = true) {
   const standings = lanes.map((lane): LaneStatus => closed.find((one) => one.lane === lane) ?? { lane, open: true })
@@ -78,7 +84,7 @@ describe('The lane of a transfer', () => {
     const { choose, told } = setting(everywhere)
     expect(await choose()).toEqual({ kind: 'closed', gate: unauthorized })
     expect(told.toSorted()).toEqual(lanes)
-    const all = lanes.map((lane) => pausedLane(lane, unauthorizedPause('grant it')))
+    const all = lanes.map((lane) => pausedLane(lane, 'grant it', 'unauthorized'))
     expect(await setting({}, all).choose()).toMatchObject({ kind: 'closed', gate: { kind: 'lane', code: 'BRIDGE_ROLE_MISSING' } })
     expect(await setting(everywhere, all.slice(1)).choose()).toEqual({ kind: 'closed', gate: unauthorized })
     // A bridge without gates asks for no role.

@@ -1,4 +1,5 @@
-import type { ApplyRequest, Attempt, LaneAnswer, LaneRequest, LaneState, Observation, Owner, RolledBack } from '../../domain/lane/lane.ts'
+import type { Attempt, LaneState, Owner } from '../../domain/lane/lane.ts'
+import type { ApplyRequest, LaneAnswer, LaneRequest, Observation, RolledBack } from '../../domain/lane/messages.ts'
 import { newLane } from '../../domain/lane/lane.ts'
 import { apply } from '../../domain/lane/reducer.ts'
 
@@ -57,7 +58,7 @@ export class Bench {
 }
 
 export function owner(name: string): Owner {
-  return { workflowId: `transfer-${name}`, intentId: `transfer-${name}/1`, callHash: `0x${name}` }
+  return { intentId: `transfer-${name}/1`, callHash: `0x${name}` }
 }
 
 /** The nonce, or why there is none. */

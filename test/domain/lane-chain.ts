@@ -1,4 +1,5 @@
-import type { Attempt, Observation } from '../../domain/lane/lane.ts'
+import type { Attempt } from '../../domain/lane/lane.ts'
+import type { Observation } from '../../domain/lane/messages.ts'
 
 /** A signed transaction of the lane's account. Two are the same bytes when `id` is the same. */
 export interface ModelTx {

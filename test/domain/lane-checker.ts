@@ -1,35 +1,14 @@
+import { workflowOf } from '../../domain/lane/intent-id.ts'
 import { worstCost } from '../../domain/fees/fees.ts'
-import type {
-  ApplyRequest,
-  ApplyResponse,
-  Attempt,
-  LaneAnswer,
-  LaneConfig,
-  LaneRequest,
-  LaneState,
-  Observation,
-  RolledBack,
-} from '../../domain/lane/lane.ts'
+import type { Attempt, LaneConfig, LaneState } from '../../domain/lane/lane.ts'
+import type { ApplyRequest, ApplyResponse, LaneAnswer, LaneRequest, Observation, RolledBack } from '../../domain/lane/messages.ts'
 import { newLane } from '../../domain/lane/lane.ts'
 import { inFlight, unmined } from '../../domain/lane/entries.ts'
 import { apply } from '../../domain/lane/reducer.ts'
-import { recall } from '../../domain/lane/reconcile-known.ts'
-import { packLane, unpackLane } from '../../domain/lane/pack.ts'
+import { reconcileKnown } from '../../domain/lane/reconcile-known.ts'
 import { unservedMs } from '../../domain/lane/withdraw.ts'
+import { freeze, hasInherited, json, newBooks, type Books } from './lane-books.ts'
 import assert from 'node:assert/strict'
-
-/** What the checker holds against the ledger, from answers and observations alone. */
-interface Books {
-  /** Intent → the nonce that it holds. */
-  readonly held: Map<string, number>
-  /** Nonce → what its attempts may cost, each. */
-  readonly costs: Map<number, bigint[]>
-  /** Nonce → wei that its call moves. */
-  readonly values: Map<number, bigint>
-  readonly withdrawn: Set<string>
-  /** Nonce → intents that signed for it. */
-  readonly signed: Map<number, Set<string>>
-}
 
 /** What the ledger was before it was asked something. */
 interface Past {
@@ -113,11 +92,10 @@ export class CheckedLane {
     const together = apply(before, freeze(request), now, ofBefore)
     const { state, response, rolledBack } = together
     assert.deepEqual(apply(json(before), json(request), now, ofBefore), together, 'the same through JSON')
-    assert.deepEqual(unpackLane(json(packLane(before))), before, 'the same from run to run')
     assert.deepEqual(json(together), together, 'plain JSON comes out')
 
     this.#past = [...this.#past, { state: before, books: structuredClone(this.#books), request, signal }].slice(-60)
-    let current = freeze(recall(before, request, ofBefore))
+    let current = freeze(reconcileKnown(before, request, ofBefore))
     this.#checkRecalled(before, request, current, ofBefore && !before.synced)
     if (request.observe) {
       const recalled = current
@@ -156,7 +134,7 @@ export class CheckedLane {
   #checkRecalled(before: LaneState, { known, observe }: ApplyRequest, after: LaneState, piecing: boolean): void {
     assert.ok(after.next >= before.next || piecing, 'next is never lowered by what is known')
     const latest = observe?.latest ?? before.observed?.latest ?? -1
-    if (!known || before.replaced || known.era !== (before.era ?? 0) || latest < known.finalized) return
+    if (!known || before.replaced || known.era !== before.era || latest < known.finalized) return
     if (piecing && known.granted === before.counts.granted) return assert.ok(after.next >= Math.min(before.next, known.next))
     if (known.granted <= before.counts.granted) return assert.deepEqual(after, before, 'who knows no more teaches nothing')
     assert.ok(after.next >= known.next, 'what a process was told of as given is given')
@@ -188,7 +166,7 @@ export class CheckedLane {
     }
     const told = Object.values(after.entries)
       .filter(({ nonce }) => nonce >= latest && nonce < (before.observed?.latest ?? 0) && !seen.claims.includes(nonce))
-      .flatMap(({ nonce, owner }) => (owner ? [{ workflowId: owner.workflowId, intentId: owner.intentId, nonce }] : []))
+      .flatMap(({ nonce, owner }) => (owner ? [{ intentId: owner.intentId, nonce }] : []))
     const isNew = !before.observed || seen.height >= before.observed.height
     assert.deepEqual(rolledBack, isNew ? told : [], 'owners whose block went away are told, unless the teller drives them')
     for (const [intentId, nonce] of this.#books.held) if (nonce < finalized) this.#books.held.delete(intentId)
@@ -221,6 +199,7 @@ export class CheckedLane {
     }
     const { held, costs, values, withdrawn, signed } = this.#books
     if (request.kind === 'grant') return this.#checkGrant(before, request, answer, ofBefore)
+    if (request.kind === 'find') return this.#checkFound(before, request, answer, after)
     if (request.kind === 'attempt') {
       const was = before.entries[request.nonce]?.attempts.length ?? 0
       const now = after.entries[request.nonce]?.attempts ?? []
@@ -260,6 +239,32 @@ export class CheckedLane {
     }
   }
 
+  #checkFound(before: LaneState, request: Extract<LaneRequest, { kind: 'find' }>, answer: LaneAnswer, after: LaneState): void {
+    const { intentId, callHash } = request
+    const nonce = this.#books.held.get(intentId)
+    assert.deepEqual([after.next, after.counts], [before.next, before.counts], 'nothing new is given')
+    if (callHash === undefined) assert.deepEqual(after, before, 'a look changes nothing')
+    if (nonce !== undefined && !before.replaced) {
+      assert.ok(answer.kind === 'granted' && answer.entry.nonce === nonce, 'an intent that holds a nonce is given that one')
+      if (callHash !== undefined) assert.ok(answer.entry.maybeSent || answer.entry.grantedTo === request.id, 'asked for twice = maybe sent')
+      return
+    }
+    const reasons = {
+      withdrawn: this.#books.withdrawn.has(intentId) || this.#holdsLaterRound(before, intentId),
+      none: !before.replaced,
+      replaced: before.replaced !== undefined,
+    }
+    assert.ok(answer.kind === 'refused' && answer.why in reasons, 'refused')
+    assert.ok(reasons[answer.why as keyof typeof reasons], `refused: ${answer.why}, ${answer.detail}`)
+  }
+
+  #holdsLaterRound(before: LaneState, intentId: string): boolean {
+    return [...this.#books.held].some(([other, nonce]) => {
+      const ofOwner = workflowOf(other) === workflowOf(intentId) && other > intentId
+      return ofOwner && nonce >= (before.observed?.latest ?? 0) && !before.entries[nonce]?.fill
+    })
+  }
+
   #checkGrant(before: LaneState, request: Extract<LaneRequest, { kind: 'grant' }>, answer: LaneAnswer, ofBefore: boolean): void {
     const { held, costs, values, withdrawn, signed } = this.#books
     const { intentId } = request.owner
@@ -275,13 +280,9 @@ export class CheckedLane {
     const open = unmined(before)
     const reusable = open.find((entry) => entry.fill === 'released' && entry.attempts.length === 0)
     const balance = BigInt(before.observed?.balance ?? '0')
-    const later = [...held].some(([other, nonce]) => {
-      const ofOwner = other.startsWith(`${request.owner.workflowId}/`) && other > intentId
-      return ofOwner && nonce >= (before.observed?.latest ?? 0) && !before.entries[nonce]?.fill
-    })
     const reasons = {
-      withdrawn: withdrawn.has(intentId) || later,
-      none: request.onlyExisting === true,
+      withdrawn: withdrawn.has(intentId) || this.#holdsLaterRound(before, intentId),
+      none: false,
       paused: before.paused !== undefined,
       draining: before.closing?.mode === 'draining' && !request.operatorTransaction,
       forbidden: before.closing?.mode === 'forbidden',
@@ -321,24 +322,4 @@ export class CheckedLane {
       assert.ok(entry && order.nonce >= latest && entry.fill === order.reason)
     }
   }
-}
-
-function newBooks(): Books {
-  return { held: new Map(), costs: new Map(), values: new Map(), withdrawn: new Set(), signed: new Map() }
-}
-
-function json<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T
-}
-
-function freeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value)
-    Object.values(value).forEach(freeze)
-  }
-  return value
-}
-
-function hasInherited({ entries, observed }: LaneState): boolean {
-  return Object.values(entries).some(({ owner, fill, nonce }) => !owner && fill === 'inherited' && nonce >= (observed?.latest ?? 0))
 }

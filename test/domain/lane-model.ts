@@ -1,5 +1,7 @@
+import { intentIdOf } from '../../domain/lane/intent-id.ts'
 import { bumpFees } from '../../domain/fees/fees.ts'
-import type { ApplyResponse, Attempt, FillOrder, KnownLedger, LaneAnswer, LaneRequest, Owner, RaiseOrder } from '../../domain/lane/lane.ts'
+import type { Attempt, Owner } from '../../domain/lane/lane.ts'
+import type { ApplyResponse, FillOrder, KnownLedger, LaneAnswer, LaneRequest, RaiseOrder } from '../../domain/lane/messages.ts'
 import type { Head } from './lane-chain.ts'
 import { ModelChain, txOf } from './lane-chain.ts'
 import { CheckedLane } from './lane-checker.ts'
@@ -80,17 +82,16 @@ export class Network {
     intent: number,
     fee: string,
     answered: boolean,
-    how: 'onlyExisting' | 'operatorTransaction' | 'new' = 'new',
+    how: 'find' | 'look' | 'operatorTransaction' | 'new' = 'new',
     round = 1,
   ): void {
     const attempt: Attempt = { kind: 'call', gasLimit, maxFee: fee, tip: '10' }
-    const request = {
-      kind: 'grant' as const,
-      id: this.#id(),
-      owner: ownerOf(intent, round),
-      attempt,
-      ...(how !== 'new' && { [how]: true }),
-    }
+    const [id, owner] = [this.#id(), ownerOf(intent, round)]
+    const { intentId, callHash } = owner
+    const request: LaneRequest =
+      how === 'find' || how === 'look'
+        ? { kind: 'find', id, intentId, ...(how === 'find' && { callHash }) }
+        : { kind: 'grant', id, owner, attempt, ...(how === 'operatorTransaction' && { operatorTransaction: true }) }
     this.#ask(this.#process(p), [request], answered)
   }
 
@@ -264,10 +265,10 @@ export class Network {
     if (!answered) return
     process.told ||= observe
     process.heard = String(this.lane.run)
-    const { era = 0, granted = 0, next, finalized } = response.view
+    const { era, granted, next, finalized } = response.view
     if (process.known?.era !== era || granted >= process.known.granted) process.known = { era, granted, next, finalized }
     process.orders = response.orders.map((order) => ({ ...order, epoch: this.lane.epoch }))
-    process.raises = response.raises ?? []
+    process.raises = response.raises
   }
 
   #update(process: Process, requests: readonly LaneRequest[], observe: boolean): ApplyResponse {
@@ -295,13 +296,14 @@ export class Network {
   }
 
   #answered(process: Process, request: LaneRequest, answer: LaneAnswer): void {
-    if (request.kind === 'grant' && answer.kind === 'granted') {
+    const drives = request.kind === 'grant' || (request.kind === 'find' && request.callHash !== undefined)
+    if (drives && answer.kind === 'granted') {
       const { nonce, maybeSent, attempts } = answer.entry
       const grantedTo = maybeSent ? undefined : answer.entry.grantedTo
       const known = process.flights.get(nonce)
       const { epoch } = this.lane
-      if (known?.intentId === request.owner.intentId && !known.estranged) return
-      const { intentId } = request.owner
+      const intentId = request.kind === 'find' ? request.intentId : request.owner.intentId
+      if (known?.intentId === intentId && !known.estranged) return
       process.flights.set(nonce, {
         nonce,
         epoch,
@@ -340,9 +342,8 @@ export class Network {
 
 /** Some of the intents move value, so that the funds rule has something to add up. */
 export function ownerOf(intent: number, round = 1): Owner {
-  const workflowId = `transfer-${intent}`
   const value = intent % 3 === 0 ? { value: '500000' } : {}
-  return { workflowId, intentId: `${workflowId}/${round}`, callHash: `0x${intent}`, ...value }
+  return { intentId: intentIdOf(`transfer-${intent}`, round), callHash: `0x${intent}`, ...value }
 }
 
 function pick<T>(list: readonly T[], which: number): T | undefined {

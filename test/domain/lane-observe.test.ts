@@ -76,7 +76,7 @@ describe('observe', () => {
     const lane = new Bench()
     lane.observe({ latest: 8, height: 101 })
     expect(nonceOf(lane.grant('a'))).toBe(8)
-    expect(lane.state.counts.foreign).toBe(3)
+    expect(lane.state.counts.external).toBe(3)
   })
 
   test('tells the owners whose block went away, but not of what the teller drives', () => {
@@ -86,7 +86,7 @@ describe('observe', () => {
     lane.withdraw('c', 'abandon')
     lane.observe({ latest: 8, height: 101 })
     lane.observe({ latest: 5, height: 102, claims: [6] })
-    expect(lane.told).toEqual([{ workflowId: 'transfer-a', intentId: 'transfer-a/1', nonce: 5 }])
+    expect(lane.told).toEqual([{ intentId: 'transfer-a/1', nonce: 5 }])
     lane.observe({ latest: 5, height: 103 })
     expect(lane.told).toEqual([])
     expect(lane.state.next).toBe(8)

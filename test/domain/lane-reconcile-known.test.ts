@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { ApplyRequest, LaneRequest, LaneState, Observation } from '../../domain/lane/lane.ts'
+import type { LaneState } from '../../domain/lane/lane.ts'
+import type { ApplyRequest, LaneRequest, Observation } from '../../domain/lane/messages.ts'
 import { newLane } from '../../domain/lane/lane.ts'
-import { apply, view } from '../../domain/lane/reducer.ts'
+import { apply as applyAt } from '../../domain/lane/reducer.ts'
+import { view } from '../../domain/lane/view.ts'
 import { nonceOf, owner } from './lane-bench.ts'
 
 const attempt = { kind: 'call', gasLimit: '1000', maxFee: '100', tip: '1' } as const
@@ -17,6 +19,9 @@ const seen: Observation = {
   pending: 5,
 }
 
+/** No rule here depends on the clock. */
+const apply = (state: LaneState, request: ApplyRequest, fromEarlierRun = false) => applyAt(state, request, 0, fromEarlierRun)
+
 function grant(name: string, round = 1): LaneRequest {
   return { kind: 'grant', id: `${name}${round}`, owner: { ...owner(name), intentId: `transfer-${name}/${round}` }, attempt }
 }
@@ -27,7 +32,7 @@ function granted(state: LaneState, ...names: string[]): LaneState {
 
 const synced = apply(newLane(config), { observe: seen, requests: [] }).state
 const known = (state: LaneState) => {
-  const { era = 0, granted: count = 0, next, finalized } = view(state)
+  const { era, granted: count, next, finalized } = view(state)
   return { era, granted: count, next, finalized }
 }
 
@@ -83,10 +88,11 @@ function asked(from: LaneState, ...requests: readonly LaneRequest[]): { state: L
 
 /** What the run before was asked, once more on the ledger as it was at the reset. */
 function again(from: LaneState, sent: readonly ApplyRequest[]): LaneState {
-  return sent.reduce((state, request) => apply(state, request, 0, true).state, from)
+  return sent.reduce((state, request) => apply(state, request, true).state, from)
 }
 
-const order = (kind: 'pause' | 'resume'): LaneRequest => ({ kind, id: kind, reason: 'a test' }) as LaneRequest
+const order = (kind: 'pause' | 'resume'): LaneRequest =>
+  kind === 'pause' ? { kind, id: kind, pause: { kind: 'operator', reason: 'a test' } } : { kind, id: kind }
 const release = (name: string): LaneRequest => ({ kind: 'release', id: 'r', intentId: owner(name).intentId, grantedTo: `${name}1` })
 
 describe('a ledger that was reset, and is asked once more what it was asked since', () => {
@@ -99,7 +105,7 @@ describe('a ledger that was reset, and is asked once more what it was asked sinc
     // The process that drives nonce 5 says so; the account is read; nothing else stands in its way.
     const told = apply(after, { requests: [], known: known(before) }).state
     const { state } = apply(told, { requests: [], observe: { ...seen, height: 101, claims: [5], pending: 6 } })
-    expect(state).toMatchObject({ synced: true, next: 6, counts: { granted: 1, foreign: 0 } })
+    expect(state).toMatchObject({ synced: true, next: 6, counts: { granted: 1, external: 0 } })
     expect(Object.entries(state.entries).map(([nonce, { fill, claimedBlock }]) => [nonce, fill, claimedBlock])).toEqual([
       ['5', 'inherited', 0],
     ])

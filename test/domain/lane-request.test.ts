@@ -1,4 +1,4 @@
-import type { ApplyRequest } from '../../domain/lane/lane.ts'
+import type { ApplyRequest } from '../../domain/lane/messages.ts'
 import { assertApplyRequest } from '../../domain/lane/request.ts'
 import { describe, expect, it } from 'vitest'
 

@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest'
 /** Things that can happen, and how often beside the others. The numbers choose which process, which intent, which flight, how much. */
 const happenings: Record<string, [weight: number, (world: Network, a: number, b: number, c: number) => unknown]> = {
   ask: [10, (world, a, b, c) => world.ask(a, b % 6, ['20', '100', '300'][c % 3] ?? '100', c % 4 !== 0)],
-  askAgain: [4, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'onlyExisting')],
+  find: [4, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'find')],
+  findOnly: [2, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'look')],
   operatorTransaction: [1, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'operatorTransaction')],
   askRound: [4, (world, a, b, c) => world.ask(a, b % 6, '100', c % 4 !== 0, 'new', 1 + (c % 3))],
   askMany: [3, (world, a, b, c) => world.askMany(a, b % 6, 2 + (c % 4))],
@@ -26,7 +27,7 @@ const happenings: Record<string, [weight: number, (world: Network, a: number, b:
   evict: [2, (world, _, b) => world.chain.evict(world.chain.latest + (b % 3))],
   foreign: [2, (world, _, b, c) => world.chain.foreign(world.chain.latest + (b % 3), [30n, 100n, 900n][c % 3] ?? 100n)],
   balance: [2, (world, _, __, c) => void (world.chain.balance = [0n, 700_000n, 1_300_000n, 10_000_000n][c % 4] ?? 0n)],
-  pause: [1, (world) => world.operator({ kind: 'pause', id: 'p', reason: 'operator' })],
+  pause: [1, (world) => world.operator({ kind: 'pause', id: 'p', pause: { kind: 'operator', reason: 'operator' } })],
   drain: [1, (world) => world.operator({ kind: 'drain', id: 'p', reason: 'operator' })],
   forbid: [1, (world) => world.operator({ kind: 'forbid', id: 'p', reason: 'operator' })],
   activate: [3, (world) => world.operator({ kind: 'activate', id: 'p' })],
@@ -49,7 +50,7 @@ const happenings: Record<string, [weight: number, (world: Network, a: number, b:
   resync: [1, (world) => world.operator({ kind: 'resync', id: 'p' })],
   fill: [1, (world, _, b) => world.operator({ kind: 'fill', id: 'p', nonce: world.chain.latest + (b % 3), reason: 'operator' })],
   reorgDeep: [1, (world, _, b) => world.chain.reorgDeep(1 + (b % 3))],
-  pauseSignal: [1, (world) => world.operator({ kind: 'pause', id: 'p', reason: 'operator' }, true)],
+  pauseSignal: [1, (world) => world.operator({ kind: 'pause', id: 'p', pause: { kind: 'operator', reason: 'operator' } }, true)],
   activateSignal: [2, (world) => world.operator({ kind: 'activate', id: 'p' }, true)],
   runReset: [2, (world, _, b, c) => world.lane.reset(1 + b * 3, c % 2 ? 'all' : 'late signals')],
   runResetBare: [1, (world, _, b) => world.lane.reset(1 + b * 3, 'nothing')],
@@ -60,7 +61,7 @@ const happenings: Record<string, [weight: number, (world: Network, a: number, b:
 
 /** What can happen to a process that neither dies nor is deceived. */
 const peaceful = fc.constantFrom(
-  ...['ask', 'askAgain', 'askMany', 'repeat', 'launch', 'launch', 'bump', 'release', 'withdraw', 'lookAndObserve', 'obey', 'mine'],
+  ...['ask', 'find', 'askMany', 'repeat', 'launch', 'launch', 'bump', 'release', 'withdraw', 'lookAndObserve', 'obey', 'mine'],
   ...['pause', 'activate', 'pauseSignal', 'activateSignal', 'setWindow', 'runReset', 'nextRun'],
 )
 

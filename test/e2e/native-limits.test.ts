@@ -7,7 +7,6 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { nativeTransferId } from '../../lab/devnet/sent.ts'
 import { compiledArtifact } from '../../lab/devnet/chain/solidity.ts'
 import { until } from '../../lab/devnet/until.ts'
-import { isUnauthorizedPause } from '../../domain/lane/pause.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { runCli } from '../cli/run-cli.ts'
@@ -226,7 +225,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
     const many = await send(...Array.from({ length: 20 }, () => 13n))
     for (const { delivery } of await outcomes(many)) expect(delivery?.by).toBe(second)
     const paused = await until(async () => (await lane(0)).paused, { timeoutMs: 60_000, everyMs: 200, what: 'the lane to be paused' })
-    expect(isUnauthorizedPause(paused.reason)).toBe(true)
+    expect(paused.kind).toBe('unauthorized')
     expect(paused.reason).toContain(`grant RELAYER_ROLE of ${end().bridge} to ${first}`)
     const isUnauthorized = async () =>
       new RegExp(`^portage_lane_unauthorized\\{lane="[^"]*${first}",bridge="native-bridge"\\} 1$`, 'm').test(await metrics())

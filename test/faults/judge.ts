@@ -35,7 +35,7 @@ export async function allDeliveredOnce(stage: Stage, sent: readonly Sent[] = sta
   expect(lane?.transactions).toBe(stage.sent.length)
   expect(await running(stage)).toEqual([])
   const ledger = await settledLedger(stage)
-  expect(ledger).toMatchObject({ next: stage.sent.length, entries: {}, counts: { foreign: 0, filled: 0 } })
+  expect(ledger).toMatchObject({ next: stage.sent.length, entries: {}, counts: { external: 0, filled: 0 } })
 }
 
 async function running({ client }: Stage): Promise<string[]> {

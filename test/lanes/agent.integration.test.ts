@@ -9,7 +9,7 @@ import { devnetSigner, networkId } from '../helpers/evm.ts'
 import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
 
 const patience = { timeoutMs: 60_000 }
-const soon = { again: false, timeoutMs: 60_000 }
+const soon = { timeoutMs: 60_000 }
 
 /** The key's side of a lane in one process, on a real chain whose blocks a test mines, with a real ledger. */
 describe('The agent of a lane', () => {
@@ -79,7 +79,7 @@ describe('The agent of a lane', () => {
   test('who waits too long, or is cancelled, is told why and takes no nonce', async () => {
     const agent = await fresh({ window: 1 })
     await launched(agent, want('holder'))
-    expect(await agent.acquire(want('hasty'), { again: false, timeoutMs: 100 })).toMatchObject({ kind: 'refused', why: 'window' })
+    expect(await agent.acquire(want('hasty'), { timeoutMs: 100 })).toMatchObject({ kind: 'refused', why: 'window' })
     const abort = new AbortController()
     const waiting = agent.acquire(want('cancelled'), { ...soon, signal: abort.signal })
     await until(() => agent.load.waiting === 1, { ...patience, what: 'one in the waiting room' })
@@ -108,11 +108,11 @@ describe('The agent of a lane', () => {
     const flight = await acquired(dead, one)
     dead.stop()
     const heir = await setting.agent(signer, { window: 1 })
-    const again = await heir.acquire(one, { again: true, timeoutMs: 1_000 })
+    const again = await heir.find(one)
     if (again.kind !== 'flight') throw new Error(again.detail)
     await again.flight.launch()
     expect(again.flight.nonce).toBe(flight.nonce)
-    expect(await heir.acquire(want('unknown'), { again: true, timeoutMs: 1_000 })).toMatchObject({ kind: 'refused', why: 'none' })
+    expect(await heir.find(want('unknown'))).toMatchObject({ kind: 'refused', why: 'none' })
     await setting.mine()
     expect(await again.flight.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
   })
@@ -128,7 +128,7 @@ describe('The agent of a lane', () => {
     const twin = want('driven by both')
     await launched(one, twin)
     const before = await pool()
-    const other = await two.acquire(twin, { again: true, timeoutMs: 1_000 })
+    const other = await two.find(twin)
     if (other.kind !== 'flight') throw new Error(other.detail)
     await other.flight.launch()
     expect(await pool()).toEqual(before)
@@ -223,17 +223,17 @@ describe('The agent of a lane', () => {
     }
     await foreign(0)
     await setting.mine()
-    await setting.mineUntil(() => agent.foreign === 1, 'the first foreign nonce')
+    await setting.mineUntil(() => agent.external === 1, 'the first foreign nonce')
     const flights = [await launched(agent, want('below')), await launched(agent, want('usurped')), await launched(agent, want('above'))]
     expect(flights.map(({ nonce }) => nonce)).toEqual([1, 2, 3])
     await foreign(2)
     await setting.mine()
     await setting.mineUntil(() => flights.every(({ state }) => state.kind !== 'flying'), 'three fates')
     expect(flights.map(({ state }) => state.kind)).toEqual(['included', 'spent', 'included'])
-    expect(flights[1]?.state).toEqual({ kind: 'spent', by: 'foreign' })
+    expect(flights[1]?.state).toEqual({ kind: 'spent', by: 'external' })
     expect((await launched(agent, want('next'))).nonce).toBe(4)
     await setting.mine()
-    await setting.mineUntil(() => agent.foreign === 2, 'the second to be counted')
+    await setting.mineUntil(() => agent.external === 2, 'the second to be counted')
   })
 
   test('several nonces in the pool of an earlier ledger: the lowest that is stuck is outbid, the rest follow, and the lane goes on above them', async () => {

@@ -222,7 +222,7 @@ describe('Batches of a lane', () => {
 
   test('are recorded before they have a nonce, and end where the lane gives none', async () => {
     const transfers = await setting.world.transfers(...amounts(3))
-    await setting.ledgers.order(setting.config.lane, { kind: 'pause', id: 'pause', reason: 'a test' })
+    await setting.ledgers.order(setting.config.lane, { kind: 'pause', id: 'pause', pause: { kind: 'operator', reason: 'a test' } })
     const boarded = await one.boardAll(transfers)
     await setting.ledgers.order(setting.config.lane, { kind: 'resume', id: 'resume' })
     expect(boarded.map((each) => each.kind === 'refused' && each.why)).toEqual(['paused', 'paused', 'paused'])

@@ -34,7 +34,7 @@ test('a replaced chain halts the lane, says so, and is worked on from its own be
   }
   await until(denied, { ...patience, everyMs: 300, what: 'the ledger to be told' })
   await until(() => agent.load.flying === 0, { ...patience, what: 'the old flights to end' })
-  expect(await agent.acquire(want('too early'), { again: false, timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'replaced' })
+  expect(await agent.acquire(want('too early'), { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'replaced' })
   expect((await ledger()).next).toBe(1)
 
   expect(await setting.ledgers.order(lane, { kind: 'reset', id: 'o' })).toEqual({ kind: 'done' })

@@ -39,7 +39,7 @@ describe('A lane that many wait for', () => {
   /** Waits for a nonce as a transfer does, and sends with it. */
   function enter(name: string, changes: Partial<NonceRequest>): void {
     const come = async () => {
-      const result = await agent.acquire(want(`${name}-${keys}`, changes), { again: false, timeoutMs: 120_000, signal: leave.signal })
+      const result = await agent.acquire(want(`${name}-${keys}`, changes), { timeoutMs: 120_000, signal: leave.signal })
       if (result.kind === 'refused') return
       served.push(name)
       await result.flight.launch()

@@ -2,7 +2,7 @@ import { Worker } from '@temporalio/worker'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { LaneOrder } from '../../domain/lane/lane.ts'
+import type { LaneOrder } from '../../domain/lane/messages.ts'
 import { createLaneStatusCache } from '../../lanes/lane-status-cache.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
 import { laneOf, startLedgers, type Ledgers } from './setting.ts'
@@ -32,7 +32,7 @@ describe('The directory of lanes', () => {
   test('has as open who takes new work, and says of the others why not', async () => {
     const [open, paused, draining, forbidden, broke] = [await lane(), await lane(), await lane(), await lane(), await lane('1001')]
     const orders: [string, LaneOrder][] = [
-      [paused, { kind: 'pause', id: 'o', reason: 'maintenance' }],
+      [paused, { kind: 'pause', id: 'o', pause: { kind: 'operator', reason: 'maintenance' } }],
       [draining, { kind: 'drain', id: 'o', reason: 'a new key' }],
       [forbidden, { kind: 'forbid', id: 'o', reason: 'a leak' }],
     ]

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { LaneAnswer, LaneConfig, Observation } from '../../domain/lane/lane.ts'
+import type { LaneConfig } from '../../domain/lane/lane.ts'
+import type { LaneAnswer, Observation } from '../../domain/lane/messages.ts'
 import type { Ask, LedgerClient } from '../../lanes/ledger-client.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { countingClient, laneOf, startLedgers, want, type Ledgers } from './setting.ts'
@@ -78,7 +79,7 @@ describe('The line to a ledger', () => {
     expect(await other.ask(ask)).toMatchObject({ kind: 'refused', why: 'conflict' })
     const [same] = answers
     if (same.kind !== 'granted' || !same.entry.owner) throw new Error('no nonce')
-    const again = await other.ask({ kind: 'grant', owner: same.entry.owner, attempt: same.entry.attempts[0]!, onlyExisting: true })
+    const again = await other.ask({ kind: 'find', ...same.entry.owner })
     expect(again).toMatchObject({ kind: 'granted', entry: { nonce: same.entry.nonce, maybeSent: true } })
   })
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { LaneAnswer, LaneConfig, Observation } from '../../domain/lane/lane.ts'
+import type { LaneConfig } from '../../domain/lane/lane.ts'
+import type { LaneAnswer, Observation } from '../../domain/lane/messages.ts'
 import type { Ask, LedgerClient } from '../../lanes/ledger-client.ts'
 import { pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
@@ -59,7 +60,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     const { line, ask, lane } = await used()
     await resetRun(ledgers.temporal, laneWorkflowId(lane), 'first')
     expect(await ask('b')).toBe('unsynced')
-    expect(await ledgers.state(lane)).toMatchObject({ synced: false, next: 2, entries: {}, counts: { granted: 2, foreign: 0 } })
+    expect(await ledgers.state(lane)).toMatchObject({ synced: false, next: 2, entries: {}, counts: { granted: 2, external: 0 } })
     await look(line, 11, { pending: 2, claims: [0, 1] })
     expect(await ask('b')).toBe('unsynced')
     expect((await ledgers.state(lane)).entries).toMatchObject({ 0: { fill: 'inherited' }, 1: { fill: 'inherited' } })
@@ -72,7 +73,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     const { line, ask, lane } = await used()
     await resetRun(ledgers.temporal, laneWorkflowId(lane), { afterUpdates: 2 })
     expect(await ask('b')).toBe('unsynced')
-    expect(await ledgers.state(lane)).toMatchObject({ synced: false, next: 2, entries: {}, counts: { granted: 2, foreign: 0 } })
+    expect(await ledgers.state(lane)).toMatchObject({ synced: false, next: 2, entries: {}, counts: { granted: 2, external: 0 } })
     await look(line, 11, { latest: 2, pending: 2 })
     expect(await ask('b')).toBe(2)
     await resetRun(ledgers.temporal, laneWorkflowId(lane), 'first')
@@ -80,7 +81,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     expect(await ledgers.state(lane)).toMatchObject({ synced: false, next: 3, counts: { granted: 3 } })
     await look(line, 12, { latest: 3, pending: 3 })
     expect(await ask('d')).toBe(3)
-    expect(await ledgers.state(lane)).toMatchObject({ next: 4, counts: { granted: 4, foreign: 0 } })
+    expect(await ledgers.state(lane)).toMatchObject({ next: 4, counts: { granted: 4, external: 0 } })
   })
 
   test('in its second run: what the first gave is still known', async () => {
@@ -94,6 +95,6 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     expect(await ask('a')).toBe(0)
     expect(await ask('c')).toBe('unsynced')
     await look(line, 11, { pending: 2 })
-    expect((await ledgers.state(config.lane)).entries).toMatchObject({ 0: { owner: { workflowId: 'a' } }, 1: { fill: 'inherited' } })
+    expect((await ledgers.state(config.lane)).entries).toMatchObject({ 0: { owner: { intentId: 'a/1' } }, 1: { fill: 'inherited' } })
   })
 })

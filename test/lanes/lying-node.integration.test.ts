@@ -61,7 +61,7 @@ test('a node that counts a million nonces too many, alone, takes none from the l
       everyMs: 300,
       what: 'the ledger to be told the truth',
     })
-    expect(await ledgers.state(config.lane)).toMatchObject({ next: 2, counts: { foreign: 0 } })
+    expect(await ledgers.state(config.lane)).toMatchObject({ next: 2, counts: { external: 0 } })
   } finally {
     agent.stop()
     chain.close()

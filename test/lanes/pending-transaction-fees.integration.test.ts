@@ -129,14 +129,14 @@ describe('A flight under a policy', () => {
     const after = await setting.agent(signer, { fillAfterBlocks: 1_000, bumpAfterBlocks: 1_000 })
     // Mined before the new process can send its own.
     await setting.mine()
-    const again = await after.acquire(one, { again: true, timeoutMs: 10_000 })
+    const again = await after.find(one)
     if (again.kind !== 'flight') throw new Error(again.detail)
     await again.flight.launch()
     expect(again.flight.nonce).toBe(first.nonce)
     await passUntil('the hash of the first', () => !again.flight.unmined)
     expect(again.flight.state).toMatchObject({ kind: 'included', noop: false, receipt: { hash: sent!.hash } })
     expect(again.flight.tried).toMatchObject([{ hash: sent!.hash, fate: 'mined' }])
-    expect((await ledger()).counts.foreign).toBe(0)
+    expect((await ledger()).counts.external).toBe(0)
   })
 
   test('a call that the key refuses gives its nonce back; a raise that it refuses is filled', async () => {

@@ -58,7 +58,7 @@ describe('A flight', () => {
     await setting.mine(3)
     expect(await becomes(flight, (state) => state.kind === 'included' && state.final)).toMatchObject({ receipt: { from: signer.address } })
     await setting.mineUntil(async () => (await ledger()).entries['0'] === undefined, 'the entry to end')
-    expect(await ledger()).toMatchObject({ next: 1, counts: { granted: 1, attempts: 0, foreign: 0 } })
+    expect(await ledger()).toMatchObject({ next: 1, counts: { granted: 1, attempts: 0, external: 0 } })
     await setting.mineUntil(() => agent.load.flying === 0, 'the flight to be over')
     expect(agent.load).toEqual({ waiting: 0, flying: 0 })
   })
@@ -142,7 +142,7 @@ describe('A flight', () => {
     // In a block, but not final: no verdict yet.
     expect(flight.state.kind).toBe('flying')
     await setting.mineUntil(() => flight.state.kind !== 'flying', 'a verdict')
-    expect(flight.state).toEqual({ kind: 'spent', by: 'foreign' })
+    expect(flight.state).toEqual({ kind: 'spent', by: 'external' })
     // The lane goes on behind it.
     expect((await launched(agent, want('after the robbery'))).nonce).toBe(1)
   })
@@ -156,7 +156,7 @@ describe('A flight', () => {
     // Idle lanes look seldom: every tenth block.
     await passUntil('the ledger to know', () => agent.view!.next === 1)
     expect((await acquired(agent, want('next'))).nonce).toBe(1)
-    expect((await ledger()).counts.foreign).toBe(1)
+    expect((await ledger()).counts.external).toBe(1)
   })
 
   test('is replaced by a no-op that outbids it when its owner cancels, also while its fee is being raised', async () => {
@@ -178,7 +178,7 @@ describe('A flight', () => {
     expect(await becomes(flight, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
     // A zombie of the cancelled try gets nothing, once this process has forgotten the flight.
     await setting.mineUntil(() => agent.load.flying === 0, 'the flight to be over')
-    expect(await agent.acquire(one, { again: false, timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
+    expect(await agent.acquire(one, { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
   })
 
   test('an orphan, whose owner nobody drives, ends with a no-op of whoever serves the lane', async () => {
@@ -190,7 +190,7 @@ describe('A flight', () => {
     await passUntil('the no-op in the pool', async () => (await pool()).length === 1)
     expect(await pool()).toMatchObject([{ nonce: orphan.nonce, to: signer.address }])
     await setting.mine()
-    expect(await ledger()).toMatchObject({ entries: { 0: { fill: 'orphaned', owner: { workflowId: 'orphan' } } } })
+    expect(await ledger()).toMatchObject({ entries: { 0: { fill: 'orphaned', owner: { intentId: 'orphan/1' } } } })
     expect((await launched(heir, want('heir'))).nonce).toBe(1)
   })
 
@@ -213,7 +213,7 @@ describe('A flight', () => {
     expect(next.nonce).toBe(flight.nonce)
     // What was signed may have been sent: it is not given back.
     await agent.giveBack(next)
-    expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { owner: { workflowId: 'signed' } } } })
+    expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { owner: { intentId: 'signed/1' } } } })
     await setting.mine()
     await becomes(next, ({ kind }) => kind === 'included')
   })

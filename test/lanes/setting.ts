@@ -5,7 +5,8 @@ import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
 import { startTemporal, type TemporalOptions, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { Attempt, LaneAnswer, LaneConfig, LaneOrder, LaneRequest, LaneState } from '../../domain/lane/lane.ts'
+import type { Attempt, LaneConfig, LaneState } from '../../domain/lane/lane.ts'
+import type { LaneAnswer, LaneOrder, LaneRequest } from '../../domain/lane/messages.ts'
 import type { FeePolicyResolver } from '../../domain/fees/policy.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { LaneAgent, type NonceRequest } from '../../lanes/agent.ts'
@@ -216,13 +217,13 @@ export function laneOf(signer: Pick<Signer, 'address'>): string {
 /** A payment of 1 wei to somebody new, by an intent of this name. */
 export function want(name: string, changes: Partial<NonceRequest> = {}): NonceRequest {
   const intent = { to: freshAddress(), data: '0x', value: '1' }
-  const owner = { workflowId: name, intentId: `${name}/1`, callHash: callHash(intent), value: intent.value }
+  const owner = { intentId: `${name}/1`, callHash: callHash(intent), value: intent.value }
   return { owner, intent, first, priority: 3, source: 'test', ...changes }
 }
 
 /** The nonce of a want, or an error that says why it got none. */
 export async function acquired(agent: LaneAgent, one: NonceRequest, timeoutMs = 60_000): Promise<PendingTransaction> {
-  const result = await agent.acquire(one, { again: false, timeoutMs })
+  const result = await agent.acquire(one, { timeoutMs })
   if (result.kind === 'refused') throw new Error(`${one.owner.intentId} was refused: ${result.why}, ${result.detail}`)
   return result.flight
 }

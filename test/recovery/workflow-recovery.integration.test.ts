@@ -77,11 +77,11 @@ describe('A workflow that stands still is mended', () => {
     await client().workflow.getHandle(id).signal(forbidSignal, { reason: 'the key may have leaked' })
     const before = await runOf(id)
     await spoiled(id)
-    const asked = agent.acquire(want('d'), { again: false, timeoutMs: patience.timeoutMs })
+    const asked = agent.acquire(want('d'), { timeoutMs: patience.timeoutMs })
     await untilRead(agent, before)
     // Asked of the run before, it is refused for that, or for what the new run knows already.
     expect(await asked).toMatchObject({ kind: 'refused' })
-    const again = await agent.acquire(want('e'), { again: false, timeoutMs: patience.timeoutMs })
+    const again = await agent.acquire(want('e'), { timeoutMs: patience.timeoutMs })
     expect(again).toMatchObject({ kind: 'refused', why: 'forbidden', detail: expect.stringContaining('the key may have leaked') })
     expect(await setting.ledgers.state(laneOf(signer))).toMatchObject({ entries: {}, counts: { granted: 0 } })
   })

@@ -1,6 +1,6 @@
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { Observation } from '../../domain/lane/lane.ts'
+import type { Observation } from '../../domain/lane/messages.ts'
 import { pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'

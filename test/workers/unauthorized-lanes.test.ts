@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { unauthorizedPause } from '../../domain/lane/pause.ts'
-import type { LaneStatus } from '../../domain/lane/lane.ts'
+import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
-import { UnauthorizedLanes } from '../../workers/unauthorized-lanes.ts'
+import { UnauthorizedLanes, unauthorizedReason } from '../../workers/unauthorized-lanes.ts'
 import { metricValue } from '../helpers/metrics.ts'
 
 const lane = 'evm-1:0xa'
@@ -19,9 +18,9 @@ function setting({ others = false } = {}) {
     ]),
     lanes: { standing: async () => state.standing, standings: async () => [state.standing] },
     pauses: {
-      async pause(_, reason) {
+      async pause(_, { kind, reason }) {
         state.orders.push(`pause ${reason}`)
-        state.standing = { lane, open: false, why: 'paused', detail: reason }
+        state.standing = { lane, open: false, why: 'paused', detail: reason, pause: kind }
       },
       async resume() {
         state.orders.push('resume')
@@ -45,7 +44,7 @@ describe('A lane without the role', () => {
     state.bar = { everywhere: true, reason: 'grant it' }
     unauthorized.add(lane)
     await look()
-    expect([state.orders, await shown()]).toEqual([[`pause ${unauthorizedPause('grant it')}`], 1])
+    expect([state.orders, await shown()]).toEqual([[`pause ${unauthorizedReason(['grant it'])}`], 1])
     await look()
     expect(state.orders).toHaveLength(1)
     state.bar = undefined
@@ -74,7 +73,7 @@ describe('A lane without the role', () => {
   it('that an operator has paused stays paused', async () => {
     const { state, unauthorized, look } = setting()
     state.bar = { everywhere: true, reason: 'grant it' }
-    state.standing = { lane, open: false, why: 'paused', detail: 'key ceremony' }
+    state.standing = { lane, open: false, why: 'paused', detail: unauthorizedReason(['typed by an operator']), pause: 'operator' }
     unauthorized.add(lane)
     await look()
     state.bar = undefined
@@ -84,7 +83,7 @@ describe('A lane without the role', () => {
 
   it('that another process has paused is found, and resumed', async () => {
     const { state, look } = setting()
-    state.standing = { lane, open: false, why: 'paused', detail: unauthorizedPause('grant it') }
+    state.standing = { lane, open: false, why: 'paused', detail: unauthorizedReason(['grant it']), pause: 'unauthorized' }
     await look(0)
     expect(state.orders).toEqual(['resume'])
   })

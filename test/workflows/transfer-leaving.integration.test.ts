@@ -98,7 +98,7 @@ describe('A transfer', () => {
       const handle = await on.start()
       expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[1], rounds: 2 })
       expect(on.asked.withdraw.map(({ how, lane }) => [how, lane])).toEqual([['abandon', lanes[0]]])
-      expect(on.asked.broadcast.map(({ lane, again }) => [lane, again])).toEqual([
+      expect(on.asked.broadcast.map(({ lane, lookUpOnly }) => [lane, lookUpOnly])).toEqual([
         [lanes[0], false],
         [lanes[1], false],
       ])

@@ -22,7 +22,7 @@ describe('A transfer on its way', () => {
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1, nonce: 7 })
     expect(on.asked.admit).toHaveLength(1)
     expect(new Set(on.asked.broadcast.map(({ intentId }) => intentId))).toEqual(new Set([`${handle.workflowId}/1`]))
-    expect(on.asked.broadcast.map(({ again }) => again)).toEqual(on.asked.broadcast.map((_, index) => index > 0))
+    expect(on.asked.broadcast.map(({ lookUpOnly }) => lookUpOnly)).toEqual(on.asked.broadcast.map((_, index) => index > 0))
     await until(async () => (await on.runs(handle)) > 0, { ...patience, what: 'the run to be listed' })
   })
 
@@ -55,7 +55,8 @@ describe('A transfer on its way', () => {
   })
 
   test('a nonce that the ledger has done with while nobody looked counts as a try without effect', async () => {
-    on.script.broadcast = ({ again }) => (again ? { kind: 'withdrawn' } : { kind: 'pending', nonce: 7, attempts: 1, reason: 'slow' })
+    on.script.broadcast = ({ lookUpOnly }) =>
+      lookUpOnly ? { kind: 'withdrawn' } : { kind: 'pending', nonce: 7, attempts: 1, reason: 'slow' }
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     await handle.signal(retrySignal)
@@ -99,7 +100,7 @@ describe('A transfer on its way', () => {
     await handle.signal(retrySignal)
     // It may hold a nonce: the same intent goes on.
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1 })
-    expect(on.asked.broadcast.map(({ again }) => again)).toEqual([false, true])
+    expect(on.asked.broadcast.map(({ lookUpOnly }) => lookUpOnly)).toEqual([false, true])
   })
 
   test('a copy by a guardian set that nobody knows does not replace the message', async () => {

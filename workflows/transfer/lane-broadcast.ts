@@ -1,6 +1,7 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
-import type { LaneStatus } from '../../domain/lane/lane.ts'
+import type { LaneStatus } from '../../domain/lane/messages.ts'
+import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
 import type { BroadcastResult, Ready } from '../../temporal/contracts/transfer-steps.ts'
 import type { TransferContext } from './context.ts'
 import { failureText, timedOutInQueue } from '../failures.ts'
@@ -13,16 +14,6 @@ import { CancellationScope, condition, isCancellation, patched, TemporalFailure 
  * it can't work, and the ledger has let the intent go.
  */
 export type LaneBroadcastResult = BroadcastResult | { kind: 'cancelled' } | { kind: 'unserved'; code: ErrorCode; reason: string }
-
-/** What a lane that takes no work says to a transfer that goes elsewhere. */
-const closedCodes = {
-  paused: 'LANE_PAUSED',
-  draining: 'LANE_DRAINING',
-  forbidden: 'LANE_FORBIDDEN',
-  funds: 'LANE_FUNDS',
-  unserved: 'LANE_UNREACHABLE',
-  replaced: 'LANE_CHAIN_REPLACED',
-} as const satisfies Record<string, ErrorCode>
 
 /** One intent on one lane: its tries to be broadcast, and its leave. */
 export class LaneBroadcast {
@@ -43,14 +34,14 @@ export class LaneBroadcast {
     void this.#watchForEnd()
   }
 
-  /** Step 4, once. `again`: the intent may hold a nonce already. */
-  async broadcast(transfer: Transfer, again: boolean, label: string): Promise<LaneBroadcastResult> {
+  /** Step 4, once. `lookUpOnly`: the intent was broadcast before, and gets no other nonce than the one it holds. */
+  async broadcast(transfer: Transfer, lookUpOnly: boolean, label: string): Promise<LaneBroadcastResult> {
     const { lane, callHash, gasLimit, maxFee, tip, dataFee } = this.ready
     const fees = { gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) }
     const { id: owner, deadline } = this.#course
     const intent = { owner, intentId: this.#intentId, lane, transfer, callHash, ...fees, ...(deadline !== undefined && { deadline }) }
     for (let requeued = false; ; requeued = true) {
-      const input = { ...intent, again, priority: this.#course.inbox.priority, ...(requeued && { requeued }) }
+      const input = { ...intent, lookUpOnly, priority: this.#course.inbox.priority, ...(requeued && { requeued }) }
       try {
         return await this.#scope.run(() => broadcast(input, label))
       } catch (error) {
@@ -71,7 +62,7 @@ export class LaneBroadcast {
     const reason = at?.detail ?? failure
     const answer = await this.#withdraw('leave')
     if (answer.kind === 'held') return { kind: 'pending', nonce: answer.nonce, attempts: 0, reason }
-    return { kind: 'unserved', code: at?.why ? closedCodes[at.why] : 'LANE_UNREACHABLE', reason }
+    return { kind: 'unserved', code: at?.why ? refusalCodes[at.why] : 'LANE_UNREACHABLE', reason }
   }
 
   /**
@@ -92,7 +83,7 @@ export class LaneBroadcast {
     const waited = Date.now() - this.#strandedSince >= at.abandonAfterMs
     if (!waited || inbox.cancelledBy || (at.others === 0 && !overdue)) return undefined
     if ((await this.#withdraw('abandon')).kind === 'held') return undefined
-    return { code: closedCodes[why], reason: `${this.ready.lane} is ${why}${at.lane.detail ? `: ${at.lane.detail}` : ''}` }
+    return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${at.lane.detail ? `: ${at.lane.detail}` : ''}` }
   }
 
   /** Did the lane let the intent go? The tombstone it leaves makes the next try another round. */

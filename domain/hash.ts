@@ -1,0 +1,11 @@
+/**
+ * FNV-1a, 32 bits, with a final mix so that texts that differ in their last characters spread (constants: Fowler/Noll/Vo; murmur3 fmix32). For
+ * places where a collision costs little; not for identity.
+ */
+export function fnv1a(text: string, basis = 0x811c9dc5): number {
+  let hash = basis
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

@@ -1,0 +1,57 @@
+import { inFlight, unmined } from './entries.ts'
+import type { Entry, LaneState } from './lane.ts'
+import type { Closed, FillOrder, LaneView, RaiseOrder } from './messages.ts'
+
+export function view(state: LaneState): LaneView {
+  const { observed, era, counts } = state
+  const closed = closedFor(state, false)
+  return {
+    synced: state.synced,
+    next: state.next,
+    latest: observed?.latest ?? 0,
+    finalized: observed?.finalized ?? 0,
+    ...(observed && { height: observed.height, finalizedAt: observed.finalizedAt }),
+    window: state.config.window,
+    inFlight: inFlight(state),
+    ...(closed && { closed }),
+    ...(observed?.final && { final: observed.final }),
+    external: counts.external,
+    era,
+    granted: counts.granted,
+  }
+}
+
+/** What keeps a lane from new work until somebody acts. */
+export function closedFor({ paused, closing, broke, replaced }: LaneState, operatorTransaction: boolean): Closed | undefined {
+  if (replaced) return { why: 'replaced', detail: `the chain denies block ${replaced.height} (${replaced.hash}), which was final` }
+  if (closing && !(operatorTransaction && closing.mode === 'draining')) return { why: closing.mode, detail: closing.reason }
+  if (paused) return { why: 'paused', detail: paused.reason, pause: paused.kind }
+  return broke && { why: 'funds', detail: broke.detail }
+}
+
+/**
+ * The nonces that must be mined with a no-op now. Released and inherited ones get a chance first: another grant, or their block. One that the
+ * ledger has forgotten is left to a process that knows its call and drives it.
+ */
+export function fillOrders(state: LaneState): FillOrder[] {
+  if (state.replaced) return []
+  const height = state.observed?.height ?? 0
+  return unmined(state).flatMap((entry) => {
+    const { nonce, fill: reason, attempts, owner, callHash = owner?.callHash } = entry
+    if (reason === undefined || height < fillDueAt(entry, state.config.fillAfterBlocks)) return []
+    return [{ nonce, reason, attempts, ...(callHash && { callHash }) }]
+  })
+}
+
+/** The attempts that operators ordered and that are not recorded yet. */
+export function raiseOrders(state: LaneState): RaiseOrder[] {
+  if (state.replaced) return []
+  return unmined(state).flatMap(({ nonce, raise, attempts }) => (raise && attempts.length <= raise.after ? [{ nonce, ...raise }] : []))
+}
+
+function fillDueAt(entry: Entry, fillAfterBlocks: number): number {
+  if (entry.fill === 'released') return entry.sinceBlock + 1
+  const drivenAt = entry.attempts.length === 0 ? entry.claimedBlock : 0
+  if (entry.fill === 'inherited') return Math.max(entry.sinceBlock, drivenAt) + fillAfterBlocks
+  return 0
+}

@@ -1,0 +1,34 @@
+import type { LaneState } from '../../domain/lane/lane.ts'
+
+/** What the checker holds against the ledger, from answers and observations alone. */
+export interface Books {
+  /** Intent → the nonce that it holds. */
+  readonly held: Map<string, number>
+  /** Nonce → what its attempts may cost, each. */
+  readonly costs: Map<number, bigint[]>
+  /** Nonce → wei that its call moves. */
+  readonly values: Map<number, bigint>
+  readonly withdrawn: Set<string>
+  /** Nonce → intents that signed for it. */
+  readonly signed: Map<number, Set<string>>
+}
+
+export function newBooks(): Books {
+  return { held: new Map(), costs: new Map(), values: new Map(), withdrawn: new Set(), signed: new Map() }
+}
+
+export function json<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T
+}
+
+export function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    Object.values(value).forEach(freeze)
+  }
+  return value
+}
+
+export function hasInherited({ entries, observed }: LaneState): boolean {
+  return Object.values(entries).some(({ owner, fill, nonce }) => !owner && fill === 'inherited' && nonce >= (observed?.latest ?? 0))
+}
