@@ -13,6 +13,8 @@ export type Verdict =
       readonly reason: string
       /** The signatures were good before and are too old now: a copy with newer ones may be adopted. */
       readonly awaitNewSignatures?: true
+      /** Whether the signatures are good could not be checked yet. */
+      readonly unverified?: true
       /** The source's own contract contradicts what it recorded: nothing of the route may go on until a person has looked. */
       readonly haltRoute?: true
     }

@@ -60,18 +60,16 @@ export async function statusOf(
 
 /** What a stream is told of a transfer that ended undelivered; undefined: it did not. */
 export function toClosed(number: string, status: TransferStatus): StreamRequest | undefined {
-  const { state, reason, code } = status
+  const { state, reason, code, cancelledBy } = status
   if (state !== 'rejected' && state !== 'declined' && state !== 'cancelled') return undefined
   const why = (reason || code || state).slice(0, longestReason)
-  return { kind: 'closed', number, outcome: state, reason: why, ...(state === 'cancelled' && { by: cancelledBy(status) }) }
-}
-
-/** Who cancelled, from the last line of the timeline: `by {operator}: {reason}`. */
-export function cancelledBy({ timeline, reason = '' }: Pick<TransferStatus, 'timeline' | 'reason'>): string {
-  const note = timeline.at(-1)?.note ?? ''
-  const ending = `: ${reason}`
-  const named = note.startsWith('by ') && note.endsWith(ending) ? note.slice('by '.length, -ending.length).trim() : ''
-  return named || 'unnamed'
+  return {
+    kind: 'closed',
+    number,
+    outcome: state,
+    reason: why,
+    ...(state === 'cancelled' && { by: cancelledBy?.operator.trim() || 'unnamed' }),
+  }
 }
 
 /** Whether a standing is that of this very message: another one may claim its number. */

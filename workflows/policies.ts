@@ -48,6 +48,10 @@ export const waits = {
   confirmMs: 5_000,
 } as const
 
+/** Classes of a transfer among those that wait for a nonce: by default, and once an operator expedited it. */
+export const ordinaryPriority = 3
+export const expeditedPriority = 1
+
 /** Reverts before a transfer is parked. */
 export const roundsBeforeParking = 5
 

@@ -62,13 +62,13 @@ export async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: Broa
   const want = await wantOf(deps, input)
   const options = { timeoutMs: waitForSlotMs, signal: context.cancellationSignal }
   const looks = new Looks(deps, input.transfer, context.info)
-  const maybeSent = input.lookUpOnly || input.requeued === true || context.info.attempt > 1
+  const maybeSent = input.mode !== 'new' || context.info.attempt > 1
   const one: Try = { deps, agent, input, want, options, looks, maybeSent }
   const held = maybeSent && (await heldAlready(one))
   if (held) return held
   if ((maybeSent || looks.late) && (await looks.again())) return 'seen'
   // It had a nonce before: that is final without the effect, or its ledger is lost. No second one before it was simulated again.
-  if (input.lookUpOnly) return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
+  if (input.mode === 'follow') return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
   return anew(one)
 }
 

@@ -16,13 +16,12 @@ export function createAdmit(deps: StepDeps) {
       const validated = await validate({ transfer })
       if (validated.kind !== 'passed') return validated
       const choice = await chooseLane(deps, input, reserve)
-      const there = shows(deps, transfer, input.doubted)
+      const there = shows(deps, transfer, input.disputed)
       if (choice.kind !== 'lane') return (await there) ? settled(deps, transfer) : unchosen(deps, input, choice)
       const { lane } = choice
       const [delivered, rehearsal] = await Promise.all([there, rehearse(deps, input, lane)])
       if (delivered) return settled(deps, transfer)
-      const admission = await judge(deps, input, lane, rehearsal)
-      return admission.kind === 'ready' && validated.warnings ? { ...admission, warnings: validated.warnings } : admission
+      return judge(deps, input, lane, rehearsal)
     })
   }
 }

@@ -9,11 +9,11 @@ import { shows } from './mismatch.ts'
 
 /** Step 2: is the effect there already, and is it final? */
 export function createCheckDelivered(deps: StepDeps) {
-  return async function checkDelivered({ transfer, doubted }: AdmitInput): Promise<Passed | Stopped> {
+  return async function checkDelivered({ transfer, disputed }: AdmitInput): Promise<Passed | Stopped> {
     return admitting(deps, transfer, async () => {
       const halted = haltedBy(deps, transfer)
       if (halted) return halted
-      const there = await shows(deps, transfer, doubted)
+      const there = await shows(deps, transfer, disputed)
       return there ? settled(deps, transfer) : { kind: 'passed' }
     })
   }

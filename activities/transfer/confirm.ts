@@ -45,7 +45,7 @@ export function createConfirm(deps: StepDeps) {
     }
     // Until the others have spoken it waits; but not for ever for what one node alone says.
     if ((latest || finalized) && !(await denied(chain, endpoint, transfer))) return unsettled()
-    if ((useless !== undefined || input.verdict) && !(await absent(chain, endpoint, transfer))) return unsettled()
+    if ((useless !== undefined || input.requireAgreement) && !(await absent(chain, endpoint, transfer))) return unsettled()
     return useless === undefined ? { kind: 'gone' } : { kind: 'reverted', reason: useless }
   }
 }

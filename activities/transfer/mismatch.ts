@@ -7,17 +7,17 @@ import { denied } from './effect.ts'
 /**
  * Does the target's latest state show the effect? Where it shows what no honest contract does, and the nodes agree, the route is halted, and the
  * error thrown that says so, which parks the transfer. On one node's word neither happens: throws NODES_DISAGREE, to be tried again.
- * @param doubted one node showed it before, and most of them did not: its word alone says nothing any more
+ * @param disputed one node showed it before, and most of them did not: its word alone says nothing any more
  */
 export async function shows(
   deps: Pick<StepDeps, 'bridges' | 'chains' | 'haltRoute'>,
   transfer: Transfer,
-  doubted = false,
+  disputed = false,
 ): Promise<boolean> {
   const endpoint = endpointOf(deps, transfer)
   try {
     const there = await endpoint.delivered(transfer, 'latest')
-    return there && !(doubted && (await denied(chainOf(deps, transfer), endpoint, transfer)))
+    return there && !(disputed && (await denied(chainOf(deps, transfer), endpoint, transfer)))
   } catch (error) {
     const { code, message, haltRoute } = toRelayerError(error)
     if (!haltRoute) throw error

@@ -16,18 +16,14 @@ export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings' | 'ha
       const halted = haltedBy(deps, transfer)
       if (halted) return halted
       const verdict = await endpointOf(deps, transfer).validate(transfer)
-      if (verdict.kind === 'valid') {
-        const { warnings } = verdict
-        return deniedBy(deps, transfer) ?? { kind: 'passed', ...(warnings.length > 0 && { warnings: [...warnings] }) }
-      }
-      const { code, reason, awaitNewSignatures } = verdict
-      // Its table said otherwise, by quorum, when it was started: that is the route's trouble. Of other bytes that somebody sends (`adopt`) the form tells.
-      if (verdict.haltRoute) {
+      if (verdict.kind === 'valid') return deniedBy(deps, transfer) ?? { kind: 'passed' }
+      const { kind, code, reason, haltRoute, awaitNewSignatures, unverified } = verdict
+      if (haltRoute) {
         await haltFor(deps, transfer, code, reason)
         return { kind: 'impossible', code, reason }
       }
-      if (verdict.kind === 'wait') return { kind: 'waiting', code, reason, retryInMs: waitMs }
-      return { kind: verdict.kind, code, reason, ...(awaitNewSignatures && { awaitNewSignatures }) }
+      if (kind === 'wait') return { kind: 'waiting', code, reason, retryInMs: waitMs, ...(unverified && { unverified }) }
+      return { kind, code, reason, ...(awaitNewSignatures && { awaitNewSignatures }) }
     })
   }
 }

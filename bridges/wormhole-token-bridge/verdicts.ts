@@ -31,6 +31,12 @@ export async function toVerdict(check: () => Promise<readonly string[] | void>):
     const { code, message, remedy } = error as RelayerError
     // The remedy is the catalogue's and belongs to whoever shows the code.
     const reason = message.slice(0, -remedy.length).replace(/ → $/, '')
-    return { kind, code, reason, ...(awaitsNewSignatures(code) && { awaitNewSignatures: true }) }
+    return {
+      kind,
+      code,
+      reason,
+      ...(awaitsNewSignatures(code) && { awaitNewSignatures: true }),
+      ...(code === 'GUARDIAN_SET_UNKNOWN' && { unverified: true }),
+    }
   }
 }

@@ -3,7 +3,7 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { ChainName, Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 
-/** `validate`, `checkDelivered` and `prepare` in this order; each stops the way of a transfer or lets it pass. */
+/** Steps that need no key, on the queue of the target chain. `validate`, `checkDelivered` and `prepare`, in this order, each stop a transfer or let it pass. */
 export interface KeylessSteps {
   /** The three at once, as one local activity. */
   admit(input: AdmitInput): Promise<Admission>
@@ -18,7 +18,7 @@ export interface KeylessSteps {
   withdraw(input: WithdrawInput): Promise<Withdrawal>
 }
 
-/** What needs the key; on the lane's queue. */
+/** Steps that need the key, on the lane's queue. */
 export interface LaneSteps {
   broadcast(input: BroadcastInput): Promise<BroadcastResult>
   /** Raises the fee of an intent's transaction now. */
@@ -29,13 +29,12 @@ export interface AdmitInput {
   transfer: Transfer
   /** Lanes to avoid: those that this transfer just left. */
   avoid?: LaneId[]
-  /** One node showed the effect, and most of them denied it: its word alone holds nothing up any more. */
-  doubted?: true
+  /** One node showed the effect before, and most of them denied it: its word alone does not stop the transfer any more. */
+  disputed?: true
 }
 
 export interface Passed {
   kind: 'passed'
-  warnings?: string[]
 }
 
 /** The step ends or delays the transfer. */
@@ -46,8 +45,8 @@ export type Stopped =
   | { kind: 'delivered'; delivery: Delivery }
   /** The effect is there, by someone, but not final: look again after `finalInMs`. */
   | { kind: 'unsettled'; finalInMs: number }
-  /** Not now: a gate is closed. Holds no nonce. */
-  | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number }
+  /** Not now: a gate is closed. Holds no nonce. `unverified`: the signatures could not be checked yet. */
+  | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
   /** The simulation reverts for a reason that no wait heals; costs nothing. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
 
@@ -64,7 +63,6 @@ export interface Ready {
   tip: string
   /** What the chain charges beside the gas, wei, estimated; absent: nothing. */
   dataFee?: string
-  warnings?: string[]
 }
 
 export type Admission = Ready | Stopped
@@ -81,15 +79,18 @@ export interface BroadcastInput {
   maxFee: string
   tip: string
   dataFee?: string
-  /** This intent was granted a nonce before: that is looked up, and no other is given. */
-  lookUpOnly: boolean
-  /** It was queued before, for so long that it is queued anew: a worker may have taken it all the same. */
-  requeued?: boolean
-  /** Class in the waiting room, 1 (first) … 5. */
+  mode: BroadcastMode
+  /** Class among those that wait for a nonce, 1 (first) … 5. */
   priority: number
-  /** ms since the epoch: in the waiting room, earlier ones of one class and source go first. The workflow itself gives up when it passes. */
+  /** ms since the epoch: of one class and source, the earliest is served first. The workflow itself gives up when it passes. */
   deadline?: number
 }
+
+/**
+ * `new`: the intent was never broadcast. `requeued`: it lay in the queue for so long that it was queued again, and a worker may have taken it before.
+ * `follow`: it was broadcast before; it goes on with the nonce that it holds, and gets no other.
+ */
+export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
 /** One transaction that was signed for a nonce, and what became of it. */
 export interface AttemptRecord {
@@ -111,8 +112,8 @@ export interface Landed {
   /** Wei, decimal. */
   gasPaid: string
   attempts: number
-  /** Every attempt, in the order they were made; absent in histories of older versions. */
-  tried?: AttemptRecord[]
+  /** Every attempt, in the order in which they were made. */
+  tried: AttemptRecord[]
   /** Workflow id of the batch that it was in, whose nonce it is; `gasPaid` is its share. */
   batch?: string
 }
@@ -140,8 +141,8 @@ export interface ConfirmInput {
   /** Our transaction that was included, if the effect is ours. */
   landed?: Landed
   waitMs: number
-  /** That the effect is not there ends the transfer: the nodes must agree on it. */
-  verdict?: true
+  /** The transfer ends if the effect is not there: the nodes must agree on that. */
+  requireAgreement?: true
 }
 
 export type Confirmation =

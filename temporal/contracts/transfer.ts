@@ -7,11 +7,11 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 /** Input of the workflow `transfer`. */
 export interface TransferInput {
   transfer: Transfer
-  /** Class in the lane's waiting room, 1 (first) … 5; absent: 3. */
+  /** Class among those that wait for a nonce of the lane, 1 (first) … 5; absent: 3. */
   priority?: number
   /** ms since the epoch: not delivered by then, it is given up by its lane, and parked. */
   deadline?: number
-  /** What a transfer carries from run to run when it continues as new. */
+  /** Carried from run to run when the transfer continues as new. */
   progress?: TransferProgress
   unacknowledged?: UnacknowledgedSignals
 }
@@ -22,11 +22,11 @@ export interface CancelOrder {
   reason: string
 }
 
-/** What signals told a transfer that it has not acted upon yet. */
+/** Signals that a transfer has received and not acted upon yet. */
 export interface UnacknowledgedSignals {
   /** A wait is to end now. */
   woken: boolean
-  /** Class in the lane's waiting room, 1 (first) … 5. */
+  /** Class among those that wait for a nonce of the lane, 1 (first) … 5. */
   priority: number
   /** A copy of the message, base64. */
   adopted?: string
@@ -46,24 +46,31 @@ export interface TransferProgress {
   round: number
   /** Rounds that ended with a revert. */
   failures: number
-  /** Rounds whose nonce a no-op, or a stranger, used. */
-  spent?: number
+  /** Rounds whose nonce was used by a no-op, or by a transaction from outside Portage. */
+  spent: number
   /** Waits so far: each is longer than the one before. */
-  waits?: number
+  waits: number
+  /** The lane that was chosen last. */
   lane?: LaneId
   /** Lanes that gave no nonce since the last wait, and what the last of them said. */
-  avoid?: LaneId[]
-  turnedAway?: { code: ErrorCode; reason: string }
-  /** A node that said that someone had delivered was denied by the others. */
-  doubted?: true
-  /** What is being broadcast: this round may hold a nonce, so it goes on where it was. */
-  underway?: Ready
-  /** The nonce that this round holds, as far as it was told. */
-  nonce?: number
-  landed?: Landed
+  turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
+  /** One node showed the effect, and the others denied it. */
+  disputed?: true
+  /** What this round broadcasts: it may hold a nonce, so the next try goes on with it. */
+  underway?: Underway
+  /** Why it waits, is parked, or ended. */
   code?: ErrorCode
   reason?: string
   timeline: TimelineEntry[]
+}
+
+/** A broadcast, as far as its lane has told. */
+export interface Underway {
+  ready: Ready
+  /** The nonce that it holds. */
+  nonce?: number
+  /** Its transaction in a block. */
+  landed?: Landed
 }
 
 /** Answer of the query `status`, and (closed) the result of the workflow. */
@@ -81,19 +88,21 @@ export interface TransferStatus {
   tried?: AttemptRecord[]
   /** Workflow id of the batch that it was delivered in: the nonce is that of the batch. */
   batch?: string
+  /** Who cancelled it, and why. */
+  cancelledBy?: CancelOrder
   code?: ErrorCode
   reason?: string
   rounds: number
   timeline: TimelineEntry[]
 }
 
-/** By whom a transfer is told to go on, where it is no operator. */
+/** Says that a retry comes from a gate and not from an operator. */
 export interface RetryHint {
   /** Its gate has opened: that ends a wait, and nothing else. */
   gate: true
 }
 
-/** An operator's word: go on now, out of parked, too, and past a deadline. With a hint: only if it waits. */
+/** From an operator: try now, also out of parked, and past a deadline. With a hint: only if it waits. */
 export const retrySignal = defineSignal<[RetryHint?]>('retry')
 /** An operator ends the transfer. A nonce in flight gets the lane's no-op; if the call wins, the transfer is delivered. */
 export const cancelSignal = defineSignal<[CancelOrder]>('cancel')

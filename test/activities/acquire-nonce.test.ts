@@ -62,6 +62,7 @@ function setting(attempt: number, meanwhile: (world: { block: string; delivered:
     maxFee: '2',
     tip: '1',
     priority: 3,
+    mode: 'new',
   } as unknown as BroadcastInput
   const info = { attempt, currentAttemptScheduledTimestampMs: Date.now() }
   const context = { cancellationSignal: new AbortController().signal, info } as unknown as Context

@@ -5,7 +5,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseCheckpoint } from '../../streams/checkpoints.ts'
 import { StreamMemory } from '../../streams/scanned/memory.ts'
 import { RangeSize } from '../../streams/scanned/range-size.ts'
-import { cancelledBy, isOf, toClosed } from '../../streams/transfer-outcomes.ts'
+import { isOf, toClosed } from '../../streams/transfer-outcomes.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { codeOf } from '../helpers/refusals.ts'
 
@@ -117,12 +117,15 @@ describe('a checkpoint as it is read', () => {
 })
 
 describe('how a transfer ended', () => {
-  const note = (text: string) => [{ at: 0, state: 'cancelled' as const, note: text }]
-
   it('names who cancelled it', () => {
-    expect(cancelledBy({ timeline: note('by ops: night: shift: no longer wanted'), reason: 'no longer wanted' })).toBe('ops: night: shift')
-    expect(cancelledBy({ timeline: note('by ops: '), reason: '' })).toBe('ops')
-    expect(cancelledBy({ timeline: [], reason: 'x' })).toBe('unnamed')
+    const by = (cancelledBy?: { operator: string; reason: string }) => {
+      const closed = toClosed('7', { state: 'cancelled', ...(cancelledBy && { cancelledBy }) } as TransferStatus)
+      return closed?.kind === 'closed' && closed.by
+    }
+    expect(by({ operator: 'ops: night: shift', reason: 'no longer wanted' })).toBe('ops: night: shift')
+    expect(by({ operator: 'ops', reason: '' })).toBe('ops')
+    expect(by({ operator: ' ', reason: 'x' })).toBe('unnamed')
+    expect(by()).toBe('unnamed')
   })
 
   it('is told as the stream takes it, however long the reason, or empty', () => {

@@ -33,7 +33,7 @@ export const transfer: Transfer = {
   digest: `0x${'00'.repeat(32)}`,
   message: 'b3du',
 }
-export const landed: Landed = { nonce: 7, txHash: '0x07', blockHeight: 9, blockHash: '0x09', gasPaid: '1', attempts: 1 }
+export const landed: Landed = { nonce: 7, txHash: '0x07', blockHeight: 9, blockHash: '0x09', gasPaid: '1', attempts: 1, tried: [] }
 export const patience = { timeoutMs: 60_000, everyMs: 20 }
 
 /** What the steps of a test answer. */

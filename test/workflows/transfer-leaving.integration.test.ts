@@ -20,7 +20,7 @@ describe('A transfer', () => {
       const late = `not delivered by ${new Date(deadline).toISOString()}; the bridge is paused`
       expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', reason: late })
       expect(on.asked.withdraw).toEqual([])
-      expect(on.asked.confirm.map(({ verdict }) => verdict)).toEqual([true])
+      expect(on.asked.confirm.map(({ requireAgreement }) => requireAgreement)).toEqual([true])
       on.script = { ...sound }
       await handle.signal(retrySignal)
       expect(await handle.result()).toMatchObject({ state: 'delivered' })
@@ -98,9 +98,9 @@ describe('A transfer', () => {
       const handle = await on.start()
       expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[1], rounds: 2 })
       expect(on.asked.withdraw.map(({ how, lane }) => [how, lane])).toEqual([['abandon', lanes[0]]])
-      expect(on.asked.broadcast.map(({ lane, lookUpOnly }) => [lane, lookUpOnly])).toEqual([
-        [lanes[0], false],
-        [lanes[1], false],
+      expect(on.asked.broadcast.map(({ lane, mode }) => [lane, mode])).toEqual([
+        [lanes[0], 'new'],
+        [lanes[1], 'new'],
       ])
     })
 

@@ -22,7 +22,7 @@ describe('A transfer on its way', () => {
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1, nonce: 7 })
     expect(on.asked.admit).toHaveLength(1)
     expect(new Set(on.asked.broadcast.map(({ intentId }) => intentId))).toEqual(new Set([`${handle.workflowId}/1`]))
-    expect(on.asked.broadcast.map(({ lookUpOnly }) => lookUpOnly)).toEqual(on.asked.broadcast.map((_, index) => index > 0))
+    expect(on.asked.broadcast.map(({ mode }) => mode)).toEqual(on.asked.broadcast.map((_, index) => (index > 0 ? 'follow' : 'new')))
     await until(async () => (await on.runs(handle)) > 0, { ...patience, what: 'the run to be listed' })
   })
 
@@ -55,8 +55,8 @@ describe('A transfer on its way', () => {
   })
 
   test('a nonce that the ledger has done with while nobody looked counts as a try without effect', async () => {
-    on.script.broadcast = ({ lookUpOnly }) =>
-      lookUpOnly ? { kind: 'withdrawn' } : { kind: 'pending', nonce: 7, attempts: 1, reason: 'slow' }
+    on.script.broadcast = ({ mode }) =>
+      mode === 'follow' ? { kind: 'withdrawn' } : { kind: 'pending', nonce: 7, attempts: 1, reason: 'slow' }
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     await handle.signal(retrySignal)
@@ -100,11 +100,11 @@ describe('A transfer on its way', () => {
     await handle.signal(retrySignal)
     // It may hold a nonce: the same intent goes on.
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1 })
-    expect(on.asked.broadcast.map(({ lookUpOnly }) => lookUpOnly)).toEqual([false, true])
+    expect(on.asked.broadcast.map(({ mode }) => mode)).toEqual(['new', 'follow'])
   })
 
   test('a copy by a guardian set that nobody knows does not replace the message', async () => {
-    const unknown: Admission = { kind: 'waiting', code: 'GUARDIAN_SET_UNKNOWN', reason: 'set 99', retryInMs: 60_000 }
+    const unknown: Admission = { kind: 'waiting', code: 'GUARDIAN_SET_UNKNOWN', reason: 'set 99', retryInMs: 60_000, unverified: true }
     const missing: Admission = { kind: 'waiting', code: 'WRAPPER_MISSING', reason: 'no wrapper', retryInMs: 60_000 }
     on.script.admit = (input) => (input.transfer.message === transfer.message ? missing : unknown)
     const handle = await on.start()

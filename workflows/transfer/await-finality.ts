@@ -1,45 +1,36 @@
 import { backoffMs } from '../../domain/backoff.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { Confirmation } from '../../temporal/contracts/transfer-steps.ts'
-import type { TransferContext } from './context.ts'
 import { waits } from '../policies.ts'
+import type { LaneBroadcast } from './lane-broadcast.ts'
 import { confirm } from './steps.ts'
+import type { TransferRun } from './transfer-run.ts'
 
 /**
- * Step 5: waits until an included effect is final, or gone. With a lane of ours, gone means: back to `broadcast` with the same intent.
+ * Step 5: waits until an included effect is final, or gone.
  * @param finalInMs first wait
- * @param verdict the transfer ends, or stops, if the effect is not there
+ * @param options.lane the broadcast of ours that made the effect; it is asked to let the intent go if the transfer is to end meanwhile
+ * @param options.requireAgreement the transfer ends, or stops, if the effect is not there: the nodes must agree on that
  */
-export async function settle(
-  course: TransferContext,
+export async function awaitFinality(
+  run: TransferRun,
   finalInMs: number,
-  lane: LaneId | undefined,
-  verdict?: true,
+  { lane, requireAgreement }: { lane?: LaneBroadcast; requireAgreement?: true } = {},
 ): Promise<Exclude<Confirmation, { kind: 'unsettled' }>> {
-  const { progress } = course
   let waitMs = finalInMs
   for (let looks = 0; ; looks++) {
-    if (waitMs > 0) await course.pause(waitMs)
-    const { landed } = progress
-    const input = { transfer: course.transfer, waitMs: waits.confirmMs, ...(lane && landed && { landed }), ...(verdict && { verdict }) }
-    const result = await confirm(input, course.label)
-    if (result.kind === 'delivered') {
-      course.delivered(result.delivery)
-      return result
-    }
+    if (waitMs > 0) await run.pause(waitMs)
+    if (run.ending) lane?.askToLetGo()
+    const { underway } = run.progress
+    const landed = underway?.landed && { landed: underway.landed }
+    const input = { transfer: run.transfer, waitMs: waits.confirmMs, ...landed, ...(requireAgreement && { requireAgreement }) }
+    const result = await confirm(input, run.label)
+    if (result.kind === 'delivered') return result
     if (result.kind !== 'unsettled') {
-      progress.landed = undefined
+      if (underway) delete underway.landed
       return result
     }
-    await course.renew()
-    // Past finality it is the nodes that do not agree: with one of two down, that may last, for every transfer of the chain at once.
+    await run.continueAsNewIfDue()
+    // Past finality the nodes do not agree: with one of two down that may last, for every transfer of the chain at once.
     waitMs = Math.max(result.finalInMs, backoffMs(looks, waits.firstLookMs, waits.longestLookMs))
   }
-}
-
-/** The chain has the last word before a transfer ends, or stops, undelivered. True if the effect is there, ours or another's. */
-export async function deliveredAfterAll(course: TransferContext): Promise<boolean> {
-  const result = await confirm({ transfer: course.transfer, waitMs: 0, verdict: true }, course.label)
-  if (result.kind !== 'gone') await settle(course, 0, undefined, true)
-  return course.over
 }

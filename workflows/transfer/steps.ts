@@ -20,7 +20,7 @@ import { ActivityCancellationType, isCancellation, proxyActivities, proxyLocalAc
 const local = proxyLocalActivities<KeylessSteps>(policies.local)
 const durable = proxyActivities<KeylessSteps>(policies.keyless)
 
-/** Steps 1-3. Cheap first: one local activity; if it fails for any reason, each step as a durable activity of its own name. */
+/** Steps 1-3. One local activity, which costs nothing; if it fails for any reason, each step as a durable activity of its own name. */
 export async function admit(input: AdmitInput, label: string): Promise<Admission> {
   try {
     return await local.admit.executeWithOptions({ ...policies.local, summary: `admit ${label}` }, [input])
@@ -45,7 +45,7 @@ export async function confirm(input: ConfirmInput, label: string): Promise<Confi
   return durable.confirm.executeWithOptions({ ...policies.keyless, summary: `confirm ${label}` }, [input])
 }
 
-/** Step 4, on the lane's queue. Cancelling it abandons the task at once: the ledger, asked before, gives the intent nothing any more. */
+/** Step 4, on the lane's queue. Cancelling it abandons the task at once: the ledger was asked before, and gives the intent no nonce any more. */
 export function broadcast(input: BroadcastInput, label: string): Promise<BroadcastResult> {
   const options = {
     ...broadcastPolicy(),
@@ -56,7 +56,7 @@ export function broadcast(input: BroadcastInput, label: string): Promise<Broadca
   return proxyActivities<LaneSteps>(options).broadcast(input)
 }
 
-/** Does a lane take work? Undefined if that can't be learnt now. Local: whoever asks goes on with or without it. */
+/** Does a lane take work? Local. Undefined if that cannot be learnt now: the caller goes on without it. */
 export async function getLaneStatus(input: LaneStatusInput): Promise<LaneStatusAnswer | undefined> {
   try {
     return await local.getLaneStatus.executeWithOptions({ ...policies.local, summary: `status of ${input.lane}` }, [input])

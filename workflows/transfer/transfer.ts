@@ -1,21 +1,44 @@
 import type { TransferInput, TransferStatus } from '../../temporal/contracts/transfer.ts'
-import { adoptSignal, cancelSignal, expediteSignal, retrySignal, rolledBackSignal, statusQuery } from '../../temporal/contracts/transfer.ts'
+import { admit } from './admit.ts'
+import { awaitFinality } from './await-finality.ts'
+import { broadcast, failRound } from './broadcast.ts'
+import { LaneBroadcast } from './lane-broadcast.ts'
+import { endUndelivered, parkOnFailure, watchWhileParked } from './outcome.ts'
+import { receiveSignals } from './signals.ts'
+import type { Outcome } from './status.ts'
 import { TransferRun } from './transfer-run.ts'
-import { setHandler } from '@temporalio/workflow'
 
 /**
- * One transfer on its way (docs/LIFECYCLE.md). It ends as delivered, rejected, declined or cancelled, its result saying which and why;
- * everything else waits or is parked here, visible and counted.
+ * One transfer (docs/LIFECYCLE.md): it is tried until it is delivered, rejected, declined or cancelled. Until then it waits or is parked here,
+ * visible and counted.
  */
 export async function transfer(input: TransferInput): Promise<TransferStatus> {
-  const way = new TransferRun(input)
-  setHandler(statusQuery, () => way.status())
-  setHandler(retrySignal, (hint) => way.retry(hint?.gate === true))
-  // Signals are typed by hand in a Web UI: what is missing must not fail the workflow's task.
-  setHandler(cancelSignal, (by) => way.inbox.cancel({ operator: by?.operator ?? 'unnamed', reason: by?.reason ?? 'no reason given' }))
-  setHandler(expediteSignal, () => way.expedite())
-  setHandler(adoptSignal, (copy) => way.inbox.adopt(copy?.message))
-  setHandler(rolledBackSignal, (fallen) => way.rolledBack(fallen?.intentId))
-  while (!way.over) await way.walk()
-  return way.status()
+  const run = new TransferRun(input)
+  receiveSignals(run)
+  for (;;) {
+    const outcome = await tryToDeliver(run).catch((error: unknown) => parkOnFailure(run, error))
+    if (outcome) return run.end(outcome)
+  }
+}
+
+/** Admit, broadcast, await finality. Undefined: no outcome yet. It has waited, or is parked, and the next try goes on from the state it left. */
+async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
+  await run.continueAsNewIfDue()
+  if (run.state === 'parked' && !run.called) return watchWhileParked(run)
+  run.acknowledgeSignals()
+  const { underway } = run.progress
+  if (run.ending && !underway) return endUndelivered(run)
+
+  run.enterTry()
+  const ready = underway?.ready ?? (await admit(run))
+  if (ready?.kind !== 'ready') return ready
+
+  const lane = new LaneBroadcast(run, ready)
+  const included = await broadcast(run, lane, underway !== undefined)
+  if (included?.kind !== 'included') return included
+
+  const finality = await awaitFinality(run, included.finalInMs, { lane })
+  if (finality.kind === 'reverted') return failRound(run, 'reverted', finality.reason)
+  // Gone from its block: the next try follows the same nonce.
+  return finality.kind === 'gone' ? undefined : finality
 }

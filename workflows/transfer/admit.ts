@@ -1,0 +1,80 @@
+import { backoffMs } from '../../domain/backoff.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { Admission, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import { waits } from '../policies.ts'
+import { awaitFinality } from './await-finality.ts'
+import * as steps from './steps.ts'
+import type { Outcome } from './status.ts'
+import type { TransferRun } from './transfer-run.ts'
+import { isCancellation } from '@temporalio/workflow'
+
+type Waiting = Extract<Stopped, { kind: 'waiting' }>
+
+/** What may be over within minutes, and is looked at again within a minute. */
+const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT']
+
+/** Steps 1-3. Ready to be broadcast, an outcome, or undefined after a wait, or once it is parked. */
+export async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {
+  const { adopted } = run.signals
+  if (adopted === undefined) return act(run, await askAdmission(run, run.transfer))
+  return admitCopy(run, { ...run.transfer, message: adopted })
+}
+
+/** A better-signed copy replaces the message once its signatures passed; a worse one is forgotten, and the message itself is judged again. */
+async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outcome | undefined> {
+  delete run.signals.adopted
+  const admission = await askAdmission(run, copy).catch((error: unknown) => {
+    if (isCancellation(error)) throw error
+  })
+  if (!admission) return undefined
+  if (admission.kind === 'waiting' && admission.code === 'HALTED') {
+    // Nothing was looked at: the copy is kept for later, unless a newer one came.
+    run.signals.adopted ??= copy.message
+    return wait(run, admission)
+  }
+  if (admission.kind === 'rejected' || (admission.kind === 'waiting' && admission.unverified)) return undefined
+  run.transfer = copy
+  return act(run, admission)
+}
+
+function askAdmission({ progress, label }: TransferRun, transfer: Transfer): Promise<Admission> {
+  const { turnedAway, disputed } = progress
+  return steps.admit({ transfer, avoid: turnedAway?.lanes ?? [], ...(disputed && { disputed }) }, label)
+}
+
+async function act(run: TransferRun, admission: Admission): Promise<Ready | Outcome | undefined> {
+  switch (admission.kind) {
+    case 'ready':
+    case 'delivered':
+      return admission
+    case 'unsettled': {
+      run.enter('included', 'by someone else; not final yet')
+      const finality = await awaitFinality(run, admission.finalInMs)
+      if (finality.kind === 'delivered') return finality
+      run.progress.disputed = true
+      return undefined
+    }
+    case 'waiting':
+      return wait(run, admission)
+    case 'impossible':
+      run.park(admission.code, admission.reason)
+      return undefined
+    case 'rejected':
+    case 'declined':
+      if (!admission.awaitNewSignatures) return admission
+      // The signatures were good when the id was taken: a copy with newer ones may come (`adopt`).
+      run.park(admission.code, admission.reason)
+      return undefined
+  }
+}
+
+/** Waits for a closed gate: longer each time, ended early by `retry`. A lane that gave no nonce told more than that there is none. */
+async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
+  const { progress } = run
+  const why = (code === 'LANE_NONE' && progress.turnedAway) || { code, reason }
+  run.enter('waiting', why.reason, { code: why.code, reason: why.reason })
+  const longestMs = passing.includes(code) ? waits.longestLaneBackoffMs : waits.longestBackoffMs
+  await run.pause(Math.max(retryInMs, backoffMs(progress.waits++, waits.firstBackoffMs, longestMs)))
+  progress.turnedAway = undefined
+}

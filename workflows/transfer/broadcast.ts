@@ -1,0 +1,107 @@
+import { backoffMs } from '../../domain/backoff.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
+import { laneAddress } from '../../domain/lane/lane-id.ts'
+import type { Delivery } from '../../domain/transfer/transfer.ts'
+import type { BroadcastResult, Landed } from '../../temporal/contracts/transfer-steps.ts'
+import { roundsBeforeParking, spentBeforeParking, waits } from '../policies.ts'
+import type { LaneBroadcast } from './lane-broadcast.ts'
+import type { Outcome } from './status.ts'
+import type { TransferRun } from './transfer-run.ts'
+
+type Included = Extract<BroadcastResult, { kind: 'included' }>
+interface Refused {
+  readonly code: ErrorCode
+  readonly reason: string
+}
+
+/**
+ * Step 4, until the transaction is in a block, or this round is over without one. Included, an outcome, or undefined: the next try begins another
+ * round, or the same one at step 1 if it held nothing.
+ * @param resumed this round was broadcast before
+ */
+export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: boolean): Promise<Included | Outcome | undefined> {
+  const { ready } = lane
+  const underway = (run.progress.underway ??= { ready })
+  run.progress.lane = ready.lane
+  for (let follow = resumed; ; follow = true) {
+    if (follow) await run.continueAsNewIfDue()
+    if (run.state !== 'broadcasting') run.enter('broadcasting', follow ? 'following again' : `through ${ready.lane}`)
+    const result = await lane.broadcast(follow)
+    switch (result.kind) {
+      case 'delivered':
+        underway.landed = result.landed
+        return { kind: 'delivered', delivery: deliveryBy(lane, result.landed) }
+      case 'included': {
+        const { landed } = result
+        Object.assign(underway, { landed, nonce: landed.nonce })
+        run.enter('included', `block ${landed.blockHeight}, nonce ${landed.nonce}; not final yet`, { txHash: landed.txHash })
+        return result
+      }
+      case 'pending': {
+        underway.nonce = result.nonce
+        run.enter('pending', `nonce ${result.nonce}, ${result.attempts} attempts: ${result.reason}`)
+        const abandoned = await lane.abandon()
+        if (abandoned) return leaveLane(run, lane, abandoned, `nonce ${result.nonce} was left to its lane; ${abandoned.reason}`)
+        await run.pause(waits.pendingMs)
+        break
+      }
+      case 'no-slot':
+        // Held all the same: the same intent again.
+        if (!(await lane.leave())) break
+        await lane.freeIfEnding()
+        return turnAway(run, lane, { code: result.code, reason: `${ready.lane}: ${result.reason}` })
+      case 'unserved':
+        await lane.freeIfEnding()
+        return leaveLane(run, lane, result, result.reason)
+      case 'withdrawn':
+        return afterWithdrawal(run, lane, underway.nonce)
+      case 'seen':
+      case 'cancelled':
+        // A nonce that it held is used up by now, and another try is another intent. Without one it is the same intent still.
+        if (result.kind === 'seen' && underway.nonce !== undefined) run.nextRound()
+        run.progress.underway = undefined
+        return
+      case 'reverted':
+        return failRound(run, 'reverted', result.reason)
+      case 'spent':
+        return failRound(run, 'spent', `nonce ${result.nonce} was used by a ${result.by} transaction`)
+    }
+  }
+}
+
+/** A revert is the call's own doing. A nonce that something else used is the lane's matter: a healthy transfer outlives many of those. */
+export async function failRound(run: TransferRun, how: 'reverted' | 'spent', reason: string): Promise<undefined> {
+  const { progress } = run
+  progress[how === 'reverted' ? 'failures' : 'spent'] += 1
+  run.nextRound()
+  if (run.ending) return
+  const { failures, spent } = progress
+  const code = 'DELIVERY_REVERTED'
+  if (failures >= roundsBeforeParking || spent >= spentBeforeParking) return run.park(code, reason)
+  run.enter('waiting', reason, { code, reason })
+  await run.pause(backoffMs(failures + spent - 1, waits.firstBackoffMs, waits.longestBackoffMs))
+}
+
+/** The ledger holds nothing for the intent. If it did, that nonce was used without the effect. */
+async function afterWithdrawal(run: TransferRun, lane: LaneBroadcast, nonce: number | undefined): Promise<undefined> {
+  if (!run.ending && nonce !== undefined) return failRound(run, 'spent', `nonce ${nonce} was used without the effect`)
+  await lane.freeIfEnding()
+  run.nextRound()
+}
+
+/** The nonce, if there is one, is the lane's alone from here on. */
+function leaveLane(run: TransferRun, lane: LaneBroadcast, { code, reason }: Refused, note: string): undefined {
+  run.enter('waiting', note, { code, reason })
+  return turnAway(run, lane, { code, reason })
+}
+
+/** Another lane may have room: back to step 1, which waits if there is none. The lane keeps a tombstone of the intent, so this is another round. */
+function turnAway(run: TransferRun, { ready }: LaneBroadcast, { code, reason }: Refused): undefined {
+  const { turnedAway } = run.progress
+  run.progress.turnedAway = { lanes: [...(turnedAway?.lanes ?? []), ready.lane], code, reason }
+  run.nextRound()
+}
+
+function deliveryBy({ ready }: LaneBroadcast, { txHash, blockHeight, blockHash, gasPaid }: Landed): Delivery {
+  return { by: laneAddress(ready.lane), ours: true, txHash, blockHeight, blockHash, gasPaid }
+}

@@ -1,0 +1,31 @@
+import { adoptSignal, cancelSignal, expediteSignal, retrySignal, rolledBackSignal, statusQuery } from '../../temporal/contracts/transfer.ts'
+import { expeditedPriority } from '../policies.ts'
+import { textOr } from '../text-or.ts'
+import { expedite } from './steps.ts'
+import type { TransferRun } from './transfer-run.ts'
+import { setHandler } from '@temporalio/workflow'
+
+/** What operators, the gate and the lane tell a transfer. Signals are typed by hand, too: a missing field must not fail the workflow's task. */
+export function receiveSignals(run: TransferRun): void {
+  const { signals } = run
+  setHandler(statusQuery, () => run.status())
+  setHandler(retrySignal, (hint) => run.retry(hint?.gate === true))
+  setHandler(cancelSignal, (by) => {
+    signals.cancelledBy = { operator: textOr(by?.operator, 'unnamed'), reason: textOr(by?.reason, 'no reason given') }
+    signals.woken = true
+  })
+  setHandler(expediteSignal, () => {
+    signals.priority = expeditedPriority
+    const { lane } = run.progress
+    // A raise that comes too late, or finds no worker, changes nothing: the lane raises the fees of stuck transactions by itself.
+    if (lane && (run.state === 'broadcasting' || run.state === 'pending')) expedite(lane, run.intentId).catch(() => {})
+  })
+  setHandler(adoptSignal, (copy) => {
+    if (typeof copy?.message !== 'string') return
+    signals.adopted = copy.message
+    signals.woken = true
+  })
+  setHandler(rolledBackSignal, (fallen) => {
+    if (fallen?.intentId === run.intentId) signals.woken = true
+  })
+}
