@@ -4,7 +4,7 @@ import { createChain } from '../../chains/registry.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
-import { lateOf } from '../../streams/configured.ts'
+import { ignoredChanges } from '../../streams/config-changes.ts'
 import { queryStream } from '../../temporal/client/streams.ts'
 import { maxOpenText } from '../stream-text.ts'
 import { withClient } from '../temporal.ts'
@@ -34,7 +34,7 @@ async function checkStream(client: Client, source: Source): Promise<Finding> {
   if (state instanceof RelayerError) return { status: 'warn', detail: 'is there, and does not answer', remedy: state.remedy }
   if (!state) return `has not begun; at most ${config.maxOpen} transfers under way`
   const detail = `runs; ${maxOpenText(viewStream(state).maxOpen)}`
-  const [late] = lateOf(state, source)
+  const [late] = ignoredChanges(state, source)
   if (!late) return detail
   const { field, began, configured, remedy } = late
   return {

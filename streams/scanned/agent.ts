@@ -3,7 +3,7 @@ import type { StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { createCheckpointKeeper } from '../checkpoint-keeper.ts'
 import type { CheckpointStore } from '../checkpoints.ts'
-import { createConfigured } from '../configured.ts'
+import { createConfigReporter } from '../config-changes.ts'
 import { loopsEnded, runLoop } from '../loop.ts'
 import type { LoopOptions } from '../loop.ts'
 import { type AgentAlarm, reportStream } from '../report.ts'
@@ -11,15 +11,15 @@ import { StreamClient } from '../stream-client.ts'
 import type { StreamAudit } from './audit-transfers.ts'
 import { auditStream } from './audit.ts'
 import { createBackfill } from './backfill.ts'
-import { createScannedBegin } from './begin.ts'
+import { createScannedBootstrap } from './bootstrap.ts'
 import { createOutcomes } from './outcomes.ts'
-import { createFollow } from './follow.ts'
+import { createCompletionFollower } from './follow-completions.ts'
 import { rereadBelow } from './fork.ts'
-import { createGapFiller } from './gaps.ts'
-import { createScan } from './scan.ts'
+import { createGapFiller } from './gap-filler.ts'
+import { createBlockScanner } from './scan-blocks.ts'
 import { createVerifyCompletions } from './verify-completions.ts'
-import { createWork } from './work.ts'
-import type { ScannedDeps } from './work.ts'
+import { createScannedContext } from './context.ts'
+import type { ScannedDeps } from './context.ts'
 
 export interface ScannedAgentOptions extends Omit<ScannedDeps, 'streamClient'> {
   /** How often the stream is audited, ms; some earlier, some later, so that many processes do not at once. */
@@ -55,15 +55,15 @@ export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
   const stopping = new AbortController()
   const alarms = new Set<AgentAlarm>()
   const keeper = createCheckpointKeeper({ config, store, alarms, logger })
-  const beginning = createScannedBegin({ source, sourceChain, keeper, logger })
+  const beginning = createScannedBootstrap({ source, sourceChain, keeper, logger })
   const streamClient = new StreamClient({ client, config, logger, begin: beginning.begin })
-  const work = { ...createWork({ ...options, streamClient }, stopping.signal), alarms }
+  const context = { ...createScannedContext({ ...options, streamClient }, stopping.signal), alarms }
   let loops: readonly Promise<void>[] = []
 
   /** A checkpoint may have become worthless while the first range was read; from here on hashes bind it. */
   async function onBegun(): Promise<void> {
     const worthless = await beginning.denied()
-    if (worthless) await rereadBelow(work, worthless.completedHeight ?? config.start ?? 0)
+    if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)
   }
 
   const run = (name: string, look: LoopOptions['look'], everyMs: () => number, wake?: LoopOptions['wake']) =>
@@ -74,24 +74,24 @@ export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
       loops = [
         run(
           'scan',
-          createScan(work, onBegun),
+          createBlockScanner(context, onBegun),
           () => every.headMs,
           (listener) => sourceChain.heads.subscribe(listener),
         ),
         run(
           'completions',
-          createFollow(work),
+          createCompletionFollower(context),
           () => every.headMs,
           (listener) => targetChain.heads.subscribe(listener),
         ),
-        run('early completions', createVerifyCompletions(work), () => every.verifyMs),
-        run('backfill', createBackfill(work), () => every.backfillMs),
-        run('gaps', createGapFiller(work), () => every.gapsMs),
-        run('ends', createOutcomes(work), () => every.endsMs),
-        run('config', createConfigured({ wanted: source, streamClient, logger }), () => every.configMs),
+        run('early completions', createVerifyCompletions(context), () => every.verifyMs),
+        run('backfill', createBackfill(context), () => every.backfillMs),
+        run('gaps', createGapFiller(context), () => every.gapsMs),
+        run('ends', createOutcomes(context), () => every.endsMs),
+        run('config', createConfigReporter({ wanted: source, streamClient, logger }), () => every.configMs),
         run(
           'audit',
-          () => auditStream(work).then(() => false),
+          () => auditStream(context).then(() => false),
           () => auditMs * (0.75 + Math.random() / 2),
         ),
         run(
@@ -126,9 +126,9 @@ export async function auditOnce(deps: Omit<ScannedDeps, 'streamClient'>): Promis
   const streamClient = new StreamClient({ client, config, logger })
   try {
     if (!(await streamClient.state())) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream: config.stream } })
-    const work = createWork({ ...deps, streamClient }, new AbortController().signal)
-    const audit = await auditStream(work)
-    const fill = createGapFiller(work)
+    const context = createScannedContext({ ...deps, streamClient }, new AbortController().signal)
+    const audit = await auditStream(context)
+    const fill = createGapFiller(context)
     while (await fill());
     return audit
   } finally {

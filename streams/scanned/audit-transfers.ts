@@ -5,13 +5,13 @@ import type { StreamRequest } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
-import { pooled } from '../pooled.ts'
-import { toSeen } from '../seen.ts'
+import { forEachLimited } from '../for-each-limited.ts'
+import { seenRequest } from '../number-status.ts'
 import type { Standing } from '../transfer-outcomes.ts'
 import { closedRequest } from './outcomes.ts'
-import { startAgain } from './starting.ts'
-import { nextHead } from './work.ts'
-import type { Work } from './work.ts'
+import { startAgain } from './start-transfers.ts'
+import { nextHead } from './context.ts'
+import type { ScannedContext } from './context.ts'
 
 /** What one audit of a stream found and did. Counts of numbers. */
 export interface StreamAudit {
@@ -38,64 +38,70 @@ const mostRunning = 500
  * delivered while the target at two blocks does not show it, is started again.
  */
 export async function auditOpen(
-  work: Work,
+  context: ScannedContext,
   running: readonly Standing[],
   audit: StreamAudit,
   at: 'finalized' | 'agreed' = 'finalized',
 ): Promise<void> {
-  const { streamClient, source, memory } = work
+  const { streamClient, source, cache } = context
   const era = streamClient.era
   const { open = [] } = (await streamClient.state()) ?? {}
   const ids = new Set(running.map(({ id }) => id))
   // A transfer that runs finds out by itself what became of it: what it costs to ask for it does not grow with the time that it takes.
   const runs = (number: string) => {
-    const transfer = memory.transfer(number)
+    const transfer = cache.transfer(number)
     return transfer !== undefined && ids.has(transferId(transfer))
   }
   const numbers = open.map(({ number }) => number).filter((number) => !runs(number))
   if (numbers.length === 0) return
   const known = (await source.recorded(numbers, at)).flatMap((transfer) => transfer ?? [])
-  memory.know(known)
+  cache.know(known)
   const shown = await source.delivered(known)
   const delivered = known.filter((_, index) => shown[index])
   const away = known.filter((transfer, index) => !shown[index] && !ids.has(transferId(transfer)))
-  const { again, ended } = await sorted(work, away)
-  await pooled(again, askedAtOnce, async (transfer) => void (await startAgain(work, transfer)))
+  const { again, ended } = await sorted(context, away)
+  await forEachLimited(again, askedAtOnce, async (transfer) => void (await startAgain(context, transfer)))
   const seen = [
     ...delivered.map(({ sequence }) => [sequence, 'delivered'] as const),
     ...again.map(({ sequence }) => [sequence, 'started'] as const),
   ]
-  const requests = [...(seen.length > 0 ? [toSeen(seen)] : []), ...ended]
+  const requests = [...(seen.length > 0 ? [seenRequest(seen)] : []), ...ended]
   if (requests.length > 0 && !(await streamClient.apply(requests, era))) return
-  for (const { sequence } of delivered) memory.completed(sequence)
+  for (const { sequence } of delivered) cache.completed(sequence)
   audit.completed += delivered.length
   audit.started += again.length
   audit.closed += ended.length
   if (again.length > 0)
-    work.logger.warn('open numbers had no workflow; they are started again', { stream: source.config.stream, transfers: again.length })
+    context.logger.warn('open numbers had no workflow; they are started again', { stream: source.config.stream, transfers: again.length })
 }
 
 /** Those that do not run by the visibility store, by the server's own word. */
-async function sorted(work: Work, away: readonly Transfer[]): Promise<{ again: readonly Transfer[]; ended: readonly StreamRequest[] }> {
-  const closed = createClosedTransfers(work.client)
+async function sorted(
+  context: ScannedContext,
+  away: readonly Transfer[],
+): Promise<{ again: readonly Transfer[]; ended: readonly StreamRequest[] }> {
+  const closed = createClosedTransfers(context.client)
   const again: Transfer[] = []
   const doubtful: Transfer[] = []
   const ended: StreamRequest[] = []
-  await pooled(away, askedAtOnce, async (transfer) => {
+  await forEachLimited(away, askedAtOnce, async (transfer) => {
     const id = transferId(transfer)
     const latest = await closed.latest(id)
     if (latest === 'gone' || latest === 'undone') again.push(transfer)
     else if (latest === 'delivered') doubtful.push(transfer)
     else if (latest !== 'running') {
-      const request = await closedRequest(work, { id, running: false, number: transfer.sequence })
+      const request = await closedRequest(context, { id, running: false, number: transfer.sequence })
       if (request) ended.push(request)
     }
   })
-  return { again: [...again, ...(await undelivered(work, doubtful))], ended }
+  return { again: [...again, ...(await undelivered(context, doubtful))], ended }
 }
 
 /** Those that the target does not show a block later either, neither at its head nor in its finalized state by quorum. Nodes that disagree: not yet. */
-async function undelivered({ endpoint, targetChain, stopping }: Work, doubtful: readonly Transfer[]): Promise<readonly Transfer[]> {
+async function undelivered(
+  { endpoint, targetChain, stopping }: ScannedContext,
+  doubtful: readonly Transfer[],
+): Promise<readonly Transfer[]> {
   if (doubtful.length === 0) return []
   await nextHead(targetChain, stopping)
   const shows = async (transfer: Transfer) => {
@@ -115,8 +121,8 @@ async function undelivered({ endpoint, targetChain, stopping }: Work, doubtful: 
  * What was delivered lately, as far as this process knows it, and what runs again although it is resolved (the audit of deliveries starts again what a reorg
  * deeper than finality undid): not delivered at two blocks, it is told, and the gap that this makes is started.
  */
-export async function auditCompleted(work: Work, running: readonly Standing[], audit: StreamAudit): Promise<void> {
-  const { streamClient, source, memory, logger } = work
+export async function auditCompleted(context: ScannedContext, running: readonly Standing[], audit: StreamAudit): Promise<void> {
+  const { streamClient, source, cache, logger } = context
   const era = streamClient.era
   const state = await streamClient.state()
   if (!state) return
@@ -124,18 +130,18 @@ export async function auditCompleted(work: Work, running: readonly Standing[], a
   const resumed = (await source.recorded([...new Set(again.map(({ number }) => number))], 'finalized')).flatMap(
     (transfer) => transfer ?? [],
   )
-  const lately = memory.completions.filter(({ sequence }) => isResolved(state, sequence))
+  const lately = cache.completions.filter(({ sequence }) => isResolved(state, sequence))
   const all = [...new Map([...resumed, ...lately].map((transfer) => [transfer.sequence, transfer])).values()]
   if (all.length === 0) return
   const shown = await source.delivered(all)
   const missing = await undelivered(
-    work,
+    context,
     all.filter((_, index) => !shown[index]),
   )
   if (missing.length === 0) return
   const numbers = missing.map(({ sequence }) => sequence).sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))
   if (!(await streamClient.apply([{ kind: 'undone', numbers: setOf(numbers) }], era))) return
-  for (const number of numbers) memory.undone(number)
+  for (const number of numbers) cache.undone(number)
   audit.undone += numbers.length
   logger.error('what had completed transfers is gone from the target: it was reorganised deeper than finality; they are started again', {
     stream: source.config.stream,

@@ -6,10 +6,10 @@ import { auditCompleted, auditOpen } from './audit-transfers.ts'
 import type { StreamAudit } from './audit-transfers.ts'
 import { transfersOf } from './outcomes.ts'
 import { goBack } from './fork.ts'
-import { numbersInGaps } from './gaps.ts'
-import { guarded } from './mismatches.ts'
-import { finalizedOf, nextHead, viewOf } from './work.ts'
-import type { Work } from './work.ts'
+import { numbersInGaps } from './gap-filler.ts'
+import { haltOnMismatch } from './halt-on-mismatch.ts'
+import { finalizedOf, nextHead, viewOf } from './context.ts'
+import type { ScannedContext } from './context.ts'
 
 /** So long the scan may take to come to the block at which the source was counted, ms; then the next audit says what is hidden. */
 const scanMs = 30_000
@@ -19,7 +19,7 @@ const scanMs = 30_000
  * is what was delivered still there, does every open number have a workflow? Each part is done whatever becomes of the others; then throws what
  * the first that failed has thrown. Any number of processes may audit at once.
  */
-export async function auditStream(work: Work): Promise<StreamAudit> {
+export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
   const audit: StreamAudit = { gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 }
   const errors: unknown[] = []
   const attempt = async (part: () => Promise<void>) => {
@@ -29,24 +29,24 @@ export async function auditStream(work: Work): Promise<StreamAudit> {
       errors.push(error)
     }
   }
-  await viewOf(work)
-  await attempt(() => checkCursor(work))
-  const running = await runningTransfers(work.client, transfersOf(work))
-  await attempt(() => guarded(work, work.targetChain, (at) => auditOpen(work, running, audit, at)))
-  await attempt(() => guarded(work, work.targetChain, () => auditCompleted(work, running, audit)))
-  await attempt(() => guarded(work, work.sourceChain, () => count(work, audit)))
+  await viewOf(context)
+  await attempt(() => checkCursor(context))
+  const running = await runningTransfers(context.client, transfersOf(context))
+  await attempt(() => haltOnMismatch(context, context.targetChain, (at) => auditOpen(context, running, audit, at)))
+  await attempt(() => haltOnMismatch(context, context.targetChain, () => auditCompleted(context, running, audit)))
+  await attempt(() => haltOnMismatch(context, context.sourceChain, () => count(context, audit)))
   if (errors.length > 0) throw toRelayerError(errors[0])
   return audit
 }
 
 /** A fork that leaves a shorter chain does not show in the next block. */
-async function checkCursor(work: Work): Promise<void> {
-  const { cursor } = (await work.streamClient.state()) ?? {}
-  if (cursor && (await work.sourceChain.denies(cursor))) await goBack(work)
+async function checkCursor(context: ScannedContext): Promise<void> {
+  const { cursor } = (await context.streamClient.state()) ?? {}
+  if (cursor && (await context.sourceChain.denies(cursor))) await goBack(context)
 }
 
-async function count(work: Work, audit: StreamAudit): Promise<void> {
-  const { streamClient, source, sourceChain, logger } = work
+async function count(context: ScannedContext, audit: StreamAudit): Promise<void> {
+  const { streamClient, source, sourceChain, logger } = context
   const era = streamClient.era
   const before = await streamClient.state()
   if (!before) return
@@ -57,7 +57,7 @@ async function count(work: Work, audit: StreamAudit): Promise<void> {
   if (upTo === undefined) return
   const isTail = () => streamClient.view !== undefined && BigInt(upTo) >= BigInt(streamClient.view.next)
   // Nodes may know of a later final block than we do: what lies in it was not scanned, and is not hidden.
-  const height = isTail() ? await scannedUpTo(work) : at
+  const height = isTail() ? await scannedUpTo(context) : at
   const state = await streamClient.state()
   if (!state || streamClient.era !== era) return
   // What the scan has yet to come to, or has no room for, is the scan's to find, and nothing of it is hidden yet.
@@ -75,11 +75,11 @@ async function count(work: Work, audit: StreamAudit): Promise<void> {
   Object.assign(audit, { upTo, height: request.height, gaps: gapsOf(told.view.gaps) })
   if (!told.view.alarms.includes('vanished')) return
   logger.error('the source counts fewer transfers than its logs have shown; its blocks are read again', { stream: source.config.stream })
-  await goBack(work, true)
+  await goBack(context, true)
 }
 
 /** The final block of now, when the scan has come to it, or has taken its time. */
-async function scannedUpTo({ streamClient, sourceChain, stopping }: Work): Promise<number> {
+async function scannedUpTo({ streamClient, sourceChain, stopping }: ScannedContext): Promise<number> {
   await nextHead(sourceChain, stopping)
   const height = finalizedOf(sourceChain)
   const until = Date.now() + scanMs

@@ -1,6 +1,6 @@
-import { takeIn } from './admit.ts'
-import { finalizedOf, viewOf } from './work.ts'
-import type { Work } from './work.ts'
+import { readRange } from './read-range.ts'
+import { finalizedOf, viewOf } from './context.ts'
+import type { ScannedContext } from './context.ts'
 
 /** Progress is logged at most so often, ms. */
 const logMs = 10_000
@@ -10,11 +10,11 @@ const logMs = 10_000
  * reads. What was told is off the list, so that a crash repeats one chunk.
  * @returns one chunk; true: there is more
  */
-export function createBackfill(work: Work): () => Promise<boolean> {
-  const { streamClient, source, sourceChain, ranges, logger } = work
+export function createBackfill(context: ScannedContext): () => Promise<boolean> {
+  const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0
   return async function backfill() {
-    const view = await viewOf(work)
+    const view = await viewOf(context)
     if (view.paused || view.backfill.left === 0) return false
     const era = streamClient.era
     const [lowest] = (await streamClient.state())?.backfill.left ?? []
@@ -22,7 +22,7 @@ export function createBackfill(work: Work): () => Promise<boolean> {
     const [from, end] = [Number(lowest[0]), Math.min(Number(lowest[1]), finalizedOf(sourceChain))]
     const to = Math.min(end, from + ranges.source.blocks - 1)
     if (from > to) return false
-    const reading = await takeIn(work, { fromBlock: from, toBlock: to }, false, era)
+    const reading = await readRange(context, { fromBlock: from, toBlock: to }, false, era)
     if (reading === 'too-long') return true
     if (reading === 'gone') return false
     const told = await streamClient.apply([{ kind: 'backfilled', from, to, ...reading }], era)

@@ -1,6 +1,6 @@
 import type { Block, StreamState } from '../../domain/stream/stream.ts'
-import { finalizedOf } from './work.ts'
-import type { Work } from './work.ts'
+import { finalizedOf } from './context.ts'
+import type { ScannedContext } from './context.ts'
 
 /**
  * After a fork below what was final: the newest block known to this process that more than half of the nodes still have, and the order to read all above
@@ -9,24 +9,24 @@ import type { Work } from './work.ts'
  * @param isBelow the block must be below the cursor, and below the lowest number that the source no longer counts: nearer ones would be gone back to again
  * and again, with the contradiction left in place
  */
-export async function goBack(work: Work, isBelow = false): Promise<void> {
-  const { streamClient, memory, source, logger } = work
+export async function goBack(context: ScannedContext, isBelow = false): Promise<void> {
+  const { streamClient, cache, source, logger } = context
   const { stream } = source.config
   const state = await streamClient.state()
   const { cursor } = state ?? {}
   if (!state || !cursor) return
-  const isThere = await has(work, cursor)
+  const isThere = await has(context, cursor)
   if (isThere && !isBelow) return
   const limit = isBelow ? Math.min(cursor.height, vanishedAt(state) ?? cursor.height) : cursor.height
-  const known = memory.blocks.filter(({ height }) => height < limit)
-  const block = (await firstKept(work, known)) ?? (await below(work, isThere ? limit : (state.config.start ?? 0)))
+  const known = cache.blocks.filter(({ height }) => height < limit)
+  const block = (await firstKept(context, known)) ?? (await below(context, isThere ? limit : (state.config.start ?? 0)))
   if (!block) return
   logger.error('the source was reorganised below what was final, or its nodes contradict themselves: blocks are read again', {
     stream,
     cursor: cursor.height,
     from: block.height + 1,
   })
-  await reread(work, block)
+  await reread(context, block)
 }
 
 /** Where the lowest number was seen that the source no longer counts, as far as the stream knows. */
@@ -35,36 +35,36 @@ function vanishedAt({ vanished, marks }: StreamState): number | undefined {
 }
 
 /** From this block on all is read again, and what was trusted of it is not any more. */
-export async function rereadBelow(work: Work, height: number): Promise<void> {
-  const block = await below(work, height)
+export async function rereadBelow(context: ScannedContext, height: number): Promise<void> {
+  const block = await below(context, height)
   if (!block) return
-  work.logger.error('the source denies the block of the checkpoint that a stream began with: it is not trusted any more', {
-    stream: work.source.config.stream,
+  context.logger.error('the source denies the block of the checkpoint that a stream began with: it is not trusted any more', {
+    stream: context.source.config.stream,
     from: block.height + 1,
   })
-  await reread(work, block)
+  await reread(context, block)
 }
 
-async function reread({ memory, streamClient }: Work, block: Block): Promise<void> {
-  memory.forget(block.height)
+async function reread({ cache, streamClient }: ScannedContext, block: Block): Promise<void> {
+  cache.forget(block.height)
   await streamClient.apply([{ kind: 'reread', block, by: 'portage' }])
 }
 
 /** Cheap looks first: quorum costs a block with one node. */
-async function firstKept(work: Work, blocks: readonly Block[]): Promise<Block | undefined> {
+async function firstKept(context: ScannedContext, blocks: readonly Block[]): Promise<Block | undefined> {
   for (const block of blocks) {
-    const seen = await work.sourceChain.block(block.height, 'latest')
-    if (seen?.hash === block.hash && (await has(work, block))) return block
+    const seen = await context.sourceChain.block(block.height, 'latest')
+    if (seen?.hash === block.hash && (await has(context, block))) return block
   }
   return undefined
 }
 
-async function has({ sourceChain }: Work, { height, hash }: Block): Promise<boolean> {
+async function has({ sourceChain }: ScannedContext, { height, hash }: Block): Promise<boolean> {
   return (await sourceChain.block(height, 'agreed'))?.hash === hash
 }
 
 /** The block below this height, by quorum; the first one has none below it. */
-async function below({ sourceChain }: Work, height: number): Promise<Block | undefined> {
+async function below({ sourceChain }: ScannedContext, height: number): Promise<Block | undefined> {
   const block = await sourceChain.block(Math.min(Math.max(0, height - 1), finalizedOf(sourceChain)), 'agreed')
   return block && { height: block.height, hash: block.hash }
 }

@@ -4,8 +4,8 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
 import { isOf, parkedAndUndelivered, statusOf, toClosed } from '../transfer-outcomes.ts'
 import type { Standing, StreamOfTransfers } from '../transfer-outcomes.ts'
-import { viewOf } from './work.ts'
-import type { Work } from './work.ts'
+import { viewOf } from './context.ts'
+import type { ScannedContext } from './context.ts'
 
 /** The visibility store lags; what closed this long before the last look is looked at again, ms. */
 const lagMs = 60_000
@@ -15,35 +15,35 @@ const askedAtOnce = 50
  * How transfers end, or wait, otherwise than by a delivery: one query of the visibility store, and each transfer's own word for what has changed.
  * @returns one look
  */
-export function createOutcomes(work: Work): () => Promise<boolean> {
-  const { streamClient, client, source } = work
+export function createOutcomes(context: ScannedContext): () => Promise<boolean> {
+  const { streamClient, client, source } = context
   let since = Date.now() - 60 * lagMs
   return async function lookAtEnds() {
-    const view = await viewOf(work)
+    const view = await viewOf(context)
     if (view.open === 0) return false
     const era = streamClient.era
     const from = Date.now()
-    const standings = await parkedAndUndelivered(client, transfersOf(work), since)
+    const standings = await parkedAndUndelivered(client, transfersOf(context), since)
     const state = standings.length > 0 || view.parked > 0 ? await streamClient.state() : undefined
     if (state) {
-      const known = await transfersUnder(work, concerned(state, standings))
-      const requests = await changes(work, state, standings, known)
+      const known = await transfersUnder(context, concerned(state, standings))
+      const requests = await changes(context, state, standings, known)
       if (requests.length > 0) await streamClient.apply(requests, era)
       for (const { kind, ...facts } of requests)
-        work.logger.info(`a transfer of a stream is ${kind}`, { stream: source.config.stream, ...facts })
+        context.logger.info(`a transfer of a stream is ${kind}`, { stream: source.config.stream, ...facts })
     }
     since = from - lagMs
     return false
   }
 }
 
-export function transfersOf({ source: { bridge, sourceChain, targetChain } }: Pick<Work, 'source'>): StreamOfTransfers {
+export function transfersOf({ source: { bridge, sourceChain, targetChain } }: Pick<ScannedContext, 'source'>): StreamOfTransfers {
   return { bridge, sourceChain, targetChain }
 }
 
 /** What the stream is told of a transfer that ended undelivered; undefined: it did not. Throws what the Temporal client throws. */
 export async function closedRequest(
-  { client }: Pick<Work, 'client'>,
+  { client }: Pick<ScannedContext, 'client'>,
   standing: { readonly id: string; readonly runId?: string; readonly running: boolean; readonly number: string },
 ): Promise<StreamRequest | undefined> {
   return toClosed(standing.number, await statusOf(client, standing))
@@ -64,15 +64,15 @@ function isNews(standing: Standing | undefined, parked: string | undefined): boo
 }
 
 /** The transfers under these numbers: the source's table has them for good. */
-export async function transfersUnder({ memory, source }: Work, numbers: readonly string[]): Promise<readonly Transfer[]> {
-  const unknown = numbers.filter((number) => !memory.transfer(number))
-  if (unknown.length > 0) memory.know((await source.recorded(unknown, 'finalized')).flatMap((transfer) => transfer ?? []))
-  return numbers.flatMap((number) => memory.transfer(number) ?? [])
+export async function transfersUnder({ cache, source }: ScannedContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
+  const unknown = numbers.filter((number) => !cache.transfer(number))
+  if (unknown.length > 0) cache.know((await source.recorded(unknown, 'finalized')).flatMap((transfer) => transfer ?? []))
+  return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 
 /** What has changed, by each transfer's own word. */
 async function changes(
-  work: Work,
+  context: ScannedContext,
   { open }: StreamState,
   standings: readonly Standing[],
   known: readonly Transfer[],
@@ -82,22 +82,22 @@ async function changes(
       const { sequence: number } = transfer
       const isParked = open.some((one) => one.number === number && one.parked !== undefined)
       const standing = standings.find((one) => one.number === number && isOf(one, transfer))
-      if (standing?.running) return isParked ? undefined : parkedRequest(work, standing)
-      if (standing) return closedRequest(work, standing)
+      if (standing?.running) return isParked ? undefined : parkedRequest(context, standing)
+      if (standing) return closedRequest(context, standing)
       // Another one may claim the number: of this one nothing is known.
-      return isParked && !standings.some((one) => one.number === number) ? releasedRequest(work, transfer) : undefined
+      return isParked && !standings.some((one) => one.number === number) ? releasedRequest(context, transfer) : undefined
     }),
   )
   return told.flatMap((request) => request ?? [])
 }
 
-async function parkedRequest({ client }: Pick<Work, 'client'>, standing: Standing): Promise<StreamRequest | undefined> {
+async function parkedRequest({ client }: Pick<ScannedContext, 'client'>, standing: Standing): Promise<StreamRequest | undefined> {
   const { state, code = 'INTERNAL' } = await statusOf(client, standing)
   return state === 'parked' ? { kind: 'parked', number: standing.number, code } : undefined
 }
 
 /** One that closed since is told by the target, or by the next look. */
-async function releasedRequest({ client }: Pick<Work, 'client'>, transfer: Transfer): Promise<StreamRequest | undefined> {
+async function releasedRequest({ client }: Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<StreamRequest | undefined> {
   const id = transferId(transfer)
   if ((await createClosedTransfers(client).latest(id)) !== 'running') return undefined
   const { state } = await statusOf(client, { id, running: true })

@@ -1,7 +1,7 @@
 import { backoffMs } from '../../domain/backoff.ts'
-import { toSeen } from '../seen.ts'
+import { seenRequest } from '../number-status.ts'
 import { transfersUnder } from './outcomes.ts'
-import type { Work } from './work.ts'
+import type { ScannedContext } from './context.ts'
 
 /** Not delivered yet by the nodes that were asked: asked again so late, twice as late each time, ms. */
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
@@ -11,8 +11,8 @@ const again = { firstMs: 1_000, mostMs: 60_000 } as const
  * process saw the completion, and whichever the number, one of them finds it here.
  * @returns one look
  */
-export function createVerifyCompletions(work: Work): () => Promise<boolean> {
-  const { streamClient, source, memory } = work
+export function createVerifyCompletions(context: ScannedContext): () => Promise<boolean> {
+  const { streamClient, source, cache } = context
   let tries = 0
   let dueAt = 0
   return async function verifyCompletions() {
@@ -22,12 +22,12 @@ export function createVerifyCompletions(work: Work): () => Promise<boolean> {
     dueAt = Date.now() + backoffMs(tries++, again.firstMs, again.mostMs)
     const { open = [] } = (await streamClient.state()) ?? {}
     const numbers = open.flatMap(({ number, early }) => (early ? [number] : []))
-    const transfers = await transfersUnder(work, numbers)
+    const transfers = await transfersUnder(context, numbers)
     const shown = await source.delivered(transfers)
     const delivered = transfers.flatMap(({ sequence }, index) => (shown[index] ? [sequence] : []))
     if (delivered.length === 0) return false
-    if (!(await streamClient.apply([toSeen(delivered.map((number) => [number, 'delivered']))], era))) return false
-    for (const number of delivered) memory.completed(number)
+    if (!(await streamClient.apply([seenRequest(delivered.map((number) => [number, 'delivered']))], era))) return false
+    for (const number of delivered) cache.completed(number)
     return false
   }
 }

@@ -4,16 +4,16 @@ import type { Metrics } from '../../observability/metrics.ts'
 import type { Outcome } from '../../intake/submissions.ts'
 import { createCheckpointKeeper } from '../checkpoint-keeper.ts'
 import type { CheckpointStore } from '../checkpoints.ts'
-import { createConfigured } from '../configured.ts'
+import { createConfigReporter } from '../config-changes.ts'
 import { loopsEnded, runLoop } from '../loop.ts'
 import { type AgentAlarm, reportStream } from '../report.ts'
 import { StreamClient } from '../stream-client.ts'
 import { createSignedAuditor } from './audit.ts'
-import { beginSigned } from './begin.ts'
+import { bootstrapSigned } from './bootstrap.ts'
 import type { SignedDeps } from './deps.ts'
 import { graceMs } from './outcomes.ts'
-import { isIgnorable } from './fill.ts'
-import { settleMs } from './gaps.ts'
+import { isIgnorable } from './fetch-missing.ts'
+import { settleMs } from './gap-filler.ts'
 import { createRecorder } from './recorder.ts'
 import { createTailProof } from './tail-proof.ts'
 
@@ -51,7 +51,7 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
     client,
     config: source.config,
     logger,
-    begin: () => beginSigned(source, keeper.read, keeper.complain),
+    begin: () => bootstrapSigned(source, keeper.read, keeper.complain),
   })
   const auditor = createSignedAuditor({ ...options, streamClient }, auditMs)
   const recorder = createRecorder({ streamClient })
@@ -130,7 +130,7 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
         runLoop({
           ...common,
           name: 'config',
-          look: createConfigured({ wanted: source, streamClient, logger }),
+          look: createConfigReporter({ wanted: source, streamClient, logger }),
           everyMs: () => every.configMs,
         }),
         runLoop({ ...common, name: 'checkpoint', look: keep, everyMs: () => every.checkpointMs }),

@@ -1,9 +1,9 @@
 import { toRelayerError } from '../../domain/errors.ts'
 import { limits } from '../../domain/stream/gaps.ts'
-import { type Seen, toSeen } from '../seen.ts'
+import { type NumberStatus, seenRequest } from '../number-status.ts'
 import { createOutcomes, type Outcomes, type OutcomesDeps } from './outcomes.ts'
-import { fillNumbers } from './fill.ts'
-import { createGaps, type GapReport, type Gaps, type GapsDeps } from './gaps.ts'
+import { fetchMissing } from './fetch-missing.ts'
+import { createGapFiller, type GapReport, type GapFiller, type GapsDeps } from './gap-filler.ts'
 
 /** What an audit came to, in numbers. */
 export interface SignedAudit extends GapReport {
@@ -21,7 +21,7 @@ export interface SignedAudit extends GapReport {
 
 export interface SignedAuditor {
   readonly ends: Outcomes
-  readonly gaps: Gaps
+  readonly gaps: GapFiller
   /**
    * The stream against its source's own count, its gaps against the servers of the network, and its open numbers against their transfers. Each part is
    * done whatever becomes of the others; then throws what the first that failed has thrown. What was told stays, and nothing is lost.
@@ -40,17 +40,17 @@ export function createSignedAuditor(deps: GapsDeps & OutcomesDeps, auditMs: numb
   const { source, chain, streamClient, logger } = deps
   const { stream } = source.config
   const ends = createOutcomes(deps)
-  const gaps = createGaps(deps, auditMs)
+  const gaps = createGapFiller(deps, auditMs)
   let upTo: string | undefined
 
   /** What an agent of another process, or before Temporal was restored, has told as started, and is not there. */
   async function findLost(numbers: readonly string[]): Promise<{ restarted: number; closed: number }> {
     if (numbers.length === 0) return { restarted: 0, closed: 0 }
-    const outcomes = await fillNumbers(deps, numbers)
-    const seen = [...outcomes].flatMap(([number, { kind }]): [string, Seen][] =>
+    const outcomes = await fetchMissing(deps, numbers)
+    const seen = [...outcomes].flatMap(([number, { kind }]): [string, NumberStatus][] =>
       kind === 'absent' || kind === 'unknown' ? [] : [[number, kind]],
     )
-    if (seen.length > 0) await streamClient.apply([toSeen(seen)])
+    if (seen.length > 0) await streamClient.apply([seenRequest(seen)])
     const again = [...outcomes].flatMap(([number, one]) => (one.kind === 'started' && one.status === 'started' ? [number] : []))
     if (again.length > 0) logger.warn('transfers that were open and gone are started again', { stream, numbers: again.join(', ') })
     return { restarted: again.length, closed: await ends.settle(outcomes) }

@@ -1,23 +1,23 @@
 import type { Published } from '../../bridges/source-port.ts'
 import type { Gap, StreamRequest } from '../../domain/stream/stream.ts'
-import { deliveredByTarget } from './delivered.ts'
+import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from './deps.ts'
-import type { PublishedLogs } from './logs.ts'
+import type { PublishedLogs } from './published-logs.ts'
 
 type Classified = Extract<StreamRequest, { kind: 'classified' }>
-export type GapName = Classified['state']
+export type GapClass = Classified['state']
 
 /** What is known of numbers that nobody could be asked for has. */
-export interface Named {
+export interface ClassifiedGaps {
   /** No transfers, or to chains that we do not serve, by the source's logs. */
   readonly ignored: readonly string[]
   /** The target shows them, by the digests that the logs make. */
   readonly delivered: readonly string[]
-  readonly names: ReadonlyMap<string, GapName>
+  readonly names: ReadonlyMap<string, GapClass>
 }
 
 /** What the names are made of. */
-export interface Naming {
+export interface SourceCount {
   /** The source's highest number at its finalized state; absent: not asked lately. */
   readonly upTo?: string | undefined
   readonly finalized: number | undefined
@@ -27,11 +27,11 @@ export interface Naming {
  * Why the guardians' servers do not have these numbers. not-final: above what the source's finalized state has given out; later ones were signed earlier, as
  * with several consistency levels. held: by the Governor of a guardian. unobserved: it is final, and nobody has it. Throws what reads throw.
  */
-export async function nameNumbers(
+export async function classifyGaps(
   deps: Pick<SignedDeps, 'source' | 'lookup'> & { readonly logs: PublishedLogs },
   numbers: readonly string[],
-  { upTo, finalized }: Naming,
-): Promise<Named> {
+  { upTo, finalized }: SourceCount,
+): Promise<ClassifiedGaps> {
   const { source, lookup, logs } = deps
   const published = finalized === undefined ? new Map<string, Published>() : await logs.of(numbers, finalized)
   const ignored = numbers.filter((number) => published.get(number)?.content?.kind === 'none')
@@ -44,7 +44,7 @@ export async function nameNumbers(
   const open = numbers.filter((number) => !over.has(number))
   const place = { chain: source.emitterChain, emitter: source.emitter }
   const names = await Promise.all(
-    open.map(async (number): Promise<[string, GapName]> => {
+    open.map(async (number): Promise<[string, GapClass]> => {
       if (upTo !== undefined && BigInt(number) > BigInt(upTo)) return [number, 'not-final']
       return [number, (await lookup.held({ ...place, sequence: number })) ? 'held' : 'unobserved']
     }),
@@ -53,8 +53,8 @@ export async function nameNumbers(
 }
 
 /** The names as requests, neighbours of one name together; without those that the gaps have already. */
-export function classifications(names: ReadonlyMap<string, GapName>, gaps: readonly Gap[]): readonly Classified[] {
-  const runs: { from: bigint; to: bigint; state: GapName }[] = []
+export function classifications(names: ReadonlyMap<string, GapClass>, gaps: readonly Gap[]): readonly Classified[] {
+  const runs: { from: bigint; to: bigint; state: GapClass }[] = []
   for (const [number, state] of [...names].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))) {
     const at = BigInt(number)
     if (gaps.some((gap) => gap.state === state && BigInt(gap.from) <= at && at <= BigInt(gap.to))) continue

@@ -4,12 +4,12 @@ import { isResolved } from '../../domain/stream/numbers.ts'
 import type { OpenNumber, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { isOutcome } from '../../domain/transfer/transfer.ts'
 import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
-import { pooled } from '../pooled.ts'
-import { type Seen, toSeen } from '../seen.ts'
+import { forEachLimited } from '../for-each-limited.ts'
+import { type NumberStatus, seenRequest } from '../number-status.ts'
 import { parkedAndEnded, runningTransfers, type Standing, statusOf, toClosed } from '../transfer-outcomes.ts'
-import { deliveredByTarget } from './delivered.ts'
+import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from './deps.ts'
-import type { Filled } from './fill.ts'
+import type { FetchOutcome } from './fetch-missing.ts'
 
 export interface Outcomes {
   /**
@@ -20,7 +20,7 @@ export interface Outcomes {
   /** Open numbers that no running transfer belongs to, nor one that was told of just now: the message is fetched and brought through the door again. */
   lost(state: StreamState): Promise<readonly string[]>
   /** Those that the door knew again, and whose transfers ended undelivered: nobody else tells it once the store has forgotten. */
-  settle(outcomes: ReadonlyMap<string, Filled>): Promise<number>
+  settle(outcomes: ReadonlyMap<string, FetchOutcome>): Promise<number>
   /** Resolved numbers whose transfers run again, since what had delivered them is gone from the target's finalized state; told as undone, and open. */
   reopen(state: StreamState): Promise<number>
   /** `lost` has seen some that it gives a little more time: ask again in `graceMs`. */
@@ -62,7 +62,7 @@ export function createOutcomes({ source, streamClient, client, logger, lostAfter
   async function parkedCodes(parked: readonly Standing[]): Promise<ReadonlyMap<string, string>> {
     const now = Date.now()
     const unknown = parked.filter(({ runId }) => !codes.has(runId) && (silentUntil.get(runId) ?? 0) <= now).slice(0, mostQueried)
-    await pooled(unknown, queriedAtOnce, async (standing) => {
+    await forEachLimited(unknown, queriedAtOnce, async (standing) => {
       const { runId, number } = standing
       try {
         const { state, code } = await client.withDeadline(Date.now() + queryMs, () => statusOf(client, standing))
@@ -93,8 +93,8 @@ export function createOutcomes({ source, streamClient, client, logger, lostAfter
     ])
   }
 
-  async function tell(seen: readonly (readonly [string, Seen])[], requests: readonly StreamRequest[]): Promise<void> {
-    const all = [...(seen.length > 0 ? [toSeen(seen)] : []), ...requests]
+  async function tell(seen: readonly (readonly [string, NumberStatus])[], requests: readonly StreamRequest[]): Promise<void> {
+    const all = [...(seen.length > 0 ? [seenRequest(seen)] : []), ...requests]
     if (all.length > 0) await streamClient.apply(all)
   }
 
@@ -114,7 +114,7 @@ export function createOutcomes({ source, streamClient, client, logger, lostAfter
       const opened = new Map(open.map((one) => [one.number, one]))
       const isMissing = (number: string) =>
         gaps.some((gap) => gap.state !== 'undone' && BigInt(gap.from) <= BigInt(number) && BigInt(number) <= BigInt(gap.to))
-      const seen: [string, Seen][] = []
+      const seen: [string, NumberStatus][] = []
       const requests: StreamRequest[] = []
       for (const standing of standings) {
         const { number, state, running } = standing
@@ -159,7 +159,7 @@ export function createOutcomes({ source, streamClient, client, logger, lostAfter
       if (undone.length === 0) return 0
       await streamClient.apply([
         ...undone.map((number) => ({ kind: 'undone' as const, numbers: [[number, number] as const] })),
-        toSeen(undone.map((number) => [number, 'started'])),
+        seenRequest(undone.map((number) => [number, 'started'])),
       ])
       return undone.length
     },

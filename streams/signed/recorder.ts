@@ -1,4 +1,4 @@
-import { type Seen, toSeen } from '../seen.ts'
+import { type NumberStatus, seenRequest } from '../number-status.ts'
 import type { StreamClient } from '../stream-client.ts'
 
 export interface RecorderOptions {
@@ -11,7 +11,7 @@ export interface RecorderOptions {
 
 /** What was seen, on its way to the stream: one update for many, however fast they come. */
 export interface Recorder {
-  add(number: string, seen: Seen): void
+  add(number: string, seen: NumberStatus): void
   /** Tells all that there is room for; resolves when it was answered. Throws STREAM_UNREACHABLE after the client is closed. */
   flush(): Promise<void>
   /** Numbers that were not told yet: since a moment ago, or since the stream is full. */
@@ -24,7 +24,7 @@ const mostTold = 1_000
 const mostKept = 20_000
 
 export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: RecorderOptions): Recorder {
-  const kept = new Map<string, Seen>()
+  const kept = new Map<string, NumberStatus>()
   let timer: NodeJS.Timeout | undefined
   let telling: Promise<void> | undefined
   let closed = false
@@ -35,7 +35,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: Re
 
   async function tell(): Promise<void> {
     for (let batch = next(); batch.length > 0 && !closed; batch = next()) {
-      const told = await streamClient.apply([toSeen(batch)])
+      const told = await streamClient.apply([seenRequest(batch)])
       // Full meanwhile (another process told some), or gone back: what is left waits for the next time.
       if (told?.answers[0]?.kind !== 'done') return
       for (const [number, seen] of batch) if (kept.get(number) === seen) kept.delete(number)
@@ -43,7 +43,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: Re
   }
 
   /** The lowest first, so that fewest gaps arise; as many transfers as the stream has room for. What needs no room goes in any case. */
-  function next(): [string, Seen][] {
+  function next(): [string, NumberStatus][] {
     const sorted = [...kept].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))
     let room = streamClient.view?.room ?? mostTold
     return sorted.filter(([, seen]) => seen !== 'started' || room-- > 0).slice(0, mostTold)

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
 import { goBack } from '../../streams/scanned/fork.ts'
-import { StreamMemory } from '../../streams/scanned/memory.ts'
-import type { Work } from '../../streams/scanned/work.ts'
+import { StreamCache } from '../../streams/scanned/stream-cache.ts'
+import type { ScannedContext } from '../../streams/scanned/context.ts'
 import { silentLogger } from '../../observability/logger.ts'
 
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 1, maxOpen: 50 }
@@ -12,26 +12,26 @@ const hash = (height: number) => `h${height}`
 /** A stream with a transfer in each tenth block up to 200, whose chain is as it was. */
 function world() {
   let state = initialStream(config)
-  const memory = new StreamMemory()
+  const cache = new StreamCache()
   const apply = async (requests: readonly StreamRequest[]) => {
     const told = applyToStream(state, { requests }, 1)
     state = told.state
     return told.response
   }
   const block = async (height: number) => ({ height, hash: hash(height), parentHash: hash(height - 1), timestamp: 0 })
-  const work = {
+  const context = {
     source: { config },
     sourceChain: { block, heads: { current: { finalized: 200 } } },
     streamClient: { state: async () => state, apply },
-    memory,
+    cache,
     logger: silentLogger(),
-  } as unknown as Work
+  } as unknown as ScannedContext
   const scan = async (height: number) => {
     const numbers = height % 10 === 0 ? [[String(height / 10), height] as const] : []
     await apply([{ kind: 'scanned', from: height, to: height, parentHash: hash(height - 1), hash: hash(height), numbers, passed: [] }])
-    memory.scanned({ height, hash: hash(height) })
+    cache.scanned({ height, hash: hash(height) })
   }
-  return { work, apply, scan, state: () => state }
+  return { context, apply, scan, state: () => state }
 }
 
 describe('a source that counts fewer transfers than its logs had shown', () => {
@@ -39,12 +39,12 @@ describe('a source that counts fewer transfers than its logs had shown', () => {
     ['with what this process remembers', false],
     ['with nothing to remember', true],
   ])('is read again from below the first that is gone, at the first look, %s', async (_, forgets) => {
-    const { work, apply, scan, state } = world()
+    const { context, apply, scan, state } = world()
     for (let height = 1; height <= 200; height++) await scan(height)
-    if (forgets) work.memory.forget(0)
+    if (forgets) context.cache.forget(0)
     const { view } = await apply([{ kind: 'audited', upTo: '12', height: 200, present: [] }])
     expect([view.alarms, view.next]).toEqual([['vanished'], '21'])
-    await goBack(work, true)
+    await goBack(context, true)
     const { cursor, next, vanished } = state()
     expect([vanished, next]).toEqual([undefined, '13'])
     expect(cursor?.height).toBeLessThan(130)

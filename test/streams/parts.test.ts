@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { assertStreamRequest } from '../../domain/stream/request.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseCheckpoint } from '../../streams/checkpoints.ts'
-import { StreamMemory } from '../../streams/scanned/memory.ts'
+import { StreamCache } from '../../streams/scanned/stream-cache.ts'
 import { RangeSize } from '../../streams/scanned/range-size.ts'
 import { isOf, toClosed } from '../../streams/transfer-outcomes.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
@@ -59,29 +59,29 @@ describe('what a process remembers of a stream', () => {
   })
 
   it('keeps the newest ends of ranges, and forgets with a fork what lay above it', () => {
-    const memory = new StreamMemory()
-    for (let height = 0; height < 1_000; height++) memory.scanned({ height, hash: `h${height}` })
-    const heights = memory.blocks.map(({ height }) => height)
+    const cache = new StreamCache()
+    for (let height = 0; height < 1_000; height++) cache.scanned({ height, hash: `h${height}` })
+    const heights = cache.blocks.map(({ height }) => height)
     expect(heights.length).toBeLessThanOrEqual(128)
     expect(heights.slice(0, 64)).toEqual(Array.from({ length: 64 }, (_, index) => 999 - index))
-    memory.know([transfer('7')])
-    memory.completed('7')
-    memory.forget(980)
-    expect(memory.blocks[0]?.height).toBe(980)
-    expect([memory.transfer('7'), memory.completions]).toEqual([undefined, []])
+    cache.know([transfer('7')])
+    cache.completed('7')
+    cache.forget(980)
+    expect(cache.blocks[0]?.height).toBe(980)
+    expect([cache.transfer('7'), cache.completions]).toEqual([undefined, []])
   })
 
   it('keeps what was completed lately, once each, as far as it knows the transfer', () => {
-    const memory = new StreamMemory()
+    const cache = new StreamCache()
     for (let number = 1; number <= 600; number++) {
-      memory.know([transfer(String(number))])
-      memory.completed(String(number))
-      memory.completed(String(number))
+      cache.know([transfer(String(number))])
+      cache.completed(String(number))
+      cache.completed(String(number))
     }
-    memory.completed('9999')
-    expect(memory.completions.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 500 }, (_, index) => String(index + 101)))
-    memory.undone('600')
-    expect(memory.completions.at(-1)?.sequence).toBe('599')
+    cache.completed('9999')
+    expect(cache.completions.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 500 }, (_, index) => String(index + 101)))
+    cache.undone('600')
+    expect(cache.completions.at(-1)?.sequence).toBe('599')
   })
 })
 

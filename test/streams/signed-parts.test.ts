@@ -3,8 +3,8 @@ import type { Block, HeadEvent } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { fromCheckpoint, type StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import { initialStream, viewStream } from '../../domain/stream/reducer.ts'
-import { beginSigned } from '../../streams/signed/begin.ts'
-import { classifications, type GapName } from '../../streams/signed/classify-gaps.ts'
+import { bootstrapSigned } from '../../streams/signed/bootstrap.ts'
+import { classifications, type GapClass } from '../../streams/signed/classify-gaps.ts'
 import { createTailProof } from '../../streams/signed/tail-proof.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
@@ -27,7 +27,7 @@ describe('where the stream of an emitter begins', () => {
       if (kept instanceof Error) throw kept
       return kept
     }
-    const input = await beginSigned(from, read, (problem) => problems.push(problem))
+    const input = await bootstrapSigned(from, read, (problem) => problems.push(problem))
     const state = input.checkpoint ? fromCheckpoint(input.config, input.checkpoint) : initialStream(input.config)
     return { next: viewStream(state).next, problems: problems.length, ...(input.distrusted && { distrusted: input.distrusted.number }) }
   }
@@ -54,14 +54,14 @@ describe('where the stream of an emitter begins', () => {
   it('not before its checkpoint could be asked for: what is a thousand numbers behind would be missed for good', async () => {
     const away = new RelayerError('CHECKPOINT_UNAVAILABLE')
     expect(await codeOfAsync(() => begin(source('5000'), away))).toBe('CHECKPOINT_UNAVAILABLE')
-    // Where the config says where it begins, the checkpoint only spares work.
+    // Where the config says where it begins, the checkpoint only spares context.
     expect(await begin(source('5000', '17'), away)).toEqual({ next: '17', problems: 1 })
   })
 
   it('not before the source could be asked', async () => {
     const silent = { ...source(), highest: () => Promise.reject(new Error('no node')) }
     await expect(
-      beginSigned(
+      bootstrapSigned(
         silent,
         async () => checkpoint('5'),
         () => {},
@@ -71,10 +71,10 @@ describe('where the stream of an emitter begins', () => {
 })
 
 describe('the names of gaps', () => {
-  const gap = (from: string, to: string, state: GapName) => ({ from, to, state, at: 1 })
+  const gap = (from: string, to: string, state: GapClass) => ({ from, to, state, at: 1 })
 
   it('are told by runs, and only where they are new', () => {
-    const names = new Map<string, GapName>([
+    const names = new Map<string, GapClass>([
       ['12', 'held'],
       ['9', 'held'],
       ['10', 'held'],

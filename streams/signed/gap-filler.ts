@@ -1,11 +1,11 @@
 import { backoffMs } from '../../domain/backoff.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
-import { type Seen, toSeen } from '../seen.ts'
+import { type NumberStatus, seenRequest } from '../number-status.ts'
 import type { SignedDeps } from './deps.ts'
-import { fillNumbers, type Filled } from './fill.ts'
-import { createPublishedLogs } from './logs.ts'
-import { classifications, type GapName, type Named, nameNumbers } from './classify-gaps.ts'
+import { fetchMissing, type FetchOutcome } from './fetch-missing.ts'
+import { createPublishedLogs } from './published-logs.ts'
+import { classifications, type GapClass, type ClassifiedGaps, classifyGaps } from './classify-gaps.ts'
 
 /** What one look at the gaps came to, in numbers. */
 export interface GapReport {
@@ -18,7 +18,7 @@ export interface GapReport {
   readonly nextAt?: number
 }
 
-export interface Gaps {
+export interface GapFiller {
   /**
    * Looks for every number of the gaps whose time has come; tells what it finds after every few of them, so that a crash loses little.
    * Numbers that nobody has are asked for less and less often. Throws what reads throw; what was told stays.
@@ -44,7 +44,7 @@ export interface GapsDeps extends SignedDeps {
   readonly freshMs?: number
 }
 
-export function createGaps(deps: GapsDeps, auditMs: number): Gaps {
+export function createGapFiller(deps: GapsDeps, auditMs: number): GapFiller {
   const { source, streamClient, logger, chain, freshMs = settleMs } = deps
   const { stream } = source.config
   const logs = createPublishedLogs(deps)
@@ -78,7 +78,7 @@ export function createGaps(deps: GapsDeps, auditMs: number): Gaps {
   const isDue = (number: string) => (tries.get(number)?.dueAt ?? 0) <= Date.now()
 
   /** @param name of the gap; not-final ones come soon, held ones when the Governor lets go, which the spy tells as well */
-  function later(number: string, name: GapName | undefined, againInMs: number | undefined): void {
+  function later(number: string, name: GapClass | undefined, againInMs: number | undefined): void {
     const count = tries.get(number)?.count ?? 0
     const most = name === 'unobserved' ? 12 * auditMs : auditMs
     const wait = Math.min(backoffMs(count, Math.min(firstWaitMs, auditMs), most), againInMs ?? Infinity)
@@ -91,26 +91,26 @@ export function createGaps(deps: GapsDeps, auditMs: number): Gaps {
   }
 
   /** The source does not answer: what was found is told without it, and names come later. */
-  function unnamed(thrown: unknown): Named {
+  function unnamed(thrown: unknown): ClassifiedGaps {
     const error = toRelayerError(thrown)
     if (!error.retriable) throw error
     logger.warn('numbers that are missing cannot be named now', { stream, error: error.message })
     return { ignored: [], delivered: [], names: new Map() }
   }
 
-  async function tell(outcomes: ReadonlyMap<string, Filled>, upTo: string | undefined, state: StreamState): Promise<Seen[]> {
+  async function tell(outcomes: ReadonlyMap<string, FetchOutcome>, upTo: string | undefined, state: StreamState): Promise<NumberStatus[]> {
     const seen = [...outcomes].flatMap(([number, { kind }]) => (kind === 'absent' || kind === 'unknown' ? [] : [[number, kind] as const]))
     const absent = [...outcomes].flatMap(([number, one]) => (one.kind === 'absent' ? [[number, one] as const] : []))
     const finalized = chain.heads.current?.finalized
     const missing = absent.map(([number]) => number)
-    const { ignored, delivered, names } = await nameNumbers({ ...deps, logs }, missing, { upTo, finalized }).catch(unnamed)
+    const { ignored, delivered, names } = await classifyGaps({ ...deps, logs }, missing, { upTo, finalized }).catch(unnamed)
     const resolved = [
       ...ignored.map((number) => [number, 'ignored'] as const),
       ...delivered.map((number) => [number, 'delivered'] as const),
     ]
-    const all: (readonly [string, Seen])[] = [...seen, ...resolved]
+    const all: (readonly [string, NumberStatus])[] = [...seen, ...resolved]
     const named = classifications(names, state.gaps)
-    const requests: StreamRequest[] = [...(all.length > 0 ? [toSeen(all)] : []), ...named]
+    const requests: StreamRequest[] = [...(all.length > 0 ? [seenRequest(all)] : []), ...named]
     const told = requests.length > 0 ? await streamClient.apply(requests) : undefined
     // Full: told again with the next look, as their transfers run.
     const isTold = told?.answers[0]?.kind === 'done'
@@ -129,7 +129,7 @@ export function createGaps(deps: GapsDeps, auditMs: number): Gaps {
 
   return {
     async look(state, upTo) {
-      const counts: Record<Seen | 'absent', number> = { started: 0, delivered: 0, ignored: 0, absent: 0 }
+      const counts: Record<NumberStatus | 'absent', number> = { started: 0, delivered: 0, ignored: 0, absent: 0 }
       let [looked, full] = [0, false]
       prune(state)
       const numbers = due(state)
@@ -142,7 +142,7 @@ export function createGaps(deps: GapsDeps, auditMs: number): Gaps {
         last = batch.length < room
         if (batch.length === 0) break
         looked += batch.length
-        const outcomes = await fillNumbers(deps, batch)
+        const outcomes = await fetchMissing(deps, batch)
         for (const how of await tell(outcomes, upTo, state)) counts[how]++
         for (const { kind } of outcomes.values()) if (kind === 'absent') counts.absent++
         above = last ? -1n : BigInt(batch.at(-1) ?? -1)
@@ -172,7 +172,7 @@ function take(numbers: Generator<string>, count: number): string[] {
 
 /** What the last copies of these numbers were refused for, where there was one: it tells people more than "nobody has it". */
 function codes(
-  absent: readonly (readonly [string, Extract<Filled, { kind: 'absent' }>])[],
+  absent: readonly (readonly [string, Extract<FetchOutcome, { kind: 'absent' }>])[],
   from: string,
   to: string,
 ): { refused?: string } {

@@ -9,7 +9,7 @@ import type { HaltRoute } from '../../intake/halt-route.ts'
 import type { Submitter } from '../../intake/submitter.ts'
 import type { AgentAlarm } from '../report.ts'
 import type { StreamClient } from '../stream-client.ts'
-import { StreamMemory } from './memory.ts'
+import { StreamCache } from './stream-cache.ts'
 import { RangeSize } from './range-size.ts'
 
 /** What feeds the stream of a scanned source. */
@@ -29,24 +29,24 @@ export interface ScannedDeps {
 }
 
 /** The loops of one stream in one process, and what they share. */
-export interface Work extends ScannedDeps {
-  readonly memory: StreamMemory
+export interface ScannedContext extends ScannedDeps {
+  readonly cache: StreamCache
   readonly ranges: { readonly source: RangeSize; readonly target: RangeSize }
   readonly alarms: Set<AgentAlarm>
   readonly stopping: AbortSignal
 }
 
-export function createWork(deps: ScannedDeps, stopping: AbortSignal): Work {
+export function createScannedContext(deps: ScannedDeps, stopping: AbortSignal): ScannedContext {
   const { rangeBlocks } = deps
   const ranges = { source: new RangeSize(rangeBlocks), target: new RangeSize(rangeBlocks) }
-  return { ...deps, memory: new StreamMemory(), ranges, alarms: new Set(), stopping }
+  return { ...deps, cache: new StreamCache(), ranges, alarms: new Set(), stopping }
 }
 
 /**
  * The stream as it was last heard of. One that is not there comes into being here, with the target block from which completions are followed: the
  * finalized head of now, before any transfer is started. What was completed up to there is found by reads of its id.
  */
-export async function viewOf({ streamClient, targetChain }: Work): Promise<StreamView> {
+export async function viewOf({ streamClient, targetChain }: ScannedContext): Promise<StreamView> {
   if (!streamClient.view) await streamClient.state()
   const known = streamClient.view
   if (known?.targetHeight !== undefined) return known

@@ -1,9 +1,9 @@
 import type { BlockHeader } from '../../chains/port.ts'
 import type { Reading, StreamAnswer, StreamView } from '../../domain/stream/stream.ts'
-import { takeIn } from './admit.ts'
+import { readRange } from './read-range.ts'
 import { goBack } from './fork.ts'
-import { finalizedOf, viewOf } from './work.ts'
-import type { Work } from './work.ts'
+import { finalizedOf, viewOf } from './context.ts'
+import type { ScannedContext } from './context.ts'
 
 /** Blocks without transfers are told together, at most so late, ms: on a chain with a block a second they would cost an update each. */
 const emptyMs = 4_000
@@ -24,15 +24,15 @@ interface Untold {
  * @param onBegun the first range was taken, by whomever; called again and again
  * @returns one look; true: there is more to read at once
  */
-export function createScan(work: Work, onBegun: () => Promise<void>): () => Promise<boolean> {
-  const { streamClient, sourceChain, memory, ranges } = work
+export function createBlockScanner(context: ScannedContext, onBegun: () => Promise<void>): () => Promise<boolean> {
+  const { streamClient, sourceChain, cache, ranges } = context
   let untold: Untold | undefined
   let toldAt = 0
   /** This process has come to the head: what it reads there from now on is of just now. */
   let isLive = false
 
   return async function scan() {
-    let view = await viewOf(work)
+    let view = await viewOf(context)
     // Who has begun it need not be who reads its first range.
     if (view.nextHeight !== undefined) {
       await onBegun()
@@ -53,7 +53,7 @@ export function createScan(work: Work, onBegun: () => Promise<void>): () => Prom
       return true
     }
     const live = isLive && to === finalized && to - from < liveBlocks
-    const reading = await takeIn(work, { fromBlock: from, toBlock: to }, live, era)
+    const reading = await readRange(context, { fromBlock: from, toBlock: to }, live, era)
     if (reading === 'too-long') return true
     if (reading === 'gone') return false
     const blocks = joined(untold, first, last)
@@ -77,7 +77,7 @@ export function createScan(work: Work, onBegun: () => Promise<void>): () => Prom
     if (!told) return true
     const isTaken = await obey(told.answers[0])
     if (!isTaken) return false
-    memory.scanned({ height: to, hash })
+    cache.scanned({ height: to, hash })
     isLive ||= to >= finalizedOf(sourceChain)
     if (view.nextHeight === undefined) await onBegun()
     return to < finalizedOf(sourceChain)
@@ -87,7 +87,7 @@ export function createScan(work: Work, onBegun: () => Promise<void>): () => Prom
   async function obey(answer: StreamAnswer | undefined): Promise<boolean> {
     if (answer?.kind !== 'forked') return answer?.kind === 'done'
     isLive = false
-    await goBack(work)
+    await goBack(context)
     return false
   }
 }

@@ -7,8 +7,8 @@ import { initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { createSignedAuditor } from '../../streams/signed/audit.ts'
-import { deliveredByTarget } from '../../streams/signed/delivered.ts'
-import { fillNumbers } from '../../streams/signed/fill.ts'
+import { deliveredByTarget } from '../../streams/signed/delivered-by-target.ts'
+import { fetchMissing } from '../../streams/signed/fetch-missing.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createVaaLookup } from '../../streams/signed/vaa-lookup.ts'
 import { signVaa } from '../helpers/vaa.ts'
@@ -36,14 +36,14 @@ function doorFor(timestamp: number): Submitter {
   }
 }
 
-function depsFor(urls: readonly string[], submitter: Submitter): Parameters<typeof fillNumbers>[0] {
+function depsFor(urls: readonly string[], submitter: Submitter): Parameters<typeof fetchMissing>[0] {
   const transfer = { bridge: 'b', sourceChain: 's', targetChain: 't', emitter, digest: '0x00' }
   return {
     source: { emitterChain: 2, emitter, delivered: async (all: readonly unknown[]) => all.map(() => false) },
     bridge: { name: 'b', decode: (vaa: Uint8Array) => ({ ...transfer, sequence: parseVaa(vaa).sequence, message: '' }) },
     submitter,
     lookup: createVaaLookup({ guardianApis: urls, wormholescanApis: [], timeoutMs: 15_000 }),
-  } as unknown as Parameters<typeof fillNumbers>[0]
+  } as unknown as Parameters<typeof fetchMissing>[0]
 }
 
 describe('the copies of a missing message', () => {
@@ -51,7 +51,7 @@ describe('the copies of a missing message', () => {
     let time = 1_700_000_000
     const bad = await server(() => signVaa({ timestamp: ++time }).bytes)
     const good = await server(() => signVaa({ timestamp: 7 }).bytes)
-    const found = await fillNumbers(depsFor([bad.url, good.url], doorFor(7)), ['42'])
+    const found = await fetchMissing(depsFor([bad.url, good.url], doorFor(7)), ['42'])
     expect(found.get('42')).toEqual({ kind: 'started', id: 'it', status: 'started' })
     expect([bad.requests.length, good.requests.length]).toEqual([1, 1])
   })
@@ -60,7 +60,7 @@ describe('the copies of a missing message', () => {
     let time = 1_700_000_000
     const servers = [await server(() => signVaa({ timestamp: ++time }).bytes), await server(() => signVaa({ timestamp: ++time }).bytes)]
     const urls = servers.map(({ url }) => url)
-    const found = await fillNumbers(depsFor(urls, doorFor(7)), ['42'])
+    const found = await fetchMissing(depsFor(urls, doorFor(7)), ['42'])
     expect(found.get('42')).toEqual({ kind: 'absent', code: 'VAA_NO_QUORUM' })
     expect(servers.map(({ requests }) => requests.length)).toEqual([1, 1])
   })
@@ -81,7 +81,7 @@ describe('a target whose nodes are down', () => {
   it('keeps its own numbers for later, and nobody else from being delivered', async () => {
     const api = await startGuardianApi((_, __, sequence) => signVaa({ timestamp: 7, sequence: BigInt(sequence) }).bytes)
     stops.push(api.stop)
-    const found = await fillNumbers(apart(depsFor([api.url], doorFor(7)), deadOnly), ['1', '2', '3'])
+    const found = await fetchMissing(apart(depsFor([api.url], doorFor(7)), deadOnly), ['1', '2', '3'])
     const sorted = [...found].sort(([a], [b]) => Number(a) - Number(b))
     expect(sorted).toEqual([
       ['1', { kind: 'started', id: 'it', status: 'started' }],

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { BlockRange, Published } from '../../bridges/source-port.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import { createPublishedLogs } from '../../streams/signed/logs.ts'
+import { createPublishedLogs } from '../../streams/signed/published-logs.ts'
 
 /** A chain whose numbers rise with its blocks; nodes refuse more than so many blocks. */
 function chain(

@@ -3,14 +3,14 @@ import { toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import type { SubmitResult } from '../../intake/submitter.ts'
-import { deliveredByTarget } from './delivered.ts'
+import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from './deps.ts'
 
 /**
  * What became of a number that was looked for. started: its transfer runs, or was done. delivered: the target shows it. ignored: a signed message that we
  * do not deliver. absent: nobody who could be asked has a copy that passes; `code` says what the last one was refused for. unknown: ask again.
  */
-export type Filled =
+export type FetchOutcome =
   /** By the door's word: `known` may also have ended long ago. */
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status'] }
   | { readonly kind: 'delivered' | 'ignored' }
@@ -41,8 +41,8 @@ type Deps = Pick<SignedDeps, 'source' | 'bridge' | 'submitter' | 'lookup'>
  * so that one which has another bad copy each time keeps nobody busy.
  * A target whose nodes do not answer keeps its own numbers `unknown`, and no others. Throws what is no outage; nothing is lost by that.
  */
-export async function fillNumbers(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, Filled>> {
-  const outcomes = new Map<string, Filled>()
+export async function fetchMissing(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
+  const outcomes = new Map<string, FetchOutcome>()
   const refused = new Map<string, { readonly api: number; readonly code: ErrorCode }>()
   let left = numbers
   while (left.length > 0) {
@@ -71,7 +71,7 @@ async function findCopies(
   { source, bridge, lookup }: Deps,
   numbers: readonly string[],
   refused: Refused,
-  outcomes: Map<string, Filled>,
+  outcomes: Map<string, FetchOutcome>,
 ): Promise<Copy[]> {
   const { emitterChain: chain, emitter } = source
   const copies = await Promise.all(
@@ -105,7 +105,7 @@ function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Cop
   }
 }
 
-async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<Filled | { readonly refusedAs: ErrorCode }> {
+async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<FetchOutcome | { readonly refusedAs: ErrorCode }> {
   try {
     if (!copy.transfer) return (await isGenuine({ source, bridge }, copy.vaa)) ?? { kind: 'ignored' }
     const { id, status } = await submitter.submit(bridge.name, copy.vaa)
@@ -121,7 +121,7 @@ async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<F
 async function isGenuine(
   { source, bridge }: Pick<Deps, 'source' | 'bridge'>,
   vaa: Uint8Array,
-): Promise<Filled | { readonly refusedAs: ErrorCode } | undefined> {
+): Promise<FetchOutcome | { readonly refusedAs: ErrorCode } | undefined> {
   const verdict = await bridge.endpoint(source.sourceChain).verify(vaa)
   if (verdict.kind === 'valid') return undefined
   if (verdict.kind === 'wait') return { kind: 'unknown', againInMs: afterTroubleMs, why: verdict.reason }

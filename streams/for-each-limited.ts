@@ -1,5 +1,5 @@
 /** Runs at most so many at a time; ends when all have ended. */
-export async function pooled<T>(items: readonly T[], most: number, run: (item: T) => Promise<void>): Promise<void> {
+export async function forEachLimited<T>(items: readonly T[], most: number, run: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items]
   const worker = async () => {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await run(item)

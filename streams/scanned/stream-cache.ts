@@ -9,7 +9,7 @@ const mostBlocks = 128
 const mostCompletions = 500
 
 /** What a process knows of a stream beside the stream: nothing that is not found out again. */
-export class StreamMemory {
+export class StreamCache {
   readonly #transfers = new Map<string, Transfer>()
   readonly #completions = new Map<string, Transfer>()
   #blocks: Block[] = []

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Mismatch } from '../../intake/halt-route.ts'
-import { guarded } from '../../streams/scanned/mismatches.ts'
-import type { Work } from '../../streams/scanned/work.ts'
+import { haltOnMismatch } from '../../streams/scanned/halt-on-mismatch.ts'
+import type { ScannedContext } from '../../streams/scanned/context.ts'
 import { createLogger } from '../../observability/logger.ts'
 
 /** A chain with a new head as soon as one is waited for. */
@@ -19,53 +19,53 @@ const chain = {
 
 function setting() {
   const halts: Mismatch[] = []
-  const work = {
+  const context = {
     source: { bridge: 'native-bridge', sourceChain: 'a', targetChain: 'b', config: { stream: 'native-bridge:a:b' } },
     haltRoute: async (mismatch: Mismatch) => void halts.push(mismatch),
     alarms: new Set(),
     stopping: new AbortController().signal,
     logger: createLogger({ level: 'silent' }),
-  } as unknown as Work
-  return { halts, work }
+  } as unknown as ScannedContext
+  return { halts, context }
 }
 
 const mismatch = () => new RelayerError('NATIVE_TABLE_MISMATCH', { facts: { nonce: '7' } })
 
 describe('a reading that contradicts the contracts of its route', () => {
   it('is made again by quorum: what one node alone said halts nothing, and is passed', async () => {
-    const { halts, work } = setting()
+    const { halts, context } = setting()
     const looks: (string | undefined)[] = []
     const read = async (at?: 'agreed') => {
       looks.push(at)
       if (at === undefined) throw mismatch()
       return 'as it is'
     }
-    expect(await guarded(work, chain, read)).toBe('as it is')
+    expect(await haltOnMismatch(context, chain, read)).toBe('as it is')
     expect([looks, halts]).toEqual([[undefined, 'agreed'], []])
   })
 
   it('halts the route where the majority says so too, and is not passed', async () => {
-    const { halts, work } = setting()
+    const { halts, context } = setting()
     const read = () => Promise.reject(mismatch())
-    await expect(guarded(work, chain, read)).rejects.toMatchObject({ code: 'NATIVE_TABLE_MISMATCH' })
+    await expect(haltOnMismatch(context, chain, read)).rejects.toMatchObject({ code: 'NATIVE_TABLE_MISMATCH' })
     expect(halts).toMatchObject([{ sourceChain: 'a', targetChain: 'b', code: 'NATIVE_TABLE_MISMATCH' }])
   })
 
   it('halts nothing while nodes disagree', async () => {
-    const { halts, work } = setting()
+    const { halts, context } = setting()
     const read = (at?: 'agreed') => Promise.reject(at ? new RelayerError('NODES_DISAGREE') : mismatch())
-    await expect(guarded(work, chain, read)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
+    await expect(haltOnMismatch(context, chain, read)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
     expect(halts).toEqual([])
   })
 
   it('is read in smaller parts first where that is possible', async () => {
-    const { halts, work } = setting()
+    const { halts, context } = setting()
     let looks = 0
     const read = () => {
       looks++
       return Promise.reject(mismatch())
     }
-    expect(await guarded(work, chain, read, () => true)).toBeUndefined()
+    expect(await haltOnMismatch(context, chain, read, () => true)).toBeUndefined()
     expect([looks, halts]).toEqual([1, []])
   })
 })

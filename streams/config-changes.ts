@@ -3,7 +3,7 @@ import type { Logger } from '../observability/logger.ts'
 import type { StreamClient } from './stream-client.ts'
 
 /** A key of the config that acts only where a stream begins, and says something else than the stream began with. */
-export interface Late {
+export interface IgnoredChange {
   readonly field: 'startBlock' | 'first'
   readonly began: number | string
   readonly configured: number | string
@@ -11,16 +11,19 @@ export interface Late {
 }
 
 /** What the config of a source says of where it begins. */
-export interface Wanted {
+export interface ConfiguredSource {
   readonly config: StreamConfig
   /** Of a signed source: what the config says itself; absent: nothing. */
   readonly begins?: { readonly first?: string }
 }
 
 /** What came too late for a stream that runs. */
-export function lateOf({ config: began }: Pick<StreamState, 'config'>, { config, begins }: Wanted): readonly Late[] {
+export function ignoredChanges(
+  { config: began }: Pick<StreamState, 'config'>,
+  { config, begins }: ConfiguredSource,
+): readonly IgnoredChange[] {
   const { stream, start } = config
-  const late: Late[] = []
+  const late: IgnoredChange[] = []
   if (start !== undefined && began.start !== undefined && start !== began.start) {
     const remedy =
       start < began.start
@@ -42,8 +45,8 @@ export function lateOf({ config: began }: Pick<StreamState, 'config'>, { config,
  * Tells a stream that runs already what the config says by now, once per process and again if the stream has gone back: the process that started last
  * is believed. The answer is a look of a loop; there is nothing to do before the stream was heard of.
  */
-export function createConfigured(options: {
-  readonly wanted: Wanted
+export function createConfigReporter(options: {
+  readonly wanted: ConfiguredSource
   readonly streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>
   readonly logger: Logger
 }): () => Promise<boolean> {
@@ -66,7 +69,7 @@ export function createConfigured(options: {
       else logger.info('maxOpen is as configured', { stream, before: state.maxOpen, maxOpen: most })
     }
     if (!complained) {
-      for (const { field, began, configured, remedy } of lateOf(state, wanted))
+      for (const { field, began, configured, remedy } of ignoredChanges(state, wanted))
         logger.warn(`${field} acts only where a stream begins, and this one runs already`, { stream, began, configured, remedy })
     }
     complained = true

@@ -3,9 +3,9 @@ import { toRelayerError } from '../../domain/errors.ts'
 import { hasNumber, setOf } from '../../domain/stream/interval-set.ts'
 import { isWanted, room } from '../../domain/stream/numbers.ts'
 import type { Reading, StreamState } from '../../domain/stream/stream.ts'
-import { guarded } from './mismatches.ts'
-import { startAll } from './starting.ts'
-import type { Work } from './work.ts'
+import { haltOnMismatch } from './halt-on-mismatch.ts'
+import { startAll } from './start-transfers.ts'
+import type { ScannedContext } from './context.ts'
 
 /** Numbers that are told at once: far below an update's limit. */
 const mostNumbers = 2_000
@@ -15,24 +15,29 @@ const roomMs = 2_000
 /**
  * Reads the transfers of a range and starts those that are wanted. `too-long`: nothing was done, shorter ranges come next. `gone`: the stream went back, is
  * paused, or gone; nothing of the range may be told. Throws NODE_REFUSED for a single block, what contradicts itself by quorum, and what reads throw.
- * @param live and `era` as of `admit`
+ * @param live and `era` as of `startWanted`
  */
-export async function takeIn(work: Work, range: BlockRange, live: boolean, era: number): Promise<Reading | 'too-long' | 'gone'> {
-  const taken = await guarded(
-    work,
-    work.sourceChain,
+export async function readRange(
+  context: ScannedContext,
+  range: BlockRange,
+  live: boolean,
+  era: number,
+): Promise<Reading | 'too-long' | 'gone'> {
+  const taken = await haltOnMismatch(
+    context,
+    context.sourceChain,
     async (at) => {
-      const placed = await readRange(work, range, at)
-      return placed ? ((await admit(work, placed, live, era)) ?? 'gone') : 'too-long'
+      const placed = await readTransfers(context, range, at)
+      return placed ? ((await startWanted(context, placed, live, era)) ?? 'gone') : 'too-long'
     },
-    () => work.ranges.source.refused(range.toBlock - range.fromBlock + 1),
+    () => context.ranges.source.refused(range.toBlock - range.fromBlock + 1),
   )
   return taken ?? 'too-long'
 }
 
 /** Undefined: it was too long, and shorter ones come next. */
-async function readRange(work: Work, range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[] | undefined> {
-  const { source, ranges, alarms, logger } = work
+async function readTransfers(context: ScannedContext, range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[] | undefined> {
+  const { source, ranges, alarms, logger } = context
   const blocks = range.toBlock - range.fromBlock + 1
   try {
     const placed = await source.initiated(range, at)
@@ -60,9 +65,14 @@ async function readRange(work: Work, range: BlockRange, at?: 'agreed'): Promise<
  * @param live blocks of just now: what completed them is told by the target, nobody asks for each
  * @param era of the stream client when the reading began
  */
-async function admit(work: Work, placed: readonly PlacedTransfer[], live: boolean, era: number): Promise<Reading | undefined> {
+async function startWanted(
+  context: ScannedContext,
+  placed: readonly PlacedTransfer[],
+  live: boolean,
+  era: number,
+): Promise<Reading | undefined> {
   if (placed.length === 0) return { numbers: [], passed: [] }
-  const { streamClient, stopping } = work
+  const { streamClient, stopping } = context
   const over = new Set<string>()
   const asked = new Set<string>()
   while (!stopping.aborted && streamClient.era === era) {
@@ -71,13 +81,13 @@ async function admit(work: Work, placed: readonly PlacedTransfer[], live: boolea
     const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))
     const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (!live && !asked.has(number))
     const due = wanted.map(({ transfer }) => transfer).filter(({ sequence }) => !over.has(sequence) && isDue(sequence))
-    const shown = due.length > 0 ? await work.source.delivered(due) : []
+    const shown = due.length > 0 ? await context.source.delivered(due) : []
     due.forEach(({ sequence }, index) => (shown[index] ? over : asked).add(sequence))
     const fitting = fits(state, wanted, over)
     const isWhole = fitting.length === wanted.length
     const some = isWhole ? wanted : fitting.filter(({ transfer }) => !isOpen(state, transfer.sequence))
     await startAll(
-      work,
+      context,
       some.map(({ transfer }) => transfer).filter(({ sequence }) => !over.has(sequence)),
     )
     if (isWhole) {

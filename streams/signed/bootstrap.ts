@@ -13,7 +13,7 @@ const below = 1_000n
  * read (CHECKPOINT_UNAVAILABLE): what is more than a thousand numbers behind would never be looked at again.
  * @param onProblem a checkpoint that could not be used, for people
  */
-export async function beginSigned(
+export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
   readCheckpoint: () => Promise<StreamCheckpoint | undefined>,
   onProblem: (error: unknown) => void,

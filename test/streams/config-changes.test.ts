@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
-import type { Wanted } from '../../streams/configured.ts'
-import { createConfigured, lateOf } from '../../streams/configured.ts'
+import type { ConfiguredSource } from '../../streams/config-changes.ts'
+import { createConfigReporter, ignoredChanges } from '../../streams/config-changes.ts'
 import { createLogger } from '../../observability/logger.ts'
 
 const stream = 'native-bridge:a:b'
@@ -35,7 +35,7 @@ function running(begun: StreamConfig) {
     },
   }
   const logger = createLogger({ destination: { write: (text) => void lines.push(JSON.parse(text) as Record<string, unknown>) } })
-  return { streamClient, told, lines, look: (wanted: Wanted) => createConfigured({ wanted, streamClient, logger }) }
+  return { streamClient, told, lines, look: (wanted: ConfiguredSource) => createConfigReporter({ wanted, streamClient, logger }) }
 }
 
 describe('a stream that runs already', () => {
@@ -101,7 +101,7 @@ describe('what acts only where a stream begins', () => {
   const began = { config: config() }
 
   test('a higher start needs nothing', () => {
-    expect(lateOf(began, { config: config({ start: 200 }) })).toMatchObject([
+    expect(ignoredChanges(began, { config: config({ start: 200 }) })).toMatchObject([
       { field: 'startBlock', remedy: expect.stringMatching(/^Nothing/) },
     ])
   })
@@ -109,9 +109,9 @@ describe('what acts only where a stream begins', () => {
   test('the first number of an emitter counts only where the config names one', () => {
     const emitter = { config: { stream: 'w:a:e', origin: '1/0xaa', first: '500', maxOpen: 10 } }
     const wanted = { stream: 'w:a:e', origin: '1/0xaa', first: '0', maxOpen: 10 }
-    expect(lateOf(emitter, { config: wanted, begins: {} })).toEqual([])
-    expect(lateOf(emitter, { config: { ...wanted, first: '500' }, begins: { first: '500' } })).toEqual([])
-    expect(lateOf(emitter, { config: { ...wanted, first: '7' }, begins: { first: '7' } })).toMatchObject([
+    expect(ignoredChanges(emitter, { config: wanted, begins: {} })).toEqual([])
+    expect(ignoredChanges(emitter, { config: { ...wanted, first: '500' }, begins: { first: '500' } })).toEqual([])
+    expect(ignoredChanges(emitter, { config: { ...wanted, first: '7' }, begins: { first: '7' } })).toMatchObject([
       { field: 'first', began: '500', configured: '7', remedy: expect.stringContaining('portage transfer submit') },
     ])
   })

@@ -6,7 +6,7 @@ import type { Logger } from '../../observability/logger.ts'
 import type { StreamInput } from '../../temporal/contracts/stream.ts'
 import type { CheckpointKeeper } from '../checkpoint-keeper.ts'
 
-export interface ScannedBeginOptions {
+export interface ScannedBootstrapOptions {
   readonly source: Pick<ScannedSource, 'config' | 'highest'>
   readonly sourceChain: Pick<Chain, 'denies'>
   readonly keeper: Pick<CheckpointKeeper, 'read' | 'complain'>
@@ -17,14 +17,14 @@ export interface ScannedBeginOptions {
  * How the stream of a scanned source begins with its checkpoint: only if the source still has the block of its cursor, and has given out the number of its
  * watermark. A watermark above that would pass transfers that are yet to come.
  */
-export interface ScannedBegin {
+export interface ScannedBootstrap {
   /** What a stream that is not there begins with. Throws what the source's nodes throw. */
   begin(): Promise<StreamInput>
   /** The checkpoint that the stream began with, if the source denies its block by now: what it says is worthless. */
   denied(): Promise<StreamCheckpoint | undefined>
 }
 
-export function createScannedBegin({ source, sourceChain, keeper, logger }: ScannedBeginOptions): ScannedBegin {
+export function createScannedBootstrap({ source, sourceChain, keeper, logger }: ScannedBootstrapOptions): ScannedBootstrap {
   const { config } = source
   const { stream } = config
   let begun: StreamCheckpoint | undefined

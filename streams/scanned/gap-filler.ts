@@ -2,12 +2,12 @@ import { backoffMs } from '../../domain/backoff.ts'
 import { room } from '../../domain/stream/numbers.ts'
 import type { GapState, StreamState } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { pooled } from '../pooled.ts'
-import { toSeen } from '../seen.ts'
-import { guarded } from './mismatches.ts'
-import { startAgain, startAll } from './starting.ts'
-import { viewOf } from './work.ts'
-import type { Work } from './work.ts'
+import { forEachLimited } from '../for-each-limited.ts'
+import { seenRequest } from '../number-status.ts'
+import { haltOnMismatch } from './halt-on-mismatch.ts'
+import { startAgain, startAll } from './start-transfers.ts'
+import { viewOf } from './context.ts'
+import type { ScannedContext } from './context.ts'
 
 /** Numbers that are looked up at once. */
 const mostNumbers = 500
@@ -20,11 +20,11 @@ const again = { firstMs: 2_000, mostMs: 60_000 } as const
  * to read is left to it.
  * @returns one look; true: there is more that can be started at once
  */
-export function createGapFiller(work: Work): () => Promise<boolean> {
-  const { streamClient, source, sourceChain, logger } = work
+export function createGapFiller(context: ScannedContext): () => Promise<boolean> {
+  const { streamClient, source, sourceChain, logger } = context
   let looked = { gaps: '', tries: 0, at: 0 }
   return async function fillGaps() {
-    const view = await viewOf(work)
+    const view = await viewOf(context)
     if (view.paused || Object.keys(view.gaps).length === 0 || view.room === 0) return false
     const gaps = JSON.stringify([view.gaps, view.oldestGapAt, view.backfill.left > 0])
     if (gaps !== looked.gaps) looked = { gaps, tries: 0, at: 0 }
@@ -35,14 +35,14 @@ export function createGapFiller(work: Work): () => Promise<boolean> {
     if (!state || streamClient.era !== era) return false
     const numbers = numbersInGaps(state, state.backfill.left.length > 0 ? ['hidden', 'undone'] : undefined)
     if (numbers.length === 0) return false
-    const isMore = await guarded(work, sourceChain, async (at) => {
+    const isMore = await haltOnMismatch(context, sourceChain, async (at) => {
       const found = (await source.recorded(numbers, at ?? 'finalized')).flatMap((transfer) => transfer ?? [])
       const shown = await source.delivered(found)
       const delivered = found.filter((_, index) => shown[index])
       const missing = found.filter((_, index) => !shown[index]).slice(0, room(state))
       if (delivered.length + missing.length === 0) return false
       await begin(missing, state)
-      const seen = toSeen([
+      const seen = seenRequest([
         ...delivered.map(({ sequence }) => [sequence, 'delivered'] as const),
         ...missing.map(({ sequence }) => [sequence, 'started'] as const),
       ])
@@ -71,13 +71,13 @@ export function createGapFiller(work: Work): () => Promise<boolean> {
   async function begin(missing: readonly Transfer[], state: StreamState): Promise<void> {
     const undone = new Set(numbersInGaps(state, ['undone']))
     await startAll(
-      work,
+      context,
       missing.filter(({ sequence }) => !undone.has(sequence)),
     )
-    await pooled(
+    await forEachLimited(
       missing.filter(({ sequence }) => undone.has(sequence)),
       restartsAtOnce,
-      async (transfer) => void (await startAgain(work, transfer)),
+      async (transfer) => void (await startAgain(context, transfer)),
     )
   }
 }

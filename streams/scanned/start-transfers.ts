@@ -2,8 +2,8 @@ import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
-import { pooled } from '../pooled.ts'
-import type { Work } from './work.ts'
+import { forEachLimited } from '../for-each-limited.ts'
+import type { ScannedContext } from './context.ts'
 
 /** The door's look at the source's table by quorum waits a block with one node: all of a range wait together. */
 const startsAtOnce = 200
@@ -14,11 +14,11 @@ const startsAtOnce = 200
  * TEMPORAL_UNAVAILABLE).
  */
 export async function startAll(
-  { submitter, memory, stopping }: Pick<Work, 'submitter' | 'memory' | 'stopping'>,
+  { submitter, cache, stopping }: Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'>,
   transfers: readonly Transfer[],
 ): Promise<void> {
   const errors: RelayerError[] = []
-  await pooled(transfers, startsAtOnce, async (transfer) => {
+  await forEachLimited(transfers, startsAtOnce, async (transfer) => {
     if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
     try {
       await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask' })
@@ -28,7 +28,7 @@ export async function startAll(
   })
   const worst = errors.find(({ haltRoute }) => haltRoute) ?? errors[0]
   if (worst) throw worst
-  memory.know(transfers)
+  cache.know(transfers)
 }
 
 /**
@@ -36,14 +36,14 @@ export async function startAll(
  * are told; `running` otherwise.
  */
 export async function startAgain(
-  work: Pick<Work, 'submitter' | 'memory' | 'stopping' | 'client'>,
+  context: Pick<ScannedContext, 'submitter' | 'cache' | 'stopping' | 'client'>,
   transfer: Transfer,
 ): Promise<'running' | 'rejected' | 'declined' | 'cancelled'> {
-  const closed = createClosedTransfers(work.client)
+  const closed = createClosedTransfers(context.client)
   const id = transferId(transfer)
   const latest = await closed.latest(id)
   if (latest === 'rejected' || latest === 'declined' || latest === 'cancelled') return latest
   if (latest === 'delivered') await closed.restart(id, 'started again: its effect was undone')
-  else await startAll(work, [transfer])
+  else await startAll(context, [transfer])
   return 'running'
 }

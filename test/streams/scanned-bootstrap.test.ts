@@ -4,10 +4,10 @@ import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import { createCheckpointKeeper } from '../../streams/checkpoint-keeper.ts'
 import type { CheckpointStore } from '../../streams/checkpoints.ts'
 import type { AgentAlarm } from '../../streams/report.ts'
-import { createScannedBegin } from '../../streams/scanned/begin.ts'
-import { createScan } from '../../streams/scanned/scan.ts'
+import { createScannedBootstrap } from '../../streams/scanned/bootstrap.ts'
+import { createBlockScanner } from '../../streams/scanned/scan-blocks.ts'
 import { RangeSize } from '../../streams/scanned/range-size.ts'
-import type { Work } from '../../streams/scanned/work.ts'
+import type { ScannedContext } from '../../streams/scanned/context.ts'
 import { createLogger } from '../../observability/logger.ts'
 
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
@@ -23,7 +23,7 @@ function world(kept: StreamCheckpoint | RelayerError | undefined, highest?: stri
   const store: CheckpointStore = { read, write: async () => {} }
   const keeper = createCheckpointKeeper({ config, store, alarms, logger })
   const sourceChain = { denies: async ({ height }: { height: number }) => height > last }
-  const { begin } = createScannedBegin({ source: { config, highest: async () => highest }, sourceChain, keeper, logger })
+  const { begin } = createScannedBootstrap({ source: { config, highest: async () => highest }, sourceChain, keeper, logger })
   return { alarms, begin }
 }
 
@@ -68,13 +68,13 @@ describe('where the stream of a native bridge begins', () => {
   it('is asked of the source again when the first range was read, also where another process read it', async () => {
     let asked = 0
     const view = { nextHeight: 51, parentHash: '0x50', targetHeight: 1, backfill: { left: 0, ordered: 0 } }
-    const work = {
+    const context = {
       source: { config },
       streamClient: { view, era: 0 },
       sourceChain: { heads: { current: { finalized: 50 } } },
       ranges: { source: new RangeSize(10) },
-    } as unknown as Work
-    expect(await createScan(work, async () => void asked++)()).toBe(false)
+    } as unknown as ScannedContext
+    expect(await createBlockScanner(context, async () => void asked++)()).toBe(false)
     expect(asked).toBe(1)
   })
 })

@@ -1,7 +1,7 @@
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/errors.ts'
-import { nextHead } from './work.ts'
-import type { Work } from './work.ts'
+import { nextHead } from './context.ts'
+import type { ScannedContext } from './context.ts'
 
 /**
  * Reads, and what contradicts itself is read again a block later, by quorum: a fork may pass, and one node may be wrong. What still does, halts the route, and
@@ -10,8 +10,8 @@ import type { Work } from './work.ts'
  * @param read is told where to read: absent, one node's word is enough
  * @param split the same may be read in smaller parts: is asked before the second look, since nodes limit ranges; true: undefined is returned
  */
-export async function guarded<T>(
-  work: Work,
+export async function haltOnMismatch<T>(
+  context: ScannedContext,
   chain: Chain,
   read: (at?: 'agreed') => Promise<T>,
   split: () => boolean = () => false,
@@ -24,22 +24,22 @@ export async function guarded<T>(
   }
   if (!first.haltRoute) throw first
   if (split()) return undefined
-  work.logger.warn('a contradiction between the contracts of a route; looking again', {
-    stream: work.source.config.stream,
+  context.logger.warn('a contradiction between the contracts of a route; looking again', {
+    stream: context.source.config.stream,
     error: first.message,
   })
-  await nextHead(chain, work.stopping)
-  return secondLook(work, first, read)
+  await nextHead(chain, context.stopping)
+  return secondLook(context, first, read)
 }
 
-async function secondLook<T>(work: Work, first: RelayerError, read: (at: 'agreed') => Promise<T>): Promise<T> {
+async function secondLook<T>(context: ScannedContext, first: RelayerError, read: (at: 'agreed') => Promise<T>): Promise<T> {
   try {
     return await read('agreed')
   } catch (thrown) {
     const second = toRelayerError(thrown)
     const isSame = second.code === first.code && second.facts['nonce'] === first.facts['nonce']
     if (isSame) {
-      await halt(work, second)
+      await halt(context, second)
       throw second
     }
     // One node's word, which another one does not bear out: it is asked again soon.
@@ -48,7 +48,7 @@ async function secondLook<T>(work: Work, first: RelayerError, read: (at: 'agreed
 }
 
 /** Orders the halt, and raises the alarm until reads agree again. Throws SETTINGS_UNREACHABLE. */
-export async function halt({ alarms, haltRoute, source }: Work, { code, message }: RelayerError): Promise<void> {
+export async function halt({ alarms, haltRoute, source }: ScannedContext, { code, message }: RelayerError): Promise<void> {
   alarms.add('mismatch')
   const { bridge, sourceChain, targetChain } = source
   await haltRoute({ bridge, sourceChain, targetChain, code, detail: message })
