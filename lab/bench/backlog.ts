@@ -28,7 +28,7 @@ export async function backlog(devnet: Devnet, client: Client, count: number): Pr
   await start(devnet, client, sent)
   const open = `WorkflowType = 'transfer'`
   const before = (await client.workflow.count(`${open} AND ExecutionStatus != 'Running'`)).count
-  // The doors are already through: only those who work.
+  // All messages are in already, so that this process only works.
   const portage = await startPortage(devnet, { configure: (config) => ({ ...config, bridges: withoutSpy(config.bridges) }) })
   const started = Date.now()
   try {
@@ -50,7 +50,7 @@ async function send(devnet: Devnet, count: number): Promise<SentTransfer[]> {
   return sent
 }
 
-/** Through the door, as the spy would, while nothing works on the queue. */
+/** Submits all messages, as the spy would, while no worker serves the queue. */
 async function start(devnet: Devnet, client: Client, sent: readonly SentTransfer[]): Promise<void> {
   const config = configSchema.parse(devnet.relayerConfig())
   const network = await connectNetwork(config)

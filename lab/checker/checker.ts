@@ -4,7 +4,7 @@ import { judgeNative, type NativeCheckInput, type NativeFinding, type NativeVerd
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 /**
- * The judge of the demo and the tests. It shares no code with the relayer's reading of the chain, and none with its VAA code: a provider and
+ * The independent checker of the demo and the tests. It shares no code with the relayer's reading of the chain, and none with its VAA code: a provider and
  * an ABI of its own. It believes only TransferRedeemed events, those of the native bridge's contracts, and balances.
  */
 export interface CheckInput {
@@ -43,7 +43,7 @@ export interface CheckResult {
   readonly duplicates: number
   /** Delivered, but the recipient's balance is not what it should be (amount − fee). */
   readonly wrongBalances: number
-  /** Completions of the native bridge that nobody initiated so. */
+  /** Completions of the native bridge that no user had initiated so. */
   readonly foreignCompletions: number
   /** Deliveries by sender, lower case. */
   readonly deliveredBy: Readonly<Record<string, number>>

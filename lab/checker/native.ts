@@ -1,7 +1,7 @@
 import { concat, Contract, dataSlice, Interface, type JsonRpcProvider, type Log, zeroPadBytes } from 'ethers'
 import type { SentNativeTransfer } from '../devnet/native/native-users.ts'
 
-/** The native bridge as the judge knows it. */
+/** The native bridge as the checker knows it. */
 export interface NativeCheckInput {
   readonly transfers: readonly SentNativeTransfer[]
   /** By chain name; the bridge goes both ways between any two of them. */
@@ -28,7 +28,7 @@ export interface NativeVerdict {
   readonly findings: readonly NativeFinding[]
   /** Completions of what no user initiated, or of something else than was initiated under that id. */
   readonly foreignCompletions: number
-  /** Of what the chains show as initiated, and the judge was not told of: without a completion, and with more than one. */
+  /** Of what the chains show as initiated, and the checker was not told of: without a completion, and with more than one. */
   readonly untold: { readonly lost: number; readonly duplicates: number }
 }
 

@@ -39,7 +39,8 @@ export async function demo(options: DemoOptions): Promise<number> {
   try {
     const portage = await startPortage(devnet)
     say(`Portage runs (log: ${portage.logFile}).`)
-    say(`Temporal Web UI: ${devnet.temporal.uiUrl}/namespaces/default/workflows\n`)
+    const ends = options.keep ? '' : ' (until the demo ends; --keep leaves everything running until Ctrl-C)'
+    say(`Temporal Web UI: ${devnet.temporal.uiUrl}/namespaces/default/workflows${ends}\n`)
     const summary = await run(devnet, portage, options)
     if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)
     else process.stdout.write(`\n${describe(summary)}\n`)

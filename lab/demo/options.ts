@@ -20,7 +20,7 @@ export interface DemoOptions {
 const help = `
 Starts a devnet (Temporal, two chains with the real Wormhole contracts and a guardian, or with the contracts of a native bridge, or both),
 sends users' transfers in both directions, lets Portage deliver them, and has an independent checker count what arrived. Native transfers are
-handed in by nobody: Portage finds them in the source's blocks.
+not submitted: Portage finds them in the source's blocks.
 
 Examples:
   npm run demo
@@ -44,7 +44,7 @@ export function parseOptions(args: readonly string[]): DemoOptions {
     .option('--guardians <n>', '1 or 19', whole(1), 1)
     .option('--timeout <s>', 'give up after so many seconds without progress', whole(1), 120)
     .option('--in-memory', "keep Temporal's database in memory", false)
-    .option('--keep', 'stay up at the end, until Ctrl-C', false)
+    .option('--keep', 'leave everything running at the end, the Temporal Web UI too, until Ctrl-C', false)
     .option('--json', 'print the summary as one JSON object on stdout, nothing else there', false)
     .addHelpText('after', help)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))

@@ -56,7 +56,7 @@ export async function startChild(command: string, args: readonly string[], optio
     get ended() {
       return ended
     },
-    // Whoever asks waits for it, so the event loop must.
+    // The caller waits for it, so the event loop must stay alive.
     get exited() {
       child.ref()
       return exited

@@ -43,12 +43,13 @@ function summarizeChain(chain: WormholeChain, native: NativeBridgeEnd | undefine
   }
 }
 
+type DevnetSummary = ReturnType<typeof summarizeDevnet>
+type Row = readonly [name: string, value: string | number | undefined]
+
 /** The same for people, with the next commands to try. */
 export function describeDevnet(devnet: Devnet, files: DevnetFiles): string {
-  const { temporal, guardian, chains, lanes, outsiders } = summarizeDevnet(devnet, files)
-  const rows = (pairs: readonly (readonly [string, string | number | undefined])[]) =>
-    pairs.map(([name, value]) => `  ${name.padEnd(18)}${value ?? '-'}`)
-  const key = (entry: { address: string; devnetKey: string }) => `${entry.address}  DEVNET key ${entry.devnetKey}`
+  const summary = summarizeDevnet(devnet, files)
+  const { temporal, guardian, chains } = summary
   const lines = [
     '',
     'Temporal',
@@ -63,50 +64,64 @@ export function describeDevnet(devnet: Devnet, files: DevnetFiles): string {
       ['spy (gRPC)', guardian.spy],
       ['REST', guardian.api],
     ]),
-    ...chains.flatMap((chain) => [
-      `Chain ${chain.name}`,
-      ...rows([
-        ['JSON-RPC', chain.url],
-        ['network id', `${chain.networkId} (Wormhole chain ${chain.wormholeChainId}, a block every ${chain.blockTimeSeconds} s)`],
-        ...Object.entries(chain.contracts),
-        ['emitter', chain.emitter],
-        ['user', key(chain.user)],
-        ...(chain.nativeUser ? [['native user', key(chain.nativeUser)] as const] : []),
-        ...(chain.nativeOwner ? [['native owner', key(chain.nativeOwner)] as const] : []),
-        ...outsiders.filter((outsider) => outsider.chain === chain.name).map((outsider) => ['someone else', key(outsider)] as const),
-        ...lanes.filter((lane) => lane.chain === chain.name).map((lane) => ['lane', `${key(lane)} (${lane.variable})`] as const),
-      ]),
-    ]),
+    ...chains.flatMap((chain) => [`Chain ${chain.name}`, ...rows(chainRows(chain, summary))]),
     '',
     'DEVNET keys are public knowledge: never fund them on a real network.',
     '',
-    'Next, in a second terminal:',
-    ...[
-      `set -a; . ${files.env}; set +a`,
-      'npm run portage -- config check',
-      'npm run portage -- doctor',
-      'npm run portage -- run --role all',
-    ].map(indent),
-    'and in a third:',
-    ...[
-      `set -a; . ${files.env}; set +a`,
-      'npx tsx lab/devnet/send.ts --help     # what users can send',
-      'npx tsx lab/devnet/send.ts',
-      ...(chains.some(({ nativeOwner }) => nativeOwner)
-        ? [
-            'npx tsx lab/devnet/send.ts --kind native',
-            'npx tsx lab/devnet/native/native-owner.ts --help   # pause, roles, budget of the native bridge',
-          ]
-        : []),
-      'npm run portage -- transfer list',
-      'npm run portage -- lane list',
-      'npm run portage -- stream list',
-    ].map(indent),
+    ...nextCommands(
+      files.env,
+      chains.some(({ nativeOwner }) => nativeOwner),
+    ),
     '',
     'Ctrl-C stops everything.',
     '',
   ]
   return lines.join('\n')
+}
+
+function rows(pairs: readonly Row[]): string[] {
+  return pairs.map(([name, value]) => `  ${name.padEnd(18)}${value ?? '-'}`)
+}
+
+function chainRows(chain: DevnetSummary['chains'][number], { lanes, outsiders }: DevnetSummary): Row[] {
+  const key = (entry: { address: string; devnetKey: string }) => `${entry.address}  DEVNET key ${entry.devnetKey}`
+  const ofChain = <T extends { chain: string }>(entries: readonly T[]) => entries.filter((entry) => entry.chain === chain.name)
+  const native: Row[] = [
+    ...(chain.nativeUser ? [['native user', key(chain.nativeUser)] as const] : []),
+    ...(chain.nativeOwner ? [['native owner', key(chain.nativeOwner)] as const] : []),
+  ]
+  return [
+    ['JSON-RPC', chain.url],
+    ['network id', `${chain.networkId} (Wormhole chain ${chain.wormholeChainId}, a block every ${chain.blockTimeSeconds} s)`],
+    ...Object.entries(chain.contracts),
+    ['emitter', chain.emitter],
+    ['user', key(chain.user)],
+    ...native,
+    ...ofChain(outsiders).map((outsider): Row => ['someone else', key(outsider)]),
+    ...ofChain(lanes).map((lane): Row => ['lane', `${key(lane)} (${lane.variable})`]),
+  ]
+}
+
+function nextCommands(envFile: string, hasNative: boolean): string[] {
+  const environment = `set -a; . ${envFile}; set +a`
+  const native = [
+    'npx tsx lab/devnet/send.ts --kind native',
+    'npx tsx lab/devnet/native/native-owner.ts --help   # pause, roles, budget of the native bridge',
+  ]
+  return [
+    'Next, in a second terminal:',
+    ...[environment, 'npm run portage -- config check', 'npm run portage -- doctor', 'npm run portage -- run --role all'].map(indent),
+    'and in a third:',
+    ...[
+      environment,
+      'npx tsx lab/devnet/send.ts --help     # what users can send',
+      'npx tsx lab/devnet/send.ts',
+      ...(hasNative ? native : []),
+      'npm run portage -- transfer list',
+      'npm run portage -- lane list',
+      'npm run portage -- stream list',
+    ].map(indent),
+  ]
 }
 
 function indent(line: string): string {

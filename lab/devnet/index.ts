@@ -52,6 +52,8 @@ export interface DevnetOptions {
   readonly auditMinutes?: number
   /** How often transfers are audited, in relayerConfig(). Default: the config's. */
   readonly transferAuditMinutes?: number | undefined
+  /** How soon the work of a dead process is taken over, in relayerConfig(). Default: the config's. */
+  readonly worker?: ConfigInput['worker']
   /** Temporal forgets everything at its end. Default false. */
   readonly inMemory?: boolean
   /** Where Temporal's database and the logs go. Default: a temporary directory, which `stop()` removes. */
@@ -84,7 +86,7 @@ export interface Devnet {
   readonly outsiders: { readonly ethereum: DevnetAccount; readonly bsc: DevnetAccount }
   readonly dir: string
   relayerConfig(): ConfigInput
-  /** The independent judge over transfers of this devnet, of both bridges, and all its lanes. */
+  /** The independent checker over transfers of this devnet, of both bridges, and all its lanes. */
   check(transfers: readonly SentTransfer[], natives?: readonly SentNativeTransfer[]): Promise<CheckResult>
   stop(): Promise<void>
 }
@@ -98,82 +100,101 @@ type ChainKey = keyof typeof networks
  * Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE.
  */
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
-  const log = options.log ?? (() => {})
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'portage-devnet-')))
   await mkdir(dir, { recursive: true })
   // The chains are new, so an old database would tell of blocks that do not exist.
   if (!options.temporal) for (const suffix of ['', '-wal', '-shm']) await rm(join(dir, `temporal.db${suffix}`), { force: true })
-  const stops: (() => Promise<unknown>)[] = options.dir === undefined ? [() => rm(dir, { recursive: true, force: true })] : []
-  const stop = async () => {
-    // In reverse: what was started last may need what was started first. A second call finds nothing left.
-    for (const end of stops.splice(0).reverse()) await end()
-  }
-  const keep = async <T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> => {
-    const started = await starting
-    stops.push(() => started.stop())
-    return started
-  }
+  const started = new Started()
+  if (options.dir === undefined) started.onStop(() => rm(dir, { recursive: true, force: true }))
   try {
-    // All three settle before anything else, so that none is still starting when a failure stops the others.
-    const [server, ethereumStart, bscStart] = await Promise.allSettled([
-      options.temporal ?? keep(startTemporal(temporalOptions(options, dir, log))),
-      keep(anvil('ethereum', options, dir)),
-      keep(anvil('bsc', options, dir)),
-    ])
-    const [temporal, ethereumNode, bscNode] = [valueOf(server), valueOf(ethereumStart), valueOf(bscStart)]
-    const guardians = devnetGuardians(options.guardians ?? 1)
-    log(`Deploying the contracts on both chains (${guardians.length} guardian${guardians.length === 1 ? '' : 's'})…`)
-    const plans = [plan('ethereum', ethereumNode, 0), plan('bsc', bscNode, 1)] as const
-    const [ethereum, bsc] = await deployWormhole(plans, { guardians, consistencyLevel: options.consistencyLevel })
-    const proxies = (node: Anvil) => Promise.all(Array.from({ length: options.nodesPerChain ?? 0 }, () => keep(startFaultProxy(node.url))))
-    const nodes = { ethereum: await proxies(ethereumNode), bsc: await proxies(bscNode) }
-    const guardian = await keep(
-      startGuardian([ethereum, bsc], { guardians, spyPort: options.ports?.spy, apiPort: options.ports?.guardianApi, log }),
-    )
-    const lanes = laneKeys(options.keysPerChain ?? 1)
-    const chains = { ethereum, bsc }
-    const { native: variant = false, batch, maxOpen } = options
-    const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
-    const auditMinutes = options.auditMinutes ?? (native && 0.1)
-    return {
-      temporal,
-      chains,
-      nodes,
-      guardian,
-      users: { ethereum: startUsers(ethereum, bsc), bsc: startUsers(bsc, ethereum) },
-      native,
-      lanes,
-      env: Object.fromEntries(lanes.map(({ variable, privateKey }) => [variable, privateKey])),
-      outsiders: { ethereum: devnetAccount(accountIndex.outsider), bsc: devnetAccount(accountIndex.outsider + 1) },
-      dir,
-      relayerConfig: () =>
-        relayerConfig({
-          chains: [ethereum, bsc],
-          nodes,
-          lanes,
-          temporalAddress: temporal.address,
-          spyAddress: guardian.spy.address,
-          guardianApi: guardian.apiUrl,
-          wormholescanApi: guardian.wormholescan.url,
-          window: options.window,
-          apiPort: options.ports?.api,
-          wormhole: options.wormhole,
-          nativeRoutes: native?.routes,
-          auditMinutes,
-          transferAuditMinutes: options.transferAuditMinutes,
-          // Absolute: a config in a file means a path that is relative to that file.
-          checkpoints: resolve(dir, 'checkpoints'),
-        }),
-      check: (transfers, natives = []) =>
-        check({
-          ...{ transfers, chains: places(chains), lanes: addresses(lanes) },
-          native: native && { transfers: natives, ends: native.ends },
-        }),
-      stop,
-    }
+    return devnetOf(await startParts(options, dir, started), options, dir, () => started.stop())
   } catch (error) {
-    await stop()
+    await started.stop()
     throw error
+  }
+}
+
+/** What is to be stopped, in reverse: what was started last may need what was started first. */
+class Started {
+  readonly #stops: (() => Promise<unknown>)[] = []
+
+  async keep<T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> {
+    const one = await starting
+    this.onStop(() => one.stop())
+    return one
+  }
+
+  onStop(stop: () => Promise<unknown>): void {
+    this.#stops.push(stop)
+  }
+
+  /** A second call finds nothing left. */
+  async stop(): Promise<void> {
+    for (const stop of this.#stops.splice(0).reverse()) await stop()
+  }
+}
+
+type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes' | 'native'>
+
+async function startParts(options: DevnetOptions, dir: string, started: Started): Promise<Parts> {
+  const log = options.log ?? (() => {})
+  // All three settle before anything else, so that none is still starting when a failure stops the others.
+  const [server, ethereumStart, bscStart] = await Promise.allSettled([
+    options.temporal ?? started.keep(startTemporal(temporalOptions(options, dir, log))),
+    started.keep(anvil('ethereum', options, dir)),
+    started.keep(anvil('bsc', options, dir)),
+  ])
+  const [temporal, ethereumNode, bscNode] = [valueOf(server), valueOf(ethereumStart), valueOf(bscStart)]
+  const guardians = devnetGuardians(options.guardians ?? 1)
+  log(`Deploying the contracts on both chains (${guardians.length} guardian${guardians.length === 1 ? '' : 's'})…`)
+  const plans = [plan('ethereum', ethereumNode, 0), plan('bsc', bscNode, 1)] as const
+  const [ethereum, bsc] = await deployWormhole(plans, { guardians, consistencyLevel: options.consistencyLevel })
+  const proxies = (node: Anvil) =>
+    Promise.all(Array.from({ length: options.nodesPerChain ?? 0 }, () => started.keep(startFaultProxy(node.url))))
+  const nodes = { ethereum: await proxies(ethereumNode), bsc: await proxies(bscNode) }
+  const { spy: spyPort, guardianApi: apiPort } = options.ports ?? {}
+  const guardian = await started.keep(startGuardian([ethereum, bsc], { guardians, spyPort, apiPort, log }))
+  const lanes = laneKeys(options.keysPerChain ?? 1)
+  const chains = { ethereum, bsc }
+  const { native: variant = false, batch, maxOpen } = options
+  const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
+  return { temporal, chains, nodes, guardian, lanes, native }
+}
+
+function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () => Promise<void>): Devnet {
+  const { temporal, chains, nodes, guardian, lanes, native } = parts
+  const { ethereum, bsc } = chains
+  return {
+    ...parts,
+    users: { ethereum: startUsers(ethereum, bsc), bsc: startUsers(bsc, ethereum) },
+    env: Object.fromEntries(lanes.map(({ variable, privateKey }) => [variable, privateKey])),
+    outsiders: { ethereum: devnetAccount(accountIndex.outsider), bsc: devnetAccount(accountIndex.outsider + 1) },
+    dir,
+    relayerConfig: () =>
+      relayerConfig({
+        chains: [ethereum, bsc],
+        nodes,
+        lanes,
+        temporalAddress: temporal.address,
+        spyAddress: guardian.spy.address,
+        guardianApi: guardian.apiUrl,
+        wormholescanApi: guardian.wormholescan.url,
+        window: options.window,
+        apiPort: options.ports?.api,
+        wormhole: options.wormhole,
+        nativeRoutes: native?.routes,
+        auditMinutes: options.auditMinutes ?? (native && 0.1),
+        transferAuditMinutes: options.transferAuditMinutes,
+        worker: options.worker,
+        // Absolute: a config in a file means a path that is relative to that file.
+        checkpoints: resolve(dir, 'checkpoints'),
+      }),
+    check: (transfers, natives = []) =>
+      check({
+        ...{ transfers, chains: places(chains), lanes: addresses(lanes) },
+        native: native && { transfers: natives, ends: native.ends },
+      }),
+    stop,
   }
 }
 

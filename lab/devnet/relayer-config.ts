@@ -39,7 +39,15 @@ export interface RelayerConfigInput {
   readonly transferAuditMinutes?: number | undefined
   /** The folder for streams' checkpoints; absent: none are kept. */
   readonly checkpoints?: string | undefined
+  /** How soon the work of a dead process is taken over. Default: the config's. */
+  readonly worker?: ConfigInput['worker'] | undefined
 }
+
+/**
+ * For tests that end processes and wait until others have taken over: no longer than a machine with a load of 8 answers in. Transfers cost more state
+ * transitions with it, since heartbeats come more often.
+ */
+export const quickTakeover = { stickySeconds: 1, workflowTaskSeconds: 5, heartbeatSeconds: 5 } as const satisfies ConfigInput['worker']
 
 /**
  * The least fee of each token on each target, in the VAA's 8 decimals: nothing for coins, 0.0001 for the ERC20s. So a user's token transfer
@@ -52,6 +60,7 @@ export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 /** The config of a relayer that serves this devnet; it passes config/schema.ts. */
 export function relayerConfig(input: RelayerConfigInput): ConfigInput {
   const { chains, lanes, window = 64, apiPort, wormhole = true, nativeRoutes, auditMinutes, transferAuditMinutes, checkpoints } = input
+  const { worker } = input
   const fees = Object.fromEntries(
     chains.flatMap((chain) => [
       [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
@@ -64,6 +73,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
   }
   return {
     temporal: { address: input.temporalAddress, namespace: 'default' },
+    ...(worker && { worker }),
     chains: Object.fromEntries(
       chains.map(({ name, wormholeChainId, anvil, core, tokenBridge }) => [
         name,

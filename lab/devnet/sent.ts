@@ -9,7 +9,7 @@ export function isNative(sent: AnySent): sent is SentNativeTransfer {
   return 'nonce' in sent
 }
 
-/** Those of each bridge, as the judge takes them. */
+/** Those of each bridge, as the checker takes them. */
 export function byBridge(sent: readonly AnySent[]): [wormhole: SentTransfer[], native: SentNativeTransfer[]] {
   return [sent.filter((one): one is SentTransfer => !isNative(one)), sent.filter(isNative)]
 }

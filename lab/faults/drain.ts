@@ -7,7 +7,7 @@ import type { Seen } from '../demo/follow.ts'
 import { unprovedStreams } from '../demo/streams.ts'
 import { byBridge, keyOf, type AnySent } from '../devnet/sent.ts'
 import { isDone, newestRuns } from './newest-runs.ts'
-import type { Scene } from './fault-targets.ts'
+import type { FaultTargets } from './fault-targets.ts'
 
 const lookEveryMs = 1000
 
@@ -21,33 +21,33 @@ export interface Remains {
   readonly streams: readonly string[]
 }
 
-/** Waits until nothing is left, or for `patienceMs` not less was left than before. */
-export async function drain(scene: Scene, patienceMs: number): Promise<Remains> {
+/** Waits until nothing is left, or until what is left has not become less for `stuckAfterMs`. */
+export async function drain(targets: FaultTargets, stuckAfterMs: number): Promise<Remains> {
   let least = Infinity
   let movedAt = Date.now()
   for (;;) {
-    const remains = await look(scene)
+    const remains = await look(targets)
     const left = remains.transfers.length + remains.lanes.length + remains.streams.length
     if (left === 0) return remains
     if (left < least) {
       least = left
       movedAt = Date.now()
-      scene.say(`left: ${remains.transfers.length} transfers, ${remains.lanes.length} lanes, ${remains.streams.length} streams`)
+      targets.say(`left: ${remains.transfers.length} transfers, ${remains.lanes.length} lanes, ${remains.streams.length} streams`)
     }
-    if (Date.now() - movedAt > patienceMs) return remains
-    await scene.wait(lookEveryMs)
+    if (Date.now() - movedAt > stuckAfterMs) return remains
+    await targets.wait(lookEveryMs)
   }
 }
 
-async function look(scene: Scene): Promise<Remains> {
+async function look(targets: FaultTargets): Promise<Remains> {
   const [seen, lanes, streams] = await Promise.all([
-    newestRuns(scene.client),
-    Promise.all(scene.devnet.lanes.map((lane) => laneRemains(scene, lane))),
-    unprovedStreams(scene),
+    newestRuns(targets.client),
+    Promise.all(targets.devnet.lanes.map((lane) => laneRemains(targets, lane))),
+    unprovedStreams(targets),
   ])
-  const undone = scene.sent.filter((one) => !isDelivered(seen.get(keyOf(one))))
+  const undone = targets.sent.filter((one) => !isDelivered(seen.get(keyOf(one))))
   const running = undone.some((one) => seen.get(keyOf(one))?.running)
-  const left = running || lanes.flat().length > 0 ? undone : await withoutEffect(scene, undone)
+  const left = running || lanes.flat().length > 0 ? undone : await withoutEffect(targets, undone)
   return { transfers: left.map((one) => describe(keyOf(one), seen.get(keyOf(one)))), lanes: lanes.flat(), streams }
 }
 
@@ -55,8 +55,11 @@ function isDelivered(seen: Seen | undefined): boolean {
   return seen !== undefined && isDone(seen) && seen.state === 'delivered'
 }
 
-/** What no workflow carries any more, since Temporal was wiped or it was terminated, is over if the chain shows its effect: the judge's word. */
-async function withoutEffect({ devnet }: Scene, undone: readonly AnySent[]): Promise<AnySent[]> {
+/**
+ * Those without an effect on the chain, by the checker. A transfer may have no workflow any more, since Temporal was wiped or it was terminated: it is over if
+ * its effect is there.
+ */
+async function withoutEffect({ devnet }: FaultTargets, undone: readonly AnySent[]): Promise<AnySent[]> {
   if (undone.length === 0) return []
   const { findings, nativeFindings } = await devnet.check(...byBridge(undone))
   const effects = new Set(
@@ -70,21 +73,21 @@ function describe(key: string, seen: Seen | undefined): string {
   return `${seen.id}: ${seen.running ? seen.state : `closed as ${seen.state}`}`
 }
 
-async function laneRemains(scene: Scene, { chain, address }: { chain: string; address: string }): Promise<string[]> {
-  const { chainId } = scene.devnet.chains[chain as 'ethereum' | 'bsc'].anvil
+async function laneRemains(targets: FaultTargets, { chain, address }: { chain: string; address: string }): Promise<string[]> {
+  const { chainId } = targets.devnet.chains[chain as 'ethereum' | 'bsc'].anvil
   const id = laneWorkflowId(laneId('evm', chainId, address))
   try {
-    const state = await askLane(scene, id)
+    const state = await askLane(targets, id)
     const open = Object.keys(state.entries).filter((nonce) => Number(nonce) >= (state.observed?.latest ?? 0))
     return open.length === 0 ? [] : [`${id}: unmined ${open.join(', ')}`]
   } catch (error) {
-    // Nobody has asked for it since Temporal was wiped. The judge looks into the pool.
+    // The lane was not used since Temporal was wiped. The checker looks into the pool.
     if (error instanceof WorkflowNotFoundError) return []
     return [`${id}: ${error instanceof Error ? error.message : String(error)}`]
   }
 }
 
-/** The ledger of a lane, as it tells itself. */
-export function askLane({ client }: Scene, workflowId: string): Promise<LaneState> {
+/** The state of a lane's ledger, by its query. */
+export function askLane({ client }: FaultTargets, workflowId: string): Promise<LaneState> {
   return client.workflow.getHandle(workflowId).query(laneStatusQuery)
 }

@@ -6,7 +6,7 @@ import type { Fleet } from './fleet.ts'
 export type ChainKey = 'ethereum' | 'bsc'
 
 /** What a fault run works on. */
-export interface Scene {
+export interface FaultTargets {
   readonly devnet: Devnet
   readonly client: Client
   readonly fleet: Fleet
@@ -17,13 +17,13 @@ export interface Scene {
   wait(ms: number): Promise<void>
 }
 
-/** One at a time. */
+/** Runs what it is given one after the other. */
 export class Lock {
-  #line: Promise<unknown> = Promise.resolve()
+  #last: Promise<unknown> = Promise.resolve()
 
   run<T>(act: () => Promise<T>): Promise<T> {
-    const done = this.#line.then(act)
-    this.#line = done.catch(() => undefined)
+    const done = this.#last.then(act)
+    this.#last = done.catch(() => undefined)
     return done
   }
 }

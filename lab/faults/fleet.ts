@@ -20,81 +20,105 @@ export interface Fleet {
 const tries = 20
 const betweenTriesMs = 1000
 
+/** Resolves when all of them are ready. Throws if one does not come up in several tries. */
 export async function startFleet(devnet: Devnet, size: number, wait: (ms: number) => Promise<void>): Promise<Fleet> {
-  const places: (PortageProcess | undefined)[] = Array.from({ length: size }, () => undefined)
-  const returning = new Set<Promise<void>>()
-  const frozen = new Set<PortageProcess>()
-  let stopping = false
-  let restarts = 0
+  const fleet = new SupervisedFleet(devnet, size, wait)
+  await fleet.start()
+  return fleet
+}
 
-  async function start(place: number): Promise<void> {
-    for (let attempt = 1; !stopping; attempt++) {
+class SupervisedFleet implements Fleet {
+  restarts = 0
+  readonly #devnet: Devnet
+  readonly #wait: (ms: number) => Promise<void>
+  /** Undefined where the process was killed, or ended, and is not back yet. */
+  readonly #processes: (PortageProcess | undefined)[]
+  readonly #returning = new Set<Promise<void>>()
+  readonly #frozen = new Set<PortageProcess>()
+  #stopping = false
+
+  constructor(devnet: Devnet, size: number, wait: (ms: number) => Promise<void>) {
+    this.#devnet = devnet
+    this.#wait = wait
+    this.#processes = Array.from({ length: size }, () => undefined)
+  }
+
+  get alive(): readonly PortageProcess[] {
+    return this.#running.map(([, one]) => one).filter((one) => !this.#frozen.has(one))
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.#processes.map((_, index) => this.#startOne(index)))
+  }
+
+  async kill(dice: number, forMs: number): Promise<boolean> {
+    const [index, victim] = this.#choose(dice)
+    if (index === undefined) return false
+    this.#processes[index] = undefined
+    victim.kill('SIGKILL')
+    await victim.exited
+    this.#bringBack(index, forMs)
+    return true
+  }
+
+  async freeze(dice: number, forMs: number): Promise<boolean> {
+    const [index, victim] = this.#choose(dice)
+    if (index === undefined) return false
+    this.#frozen.add(victim)
+    victim.kill('SIGSTOP')
+    await this.#wait(forMs)
+    this.#frozen.delete(victim)
+    victim.kill('SIGCONT')
+    return true
+  }
+
+  async whole(): Promise<void> {
+    // A process that ends while others return comes back, too.
+    while (this.#returning.size > 0) await Promise.all(this.#returning)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true
+    await Promise.allSettled(this.#returning)
+    await Promise.all(this.#processes.map(async (one) => one?.stop(15_000)))
+  }
+
+  get #running(): (readonly [index: number, process: PortageProcess])[] {
+    return this.#processes.flatMap((one, index) => (one && one.ended === undefined ? [[index, one] as const] : []))
+  }
+
+  #choose(dice: number): readonly [index: number, process: PortageProcess] | readonly [index: undefined] {
+    const running = this.#running
+    return running[Math.floor(dice * running.length)] ?? [undefined]
+  }
+
+  async #startOne(index: number): Promise<void> {
+    for (let attempt = 1; !this.#stopping; attempt++) {
       try {
-        const started = await startPortage(devnet, { name: `portage-${place + 1}` })
-        places[place] = started
+        const started = await startPortage(this.#devnet, { name: `portage-${index + 1}` })
+        this.#processes[index] = started
         void started.exited.then(() => {
-          // Not if it was killed: then its place is empty, and whoever killed it brings it back.
-          if (stopping || places[place] !== started) return
-          restarts += 1
-          bringBack(place, betweenTriesMs)
+          // One that was killed is not in its place any more: `kill` brings it back.
+          if (this.#stopping || this.#processes[index] !== started) return
+          this.restarts += 1
+          this.#bringBack(index, betweenTriesMs)
         })
         return
       } catch (error) {
         if (attempt === tries) throw error
-        await wait(betweenTriesMs)
+        await this.#wait(betweenTriesMs)
       }
     }
   }
 
-  function bringBack(place: number, afterMs: number): void {
-    places[place] = undefined
-    const back = wait(afterMs).then(() => start(place))
-    returning.add(back)
-    // Kept until `whole` has heard how it ended.
+  #bringBack(index: number, afterMs: number): void {
+    this.#processes[index] = undefined
+    const back = this.#wait(afterMs).then(() => this.#startOne(index))
+    this.#returning.add(back)
+    // One that failed stays here until `whole` throws its error.
     void back.then(
-      () => returning.delete(back),
+      () => this.#returning.delete(back),
       () => {},
     )
-  }
-
-  await Promise.all(places.map((_, place) => start(place)))
-  return {
-    get alive() {
-      return places.flatMap((one) => (one && one.ended === undefined && !frozen.has(one) ? [one] : []))
-    },
-    get restarts() {
-      return restarts
-    },
-    async kill(dice, forMs) {
-      const up = places.flatMap((one, place) => (one && one.ended === undefined ? [place] : []))
-      const place = up[Math.floor(dice * up.length)]
-      const victim = place === undefined ? undefined : places[place]
-      if (place === undefined || !victim) return false
-      places[place] = undefined
-      victim.kill('SIGKILL')
-      await victim.exited
-      bringBack(place, forMs)
-      return true
-    },
-    async freeze(dice, forMs) {
-      const up = places.flatMap((one) => (one && one.ended === undefined ? [one] : []))
-      const victim = up[Math.floor(dice * up.length)]
-      if (!victim) return false
-      frozen.add(victim)
-      victim.kill('SIGSTOP')
-      await wait(forMs)
-      frozen.delete(victim)
-      victim.kill('SIGCONT')
-      return true
-    },
-    async whole() {
-      // What ends while others return comes back, too.
-      while (returning.size > 0) await Promise.all(returning)
-    },
-    async stop() {
-      stopping = true
-      await Promise.allSettled(returning)
-      await Promise.all(places.map(async (one) => one?.stop(15_000)))
-    },
   }
 }

@@ -1,7 +1,7 @@
 import type { Guardian } from '../devnet/wormhole/guardian.ts'
 import type { GuardianKind, PlannedFault } from './plan.ts'
 
-/** Does to those who tell of Wormhole's messages what is planned; resolves when it is over. */
+/** Injects a fault into the spy or the guardians' REST API; resolves when it is over. */
 export async function breakGuardian(
   { spy, api }: Guardian,
   { kind, forMs, dice }: PlannedFault<GuardianKind>,
@@ -9,7 +9,7 @@ export async function breakGuardian(
 ): Promise<void> {
   switch (kind) {
     case 'spy-drop':
-      // It replays nothing: what it would have said meanwhile, nobody hears.
+      // The spy replays nothing: what it would have gossiped meanwhile is not heard.
       await spy.stop()
       await wait(forMs)
       return spy.start()

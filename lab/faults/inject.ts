@@ -2,7 +2,7 @@ import { breakChain } from './chain-faults.ts'
 import { breakNodes } from './node-faults.ts'
 import { breakGuardian } from './guardian-faults.ts'
 import { chainKinds, guardianKinds, nodeKinds, serverKinds, temporalKinds, type FaultKind, type PlannedFault } from './plan.ts'
-import type { Scene } from './fault-targets.ts'
+import type { FaultTargets } from './fault-targets.ts'
 import { breakTemporal, breakWorkflow } from './temporal-faults.ts'
 
 /** How often each kind struck. */
@@ -12,22 +12,22 @@ export type Injected = Partial<Record<FaultKind, number>>
 const alone: readonly FaultKind[] = ['fork', 'reorg', 'chain-stop', 'key-drained']
 
 /** Works the plan off. Resolves when the last fault is over and everything is put right; counts into `injected`. */
-export async function injectAll(scene: Scene, plan: readonly PlannedFault[], injected: Injected): Promise<void> {
+export async function injectAll(targets: FaultTargets, plan: readonly PlannedFault[], injected: Injected): Promise<void> {
   const started = Date.now()
   const running: Promise<void>[] = []
   for (const fault of plan) {
-    await scene.wait(Math.max(0, started + fault.atMs - Date.now()))
-    running.push(strike(scene, fault, injected))
+    await targets.wait(Math.max(0, started + fault.atMs - Date.now()))
+    running.push(strike(targets, fault, injected))
   }
   await Promise.all(running)
-  await heal(scene)
+  await heal(targets)
 }
 
-async function strike(scene: Scene, fault: PlannedFault, injected: Injected): Promise<void> {
+async function strike(targets: FaultTargets, fault: PlannedFault, injected: Injected): Promise<void> {
   const { kind, chain } = fault
-  const tell = (what: string) => scene.say(`${new Date().toISOString()} ${kind} on ${chain}: ${what}`)
+  const tell = (what: string) => targets.say(`${new Date().toISOString()} ${kind} on ${chain}: ${what}`)
   try {
-    const struck = await inject(scene, fault, tell)
+    const struck = await inject(targets, fault, tell)
     if (struck) injected[kind] = (injected[kind] ?? 0) + 1
     tell(struck ? 'done' : 'found nothing to strike')
   } catch (error) {
@@ -36,14 +36,14 @@ async function strike(scene: Scene, fault: PlannedFault, injected: Injected): Pr
   }
 }
 
-async function inject(scene: Scene, fault: PlannedFault, tell: (what: string) => void): Promise<boolean> {
-  const { devnet, client, fleet, locks, wait } = scene
+async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: string) => void): Promise<boolean> {
+  const { devnet, client, fleet, locks, wait } = targets
   const { chain } = fault
   if (is(fault, nodeKinds)) {
-    const mend = breakNodes(devnet.nodes[chain], fault)
+    const restore = breakNodes(devnet.nodes[chain], fault)
     tell(`node ${fault.node} for ${fault.forMs} ms`)
     await wait(fault.forMs)
-    mend()
+    restore()
     return true
   }
   if (is(fault, chainKinds)) {
@@ -71,7 +71,7 @@ async function inject(scene: Scene, fault: PlannedFault, tell: (what: string) =>
   // Longer than the heartbeat of a broadcast may be away, now and then.
   if (fault.kind === 'freeze') return fleet.freeze(fault.dice, 4 * fault.forMs)
   const killed = await fleet.kill(fault.dice, fault.forMs)
-  // Now and then nobody is left to listen to the spy.
+  // Now and then no process is left to listen to the spy.
   if (fault.dice % 0.25 < 0.1) await fleet.kill(0, fault.forMs)
   return killed
 }
@@ -81,7 +81,7 @@ function is<K extends FaultKind>(fault: PlannedFault, kinds: readonly K[]): faul
 }
 
 /** Nodes and guardians answer, blocks come every second, keys have funds, all processes are up. */
-async function heal({ devnet, fleet }: Scene): Promise<void> {
+async function heal({ devnet, fleet }: FaultTargets): Promise<void> {
   devnet.guardian.api.trouble()
   await devnet.guardian.spy.start()
   for (const nodes of Object.values(devnet.nodes)) for (const node of nodes) node.clear()

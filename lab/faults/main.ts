@@ -11,7 +11,7 @@ export async function faults(options: FaultOptions): Promise<number> {
   const { seed, transfers, bridge, batch, processes, only } = options
   const run: FaultRun = {
     ...{ seed, transfers, bridge, processes, kinds: only },
-    ...{ durationMs: options.duration * 1000, patienceMs: options.patience * 1000, meanPauseMs: options.pause },
+    ...{ durationMs: options.duration * 1000, stuckAfterMs: options.stuckAfter * 1000, meanPauseMs: options.pause },
   }
   if (options.plan) {
     process.stdout.write(`${JSON.stringify(planOf(run), null, 2)}\n`)

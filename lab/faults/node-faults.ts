@@ -12,7 +12,7 @@ const logLimits = {
   blocks: { blocks: 1, code: -32_000, message: 'block range too large' },
 } as const
 
-/** What each kind makes of a node. Lies about a receipt are told once; storms last. */
+/** The fault rule of each kind. A lie about a receipt is told once; the other faults last. */
 const rules: Readonly<Record<NodeKind, (fault: PlannedFault) => FaultRule>> = {
   'accept-and-hang': () => ({ fault: { kind: 'accept-and-hang' }, methods: sends }),
   hang: () => ({ fault: { kind: 'hang' }, probability: 0.5 }),
@@ -37,7 +37,7 @@ const rules: Readonly<Record<NodeKind, (fault: PlannedFault) => FaultRule>> = {
   'finality-lag': ({ depth }) => ({ fault: { kind: 'finality-behind', blocks: 3 * depth } }),
 }
 
-/** Sets the nodes wrong. Returns what sets them right again. */
+/** Makes nodes faulty. Returns a function that ends the fault. */
 export function breakNodes(nodes: readonly FaultProxy[], fault: PlannedFault<NodeKind>): () => void {
   const struck = fault.node === 'all' ? nodes : nodes.slice(fault.node, fault.node + 1)
   const random = chanceOf(String(fault.dice)).next

@@ -12,7 +12,7 @@ export interface FaultOptions {
   readonly duration: number
   readonly only: readonly FaultKind[]
   /** Seconds without any progress after which the rest counts as stuck. */
-  readonly patience: number
+  readonly stuckAfter: number
   readonly processes: number
   /** Mean ms between two faults. */
   readonly pause: number
@@ -49,7 +49,7 @@ export function parseOptions(args: readonly string[]): FaultOptions {
     .option('--batch <n>', 'most native completions in one transaction (default: each has its own)', whole)
     .option('--duration <s>', 'seconds that faults go on for (default: 15, and one per 10 transfers)', whole)
     .option('--only <kinds>', 'only these kinds, separated by commas', kinds)
-    .option('--patience <s>', 'what has not moved for so many seconds after the faults is stuck', whole, 90)
+    .option('--stuck-after <s>', 'what has not moved for so many seconds after the faults is stuck', whole, 90)
     .option('--processes <n>', 'Portage processes', whole, 2)
     .option('--pause <ms>', 'mean pause between two faults', whole, 700)
     .option('--window <n>', 'nonces in flight per lane', whole, 64)

@@ -14,7 +14,7 @@ import { sendOver } from './load.ts'
 import { readLogs } from './logs.ts'
 import { newestRuns } from './newest-runs.ts'
 import { guardianKinds, planFaults, type FaultKind, type PlannedFault } from './plan.ts'
-import { Lock, type Scene } from './fault-targets.ts'
+import { Lock, type FaultTargets } from './fault-targets.ts'
 import { isClean, summarize, type FaultSummary } from './summary.ts'
 
 export interface FaultRun {
@@ -24,7 +24,7 @@ export interface FaultRun {
   readonly durationMs: number
   readonly kinds: readonly FaultKind[]
   /** ms without progress after which what is left counts as stuck. */
-  readonly patienceMs: number
+  readonly stuckAfterMs: number
   readonly processes: number
   readonly meanPauseMs?: number
 }
@@ -37,7 +37,7 @@ export const faultDevnet = {
 
 /** The faults of a run, without doing them. */
 export function planOf(run: FaultRun): PlannedFault[] {
-  // Without Wormhole nobody listens to its guardians.
+  // Without Wormhole no process listens to its guardians.
   const kinds = run.kinds.filter((kind) => run.bridge !== 'native' || !(guardianKinds as readonly FaultKind[]).includes(kind))
   return planFaults({ ...run, kinds, nodes: faultDevnet.nodesPerChain, deepest: 2 * faultDevnet.slotsInAnEpoch })
 }
@@ -48,32 +48,36 @@ export async function runFaults(devnet: Devnet, run: FaultRun, say: (line: strin
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const fleet = await startFleet(devnet, run.processes, wait)
   const locks = { ethereum: new Lock(), bsc: new Lock(), temporal: new Lock() }
-  const scene: Scene = { devnet, client: new Client({ connection }), fleet, sent: [], locks, say, wait }
+  const targets: FaultTargets = { devnet, client: new Client({ connection }), fleet, sent: [], locks, say, wait }
   try {
     const injected: Injected = {}
     const callsBefore = callsOf(devnet)
     const started = Date.now()
     say(`Portage runs. Faults for ${run.durationMs / 1000} s.`)
-    await untilBoth(sendOver(scene, run.bridge, run.transfers, run.durationMs * 0.9), injectAll(scene, planOf(run), injected), async () => {
-      const seen = await newestRuns(scene.client)
-      const done = [...seen.values()].filter(({ running, state }) => !running && state === 'delivered').length
-      say(`${Math.round((Date.now() - started) / 1000)} s: ${scene.sent.length} sent, ${done} delivered`)
-      await wait(2000)
-    })
+    await untilBoth(
+      sendOver(targets, run.bridge, run.transfers, run.durationMs * 0.9),
+      injectAll(targets, planOf(run), injected),
+      async () => {
+        const seen = await newestRuns(targets.client)
+        const done = [...seen.values()].filter(({ running, state }) => !running && state === 'delivered').length
+        say(`${Math.round((Date.now() - started) / 1000)} s: ${targets.sent.length} sent, ${done} delivered`)
+        await wait(2000)
+      },
+    )
     say('The faults are over.')
-    const remains = await drain(scene, run.patienceMs)
+    const remains = await drain(targets, run.stuckAfterMs)
     const summary = summarize({
       seed: run.seed,
       injected,
       remains,
-      check: await devnet.check(...byBridge(scene.sent)),
+      check: await devnet.check(...byBridge(targets.sent)),
       logs: await readLogs(devnet, started + (planOf(run).find(({ kind }) => kind === 'temporal-restored')?.atMs ?? Infinity)),
       restarts: fleet.restarts,
       rpcCalls: callsOf(devnet) - callsBefore,
       elapsedMs: Date.now() - started,
     })
     for (const [method, count] of callsByMethod(devnet)) say(`  ${method.padEnd(28)}${(count / run.transfers).toFixed(1)} per transfer`)
-    if (!isClean(summary)) await leaveTraces(scene, remains, run)
+    if (!isClean(summary)) await leaveTraces(targets, remains, run)
     return summary
   } finally {
     await fleet.stop()
@@ -104,9 +108,9 @@ function callsByMethod({ nodes }: Devnet): [string, number][] {
   return [...sums].toSorted(([, a], [, b]) => b - a)
 }
 
-/** What one needs to look for the cause: in the devnet's folder, beside the logs and Temporal's database. */
-async function leaveTraces(scene: Scene, remains: Remains, run: FaultRun): Promise<void> {
-  const { devnet, say } = scene
+/** Writes what one needs to look for the cause into the devnet's folder, beside the logs and Temporal's database. */
+async function leaveTraces(targets: FaultTargets, remains: Remains, run: FaultRun): Promise<void> {
+  const { devnet, say } = targets
   const write = (name: string, value: unknown) =>
     writeFile(
       join(devnet.dir, name),
@@ -115,10 +119,10 @@ async function leaveTraces(scene: Scene, remains: Remains, run: FaultRun): Promi
   const lanes = await Promise.all(
     devnet.lanes.map(({ chain, address }) => {
       const id = laneWorkflowId(laneId('evm', devnet.chains[chain as 'ethereum' | 'bsc'].anvil.chainId, address))
-      return askLane(scene, id).catch((error: unknown) => ({ id, error: String(error) }))
+      return askLane(targets, id).catch((error: unknown) => ({ id, error: String(error) }))
     }),
   )
-  const { findings, nativeFindings, ...check } = await devnet.check(...byBridge(scene.sent))
+  const { findings, nativeFindings, ...check } = await devnet.check(...byBridge(targets.sent))
   await write('plan.json', planOf(run))
   await write('lanes.json', lanes)
   await write('check.json', {
@@ -126,12 +130,12 @@ async function leaveTraces(scene: Scene, remains: Remains, run: FaultRun): Promi
     findings: findings.filter(({ redeemed, balance, expected }) => redeemed !== 1 || balance !== expected),
     nativeFindings: nativeFindings.filter(({ completed, balance, expected }) => completed !== 1 || balance !== expected),
   })
-  await write('remains.json', await Promise.all(remains.transfers.map((line) => tellAll(scene, line))))
+  await write('remains.json', await Promise.all(remains.transfers.map((line) => tellAll(targets, line))))
   for (const line of [...remains.transfers, ...remains.lanes, ...remains.streams]) say(`  ${line}`)
-  await write('streams.json', await watermarks(scene.client).catch(String))
+  await write('streams.json', await watermarks(targets.client).catch(String))
 }
 
-async function tellAll({ client }: Scene, line: string): Promise<unknown> {
+async function tellAll({ client }: FaultTargets, line: string): Promise<unknown> {
   const id = line.slice(0, line.lastIndexOf(': '))
   const status: unknown = await client.workflow
     .getHandle(id)

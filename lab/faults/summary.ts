@@ -13,7 +13,7 @@ export interface FaultSummary extends LogFindings {
   readonly lost: number
   readonly duplicateEffects: number
   readonly wrongBalances: number
-  /** Completions of the native bridge that nobody had initiated. */
+  /** Completions of the native bridge that no user had initiated. */
   readonly foreignCompletions: number
   readonly nonceHoles: number
   /** Transfers that have not ended as delivered, lanes with a nonce that is not mined, streams that have not proved all their numbers. */

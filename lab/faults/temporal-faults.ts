@@ -6,7 +6,7 @@ import type { PlannedFault, ServerKind, TemporalKind } from './plan.ts'
 const types = { transfer: 'transfer', lane: 'lane' } as const
 
 /**
- * Wipes Temporal, or sets it back to a copy that is some seconds old; resolves when it serves again. Either is a crash to whoever talks to it.
+ * Wipes Temporal, or sets it back to a copy that is some seconds old; resolves when it serves again. Its clients meet either as a crash.
  */
 export async function breakTemporal(
   temporal: TemporalServer,
@@ -40,7 +40,7 @@ export async function terminate(client: Client, id: string): Promise<void> {
   await client.workflow.getHandle(id).terminate('a fault run')
 }
 
-/** Resets a workflow to one of its first workflow tasks (the first for 1): what came after never happened, to it. */
+/** Resets a workflow to one of its first workflow tasks (the first for 1): what came after is forgotten. */
 export async function resetBack(client: Client, id: string, task: number): Promise<void> {
   const handle = client.workflow.getHandle(id)
   const [{ runId }, history] = await Promise.all([handle.describe(), handle.fetchHistory()])

@@ -29,7 +29,7 @@ let portage: PortageProcess
 
 beforeAll(async () => {
   // Audits of streams come by the clock: what they ask is no part of a transfer.
-  stage = await startStage({ blockTimeSeconds: blockMs / 1_000, consistencyLevel: 200, window: 128, auditMinutes: 60 })
+  stage = await startStage({ worker: {}, blockTimeSeconds: blockMs / 1_000, consistencyLevel: 200, window: 128, auditMinutes: 60 })
   portage = await stage.portage()
 })
 

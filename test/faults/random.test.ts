@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { startDevnet } from '../../lab/devnet/index.ts'
 import { faultKinds, guardianKinds, nodeKinds, planFaults, type FaultKind } from '../../lab/faults/plan.ts'
+import { quickTakeover } from '../../lab/devnet/relayer-config.ts'
 import { faultDevnet, planOf, runFaults, type FaultRun } from '../../lab/faults/run.ts'
 import { isClean, type FaultSummary } from '../../lab/faults/summary.ts'
 
@@ -9,11 +10,11 @@ import { isClean, type FaultSummary } from '../../lab/faults/summary.ts'
  * a step, and as long until the audit starts again what was terminated.
  */
 const run: FaultRun = {
-  ...{ seed: 'short', bridge: 'both', transfers: 40, durationMs: 25_000, kinds: faultKinds, patienceMs: 120_000, processes: 2 },
+  ...{ seed: 'short', bridge: 'both', transfers: 40, durationMs: 25_000, kinds: faultKinds, stuckAfterMs: 120_000, processes: 2 },
 }
 
 test('everything goes wrong at random, then everything is delivered once, without a hole and without an operator', async () => {
-  const devnet = await startDevnet({ ...faultDevnet, native: 'fixed', ui: false })
+  const devnet = await startDevnet({ ...faultDevnet, worker: quickTakeover, native: 'fixed', ui: false })
   const said: string[] = []
   try {
     const summary = await runFaults(devnet, run, (line) => said.push(line))

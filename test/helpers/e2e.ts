@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Client, Connection } from '@temporalio/client'
 import type { Devnet, DevnetOptions } from '../../lab/devnet/index.ts'
 import { startDevnet } from '../../lab/devnet/index.ts'
+import { quickTakeover } from '../../lab/devnet/relayer-config.ts'
 import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { startPortage } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -60,7 +61,8 @@ export interface Stage {
  */
 export async function startStage(options: DevnetOptions & { readonly noCache?: boolean } = {}): Promise<Stage> {
   const { noCache = process.env['PORTAGE_E2E_NO_CACHE'] === '1', ...devnetOptions } = options
-  const devnet = await startDevnet({ blockTimeSeconds: 0.5, inMemory: true, ui: false, log: () => {}, ...devnetOptions })
+  const defaults = { blockTimeSeconds: 0.5, inMemory: true, ui: false, log: () => {}, worker: quickTakeover } as const
+  const devnet = await startDevnet({ ...defaults, ...devnetOptions })
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const client = new Client({ connection })
   const processes: PortageProcess[] = []

@@ -44,7 +44,7 @@ export function devnetGuardians(count: number): DevnetAccount[] {
   return first === undefined ? [] : [account(devnetGuardian0), ...others.map((index) => derive(`m/44'/60'/1'/0/${index}`))]
 }
 
-/** A fresh address that nobody has used: the recipient of one transfer. Nobody has its key. */
+/** A random address: the recipient of one transfer. Its key is unknown. */
 export function freshAddress(): string {
   return hexlify(randomBytes(20))
 }

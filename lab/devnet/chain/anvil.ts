@@ -118,7 +118,7 @@ function attempt<T>(get: () => T): T | undefined {
   }
 }
 
-/** A node that somebody else started. */
+/** A node that another process started. */
 export function attachAnvil(url: string, chainId: number): AnvilNode {
   return { url, chainId, rpc: <T>(method: string, params: readonly unknown[] = []) => call<T>(url, method, params) }
 }

@@ -24,7 +24,7 @@ export type NodeFault =
   | { readonly kind: 'log-range'; readonly blocks: number; readonly code: number; readonly message: string }
   /** The tags `finalized` and `safe` stand still: so many blocks below where they are. The head does not. */
   | { readonly kind: 'finality-behind'; readonly blocks: number }
-  /** A transaction: its hash is answered, nobody gets it. */
+  /** A transaction: its hash is answered, and it is not passed on. */
   | { readonly kind: 'swallow' }
 
 /** When a fault strikes. */

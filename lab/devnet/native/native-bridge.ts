@@ -61,7 +61,7 @@ export async function deployNativeBridge(plan: NativeBridgePlan, variant: Native
   const script = await Script.of(anvil, deployer)
   const token = script.deploy('BridgeToken', [], tokenCode)
   const bridge = script.deploy(bridgeArtifacts[variant], [], bridgeCode)
-  // Nobody has the key of the fund: it only has a balance.
+  // The key of the fund is unknown: it only has a balance.
   const insuranceFund = `0x${'f0'.repeat(20)}`
   const [first, ...others] = relayers
   script.call(bridge, bridgeCode.abi, 'initialize', [token, deployer.address, first, deployer.address, insuranceFund])

@@ -14,7 +14,7 @@ export interface NativeUserTransfer {
   readonly recipient?: string
 }
 
-/** A native transfer as its user knows it: what a judge needs. */
+/** A native transfer as its user knows it: what the checker needs. */
 export interface SentNativeTransfer {
   readonly source: string
   readonly target: string

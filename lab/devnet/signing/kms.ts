@@ -20,7 +20,7 @@ export function kmsKeyId({ address }: Pick<DevnetAccount, 'address'>): string {
   return `devnet-${address}`
 }
 
-/** What the AWS SDK wants of its environment to sign requests to it; nobody checks the values. */
+/** What the AWS SDK wants of its environment to sign requests to it; the values are not checked. */
 export const kmsEnvironment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'devnet',

@@ -40,7 +40,7 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
   const log = options.log ?? ((line) => process.stderr.write(`${line}\n`))
   const cacheDir = options.cacheDir ?? join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
   const tried: string[] = []
-  // A path that somebody set on purpose is never silently replaced by another.
+  // A path that was set on purpose is never silently replaced by another.
   if (env.TEMPORAL_CLI) {
     const found = await probe(env.TEMPORAL_CLI, 'TEMPORAL_CLI', tried)
     if (found) return announce(found, log)

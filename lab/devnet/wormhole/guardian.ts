@@ -1,7 +1,8 @@
 import type { DevnetAccount } from '../chain/accounts.ts'
 import { startGuardianApi, type GuardianApi } from './guardian-api.ts'
 import { startSpy, type Spy } from './spy.ts'
-import { digestOf, quorumOf, signVaa, toUniversal, type Message, type SignedVaa } from './vaa.ts'
+import { createObservations, type Observation, type Treatment } from './observations.ts'
+import { quorumOf, signVaa, toUniversal, type Message, type SignedVaa } from './vaa.ts'
 import { watchChain, type Watcher } from './watcher.ts'
 import type { VaaServer } from './vaa-server.ts'
 import type { WormholeChain } from './wormhole.ts'
@@ -17,17 +18,6 @@ export interface GuardianOptions {
   /** Trouble of the watchers (a node that is down); default: nothing. They go on by themselves. */
   readonly log?: (line: string) => void
 }
-
-/** A signed message and its identity. */
-export interface Observation extends SignedVaa {
-  readonly message: Message
-}
-
-/**
- * What becomes of a message that the guardians see. sign: as ever. mute: signed and kept, and the spy does not tell. hold: the Governor queues it until
- * `release`. miss: nobody observes it.
- */
-export type Treatment = 'sign' | 'mute' | 'hold' | 'miss'
 
 /** The devnet's guardian network in one object: it observes, signs, gossips (spy) and answers (REST). */
 export interface Guardian {
@@ -63,47 +53,20 @@ export interface Guardian {
 export async function startGuardian(chains: readonly WormholeChain[], options: GuardianOptions): Promise<Guardian> {
   const { guardians } = options
   const spy = await startSpy({ port: options.spyPort, sendTimeoutMs: options.sendTimeoutMs })
-  const store = new Map<string, Observation>()
-  const seen = new Set<string>()
-  const observations: Observation[] = []
-  const waiters = new Set<() => void>()
+  const signers = Array.from({ length: options.sign === 'all' ? guardians.length : quorumOf(guardians.length) }, (_, index) => index)
   let setIndex = 0
-  const sign = (message: Message) => {
-    const count = options.sign === 'all' ? guardians.length : quorumOf(guardians.length)
-    return signVaa(
-      message,
-      guardians,
-      Array.from({ length: count }, (_, index) => index),
-      setIndex,
-    )
-  }
-  const held = new Map<string, Message>()
-  let treatment: (message: Message) => Treatment = () => 'sign'
-  const observe = (message: Message) => {
-    // A rewound cursor reads messages again; the same digest is the same message.
-    const digest = digestOf(message)
-    if (seen.has(digest)) return
-    seen.add(digest)
-    const how = treatment(message)
-    if (how === 'hold') held.set(key(message.emitterChain, message.emitter, message.sequence), message)
-    else if (how !== 'miss') publish(message, how)
-  }
-  const publish = (message: Message, how: 'sign' | 'mute') => {
-    const observation = { ...sign(message), message }
-    store.set(key(message.emitterChain, message.emitter, message.sequence), observation)
-    observations.push(observation)
-    if (how === 'sign' && !ofDeployment(chains, message)) spy.publish(observation.bytes, message.emitterChain, message.emitter)
-    for (const wake of waiters) wake()
-  }
-  const find = (chain: number, emitter: string, sequence: bigint | string) => store.get(key(chain, emitter, sequence))
-  const bytesOf = (chain: number, emitter: string, sequence: string) => find(chain, emitter, sequence)?.bytes
-  const isHeld = (chain: number, emitter: string, sequence: string) => held.has(key(chain, emitter, sequence))
-  const api = await startGuardianApi(bytesOf, options.apiPort, isHeld)
-  const wormholescan = await startWormholescan(bytesOf, 0, isHeld)
+  const sign = (message: Message) => signVaa(message, guardians, signers, setIndex)
+  const observed = createObservations(sign, ({ message, bytes }) => {
+    if (!ofDeployment(chains, message)) spy.publish(bytes, message.emitterChain, message.emitter)
+  })
+  const bytesOf = (chain: number, emitter: string, sequence: string) => observed.find(chain, emitter, sequence)?.bytes
+  const api = await startGuardianApi(bytesOf, options.apiPort, observed.isHeld)
+  const wormholescan = await startWormholescan(bytesOf, 0, observed.isHeld)
   let watchers: Watcher[] = []
   const resume = () => {
     if (watchers.length > 0) return
-    watchers = chains.map((chain) => watchChain(chain, observe, (error) => options.log?.(`guardian, ${chain.name}: ${error.message}`)))
+    const log = (chain: WormholeChain) => (error: Error) => options.log?.(`guardian, ${chain.name}: ${error.message}`)
+    watchers = chains.map((chain) => watchChain(chain, observed.observe, log(chain)))
   }
   const pause = async () => {
     const stopping = watchers
@@ -116,54 +79,25 @@ export async function startGuardian(chains: readonly WormholeChain[], options: G
     api,
     apiUrl: api.url,
     wormholescan,
-    treat(how) {
-      treatment = how
-    },
+    treat: observed.treat,
     renew(index) {
       setIndex = index
-      for (const [place, { message }] of store) store.set(place, { ...sign(message), message })
+      observed.signAgain()
     },
-    release() {
-      const messages = [...held.values()]
-      held.clear()
-      for (const message of messages) publish(message, 'sign')
-    },
-    observations,
-    find,
+    release: observed.release,
+    observations: observed.all,
+    find: observed.find,
+    waitFor: observed.waitFor,
     sign,
     pause,
     resume,
-    waitFor: (chain, emitter, sequence, timeoutMs = 60_000) =>
-      waitFor(() => find(chain, emitter, sequence), waiters, timeoutMs, `${chain}/${emitter}/${sequence}`),
     async stop() {
       await Promise.all([pause(), spy.stop(), api.stop(), wormholescan.stop()])
     },
   }
 }
 
-function waitFor(look: () => SignedVaa | undefined, waiters: Set<() => void>, timeoutMs: number, what: string): Promise<SignedVaa> {
-  return new Promise((resolve, reject) => {
-    const end = (found?: SignedVaa) => {
-      waiters.delete(wake)
-      clearTimeout(timer)
-      if (found) resolve(found)
-      else reject(new Error(`The guardian signed nothing for ${what} in ${timeoutMs} ms`))
-    }
-    const wake = () => {
-      const found = look()
-      if (found) end(found)
-    }
-    const timer = setTimeout(() => end(), timeoutMs)
-    waiters.add(wake)
-    wake()
-  })
-}
-
 function ofDeployment(chains: readonly WormholeChain[], message: Message): boolean {
   const chain = chains.find(({ wormholeChainId }) => wormholeChainId === message.emitterChain)
   return chain !== undefined && message.emitter === toUniversal(chain.tokenBridge) && message.sequence < chain.firstSequence
-}
-
-function key(chain: number, emitter: string, sequence: bigint | string): string {
-  return `${chain}/${emitter.toLowerCase()}/${sequence}`
 }

@@ -10,7 +10,7 @@ export interface Spy {
   readonly address: string
   /** How many streams are open. */
   readonly subscribers: number
-  /** Sends a VAA to everyone whose filters match, once per matching filter. Nobody listening: it is gone. */
+  /** Sends a VAA to everyone whose filters match, once per matching filter. Without a listener it is lost. */
   publish(vaa: Uint8Array, emitterChain: number, emitter: string): void
   start(): Promise<void>
   /** Cuts every stream at once. */

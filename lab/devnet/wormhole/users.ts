@@ -24,7 +24,7 @@ export interface UserTransfer {
   readonly recipient?: string
 }
 
-/** A sent transfer: what a judge needs to know about it. Amounts in wei of 18 decimals, dust removed. */
+/** A sent transfer: what the checker needs to know about it. Amounts in wei of 18 decimals, dust removed. */
 export interface SentTransfer {
   readonly kind: TransferKind
   readonly source: string

@@ -1,0 +1,98 @@
+import { digestOf, type Message, type SignedVaa } from './vaa.ts'
+
+/** A signed message and its identity. */
+export interface Observation extends SignedVaa {
+  readonly message: Message
+}
+
+/**
+ * What becomes of a message that the guardians see. sign: signed and gossiped. mute: signed and kept, but not gossiped. hold: the Governor queues it until
+ * `release`. miss: not observed at all.
+ */
+export type Treatment = 'sign' | 'mute' | 'hold' | 'miss'
+
+/** What the guardians have seen and signed. */
+export interface Observations {
+  /** In the order of signing. */
+  readonly all: readonly Observation[]
+  observe(message: Message): void
+  treat(how: (message: Message) => Treatment): void
+  /** Signs all that is held. */
+  release(): void
+  /** Signs again, as `sign` does now, all that was signed. */
+  signAgain(): void
+  find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined
+  isHeld(chain: number, emitter: string, sequence: string): boolean
+  /** Resolves with the signed VAA as soon as there is one. Throws Error after `timeoutMs` (default 60,000). */
+  waitFor(chain: number, emitter: string, sequence: bigint | string, timeoutMs?: number): Promise<SignedVaa>
+}
+
+export function createObservations(sign: (message: Message) => SignedVaa, gossip: (observation: Observation) => void): Observations {
+  const signed = new Map<string, Observation>()
+  const seen = new Set<string>()
+  const held = new Map<string, Message>()
+  const all: Observation[] = []
+  const waiters = new Set<() => void>()
+  let treatment: (message: Message) => Treatment = () => 'sign'
+  const publish = (message: Message, how: 'sign' | 'mute') => {
+    const observation = { ...sign(message), message }
+    signed.set(keyOf(message), observation)
+    all.push(observation)
+    if (how === 'sign') gossip(observation)
+    for (const wake of waiters) wake()
+  }
+  const find = (chain: number, emitter: string, sequence: bigint | string) => signed.get(key(chain, emitter, sequence))
+  return {
+    all,
+    observe(message) {
+      // A rewound cursor reads messages again; the same digest is the same message.
+      const digest = digestOf(message)
+      if (seen.has(digest)) return
+      seen.add(digest)
+      const how = treatment(message)
+      if (how === 'hold') held.set(keyOf(message), message)
+      else if (how !== 'miss') publish(message, how)
+    },
+    treat(how) {
+      treatment = how
+    },
+    release() {
+      const messages = [...held.values()]
+      held.clear()
+      for (const message of messages) publish(message, 'sign')
+    },
+    signAgain() {
+      for (const [place, { message }] of signed) signed.set(place, { ...sign(message), message })
+    },
+    find,
+    isHeld: (chain, emitter, sequence) => held.has(key(chain, emitter, sequence)),
+    waitFor: (chain, emitter, sequence, timeoutMs = 60_000) =>
+      waitFor(() => find(chain, emitter, sequence), waiters, timeoutMs, `${chain}/${emitter}/${sequence}`),
+  }
+}
+
+function waitFor(look: () => SignedVaa | undefined, waiters: Set<() => void>, timeoutMs: number, what: string): Promise<SignedVaa> {
+  return new Promise((resolve, reject) => {
+    const end = (found?: SignedVaa) => {
+      waiters.delete(wake)
+      clearTimeout(timer)
+      if (found) resolve(found)
+      else reject(new Error(`The guardian signed nothing for ${what} in ${timeoutMs} ms`))
+    }
+    const wake = () => {
+      const found = look()
+      if (found) end(found)
+    }
+    const timer = setTimeout(() => end(), timeoutMs)
+    waiters.add(wake)
+    wake()
+  })
+}
+
+function keyOf({ emitterChain, emitter, sequence }: Message): string {
+  return key(emitterChain, emitter, sequence)
+}
+
+function key(chain: number, emitter: string, sequence: bigint | string): string {
+  return `${chain}/${emitter.toLowerCase()}/${sequence}`
+}
