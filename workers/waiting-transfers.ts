@@ -1,5 +1,5 @@
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import { storedTransfer } from '../temporal/client/restart-transfer.ts'
+import { storedTransfer } from '../temporal/client/start-transfer.ts'
 import { retrySignal } from '../temporal/contracts/transfer.ts'
 import { searchAttributes } from '../temporal/contracts/names.ts'
 import type { WaitingTransfers } from '../bridges/gates/gate-watcher.ts'

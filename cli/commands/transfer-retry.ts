@@ -6,7 +6,7 @@ import { retrySignal } from '../../temporal/contracts/transfer.ts'
 import type { Cli } from '../context.ts'
 import { exitCodes, readConfig } from '../context.ts'
 import { facts, print } from '../output.ts'
-import { restartTransfer } from '../../temporal/client/restart-transfer.ts'
+import { restartTransfer } from '../../temporal/client/start-transfer.ts'
 import { withClient } from '../temporal.ts'
 
 /** `portage transfer retry <id>` */

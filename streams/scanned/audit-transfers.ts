@@ -7,7 +7,7 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
 import { forEachLimited } from '../for-each-limited.ts'
 import { seenRequest } from '../number-status.ts'
-import type { Standing } from '../transfer-outcomes.ts'
+import type { ListedTransfer } from '../../temporal/client/stream-transfers.ts'
 import { closedRequest } from './outcomes.ts'
 import { startAgain } from './start-transfers.ts'
 import { nextHead } from './context.ts'
@@ -39,7 +39,7 @@ const mostRunning = 500
  */
 export async function auditOpen(
   context: ScannedContext,
-  running: readonly Standing[],
+  running: readonly ListedTransfer[],
   audit: StreamAudit,
   at: 'finalized' | 'agreed' = 'finalized',
 ): Promise<void> {
@@ -121,7 +121,7 @@ async function undelivered(
  * What was delivered lately, as far as this process knows it, and what runs again although it is resolved (the audit of deliveries starts again what a reorg
  * deeper than finality undid): not delivered at two blocks, it is told, and the gap that this makes is started.
  */
-export async function auditCompleted(context: ScannedContext, running: readonly Standing[], audit: StreamAudit): Promise<void> {
+export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, logger } = context
   const era = streamClient.era
   const state = await streamClient.state()

@@ -1,7 +1,7 @@
 import { toRelayerError } from '../../domain/errors.ts'
 import { setOf } from '../../domain/stream/interval-set.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
-import { runningTransfers } from '../transfer-outcomes.ts'
+import { runningTransfers } from '../../temporal/client/stream-transfers.ts'
 import { auditCompleted, auditOpen } from './audit-transfers.ts'
 import type { StreamAudit } from './audit-transfers.ts'
 import { transfersOf } from './outcomes.ts'

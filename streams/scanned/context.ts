@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client'
 import type { Endpoint } from '../../bridges/port.ts'
 import type { ScannedSource } from '../../bridges/source-port.ts'
 import type { Chain } from '../../chains/port.ts'
@@ -7,6 +6,7 @@ import type { StreamView } from '../../domain/stream/stream.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { HaltRoute } from '../../intake/halt-route.ts'
 import type { Submitter } from '../../intake/submitter.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
 import type { AgentAlarm } from '../report.ts'
 import type { StreamClient } from '../stream-client.ts'
 import { StreamCache } from './stream-cache.ts'
@@ -21,7 +21,7 @@ export interface ScannedDeps {
   readonly endpoint: Pick<Endpoint, 'delivered'>
   readonly streamClient: StreamClient
   readonly submitter: Submitter
-  readonly client: Client
+  readonly client: TemporalClient
   readonly haltRoute: HaltRoute
   readonly logger: Logger
   /** Most blocks of one read of logs. */

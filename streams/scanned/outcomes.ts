@@ -2,8 +2,14 @@ import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
-import { isOf, parkedAndUndelivered, statusOf, toClosed } from '../transfer-outcomes.ts'
-import type { Standing, StreamOfTransfers } from '../transfer-outcomes.ts'
+import {
+  isOf,
+  parkedAndUndelivered,
+  type ListedTransfer,
+  statusOf,
+  type StreamOfTransfers,
+} from '../../temporal/client/stream-transfers.ts'
+import { toClosed } from '../transfer-outcomes.ts'
 import { viewOf } from './context.ts'
 import type { ScannedContext } from './context.ts'
 
@@ -50,7 +56,7 @@ export async function closedRequest(
 }
 
 /** Open numbers that have changed, as far as the standings tell. */
-function concerned({ open }: StreamState, standings: readonly Standing[]): readonly string[] {
+function concerned({ open }: StreamState, standings: readonly ListedTransfer[]): readonly string[] {
   const told = new Map(standings.map((one) => [one.number, one]))
   return open
     .filter(({ number, parked }) => isNews(told.get(number), parked))
@@ -58,7 +64,7 @@ function concerned({ open }: StreamState, standings: readonly Standing[]): reado
     .slice(0, askedAtOnce)
 }
 
-function isNews(standing: Standing | undefined, parked: string | undefined): boolean {
+function isNews(standing: ListedTransfer | undefined, parked: string | undefined): boolean {
   if (standing?.running) return parked === undefined
   return standing !== undefined || parked !== undefined
 }
@@ -74,7 +80,7 @@ export async function transfersUnder({ cache, source }: ScannedContext, numbers:
 async function changes(
   context: ScannedContext,
   { open }: StreamState,
-  standings: readonly Standing[],
+  standings: readonly ListedTransfer[],
   known: readonly Transfer[],
 ): Promise<readonly StreamRequest[]> {
   const told = await Promise.all(
@@ -91,7 +97,7 @@ async function changes(
   return told.flatMap((request) => request ?? [])
 }
 
-async function parkedRequest({ client }: Pick<ScannedContext, 'client'>, standing: Standing): Promise<StreamRequest | undefined> {
+async function parkedRequest({ client }: Pick<ScannedContext, 'client'>, standing: ListedTransfer): Promise<StreamRequest | undefined> {
   const { state, code = 'INTERNAL' } = await statusOf(client, standing)
   return state === 'parked' ? { kind: 'parked', number: standing.number, code } : undefined
 }

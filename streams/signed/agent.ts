@@ -1,7 +1,7 @@
-import type { Client } from '@temporalio/client'
 import type { StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Outcome } from '../../intake/submissions.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
 import { createCheckpointKeeper } from '../checkpoint-keeper.ts'
 import type { CheckpointStore } from '../checkpoints.ts'
 import { createConfigReporter } from '../config-changes.ts'
@@ -18,7 +18,7 @@ import { createRecorder } from './recorder.ts'
 import { createTailProof } from './tail-proof.ts'
 
 export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'> {
-  readonly client: Client
+  readonly client: TemporalClient
   /** Absent: no checkpoint is kept. */
   readonly checkpoints: CheckpointStore | undefined
   /** How often the stream is held against its source, ms. */

@@ -1,12 +1,13 @@
-import type { Client } from '@temporalio/client'
 import { awaitsNewSignatures } from '../../domain/errors.ts'
 import { isResolved } from '../../domain/stream/numbers.ts'
 import type { OpenNumber, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { isOutcome } from '../../domain/transfer/transfer.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
 import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
 import { forEachLimited } from '../for-each-limited.ts'
 import { type NumberStatus, seenRequest } from '../number-status.ts'
-import { parkedAndEnded, runningTransfers, type Standing, statusOf, toClosed } from '../transfer-outcomes.ts'
+import { parkedAndEnded, runningTransfers, type ListedTransfer, statusOf } from '../../temporal/client/stream-transfers.ts'
+import { toClosed } from '../transfer-outcomes.ts'
 import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from './deps.ts'
 import type { FetchOutcome } from './fetch-missing.ts'
@@ -30,7 +31,7 @@ export interface Outcomes {
 }
 
 export interface OutcomesDeps extends Pick<SignedDeps, 'source' | 'streamClient' | 'logger'> {
-  readonly client: Client
+  readonly client: TemporalClient
   /** So long a number must be missed before it is lost, ms; 0 where nobody asks twice. Default `graceMs`. */
   readonly lostAfterMs?: number
 }
@@ -59,13 +60,13 @@ export function createOutcomes({ source, streamClient, client, logger, lostAfter
   let since = Date.now() - firstLookMs
 
   /** The code of each that is parked, as far as it can be asked for. */
-  async function parkedCodes(parked: readonly Standing[]): Promise<ReadonlyMap<string, string>> {
+  async function parkedCodes(parked: readonly ListedTransfer[]): Promise<ReadonlyMap<string, string>> {
     const now = Date.now()
     const unknown = parked.filter(({ runId }) => !codes.has(runId) && (silentUntil.get(runId) ?? 0) <= now).slice(0, mostQueried)
     await forEachLimited(unknown, queriedAtOnce, async (standing) => {
       const { runId, number } = standing
       try {
-        const { state, code } = await client.withDeadline(Date.now() + queryMs, () => statusOf(client, standing))
+        const { state, code } = await statusOf(client, standing, queryMs)
         if (state === 'parked' && code !== undefined) codes.set(runId, { number, code })
       } catch (error) {
         // No worker of its target chain answers: that is in nobody else's way.
@@ -81,7 +82,11 @@ export function createOutcomes({ source, streamClient, client, logger, lostAfter
     )
   }
 
-  async function tellParked(open: readonly OpenNumber[], parked: readonly Standing[], known: ReadonlyMap<string, string>): Promise<void> {
+  async function tellParked(
+    open: readonly OpenNumber[],
+    parked: readonly ListedTransfer[],
+    known: ReadonlyMap<string, string>,
+  ): Promise<void> {
     const told = new Map(open.map((one) => [one.number, one.parked]))
     const numbers = new Set(parked.map(({ number }) => number))
     const started = [...numbers].filter((number) => !told.has(number)).map((number) => [number, 'started'] as const)

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import type { ChainName, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../contracts/names.ts'
-import { restartTransfer, storedTransfer } from './restart-transfer.ts'
+import { restartTransfer, storedTransfer } from './start-transfer.ts'
 import { WorkflowNotFoundError } from '@temporalio/common'
 
 /** One run of a transfer. */

@@ -8,7 +8,7 @@ import { cancelSignal, retrySignal, statusQuery } from '../contracts/transfer.ts
 import { searchAttributes } from '../contracts/names.ts'
 import type { TemporalClient } from './client.ts'
 import { fromTemporal, isQueryRefused } from './errors.ts'
-import { restartTransfer } from './restart-transfer.ts'
+import { restartTransfer } from './start-transfer.ts'
 
 /** A transfer as the server's visibility store knows it: all that a list needs, read without waking any worker. */
 export interface TransferRow {

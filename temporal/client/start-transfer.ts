@@ -1,0 +1,79 @@
+import { toRelayerError, RelayerError } from '../../domain/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { chainQueue, searchAttributes } from '../contracts/names.ts'
+import type { TransferInput } from '../contracts/transfer.ts'
+import type { TemporalClient } from './client.ts'
+import { fromTemporal, isAlreadyStarted } from './errors.ts'
+
+/**
+ * Starts a transfer; `known` if its id is taken by a run that goes on or has ended with an outcome. One that closed undone (failed, terminated, timed out)
+ * is started again. Throws TEMPORAL_UNAVAILABLE.
+ */
+export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
+  const { bridge, sourceChain, targetChain, sequence } = input.transfer
+  try {
+    await client.workflow.start('transfer', {
+      ...startOptions(id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`),
+      // Not USE_EXISTING, which does not tell a new run from one that was there.
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+    })
+    return 'started'
+  } catch (error) {
+    if (isAlreadyStarted(error)) return 'known'
+    throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
+  }
+}
+
+/**
+ * Starts a closed transfer again with the message and the class that its last run was given; its progress and its deadline are forgotten, the
+ * chains tell what is done. The caller has checked that it may: a run that goes on is left alone, one that ended as cancelled is not.
+ * Throws INTERNAL if the run's first event holds no transfer, and what the Temporal client throws.
+ *
+ * @param why for the Web UI: `started again`
+ */
+export async function restartTransfer(client: TemporalClient, id: string, why = 'started again'): Promise<void> {
+  const { transfer, priority } = await storedInput(client, id)
+  const { sourceChain, targetChain, sequence } = transfer
+  await client.workflow.start('transfer', {
+    ...startOptions(id, { transfer, ...(priority !== undefined && { priority }) }, `${sourceChain} → ${targetChain} #${sequence}, ${why}`),
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    // If somebody else was faster, that run is the wanted one.
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  })
+}
+
+/** The transfer that a run was started with; the latest run if none is named. Throws as `restartTransfer`. */
+export async function storedTransfer(client: TemporalClient, id: string, runId?: string): Promise<Transfer> {
+  return (await storedInput(client, id, runId)).transfer
+}
+
+function startOptions(workflowId: string, input: TransferInput, staticSummary: string) {
+  const { bridge, sourceChain, targetChain } = input.transfer
+  return {
+    workflowId,
+    taskQueue: chainQueue(targetChain),
+    args: [input],
+    staticSummary,
+    typedSearchAttributes: [
+      { key: searchAttributes.TransferState, value: 'admitting' },
+      { key: searchAttributes.Bridge, value: bridge },
+      { key: searchAttributes.SourceChain, value: sourceChain },
+      { key: searchAttributes.TargetChain, value: targetChain },
+    ],
+  }
+}
+
+async function storedInput(client: TemporalClient, id: string, runId?: string): Promise<TransferInput> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId: id, ...(runId !== undefined && { runId }) },
+    maximumPageSize: 1,
+  })
+  const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
+  if (!payload) throw new RelayerError('INTERNAL', { detail: 'The first event of this workflow holds no input.', facts: { transfer: id } })
+  const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter
+  let decoded = [payload]
+  for (const codec of [...payloadCodecs].reverse()) decoded = await codec.decode(decoded)
+  return payloadConverter.fromPayload<TransferInput>(decoded[0] ?? payload)
+}
