@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { RelayerError } from '../domain/errors.ts'
 import { parseVaa } from '../domain/vaa.ts'
+import { httpJson } from './http.ts'
 
 /** Which message, as the source chain numbers it. */
 export interface MessagePlace {
@@ -17,54 +18,45 @@ export interface FetchOptions {
   readonly timeoutMs?: number
 }
 
-/** The guardian's REST answer; Wormholescan gives the same. Far above any VAA, far below what hurts. */
+/** Most bytes of an answer: far more than any VAA with its description. */
+export const mostAnswerBytes = 2_000_000
+
+/** The guardian's REST answer; Wormholescan gives the same. */
 const answerSchema = z.object({ vaaBytes: z.base64().max(1_000_000) })
 
 /**
  * Fetches a signed VAA: `GET {api}/v1/signed_vaa/{chain}/{emitter}/{sequence}` of one API after the other, until one has it. Only its place is
- * compared; who delivers it checks the signatures.
- * Throws VAA_NOT_FOUND, which says what each API answered.
+ * compared; the signatures are checked when it is submitted.
+ * Throws VAA_NOT_FOUND, which names the answer of each API.
  */
 export async function fetchSignedVaa(
   apis: readonly string[],
   place: MessagePlace,
   { timeoutMs = 5_000 }: FetchOptions = {},
 ): Promise<Uint8Array> {
-  const emitter = place.emitter.toLowerCase()
-  const path = `v1/signed_vaa/${place.chain}/${emitter}/${place.sequence}`
+  const facts = { ...place, emitter: place.emitter.toLowerCase() }
+  const path = `v1/signed_vaa/${facts.chain}/${facts.emitter}/${facts.sequence}`
   const refusals: string[] = []
   for (const api of apis) {
-    try {
-      return await fetchFrom(new URL(path, api.endsWith('/') ? api : `${api}/`), { ...place, emitter }, timeoutMs)
-    } catch (error) {
-      // The origin only: paths and queries of such URLs may hold keys.
-      refusals.push(`${new URL(api).origin}: ${reasonOf(error)}`)
-    }
+    const answer = await httpJson(new URL(path, api.endsWith('/') ? api : `${api}/`), { timeoutMs, mostBytes: mostAnswerBytes })
+    const found = answer.kind === 'found' ? readVaa(answer.body, facts) : answer.kind === 'absent' ? 'not found' : answer.why
+    if (typeof found !== 'string') return found
+    // The origin only: paths and queries of such URLs may hold keys.
+    refusals.push(`${new URL(api).origin}: ${found}`)
   }
-  const detail = refusals.join('; ') || 'No guardian API is configured.'
-  throw new RelayerError('VAA_NOT_FOUND', { detail, facts: { chain: place.chain, emitter, sequence: place.sequence } })
+  throw new RelayerError('VAA_NOT_FOUND', { detail: refusals.join('; ') || 'No guardian API is configured.', facts })
 }
 
-async function fetchFrom(url: URL, place: MessagePlace, timeoutMs: number): Promise<Uint8Array> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), headers: { accept: 'application/json' }, redirect: 'error' })
-  if (response.status === 404) throw new Refusal('not found')
-  if (!response.ok) throw new Refusal(`HTTP ${response.status}`)
-  const answer = answerSchema.safeParse(await response.json())
-  if (!answer.success) throw new Refusal('an answer without vaaBytes')
+/** The bytes, or why they are not those of this message. */
+function readVaa(body: unknown, place: MessagePlace): Uint8Array | string {
+  const answer = answerSchema.safeParse(body)
+  if (!answer.success) return 'an answer without vaaBytes'
   const bytes = Buffer.from(answer.data.vaaBytes, 'base64')
-  const vaa = parseVaa(bytes)
-  if (vaa.emitterChain !== place.chain || vaa.emitter !== place.emitter || vaa.sequence !== place.sequence)
-    throw new Refusal('another message')
-  return bytes
-}
-
-/** What an API said, in words that carry nothing of its URL. */
-class Refusal extends Error {}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof Refusal) return error.message
-  if (error instanceof RelayerError) return error.code
-  if (error instanceof SyntaxError) return 'an answer that is not JSON'
-  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time'
-  return 'no connection'
+  try {
+    const { emitterChain, emitter, sequence } = parseVaa(bytes)
+    const isSame = emitterChain === place.chain && emitter === place.emitter && sequence === place.sequence
+    return isSame ? bytes : 'another message'
+  } catch (error) {
+    return error instanceof RelayerError ? error.code : 'an answer that cannot be read'
+  }
 }

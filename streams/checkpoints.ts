@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { RelayerError } from '../domain/errors.ts'
 import { assertCheckpoint } from '../domain/stream/checkpoint.ts'
 import type { StreamCheckpoint } from '../domain/stream/checkpoint.ts'
-import { readAtMost } from '../intake/http-body.ts'
+import { httpText } from '../intake/http.ts'
 
 /** Where checkpoints are kept; as in the config (`streams.checkpoints`). */
 export type CheckpointPlace =
@@ -86,30 +86,23 @@ function inDirectory({ path }: { readonly path: string }): Texts {
 
 function overHttp({ url, authorization }: { readonly url: string; readonly authorization?: string | undefined }): Texts {
   const headers = { 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) }
-  const request = async (stream: string, init: { method: 'GET' | 'PUT'; body?: string }): Promise<Response> => {
+  const request = (stream: string, init: { method: 'GET' | 'PUT'; body?: string }) => {
     const object = new URL(url)
     object.pathname = `${object.pathname.replace(/\/$/, '')}/${encodeURIComponent(stream)}.json`
-    try {
-      return await fetch(object, { ...init, headers, signal: AbortSignal.timeout(timeoutMs), redirect: 'error' })
-    } catch {
-      // The cause quotes the URL, whose path and query may hold keys.
-      throw unavailable(stream, new Error('no answer of the object store'))
-    }
+    return httpText(object, { ...init, headers, timeoutMs, mostBytes })
   }
   return {
     async get(stream) {
-      const response = await request(stream, { method: 'GET' })
-      if (response.status === 404) return undefined
-      if (!response.ok) throw unavailable(stream, new Error(`HTTP ${response.status}`))
-      const found = await readAtMost(response, mostBytes).catch(() => {
-        throw unavailable(stream, new Error('an answer that was cut off'))
-      })
-      if (found === undefined) throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
-      return found
+      const answer = await request(stream, { method: 'GET' })
+      if (answer.kind === 'found') return answer.body
+      if (answer.kind === 'absent') return undefined
+      if (answer.status !== undefined && answer.status < 300)
+        throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
+      throw unavailable(stream, new Error(answer.why))
     },
     async put(stream, body) {
-      const response = await request(stream, { method: 'PUT', body })
-      if (!response.ok) throw unavailable(stream, new Error(`HTTP ${response.status}`))
+      const answer = await request(stream, { method: 'PUT', body })
+      if (answer.kind !== 'found') throw unavailable(stream, new Error(answer.kind === 'absent' ? 'HTTP 404' : answer.why))
     },
   }
 }
