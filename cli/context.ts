@@ -1,8 +1,4 @@
-import { resolve } from 'node:path'
-import type { Config } from '../config/schema.ts'
-import { loadConfig } from '../config/load.ts'
-
-/** What a command needs of the process it runs in; `process` itself is one. */
+/** The parts of the process that a command uses; `process` itself is one. */
 export interface CliContext {
   readonly env: NodeJS.ProcessEnv
   readonly stdin: NodeJS.ReadableStream
@@ -23,21 +19,12 @@ export interface GlobalOptions {
 /** 0: done. 1: it failed, or the answer is no. 2: the command line is wrong. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 
-/** What a command returns: its exit code. */
+/** The exit code that a command returns. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** What the commands share: the process, the options that are everywhere, and how a command says its exit code. */
-export interface Cli {
-  readonly context: CliContext
-  /** Wraps a handler: it gets the global options, and what it returns is the exit code. */
-  action<Args extends unknown[]>(handler: (globals: GlobalOptions, ...args: Args) => Promise<ExitCode>): (...args: Args) => Promise<void>
-}
-
-/** The file of --config, else of PORTAGE_CONFIG, else portage.yaml in the working directory. */
-export function configPath(context: CliContext, { config }: GlobalOptions): string {
-  return resolve(context.cwd(), config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
-}
-
-export async function readConfig(context: CliContext, options: GlobalOptions): Promise<Config> {
-  return loadConfig(configPath(context, options), context.env)
+/** Reads a stream of the context to its end. */
+export async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('utf8').trim()
 }

@@ -1,8 +1,10 @@
-import { createChain } from '../chains/registry.ts'
+import { idOf } from '../config/chains.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import { laneId } from '../domain/lane/lane-id.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
+import type { ConfiguredChain } from './chains.ts'
+import { withChain } from './chains.ts'
 
 /** Gas of a payment, and how often its price of now may be passed before it is sent. */
 const paymentGas = 21_000n
@@ -13,25 +15,17 @@ const limitRoom = 2n
 /** The account of a configured lane, with its chain connected. */
 export interface LaneAccount {
   /** The chain's name in the config. */
-  readonly name: string
+  readonly name: ChainName
   readonly config: ChainConfig
   readonly lane: ChainConfig['lanes'][number]
-  readonly chain: ReturnType<typeof createChain<ChainConfig['family']>>
+  readonly chain: ConfiguredChain
 }
 
 /** Throws LANE_NOT_FOUND for a lane that the config does not have; NODE_UNAVAILABLE, CHAIN_ID_MISMATCH. */
 export async function withLaneChain<Result>(config: Config, id: LaneId, use: (account: LaneAccount) => Promise<Result>): Promise<Result> {
   for (const [name, settings] of Object.entries(config.chains)) {
-    const lane = settings.lanes.find(({ address }) => laneId(settings.family, settings.networkId, address) === id)
-    if (!lane) continue
-    const { family, networkId, nodes, finality, blockTimeMs } = settings
-    const chain = createChain(family, { name, networkId, nodes, finality, blockTimeMs })
-    await chain.connect()
-    try {
-      return await use({ name, config: settings, lane, chain })
-    } finally {
-      chain.close()
-    }
+    const lane = settings.lanes.find(({ address }) => idOf(settings, address) === id)
+    if (lane) return withChain(config, name, (chain) => use({ name, config: settings, lane, chain }))
   }
   throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane: id } })
 }

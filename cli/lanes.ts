@@ -1,14 +1,18 @@
-import type { Client } from '@temporalio/client'
+import type { Command } from 'commander'
+import { idOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { LaneState } from '../domain/lane/lane.ts'
 import type { LaneStatus } from '../domain/lane/messages.ts'
-import { view } from '../domain/lane/view.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
-import { laneAddress, laneId } from '../domain/lane/lane-id.ts'
+import { laneAddress } from '../domain/lane/lane-id.ts'
+import { view } from '../domain/lane/view.ts'
 import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
-import { laneStatusQuery } from '../temporal/contracts/lane.ts'
-import { laneWorkflowId } from '../temporal/contracts/names.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import type { LaneMode, OperatorOrder } from '../temporal/client/lane-orders.ts'
+import { orderOfLane, readLane, runningLanes, setLaneMode } from '../temporal/client/lane-orders.ts'
+import type { Call } from './command.ts'
+import type { Send } from './orders.ts'
 
 /** A lane as the config and its ledger tell it. */
 export interface LaneRow {
@@ -38,7 +42,16 @@ export interface LaneRow {
   readonly reason?: string
 }
 
-const queryTimeoutMs = 5_000
+/** The options of every command about one lane. */
+export interface LaneOptions {
+  readonly chain?: string
+}
+
+export function laneArgument(command: Command): Command {
+  return command
+    .argument('<lane>', 'lane id (evm-1:0x…), or the address of a configured lane')
+    .option('--chain <name>', 'the chain, where several have this address')
+}
 
 /** The lane that a person means: an id, or the address of a configured lane (of the chain `chain`, if several have it). Throws LANE_NOT_FOUND. */
 export function resolveLane(config: Config, name: string, chain?: string): LaneId {
@@ -46,54 +59,66 @@ export function resolveLane(config: Config, name: string, chain?: string): LaneI
   const found = configuredLanes(config).filter(
     (row) => laneAddress(row.lane) === name.toLowerCase() && (chain === undefined || row.chain === chain),
   )
-  if (found.length === 1) return found[0]!.lane
-  const detail = found.length > 1 ? `Several chains have this lane: ${found.map((row) => row.lane).join(', ')}.` : undefined
+  const [one, ...more] = found
+  if (one && more.length === 0) return one.lane
+  const detail = one && `Several chains have this lane: ${found.map((row) => row.lane).join(', ')}.`
   throw new RelayerError('LANE_NOT_FOUND', { ...(detail && { detail }), facts: { lane: name, chain } })
 }
 
+/** Runs `use` with the lane that the command is about. Throws LANE_NOT_FOUND, and what `use` throws. */
+export function withLane<Result>(
+  { withTemporal, options }: Call<LaneOptions>,
+  name: string,
+  use: (lane: LaneId, client: TemporalClient, config: Config) => Promise<Result>,
+): Promise<Result> {
+  return withTemporal((client, config) => use(resolveLane(config, name, options.chain), client, config))
+}
+
+/** An order to the ledger of a lane, which answers. Throws INPUT_INVALID, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export function toLane(name: string, { chain }: LaneOptions, request: OperatorOrder): Send {
+  return async (client, config) => {
+    const lane = resolveLane(config, name, chain)
+    const laneView = await orderOfLane(client, lane, request)
+    return { result: 'done', json: { lane, done: true, view: laneView }, about: { lane, 'in flight': laneView.inFlight } }
+  }
+}
+
+/** A change of what work a lane takes, which is kept even while no worker serves the ledger. Throws LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export function toLaneMode(name: string, { chain, reason }: LaneOptions & { readonly reason?: string }, asked: LaneMode): Send {
+  return async (client, config) => {
+    const lane = resolveLane(config, name, chain)
+    await setLaneMode(client, lane, asked, reason)
+    return { result: 'asked', json: { lane, asked }, about: { lane } }
+  }
+}
+
 /** The lanes of the config with the state of their ledgers, and every other ledger that runs. */
-export async function listLanes(client: Client, config: Config): Promise<LaneRow[]> {
-  const configured = configuredLanes(config)
-  const running = new Set<LaneId>()
-  for await (const info of client.workflow.list({ query: "WorkflowType = 'lane' AND ExecutionStatus = 'Running'" })) {
-    running.add(info.workflowId.slice(laneWorkflowId('').length))
-  }
-  const known = new Map(configured.map(({ lane, chain }) => [lane, chain]))
-  const all = [...new Set([...known.keys(), ...running])]
-  const directory = createLaneStatusCache(client, all)
-  const row = async (lane: LaneId) => {
-    const state = await readIfRunning(client, lane, running)
-    return toRow(lane, known.get(lane), running.has(lane), state, state && (await directory.standing(lane)))
-  }
-  return Promise.all(all.map(row))
+export async function listLanes(client: TemporalClient, config: Config): Promise<LaneRow[]> {
+  const running = await runningLanes(client)
+  const chains = new Map(configuredLanes(config).map(({ lane, chain }) => [lane, chain]))
+  const lanes = [...new Set([...chains.keys(), ...running])]
+  const statuses = createLaneStatusCache(client, lanes)
+  return Promise.all(
+    lanes.map(async (lane) => {
+      // One lane that does not answer must not hide the others; its row says so.
+      const state = running.has(lane) ? await readLane(client, lane).catch(() => undefined) : undefined
+      return toRow(lane, chains.get(lane), running.has(lane), state, state && (await statuses.standing(lane)))
+    }),
+  )
 }
 
-/** The ledger of a lane. Throws LANE_NOT_FOUND, LANE_UNREACHABLE. */
-export async function readLane(client: Client, lane: LaneId): Promise<LaneState> {
-  const handle = client.workflow.getHandle(laneWorkflowId(lane))
-  try {
-    await handle.describe()
-  } catch (cause) {
-    throw new RelayerError('LANE_NOT_FOUND', { detail: 'It has no ledger: no lane worker has served it yet.', facts: { lane }, cause })
-  }
-  try {
-    return await client.withDeadline(Date.now() + queryTimeoutMs, () => handle.query(laneStatusQuery))
-  } catch (cause) {
-    throw new RelayerError('LANE_UNREACHABLE', { facts: { lane }, cause })
-  }
-}
-
+/** @param status as the workers see it, who know as well whether anybody serves the lane */
 export function toRow(
   lane: LaneId,
   chain: string | undefined,
   running: boolean,
   state: LaneState | undefined,
-  standing?: LaneStatus,
+  status?: LaneStatus,
 ): LaneRow {
   const about = { lane, ...(chain && { chain }) }
   if (!state) return { ...about, status: running ? 'no answer' : 'no ledger yet' }
   const { next, latest, finalized, inFlight, window, closed } = view(state)
-  const why = closed ?? (standing?.why && { why: standing.why, detail: standing.detail ?? '' })
+  const why = closed ?? (status?.why && { why: status.why, detail: status.detail ?? '' })
   return {
     ...about,
     status: why ? (words[why.why as keyof typeof words] ?? why.why) : state.synced ? 'active' : 'syncing',
@@ -103,23 +128,17 @@ export function toRow(
     inFlight,
     window,
     ...(state.observed && { balance: state.observed.balance }),
-    ...(why ? { reason: why.detail } : window === 0 && { reason: shut }),
+    ...(why ? { reason: why.detail } : window === 0 && { reason: noWindow }),
   }
 }
 
-/** An operator's `set-window 0` is no state of the ledger: without a word the lane would look as if it worked. */
-const shut = 'its window is 0, and it gives no nonces before portage lane set-window'
+/** `set-window 0` is no state of the ledger: without a reason the lane would look as if it worked. */
+const noWindow = 'its window is 0, and it gives no nonces before portage lane set-window'
 
 const words = { funds: 'broke', replaced: 'chain replaced' } as const
 
-async function readIfRunning(client: Client, lane: LaneId, running: ReadonlySet<LaneId>): Promise<LaneState | undefined> {
-  if (!running.has(lane)) return undefined
-  // One lane that does not answer must not hide the others; its row says so.
-  return readLane(client, lane).catch(() => undefined)
-}
-
 function configuredLanes(config: Config): { lane: LaneId; chain: string }[] {
-  return Object.entries(config.chains).flatMap(([chain, { family, networkId, lanes }]) =>
-    lanes.map(({ address }) => ({ lane: laneId(family, networkId, address), chain })),
+  return Object.entries(config.chains).flatMap(([name, chain]) =>
+    chain.lanes.map(({ address }) => ({ lane: idOf(chain, address), chain: name })),
   )
 }

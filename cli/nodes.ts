@@ -1,7 +1,7 @@
 import type { NodeStatus } from '../chains/port.ts'
-import { createChain } from '../chains/registry.ts'
 import type { Config } from '../config/schema.ts'
 import type { Settings } from '../domain/settings/settings.ts'
+import { createConfiguredChain } from './chains.ts'
 import { chainOf, nodeVariables } from '../config/chains.ts'
 
 /** A node as this machine sees it. */
@@ -18,9 +18,7 @@ export async function lookAtNodes(config: Config, settings: Settings, env: NodeJ
   const names = only === undefined ? Object.keys(config.chains) : [only]
   const found = await Promise.all(
     names.map(async (name) => {
-      const { family, networkId, nodes, finality, blockTimeMs } = chainOf(config, name)
-      const options = { name, networkId, nodes, finality, blockTimeMs, timeoutMs, environment: nodeVariables(env) }
-      const chain = createChain(family, options)
+      const chain = createConfiguredChain(name, chainOf(config, name), { timeoutMs, environment: nodeVariables(env) })
       try {
         const changes = settings.nodes.filter((change) => change.chain === name)
         chain.adjustNodes(changes)

@@ -2,33 +2,46 @@ import { toRelayerError } from '../domain/errors.ts'
 import { redactText } from '../observability/redact.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 
-/** The result of a command: one JSON object on stdout with --json, else the text for people. */
-export function print(context: CliContext, { json }: GlobalOptions, value: object, text: string): void {
-  context.stdout.write(`${json ? JSON.stringify(value) : text}\n`)
+/** Prints the result of a command: one JSON object on stdout with --json, else the text for people. */
+export function print(context: CliContext, { json }: GlobalOptions, result: { readonly json: object; readonly text: string }): void {
+  context.stdout.write(`${json ? JSON.stringify(result.json) : result.text}\n`)
 }
 
-/** Columns as wide as their widest cell, two spaces between; the last is not padded. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [headings, ...rows]
+/** A value of a table or of a list of facts. */
+export type Cell = string | number | boolean | undefined
+
+/** Columns as wide as their widest cell, two spaces between; an undefined cell is `-`. */
+export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const lines = [headings, ...rows.map((cells) => cells.map((cell) => String(cell ?? '-')))]
   const widths = headings.map((_, column) => Math.max(...lines.map((cells) => (cells[column] ?? '').length)))
   return lines
     .map((cells) =>
       cells
-        .map((cell, column) => (column === cells.length - 1 ? cell : cell.padEnd(widths[column]!)))
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
         .join('  ')
         .trimEnd(),
     )
     .join('\n')
 }
 
+/** A table, or the words for none where there are no rows. */
+export function list(none: string, headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  return rows.length === 0 ? none : table(headings, rows)
+}
+
 /** `name  value` lines; undefined values are left out. */
-export function facts(values: Readonly<Record<string, string | number | boolean | undefined>>): string {
+export function facts(values: Readonly<Record<string, Cell>>): string {
   const rows = Object.entries(values).filter(([, value]) => value !== undefined)
   const width = Math.max(0, ...rows.map(([name]) => name.length))
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n')
 }
 
-/** What an error says, whether it was thrown here or answered by the API. */
+/** Date and time of a table's cell, UTC, without milliseconds. */
+export function timeText(iso: string): string {
+  return iso.slice(0, 19)
+}
+
+/** The parts of an error, whether it was thrown here or answered by the API. */
 export interface Refusal {
   readonly code: string
   readonly message: string

@@ -13,21 +13,31 @@ import { runCommand } from './commands/run.ts'
 import { settingsCommand } from './commands/settings.ts'
 import { streamCommand } from './commands/stream.ts'
 import { transferCommand } from './commands/transfer.ts'
-import type { Cli, CliContext, ExitCode, GlobalOptions } from './context.ts'
+import type { Cli } from './command.ts'
+import type { CliContext, ExitCode, GlobalOptions } from './context.ts'
 
-/** What is changed while everything runs. */
-const operatorCommands = [settingsCommand, haltCommand, unhaltCommand, denyCommand, allowCommand, feesCommand, nodeCommand]
+const commands = [
+  runCommand,
+  transferCommand,
+  settingsCommand,
+  haltCommand,
+  unhaltCommand,
+  denyCommand,
+  allowCommand,
+  feesCommand,
+  nodeCommand,
+  laneCommand,
+  streamCommand,
+  auditCommand,
+  configCommand,
+  doctorCommand,
+  keystoreCommand,
+]
 
 /** The whole command line. Throws CommanderError instead of ending the process. */
 export function createProgram(context: CliContext, ended: (code: ExitCode) => void): Command {
   const program = new Command('portage')
-  const cli: Cli = {
-    context,
-    action:
-      (handler) =>
-      async (...args) =>
-        ended(await handler(program.opts<GlobalOptions>(), ...args)),
-  }
+  const cli: Cli = { context, globals: () => program.opts<GlobalOptions>(), ended }
   program
     .version(version())
     .description('Portage carries cross-chain transfers to their destination and loses none.')
@@ -45,19 +55,7 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
     .exitOverride()
     .showHelpAfterError('(portage <command> --help shows how)')
     .addHelpText('after', footer)
-  for (const create of [
-    runCommand,
-    transferCommand,
-    ...operatorCommands,
-    laneCommand,
-    streamCommand,
-    auditCommand,
-    configCommand,
-    doctorCommand,
-    keystoreCommand,
-  ]) {
-    inherit(program, create(cli))
-  }
+  for (const create of commands) inherit(program, create(cli))
   return program
 }
 
@@ -69,11 +67,11 @@ function version(): string {
 /** Adds a command and hands the settings of the program down to it and its subcommands. */
 function inherit(parent: Command, command: Command): void {
   parent.addCommand(command)
-  const settle = (child: Command, from: Command): void => {
+  const copy = (child: Command, from: Command): void => {
     child.copyInheritedSettings(from)
-    for (const grandchild of child.commands) settle(grandchild, child)
+    for (const grandchild of child.commands) copy(grandchild, child)
   }
-  settle(command, parent)
+  copy(command, parent)
 }
 
 const footer = `

@@ -1,25 +1,23 @@
 import type { StreamReport, StreamRow } from '../api/streams.ts'
 import { countNumbers } from '../domain/stream/interval-set.ts'
 import type { OpenNumber, StreamState, StreamView } from '../domain/stream/stream.ts'
-import { facts, table } from './output.ts'
+import type { Cell } from './output.ts'
+import { facts, list, table } from './output.ts'
 
 const listHeadings = ['stream', 'cursor', 'lag', 'open', 'parked', 'gaps', 'completed_nonce_height', 'completed_block_height', 'notes']
 
 /** One line per stream. */
 export function listText(rows: readonly StreamRow[]): string {
-  if (rows.length === 0) return 'no streams: none has been told anything yet (portage run --role intake)'
-  return table(listHeadings, rows.map(toCells))
+  return list('no streams: none has been told anything yet (portage run --role intake)', listHeadings, rows.map(toCells))
 }
 
-function toCells(row: StreamRow): string[] {
-  if ('problem' in row) return [row.stream, ...Array.from({ length: 7 }, () => '-'), row.problem]
+function toCells(row: StreamRow): Cell[] {
+  if ('problem' in row) return [row.stream, ...Array.from({ length: 7 }, () => undefined), row.problem]
   const { stream, cursor, lag, open, parked, completedNumber, completedHeight } = row
-  const known = (value: string | number | undefined): string => (value === undefined ? '-' : String(value))
-  const numbers = [known(cursor), known(lag), String(open), String(parked), gapsText(row), known(completedNumber), known(completedHeight)]
-  return [stream, ...numbers, notesOf(row).join('; ')]
+  return [stream, cursor, lag, open, parked, gapsText(row), completedNumber, completedHeight, notesOf(row).join('; ')]
 }
 
-/** What somebody should know who looks at many. */
+/** What an operator who looks at many streams should see. */
 function notesOf({ alarms, paused, full, backfill }: StreamView): string[] {
   return [
     ...(alarms.length > 0 ? [`ALARM ${alarms.join(', ')}`] : []),
@@ -99,19 +97,19 @@ function details(state: StreamState, now: number): string[] {
           String(countNumbers([[from, to]])),
           why,
           age(at, now),
-          height === undefined ? '-' : String(height),
+          height,
         ]),
       ),
     parked.length > 0 &&
       table(
         ['parked', 'code', 'block'],
-        parked.map(({ number, parked: code, height }) => [number, code ?? '', height === undefined ? '-' : String(height)]),
+        parked.map(({ number, parked: code, height }) => [number, code, height]),
       ),
     running.length > 0 && `under way: ${ranges(running).map(rangeText).join(', ')}`,
     exceptions.length > 0 &&
       table(
         ['exception', 'outcome', 'by', 'since', 'reason'],
-        exceptions.map(({ number, outcome, by, reason, at }) => [number, outcome, by ?? '-', age(at, now), reason]),
+        exceptions.map(({ number, outcome, by, reason, at }) => [number, outcome, by, age(at, now), reason]),
       ),
     backfill.left.length > 0 && `blocks to read: ${backfill.left.map(rangeText).join(', ')}`,
   ].filter((part): part is string => typeof part === 'string')
@@ -119,11 +117,11 @@ function details(state: StreamState, now: number): string[] {
 
 /** Neighbours as one range: 360 numbers in a line are no information. */
 function ranges(open: readonly OpenNumber[]): [string, string][] {
-  return open.reduce<[string, string][]>((list, { number }) => {
-    const last = list.at(-1)
+  return open.reduce<[string, string][]>((found, { number }) => {
+    const last = found.at(-1)
     if (last && BigInt(last[1]) + 1n === BigInt(number)) last[1] = number
-    else list.push([number, number])
-    return list
+    else found.push([number, number])
+    return found
   }, [])
 }
 

@@ -1,77 +1,71 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import { chainOf } from '../../config/chains.ts'
+import type { Config } from '../../config/schema.ts'
+import { listAudits, runAudit } from '../../temporal/client/audits.ts'
 import type { AuditReport } from '../../temporal/contracts/audit.ts'
-import type { AuditRow } from '../audits.ts'
-import { auditedChains, listAudits, runAudit } from '../audits.ts'
-import type { Cli } from '../context.ts'
-import { exitCodes, readConfig } from '../context.ts'
-import { print, table } from '../output.ts'
-import { withClient } from '../temporal.ts'
+import type { Call } from '../command.ts'
+import { defineCommand } from '../command.ts'
+import { wholeNumber } from '../options.ts'
+import type { Cell } from '../output.ts'
+import { list, table, timeText } from '../output.ts'
 
-/** `portage audit run|show` */
-export function auditCommand(cli: Cli): Command {
-  return new Command('audit')
-    .description('Audits: was what is delivered undone by a deep reorg? What closed undone? Both start again.')
-    .addCommand(runCommand(cli))
-    .addCommand(showCommand(cli))
-}
+const run = defineCommand({
+  name: 'run',
+  description: 'Audit now, beside the schedule. Ends with 1 if a delivered effect was undone.',
+  options: (command) =>
+    command
+      .option('--chain <name>', 'only this target chain')
+      .option('--hours <number>', 'how far back to look (default: audit.hours of the config)', hoursOf),
+  notes: 'The server keeps closed workflows for its retention time: an audit sees no further back.',
+  examples: ['portage audit run --chain ethereum --hours 48'],
+  run: ({ withTemporal, options }: Call<{ chain?: string; hours?: number }>) =>
+    withTemporal(async (client, config) => {
+      const { hours = config.audit.hours } = options
+      const chains = auditedChains(config, options.chain)
+      const reports = await Promise.all(chains.map((chain) => runAudit(client, { chain, hours, graceMs: 0 })))
+      const rows = reports.map((report) => [report.chain, ...cells(report)])
+      const text = [table(headings, rows), ...reports.flatMap(findings)].join('\n')
+      return { json: { reports }, text, failed: reports.some(({ undoneCount }) => undoneCount > 0) }
+    }),
+})
 
-function runCommand({ context, action }: Cli): Command {
-  return new Command('run')
-    .description('Audit now, beside the schedule. Ends with 1 if a delivered effect was undone.')
-    .option('--chain <name>', 'only this target chain')
-    .option('--hours <number>', 'how far back to look (default: audit.hours of the config)', hours)
-    .addHelpText('after', runHelp)
-    .action(
-      action(async (globals, options: { chain?: string; hours?: number }) => {
-        const config = await readConfig(context, globals)
-        const chains = auditedChains(config, options.chain)
-        const reports = await withClient(config, (client) =>
-          Promise.all(chains.map((chain) => runAudit(client, { chain, hours: options.hours ?? config.audit.hours, graceMs: 0 }))),
-        )
-        print(context, globals, { reports }, reportsText(reports))
-        return reports.some(({ undoneCount }) => undoneCount > 0) ? exitCodes.failure : exitCodes.ok
-      }),
-    )
-}
+const show = defineCommand({
+  name: 'show',
+  description: 'What the latest audits found.',
+  options: (command) =>
+    command.option('--chain <name>', 'only this target chain').option('--limit <number>', 'most audits of a chain', wholeNumber(1, 100), 5),
+  examples: ['portage audit show --chain ethereum --json'],
+  run: ({ withTemporal, options }: Call<{ chain?: string; limit: number }>) =>
+    withTemporal(async (client, config) => {
+      const audits = await listAudits(client, auditedChains(config, options.chain), options.limit)
+      const rows = audits.map(({ chain, startedAt, execution, report }) => [
+        timeText(startedAt),
+        execution.toLowerCase(),
+        chain,
+        ...(report ? cells(report) : []),
+      ])
+      const found = audits.flatMap(({ report }) => (report ? findings(report) : []))
+      return { json: { audits }, text: [list('no audits', ['started', 'execution', ...headings], rows), ...found].join('\n') }
+    }),
+})
 
-function showCommand({ context, action }: Cli): Command {
-  return new Command('show')
-    .description('What the latest audits found.')
-    .option('--chain <name>', 'only this target chain')
-    .option('--limit <number>', 'most audits of a chain', rowLimit, 5)
-    .addHelpText('after', '\nExample:\n  portage audit show --chain ethereum --json')
-    .action(
-      action(async (globals, options: { chain?: string; limit: number }) => {
-        const config = await readConfig(context, globals)
-        const chains = auditedChains(config, options.chain)
-        const audits = await withClient(config, (client) => listAudits(client, chains, options.limit))
-        print(context, globals, { audits }, audits.length === 0 ? 'no audits' : rowsText(audits))
-        return exitCodes.ok
-      }),
-    )
+export const auditCommand = defineCommand({
+  name: 'audit',
+  description: 'Audits: was what is delivered undone by a deep reorg? What closed undone? Both start again.',
+  commands: [run, show],
+})
+
+/** The chain that is named, or all of the config. Throws INPUT_INVALID. */
+function auditedChains(config: Config, name: string | undefined): string[] {
+  if (name === undefined) return Object.keys(config.chains)
+  chainOf(config, name)
+  return [name]
 }
 
 const headings = ['chain', 'checked', 'intact', 'undone', 'reopened', 'idle', 'underway', 'unsure']
 
-function cells({ checked, intact, undoneCount, reopenedCount, idleCount = 0, underway, unsure }: AuditReport): string[] {
-  return [checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure].map(String)
-}
-
-function reportsText(reports: readonly AuditReport[]): string {
-  const rows = reports.map((report) => [report.chain, ...cells(report)])
-  return [table(headings, rows), ...reports.flatMap(findings)].join('\n')
-}
-
-function rowsText(audits: readonly AuditRow[]): string {
-  const rows = audits.map(({ chain, startedAt, execution, report }) => [
-    startedAt.slice(0, 19),
-    execution.toLowerCase(),
-    chain,
-    ...(report ? cells(report) : []),
-  ])
-  return [table(['started', 'execution', ...headings], rows), ...audits.flatMap(({ report }) => (report ? findings(report) : []))].join(
-    '\n',
-  )
+function cells({ checked, intact, undoneCount, reopenedCount, idleCount = 0, underway, unsure }: AuditReport): Cell[] {
+  return [checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure]
 }
 
 function findings({ undone, reopened, idle = [] }: AuditReport): string[] {
@@ -82,22 +76,8 @@ function findings({ undone, reopened, idle = [] }: AuditReport): string[] {
   ]
 }
 
-function hours(value: string): number {
+function hoursOf(value: string): number {
   const number = Number(value)
-  if (!Number.isFinite(number) || number <= 0 || number > 8_760) {
-    throw new InvalidArgumentError('It must be a number of hours above 0, at most 8760.')
-  }
-  return number
+  if (number > 0 && number <= 8_760) return number
+  throw new InvalidArgumentError('It must be a number of hours above 0, at most 8760.')
 }
-
-function rowLimit(value: string): number {
-  const limit = Number(value)
-  if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw new InvalidArgumentError('It must be a whole number from 1 to 100.')
-  return limit
-}
-
-const runHelp = `
-The server keeps closed workflows for its retention time: an audit sees no further back.
-
-Example:
-  portage audit run --chain ethereum --hours 48`

@@ -1,33 +1,17 @@
-import { Command } from 'commander'
-import type { Cli } from '../context.ts'
-import { exitCodes, configPath, readConfig } from '../context.ts'
-import { facts, print } from '../output.ts'
+import { defineCommand } from '../command.ts'
+import { facts } from '../output.ts'
 
-/** `portage config check` */
-export function configCommand({ context, action }: Cli): Command {
-  const check = new Command('check')
-    .description('Read the config and list all its problems at once, each with its field and what to do.')
-    .addHelpText('after', '\nExample:\n  portage config check --config portage.yaml')
-    .action(
-      action(async (globals) => {
-        const config = await readConfig(context, globals)
-        const chains = Object.entries(config.chains)
-        const summary = {
-          valid: true,
-          file: configPath(context, globals),
-          chains: chains.map(([name]) => name),
-          lanes: chains.reduce((count, [, chain]) => count + chain.lanes.length, 0),
-          bridges: Object.keys(config.bridges),
-        }
-        const text = facts({
-          config: 'valid',
-          chains: summary.chains.join(', '),
-          lanes: summary.lanes,
-          bridges: summary.bridges.join(', '),
-        })
-        print(context, globals, summary, text)
-        return exitCodes.ok
-      }),
-    )
-  return new Command('config').description('The config file.').addCommand(check)
-}
+const check = defineCommand({
+  name: 'check',
+  description: 'Read the config and list all its problems at once, each with its field and what to do.',
+  examples: ['portage config check --config portage.yaml'],
+  run: async ({ config, configFile: file }) => {
+    const { chains, bridges } = await config()
+    const lanes = Object.values(chains).reduce((count, chain) => count + chain.lanes.length, 0)
+    const found = { chains: Object.keys(chains), lanes, bridges: Object.keys(bridges) }
+    const text = facts({ config: 'valid', chains: found.chains.join(', '), lanes, bridges: found.bridges.join(', ') })
+    return { json: { valid: true, file, ...found }, text }
+  },
+})
+
+export const configCommand = defineCommand({ name: 'config', description: 'The config file.', commands: [check] })

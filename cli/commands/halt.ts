@@ -1,53 +1,52 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { HaltScope } from '../../domain/settings/settings.ts'
-import type { Cli } from '../context.ts'
-import { order, scopeText, withAuthor } from '../settings.ts'
+import type { Call } from '../command.ts'
+import { defineCommand } from '../command.ts'
+import type { Author } from '../options.ts'
+import { withAuthor } from '../options.ts'
+import { order } from '../orders.ts'
+import { toSettings } from '../settings.ts'
+import { scopeText } from '../settings-text.ts'
 
-interface HaltOptions {
+interface HaltOptions extends Author {
   readonly bridge?: string
   readonly chain?: string
   readonly source?: string
   readonly target?: string
   readonly all?: true
-  readonly reason: string
-  readonly by?: string
 }
 
-/** `portage halt` */
-export function haltCommand(cli: Cli): Command {
-  return scoped(new Command('halt'))
-    .description(
-      'Sign nothing new for a bridge, a chain, a route or everything. Transfers are taken in, and wait without a nonce; what is signed is still mined.',
-    )
-    .addHelpText('after', haltHelp)
-    .action(
-      cli.action(async (globals, options: HaltOptions, command: Command) => {
-        const scope = scopeOf(options, command)
-        const note = { done: `halted: ${scopeText(scope)}`, same: `${scopeText(scope)} is halted already` }
-        return order(cli, globals, options, [{ kind: 'halt', scope }], note)
-      }),
-    )
-}
+export const haltCommand = defineCommand({
+  name: 'halt',
+  description:
+    'Sign nothing new for a bridge, a chain, a route or everything. Transfers are taken in and wait without a nonce; what is signed already is still mined.',
+  options: scoped,
+  notes: `Every process sees it within some two seconds. Several options narrow each other: --source ethereum --target bsc is one route.`,
+  examples: [
+    'portage halt --all --reason "incident 12"',
+    'portage halt --source ethereum --target bsc --reason "wrapper is being replaced" --by night-shift',
+  ],
+  run: (call: Call<HaltOptions>) => {
+    const scope = scopeOf(call)
+    const words = { done: `halted: ${scopeText(scope)}`, same: `${scopeText(scope)} is halted already` }
+    return order(call, toSettings(call.options, { kind: 'halt', scope }), words)
+  },
+})
 
-/** `portage unhalt` */
-export function unhaltCommand(cli: Cli): Command {
-  return scoped(new Command('unhalt'))
-    .description('End a halt. The scope is the one that it was given: portage settings shows all of them.')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  portage unhalt --all --reason "incident is over"\n  portage unhalt --target bsc --reason "node is back"',
-    )
-    .action(
-      cli.action(async (globals, options: HaltOptions, command: Command) => {
-        const scope = scopeOf(options, command)
-        const note = {
-          done: `no longer halted: ${scopeText(scope)}`,
-          same: `there is no halt of ${scopeText(scope)}; portage settings shows all`,
-        }
-        return order(cli, globals, options, [{ kind: 'unhalt', scope }], note)
-      }),
-    )
-}
+export const unhaltCommand = defineCommand({
+  name: 'unhalt',
+  description: 'End a halt. The scope is the one that it was given: portage settings shows all of them.',
+  options: scoped,
+  examples: ['portage unhalt --all --reason "incident is over"', 'portage unhalt --target bsc --reason "node is back"'],
+  run: (call: Call<HaltOptions>) => {
+    const scope = scopeOf(call)
+    const words = {
+      done: `no longer halted: ${scopeText(scope)}`,
+      same: `there is no halt of ${scopeText(scope)}; portage settings shows all`,
+    }
+    return order(call, toSettings(call.options, { kind: 'unhalt', scope }), words)
+  },
+})
 
 function scoped(command: Command): Command {
   return withAuthor(
@@ -60,8 +59,9 @@ function scoped(command: Command): Command {
   )
 }
 
-/** Several options narrow each other. None of them is a mistake, so that nobody halts everything by leaving one out. */
-function scopeOf({ bridge, chain, source: sourceChain, target: targetChain, all }: HaltOptions, command: Command): HaltScope {
+/** Several options narrow each other. None at all is a mistake, so that a forgotten option does not halt everything. */
+function scopeOf({ options, misuse }: Call<HaltOptions>): HaltScope {
+  const { bridge, chain, source: sourceChain, target: targetChain, all } = options
   const scope: HaltScope = {
     ...(bridge !== undefined && { bridge }),
     ...(chain !== undefined && { chain }),
@@ -69,13 +69,6 @@ function scopeOf({ bridge, chain, source: sourceChain, target: targetChain, all 
     ...(targetChain !== undefined && { targetChain }),
   }
   const narrowed = Object.keys(scope).length > 0
-  if (narrowed === (all === true)) command.error('error: give either --all, or one or more of --bridge, --chain, --source and --target')
+  if (narrowed === (all === true)) misuse('give either --all, or one or more of --bridge, --chain, --source and --target')
   return scope
 }
-
-const haltHelp = `
-Every process sees it within some two seconds. Several options narrow each other: --source ethereum --target bsc is one route.
-
-Examples:
-  portage halt --all --reason "incident 12"
-  portage halt --source ethereum --target bsc --reason "wrapper is being replaced" --by night-shift`

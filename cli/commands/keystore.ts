@@ -1,11 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { Wallet } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
-import type { Cli, CliContext, GlobalOptions } from '../context.ts'
-import { exitCodes } from '../context.ts'
-import { facts, print } from '../output.ts'
+import type { Call, Outcome } from '../command.ts'
+import { defineCommand } from '../command.ts'
+import type { CliContext } from '../context.ts'
+import { readAll } from '../context.ts'
+import { facts } from '../output.ts'
 
 interface KeystoreOptions {
   readonly out: string
@@ -13,26 +15,35 @@ interface KeystoreOptions {
   readonly passwordVariable: string
 }
 
-/** `portage keystore new|import` */
-export function keystoreCommand({ context, action }: Cli): Command {
-  const create = withFile(new Command('new'))
-    .description('Make a new key and write it as an encrypted keystore. The key itself is never shown.')
-    .action(action(async (globals, options: KeystoreOptions) => write(context, globals, options, Wallet.createRandom().privateKey)))
-  const load = withFile(new Command('import'))
-    .description('Read a private key from stdin and write it as an encrypted keystore.')
-    .addHelpText('after', '\nExample:\n  portage keystore import --out keystore/lane-1.json < key.hex')
-    .action(action(async (globals, options: KeystoreOptions) => write(context, globals, options, await readKey(context.stdin))))
-  return new Command('keystore').description('Encrypted key files (Ethereum keystore, version 3).').addCommand(create).addCommand(load)
-}
+const create = defineCommand({
+  name: 'new',
+  description: 'Make a new key and write it as an encrypted keystore. The key itself is never shown.',
+  options: withFile,
+  run: (call: Call<KeystoreOptions>) => write(call, Wallet.createRandom().privateKey),
+})
+
+const load = defineCommand({
+  name: 'import',
+  description: 'Read a private key from stdin and write it as an encrypted keystore.',
+  options: withFile,
+  examples: ['portage keystore import --out keystore/lane-1.json < key.hex'],
+  run: async (call: Call<KeystoreOptions>) => write(call, await readAll(call.context.stdin)),
+})
+
+export const keystoreCommand = defineCommand({
+  name: 'keystore',
+  description: 'Encrypted key files (Ethereum keystore, version 3).',
+  commands: [create, load],
+})
 
 function withFile(command: Command): Command {
   return command
     .requiredOption('--out <file>', 'the file to write; an existing one is never overwritten')
-    .addOption(new Option('--password-file <file>', 'file whose first line is the password'))
+    .option('--password-file <file>', 'file whose first line is the password')
     .option('--password-variable <name>', 'environment variable that holds the password', 'PORTAGE_KEYSTORE_PASSWORD')
 }
 
-async function write(context: CliContext, globals: GlobalOptions, options: KeystoreOptions, privateKey: string) {
+async function write({ context, options }: Call<KeystoreOptions>, privateKey: string): Promise<Outcome> {
   const password = await readPassword(context, options)
   const wallet = walletOf(privateKey)
   const file = resolve(context.cwd(), options.out)
@@ -46,8 +57,7 @@ async function write(context: CliContext, globals: GlobalOptions, options: Keyst
     throw new RelayerError('INPUT_INVALID', { detail: why, facts: { file: options.out }, cause })
   }
   const address = wallet.address.toLowerCase()
-  print(context, globals, { address, file }, facts({ address, file }))
-  return exitCodes.ok
+  return { json: { address, file }, text: facts({ address, file }) }
 }
 
 async function readPassword(context: CliContext, { passwordFile, passwordVariable }: KeystoreOptions): Promise<string> {
@@ -62,12 +72,6 @@ async function readPassword(context: CliContext, { passwordFile, passwordVariabl
   const password = text.split(/\r?\n/)[0]!
   if (password) return password
   throw new RelayerError('INPUT_INVALID', { detail: 'The first line of the password file is empty.', facts: { file: passwordFile } })
-}
-
-async function readKey(stdin: NodeJS.ReadableStream): Promise<string> {
-  let text = ''
-  for await (const chunk of stdin) text += String(chunk)
-  return text.trim()
 }
 
 function walletOf(privateKey: string): Wallet {

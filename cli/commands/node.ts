@@ -1,126 +1,130 @@
-import { Command, Option } from 'commander'
+import type { Command } from 'commander'
+import { Option } from 'commander'
 import { readSettings } from '../../api/settings.ts'
 import { namesOf } from '../../api/settings-scopes.ts'
+import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import type { NodeChange, NodeUse, Settings } from '../../domain/settings/settings.ts'
-import type { Cli, GlobalOptions } from '../context.ts'
-import { exitCodes, readConfig } from '../context.ts'
+import type { NodeChange, NodeUse } from '../../domain/settings/settings.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import type { Call } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import { lookAtNodes } from '../nodes.ts'
-import { print, table } from '../output.ts'
-import { order, withAuthor } from '../settings.ts'
-import { withClient } from '../temporal.ts'
+import type { Author } from '../options.ts'
+import { withAuthor } from '../options.ts'
+import { order } from '../orders.ts'
+import { table } from '../output.ts'
+import { toSettings } from '../settings.ts'
 
-interface Options {
-  readonly reason: string
-  readonly by?: string
-}
+const list = defineCommand({
+  name: 'list',
+  description: 'All nodes, configured and added, as this machine reaches them. Connects to each; changes nothing.',
+  options: (command) => command.option('--chain <name>', 'of this chain only'),
+  examples: ['portage node list --chain bsc --json'],
+  run: async ({ withTemporal, context, options }: Call<{ chain?: string }>) => {
+    const [settings, config] = await withTemporal(async (client, loaded) => [await readSettings(client), loaded] as const)
+    const nodes = await lookAtNodes(config, settings, context.env, options.chain)
+    const rows = nodes.map(({ chain, name, origin, use, state, lag, latencyMs, source }) => {
+      const latency = latencyMs === undefined ? undefined : `${Math.round(latencyMs)} ms`
+      return [`${chain}/${name}`, origin, use, state, lag, latency, source]
+    })
+    return { json: { nodes }, text: table(['node', 'origin', 'use', 'state', 'lag', 'latency', 'from'], rows) }
+  },
+})
 
-/** `portage node …` */
-export function nodeCommand(cli: Cli): Command {
-  return new Command('node')
-    .description("The nodes of the chains: how they are, and changes of the config's list while everything runs.")
-    .addCommand(listCommand(cli))
-    .addCommand(addCommand(cli))
-    .addCommand(removeCommand(cli))
-    .addCommand(enableCommand(cli))
-    .addCommand(disableCommand(cli))
-}
+const add = defineCommand({
+  name: 'add',
+  description: 'Add a node to a chain. Each worker checks that it serves the right network before it is used.',
+  options: (command) =>
+    named(command, 'of the new node')
+      .argument('<url>', 'JSON-RPC over HTTP; a secret in it must be a ${VARIABLE} of the workers, in single quotes')
+      .addOption(new Option('--use <use>', 'what it is for').choices(['all', 'read', 'send', 'private']).default('all')),
+  notes: `The URL is kept in Temporal's history, so a key in it is refused. The workers replace \${VARIABLE} from their own environment; its name has
+to contain RPC, NODE or URL.`,
+  examples: [
+    'portage node add bsc spare http://10.0.0.7:8545 --reason "more capacity"',
+    `portage node add ethereum provider 'https://eth.example/v3/\${NODE_KEY}' --use read --reason "second source"`,
+  ],
+  run: (call: Call<Author & { use: NodeUse }>, chain: string, name: string, url: string) => {
+    const change = { chain, name, disabled: false, url, use: call.options.use }
+    const words = { done: `added: ${chain}/${name}; portage node list shows how it is`, same: `${chain}/${name} is there already` }
+    return order(call, toSettings(call.options, { kind: 'setNode', change }), words)
+  },
+})
 
-function listCommand({ context, action }: Cli): Command {
-  return new Command('list')
-    .description('All nodes, configured and added, as this machine reaches them. Connects to each; changes nothing.')
-    .option('--chain <name>', 'of this chain only')
-    .addHelpText('after', '\nExample:\n  portage node list --chain bsc --json')
-    .action(
-      action(async (globals, { chain }: { chain?: string }) => {
-        const config = await readConfig(context, globals)
-        const settings = await withClient(config, (client) => readSettings(client))
-        const nodes = await lookAtNodes(config, settings, context.env, chain)
-        const rows = nodes.map(({ chain: of, name, origin, use, state, lag, latencyMs, source }) => [
-          `${of}/${name}`,
-          origin,
-          use,
-          state,
-          lag === undefined ? '-' : String(lag),
-          latencyMs === undefined ? '-' : `${Math.round(latencyMs)} ms`,
-          source,
-        ])
-        print(context, globals, { nodes }, table(['node', 'origin', 'use', 'state', 'lag', 'latency', 'from'], rows))
-        return exitCodes.ok
-      }),
-    )
-}
+const remove = defineCommand({
+  name: 'remove',
+  description: 'Remove a node that was added. One of the config is disabled instead.',
+  options: (command) => named(command, 'of a node that was added'),
+  examples: ['portage node remove bsc spare --reason "contract ended"'],
+  run: (call: Call<Author>, chain: string, name: string) =>
+    order(
+      call,
+      async (client, config) => {
+        const { configured, change } = await look(client, config, chain, name)
+        const detail = configured
+          ? `${chain}/${name} is in the config: portage node disable takes it out, and portage node enable back in.`
+          : `there is no added node ${chain}/${name}`
+        if (configured || !change) throw new RelayerError('INPUT_INVALID', { detail })
+        return toSettings(call.options, { kind: 'clearNode', chain, name })(client, config)
+      },
+      { done: `removed: ${chain}/${name}` },
+    ),
+})
 
-function addCommand(cli: Cli): Command {
-  return named(new Command('add'), 'of the new node')
-    .description('Add a node to a chain. Each worker checks that it serves the right network before it is used.')
-    .argument('<url>', 'JSON-RPC over HTTP; a secret in it must be a ${VARIABLE} of the workers, in single quotes')
-    .addOption(new Option('--use <use>', 'what it is for').choices(['all', 'read', 'send', 'private']).default('all'))
-    .addHelpText('after', addHelp)
-    .action(
-      cli.action(async (globals, chain: string, name: string, url: string, { use, ...author }: Options & { use: NodeUse }) => {
-        const note = { done: `added: ${chain}/${name}; portage node list shows how it is`, same: `${chain}/${name} is there already` }
-        return order(cli, globals, author, [{ kind: 'setNode', change: { chain, name, disabled: false, url, use } }], note)
-      }),
-    )
-}
+const enable = defineCommand({
+  name: 'enable',
+  description: 'Use a node again that was disabled.',
+  options: (command) => named(command, 'of the node'),
+  examples: ['portage node enable bsc node-2 --reason "it is in sync again"'],
+  run: (call: Call<Author>, chain: string, name: string) =>
+    order(
+      call,
+      async (client, config) => {
+        const { change } = await look(client, config, chain, name)
+        const added = change?.url !== undefined
+        return toSettings(
+          call.options,
+          added ? { kind: 'setNode', change: { ...change, disabled: false } } : { kind: 'clearNode', chain, name },
+        )(client, config)
+      },
+      { done: `enabled: ${chain}/${name}`, same: `${chain}/${name} is enabled already` },
+    ),
+})
 
-function removeCommand(cli: Cli): Command {
-  return named(new Command('remove'), 'of a node that was added')
-    .description('Remove a node that was added. One of the config is disabled instead.')
-    .addHelpText('after', '\nExample:\n  portage node remove bsc spare --reason "contract ended"')
-    .action(
-      cli.action(async (globals, chain: string, name: string, options: Options) => {
-        const { configured, change } = await look(cli, globals, chain, name)
-        if (configured) {
-          const detail = `${chain}/${name} is in the config: portage node disable takes it out, and portage node enable back in.`
-          throw new RelayerError('INPUT_INVALID', { detail })
-        }
-        const note = { done: `removed: ${chain}/${name}`, same: `there is no added node ${chain}/${name}` }
-        if (!change) throw new RelayerError('INPUT_INVALID', { detail: note.same })
-        return order(cli, globals, options, [{ kind: 'clearNode', chain, name }], note)
-      }),
-    )
-}
+const disable = defineCommand({
+  name: 'disable',
+  description: 'Neither read from a node nor send to it, until it is enabled. Every process obeys within some two seconds.',
+  options: (command) => named(command, 'of the node'),
+  examples: ['portage node disable bsc node-2 --reason "it lies about receipts"'],
+  run: (call: Call<Author>, chain: string, name: string) =>
+    order(
+      call,
+      async (client, config) => {
+        const { change, others } = await look(client, config, chain, name)
+        const send = toSettings(call.options, { kind: 'setNode', change: { ...change, chain, name, disabled: true } })
+        const answer = await send(client, config)
+        if (others) return answer
+        const warning = `no node of ${chain} is left: nothing is read there, and nothing sent, until one is enabled or added`
+        return { ...answer, about: { warning, ...answer.about } }
+      },
+      { done: `disabled: ${chain}/${name}`, same: `${chain}/${name} is disabled already` },
+    ),
+})
 
-function enableCommand(cli: Cli): Command {
-  return named(new Command('enable'), 'of the node')
-    .description('Use a node again that was disabled.')
-    .addHelpText('after', '\nExample:\n  portage node enable bsc node-2 --reason "it is in sync again"')
-    .action(
-      cli.action(async (globals, chain: string, name: string, options: Options) => {
-        const { change } = await look(cli, globals, chain, name)
-        const note = { done: `enabled: ${chain}/${name}`, same: `${chain}/${name} is enabled already` }
-        if (change?.url !== undefined)
-          return order(cli, globals, options, [{ kind: 'setNode', change: { ...change, disabled: false } }], note)
-        return order(cli, globals, options, [{ kind: 'clearNode', chain, name }], note)
-      }),
-    )
-}
+export const nodeCommand = defineCommand({
+  name: 'node',
+  description: "The nodes of the chains: how they are, and changes of the config's list while everything runs.",
+  commands: [list, add, remove, enable, disable],
+})
 
-function disableCommand(cli: Cli): Command {
-  return named(new Command('disable'), 'of the node')
-    .description('Neither read from a node nor send to it, until it is enabled. Every process obeys within some two seconds.')
-    .addHelpText('after', '\nExample:\n  portage node disable bsc node-2 --reason "it lies about receipts"')
-    .action(
-      cli.action(async (globals, chain: string, name: string, options: Options) => {
-        const { change, others } = await look(cli, globals, chain, name)
-        const last = others ? '' : `; no node of ${chain} is left: nothing is read there, and nothing sent, until one is enabled or added`
-        const note = { done: `disabled: ${chain}/${name}${last}`, same: `${chain}/${name} is disabled already` }
-        return order(cli, globals, options, [{ kind: 'setNode', change: { ...change, chain, name, disabled: true } }], note)
-      }),
-    )
-}
-
-/** What the config and the settings have of this node. */
+/** What the config and the settings say of this node, and whether the chain has another that is not disabled. */
 async function look(
-  { context }: Cli,
-  globals: GlobalOptions,
+  client: TemporalClient,
+  config: Config,
   chain: string,
   name: string,
 ): Promise<{ configured: boolean; change: NodeChange | undefined; others: boolean }> {
-  const config = await readConfig(context, globals)
-  const { nodes }: Settings = await withClient(config, (client) => readSettings(client))
+  const { nodes } = await readSettings(client)
   const configured = namesOf(config).nodes[chain] ?? []
   const changes = nodes.filter((one) => one.chain === chain)
   const disabled = new Set(changes.filter((one) => one.disabled).map((one) => one.name))
@@ -135,11 +139,3 @@ async function look(
 function named(command: Command, whose: string): Command {
   return withAuthor(command.argument('<chain>', 'name of the chain').argument('<name>', `name ${whose}; portage node list shows all`))
 }
-
-const addHelp = `
-The URL is kept in Temporal's history, so a key in it is refused. The workers replace \${VARIABLE} from their own environment; its name has
-to contain RPC, NODE or URL.
-
-Examples:
-  portage node add bsc spare http://10.0.0.7:8545 --reason "more capacity"
-  portage node add ethereum provider 'https://eth.example/v3/\${NODE_KEY}' --use read --reason "second source"`

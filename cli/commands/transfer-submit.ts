@@ -1,11 +1,12 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
-import type { Cli } from '../context.ts'
-import { exitCodes, readConfig } from '../context.ts'
+import type { Call } from '../command.ts'
+import { defineCommand } from '../command.ts'
+import { readAll } from '../context.ts'
 import type { Refusal } from '../output.ts'
-import { facts, print, printRefusal } from '../output.ts'
+import { facts } from '../output.ts'
 
 interface SubmitOptions {
   readonly chain?: string
@@ -21,55 +22,55 @@ interface SubmitOptions {
 /** Guardian APIs may be slow; the API gives up before. */
 const answerTimeoutMs = 60_000
 
-/** `portage transfer submit`: through the REST API, so that only its process needs the chains to check signatures. */
-export function submitCommand({ context, action }: Cli): Command {
-  return new Command('submit')
-    .description(
-      "Hand in a signed VAA, the place of one that the guardian APIs have, or that of a native bridge's transfer. Needs a running API.",
-    )
-    .argument('[vaa]', 'the VAA as base64 or hex; - reads it from stdin')
-    .option('--chain <chain>', 'source chain: name, or Wormhole chain id')
-    .option('--emitter <hex>', 'emitter, 64 hex digits')
-    .option('--sequence <number>', 'sequence, decimal')
-    .option(
-      '--native <source:target:nonce>',
-      "a transfer in the table of a native bridge's source: chains by name, and its nonce",
-      nativePlace,
-    )
-    .option('--bridge <name>', 'bridge protocol (default: the first that is configured)')
-    .option('--priority <1-5>', 'who goes first where a lane has no room for all: 1 first, 5 last (default: from the config)', priorityOf)
-    .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: not delivered by then, it is parked', deadlineOf)
-    .option('--api <url>', 'URL of the API (default: from the config)')
-    .addHelpText('after', examples)
-    .action(
-      action(async (globals, vaa: string | undefined, options: SubmitOptions, command: Command) => {
-        const { chain, emitter, sequence, native, priority, deadline } = options
-        const place = [chain, emitter, sequence]
-        const ways = [vaa !== undefined, place.some((part) => part !== undefined), native !== undefined].filter(Boolean).length
-        if (ways !== 1 || (vaa === undefined && !native && place.includes(undefined))) {
-          command.error('error: give either a VAA, or --chain, --emitter and --sequence, or --native')
-        }
-        const bridge = options.bridge ?? nativeBridge
-        const signed = vaa === undefined ? { chain, emitter, sequence } : { vaa: vaa === '-' ? await readAll(context.stdin) : vaa }
-        const what = native ? { bridge, ...native } : signed
-        const body = { ...what, priority, deadline }
-        const api = options.api ?? apiUrl(await readConfig(context, globals))
-        const url = new URL('/v1/transfers', api)
-        if (options.bridge && !native) url.searchParams.set('bridge', options.bridge)
-        const answer = await post(url, body)
-        if ('error' in answer) {
-          printRefusal(context, globals, answer.error)
-          return exitCodes.failure
-        }
-        print(
-          context,
-          globals,
-          answer,
-          facts({ transfer: answer.id, status: answer.status, adopted: answer.adopted, halted: answer.halted }),
-        )
-        return exitCodes.ok
-      }),
-    )
+/** Through the REST API, so that only its process needs the chains to check signatures. */
+export const submit = defineCommand({
+  name: 'submit',
+  description:
+    "Hand in a signed VAA, the place of one that the guardian APIs have, or that of a native bridge's transfer. Needs a running API.",
+  options: (command) =>
+    command
+      .argument('[vaa]', 'the VAA as base64 or hex; - reads it from stdin')
+      .option('--chain <chain>', 'source chain: name, or Wormhole chain id')
+      .option('--emitter <hex>', 'emitter, 64 hex digits')
+      .option('--sequence <number>', 'sequence, decimal')
+      .option(
+        '--native <source:target:nonce>',
+        "a transfer in the table of a native bridge's source: chains by name, and its nonce",
+        nativePlace,
+      )
+      .option('--bridge <name>', 'bridge protocol (default: the first that is configured)')
+      .option('--priority <1-5>', 'who goes first where a lane has no room for all: 1 first, 5 last (default: from the config)', priorityOf)
+      .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: not delivered by then, it is parked', deadlineOf)
+      .option('--api <url>', 'URL of the API (default: from the config)'),
+  examples: [
+    'portage transfer submit AQAAAAABAA…',
+    'portage transfer submit - < vaa.base64',
+    'portage transfer submit - --priority 1 --deadline 90 < vaa.base64',
+    'portage transfer submit --native ethereum:avalanche:17',
+    `portage transfer submit --chain ethereum --sequence 269170 \\
+    --emitter 0000000000000000000000003ee18b2214aff97000d974cf647e7c347e8fa585`,
+  ],
+  run: async (call: Call<SubmitOptions>, vaa: string | undefined) => {
+    const { native, priority, deadline, api, bridge } = call.options
+    const message = await messageOf(call, vaa)
+    const url = new URL('/v1/transfers', api ?? apiUrl(await call.config()))
+    if (bridge && !native) url.searchParams.set('bridge', bridge)
+    const answer = await post(url, { ...message, priority, deadline })
+    if ('error' in answer) return { refusal: answer.error }
+    const { id: transfer, status, adopted, halted } = answer
+    return { json: answer, text: facts({ transfer, status, adopted, halted }) }
+  },
+})
+
+/** A VAA, the place of one, or that of a native transfer. Ends the command unless it is told exactly one of them. */
+async function messageOf({ context, options, misuse }: Call<SubmitOptions>, vaa: string | undefined): Promise<object> {
+  const { chain, emitter, sequence, native, bridge = nativeBridge } = options
+  const place = [chain, emitter, sequence]
+  const given = [vaa !== undefined, place.some((part) => part !== undefined), native !== undefined].filter(Boolean).length
+  if (given !== 1 || (vaa === undefined && !native && place.includes(undefined)))
+    misuse('give either a VAA, or --chain, --emitter and --sequence, or --native')
+  if (native) return { bridge, ...native }
+  return vaa === undefined ? { chain, emitter, sequence } : { vaa: vaa === '-' ? await readAll(context.stdin) : vaa }
 }
 
 /** What --native means unless --bridge says otherwise: its name in the config. */
@@ -127,18 +128,3 @@ function apiUrl({ api }: Config): string {
   const host = api.host === '0.0.0.0' || api.host === '::' ? '127.0.0.1' : api.host
   return `http://${host.includes(':') ? `[${host}]` : host}:${api.port}`
 }
-
-async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
-  return Buffer.concat(chunks).toString('utf8').trim()
-}
-
-const examples = `
-Examples:
-  portage transfer submit AQAAAAABAA…
-  portage transfer submit - < vaa.base64
-  portage transfer submit - --priority 1 --deadline 90 < vaa.base64
-  portage transfer submit --native ethereum:avalanche:17
-  portage transfer submit --chain ethereum --sequence 269170 \\
-    --emitter 0000000000000000000000003ee18b2214aff97000d974cf647e7c347e8fa585`

@@ -1,13 +1,12 @@
 import { Interface } from 'ethers'
 import type { NodeStatus } from '../../chains/port.ts'
-import { createChain } from '../../chains/registry.ts'
 import type { ChainConfig, Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
+import type { ConfiguredChain as Reader } from '../chains.ts'
+import { createConfiguredChain } from '../chains.ts'
 import type { Check, Finding } from './check.ts'
 import { checkTimeoutMs, look } from './check.ts'
 import { checkKey } from './keys.ts'
-
-type Reader = ReturnType<typeof createChain>
 
 /** Every node by itself, then, through the first that is well, the contracts and the lanes. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
@@ -44,8 +43,7 @@ async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
 }
 
 function openReader(name: string, chain: ChainConfig, node: ChainConfig['nodes'][number]): Reader {
-  const { family, networkId, finality, blockTimeMs } = chain
-  return createChain(family, { name, networkId, finality, blockTimeMs, nodes: [node], timeoutMs: checkTimeoutMs / 2 })
+  return createConfiguredChain(name, chain, { nodes: [node], timeoutMs: checkTimeoutMs / 2 })
 }
 
 /** The only node of a reader. */

@@ -1,13 +1,13 @@
 import { createLimits } from '../../bridges/native-bridge/limits.ts'
 import { highestNonce } from '../../bridges/native-bridge/source.ts'
-import { createChain } from '../../chains/registry.ts'
 import type { NativeBridgeConfig } from '../../config/bridge-schema.ts'
 import type { Config } from '../../config/schema.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
+import type { ConfiguredChain as Reader } from '../chains.ts'
+import { createConfiguredChain } from '../chains.ts'
 import type { Check, Finding } from './check.ts'
 import { checkTimeoutMs, look } from './check.ts'
 
-type Reader = ReturnType<typeof createChain>
 type Route = NativeBridgeConfig['routes'][number]
 
 /** Each direction of the native bridge: both contracts, whether the target lets anything in, and whether our lanes may complete. */
@@ -18,8 +18,7 @@ export async function checkNativeRoutes({ chains, bridges }: Config): Promise<Ch
   for (const name of names) {
     const chain = chains[name]
     if (!chain) continue
-    const { family, networkId, finality, blockTimeMs, nodes } = chain
-    const reader = createChain(family, { name, networkId, finality, blockTimeMs, nodes, timeoutMs: checkTimeoutMs / 2 })
+    const reader = createConfiguredChain(name, chain, { timeoutMs: checkTimeoutMs / 2 })
     const connected = reader.connect()
     // Told with each look that waits for it.
     connected.catch(() => undefined)

@@ -1,22 +1,22 @@
 import { createBridges } from '../../bridges/registry.ts'
 import type { Source } from '../../bridges/source-port.ts'
-import { createChain } from '../../chains/registry.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { ignoredChanges } from '../../streams/config-changes.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import { withTemporalClient } from '../../temporal/client/connect.ts'
 import { queryStream } from '../../temporal/client/streams.ts'
+import { createConfiguredChain } from '../chains.ts'
 import { maxOpenText } from '../stream-text.ts'
-import { withClient } from '../temporal.ts'
 import type { Check, Finding } from './check.ts'
 import { look } from './check.ts'
-import type { Client } from '@temporalio/client'
 
 /** Each stream of the config: does it run, and by what the config says? Nothing of one whose Temporal does not answer: that is said elsewhere. */
 export async function checkStreams(config: Config): Promise<Check[]> {
   const { sources, close } = sourcesOf(config)
   try {
-    return await withClient(config, (client) =>
+    return await withTemporalClient(config.temporal, (client) =>
       Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source)))),
     ).catch(() => [])
   } finally {
@@ -24,7 +24,7 @@ export async function checkStreams(config: Config): Promise<Check[]> {
   }
 }
 
-async function checkStream(client: Client, source: Source): Promise<Finding> {
+async function checkStream(client: TemporalClient, source: Source): Promise<Finding> {
   const { config } = source
   const state = await queryStream(client, config.stream).catch((error: unknown) => {
     if (error instanceof RelayerError && error.code === 'STREAM_UNREACHABLE') return error
@@ -46,12 +46,7 @@ async function checkStream(client: Client, source: Source): Promise<Finding> {
 
 /** The numbered sources of the config, by chains that nothing is asked of. */
 function sourcesOf(config: Config): { readonly sources: readonly Source[]; close(): void } {
-  const chains = new Map(
-    Object.entries(config.chains).map(([name, { family, networkId, nodes, finality, blockTimeMs }]) => [
-      name,
-      createChain(family, { name, networkId, nodes, finality, blockTimeMs }),
-    ]),
-  )
+  const chains = new Map(Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain)]))
   return {
     sources: [...createBridges(config, chains).values()].flatMap(({ sources }) => sources),
     close() {

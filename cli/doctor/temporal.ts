@@ -1,53 +1,47 @@
-import { Connection } from '@temporalio/client'
 import type { Config } from '../../config/schema.ts'
+import type { ServerInfo } from '../../temporal/client/server-info.ts'
+import { connectServerInfo } from '../../temporal/client/server-info.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
-import { isNamespaceMissing } from '../../temporal/client/errors.ts'
-import { connectionError } from '../../temporal/client/probe.ts'
-import type { Check } from './check.ts'
+import type { Check, Finding } from './check.ts'
 import { checkTimeoutMs, look } from './check.ts'
 
 const area = 'temporal'
 
-/** The server answers, the namespace exists, and it has our search attributes. What needs the one before is not looked at without it. */
+/** Checks that the server answers, the namespace exists, and it has our search attributes. Each is checked only if the one before is well. */
 export async function checkTemporal({ temporal }: Config): Promise<Check[]> {
-  const { address, namespace } = temporal
-  let connection: Connection | undefined
-  const server = await look(area, 'server', async () => {
-    try {
-      connection = await Connection.connect({ address, connectTimeout: checkTimeoutMs / 2 })
-      const { serverVersion } = await connection.workflowService.getSystemInfo({})
-      return `${address}, version ${serverVersion ?? 'unknown'}`
-    } catch (cause) {
-      throw await connectionError(address, cause)
-    }
+  let server: ServerInfo | undefined
+  const found = await look(area, 'server', async () => {
+    server = await connectServerInfo(temporal, checkTimeoutMs / 2)
+    return `${temporal.address}, version ${(await server.version()) ?? 'unknown'}`
   })
-  if (!connection) return [server]
+  if (!server) return [found]
+  const info = server
   try {
-    const found = await look(area, 'namespace', () => checkNamespace(connection!, namespace))
-    if (found.status !== 'ok') return [server, found]
-    return [server, found, await look(area, 'search attributes', () => checkAttributes(connection!, namespace))]
+    const namespace = await look(area, 'namespace', () => checkNamespace(info, temporal.namespace))
+    if (namespace.status !== 'ok') return [found, namespace]
+    return [found, namespace, await look(area, 'search attributes', () => checkAttributes(info, temporal.namespace))]
   } finally {
-    await connection.close()
+    await info.close()
   }
 }
 
-async function checkNamespace(connection: Connection, namespace: string) {
-  try {
-    const { config } = await connection.workflowService.describeNamespace({ namespace })
-    const hours = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / 3600
-    return `${namespace}, closed workflows are kept ${hours} h`
-  } catch (error) {
-    if (!isNamespaceMissing(error)) throw error
-    const remedy = `temporal operator namespace create --namespace ${namespace} --retention 72h`
-    return { status: 'fail', detail: `there is no namespace ${namespace}`, remedy } as const
-  }
+async function checkNamespace(server: ServerInfo, namespace: string): Promise<Finding> {
+  const hours = await server.retentionHours()
+  if (hours !== undefined) return `${namespace}, closed workflows are kept ${hours} h`
+  const remedy = `temporal operator namespace create --namespace ${namespace} --retention 72h`
+  return { status: 'fail', detail: `there is no namespace ${namespace}`, remedy }
 }
 
-async function checkAttributes(connection: Connection, namespace: string) {
-  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
-  const wanted = Object.values(searchAttributes).map(({ name }) => name)
-  const missing = wanted.filter((name) => customAttributes?.[name] === undefined)
-  if (missing.length === 0) return wanted.join(', ')
-  const remedy = `temporal operator search-attribute create --namespace ${namespace} ${missing.map((name) => `--name ${name} --type Keyword`).join(' ')}`
-  return { status: 'fail', detail: `missing: ${missing.join(', ')}`, remedy } as const
+async function checkAttributes(server: ServerInfo, namespace: string): Promise<Finding> {
+  const missing = await server.missingSearchAttributes()
+  if (missing.length === 0)
+    return Object.values(searchAttributes)
+      .map(({ name }) => name)
+      .join(', ')
+  const options = missing.map((name) => `--name ${name} --type Keyword`).join(' ')
+  return {
+    status: 'fail',
+    detail: `missing: ${missing.join(', ')}`,
+    remedy: `temporal operator search-attribute create --namespace ${namespace} ${options}`,
+  }
 }

@@ -129,7 +129,7 @@ describe('API and command line on a devnet', () => {
   test('a cancelled transfer ends cancelled, the others are delivered, and a retry of the first delivers it too', async () => {
     const { transfers } = (await cli('transfer', 'list', '--json')).json() as { transfers: { id: string }[] }
     const [cancelled, delivered] = transfers.map(({ id }) => id) as [string, string]
-    const cancel = await cli('transfer', 'cancel', cancelled, '--operator', 'night-shift', '--reason', 'a test', '--json')
+    const cancel = await cli('transfer', 'cancel', cancelled, '--by', 'night-shift', '--reason', 'a test', '--json')
     expect([cancel.code, cancel.json()]).toEqual([0, { id: cancelled, asked: 'cancel' }])
     for (const role of ['ledger', 'lane', 'chain'] as const) await start(role)
 
@@ -148,7 +148,7 @@ describe('API and command line on a devnet', () => {
     expect([retried.code, retried.json()]).toEqual([0, { id: cancelled, done: 'started again' }])
     const second = await cli('transfer', 'watch', cancelled, '--json')
     expect([second.code, second.json()]).toEqual([0, expect.objectContaining({ state: 'delivered' })])
-    const late = await cli('transfer', 'cancel', cancelled, '--operator', 'night-shift', '--reason', 'too late')
+    const late = await cli('transfer', 'cancel', cancelled, '--by', 'night-shift', '--reason', 'too late')
     expect([late.code, late.err]).toEqual([1, expect.stringContaining('closed already')])
     const listed = async () => {
       const { transfers: rows } = (await cli('transfer', 'list', '--state', 'delivered', '--json')).json() as {

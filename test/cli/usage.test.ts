@@ -100,7 +100,7 @@ describe('a wrong command line ends with 2, says why and prints nothing on stdou
     [['transfer', 'list', '--state', 'lost'], 'Allowed choices are admitting'],
     [['transfer', 'list', '--limit', '0'], 'It must be a whole number from 1 to 10000'],
     [['transfer', 'list', '--chain', "x' OR 1=1"], 'It must be the name of a chain'],
-    [['transfer', 'cancel', 'id', '--operator', 'me'], "required option '--reason <text>' not specified"],
+    [['transfer', 'cancel', 'id', '--by', 'me'], "required option '--reason <text>' not specified"],
     [['transfer', 'show'], "missing required argument 'id'"],
     [['lane', 'pause', 'evm-1:0x0'], "required option '--reason <text>' not specified"],
     [['halt', '--reason', 'x'], 'give either --all, or one or more of --bridge, --chain, --source and --target'],

@@ -82,26 +82,24 @@ describe('Operator transactions', () => {
     const [first] = lanes as [string]
     const setting = { env: { ...process.env, ...stage.devnet.env } }
     const cli = (...args: string[]) => runCli(['lane', ...args, '--config', portage.configPath], setting)
-    const operatorTransactions = async (...args: string[]) => {
+    const transactions = async (...args: string[]) => {
       const { out } = await cli('transactions', first, '--chain', 'bsc', ...args, '--json')
-      return (
-        JSON.parse(out) as { operatorTransactions: { operatorTransaction: string; execution: string; status?: Record<string, unknown> }[] }
-      ).operatorTransactions
+      return (JSON.parse(out) as { transactions: { id: string; execution: string; status?: Record<string, unknown> }[] }).transactions
     }
     const before = await count(first)
     // A lane that takes no work: the operator transaction waits without a nonce.
     expect(await cli('forbid', first, '--chain', 'bsc', '--reason', 'a test')).toMatchObject({ code: 0 })
     const sent = await cli('send', first, '--chain', 'bsc', '--to', treasury, '--value', '5', '--reason', 'a mistake', '--json')
-    const { operatorTransaction } = JSON.parse(sent.out) as { operatorTransaction: string }
+    const { id } = JSON.parse(sent.out) as { id: string }
     const listed = async () => {
-      const rows = await operatorTransactions()
-      return rows.length === 1 && rows[0]?.operatorTransaction === operatorTransaction && rows[0].status?.['state'] === 'waiting' && rows
+      const rows = await transactions()
+      return rows.length === 1 && rows[0]?.id === id && rows[0].status?.['state'] === 'waiting' && rows
     }
     expect(
       await until(listed, { timeoutMs: 60_000, what: 'the operator transaction, and none of those that have ended, to be listed' }),
     ).toEqual([
       expect.objectContaining({
-        operatorTransaction,
+        id,
         execution: 'RUNNING',
         status: expect.objectContaining({ reason: 'a mistake', intent: expect.anything() }),
       }),
@@ -109,40 +107,31 @@ describe('Operator transactions', () => {
     const people = await cli('transactions', first, '--chain', 'bsc')
     expect([people.code, people.out]).toEqual([
       0,
-      expect.stringMatching(/^operatorTransaction:\S+ +\S+ +waiting +- +0x[0-9a-f]{40} +5 +\S+ +a mistake /m),
+      expect.stringMatching(/^operator-transaction:\S+ +\S+ +waiting +- +0x[0-9a-f]{40} +5 +\S+ +a mistake /m),
     ])
 
-    const cancelled = await cli(
-      'cancel-transaction',
-      operatorTransaction,
-      '--reason',
-      'wrong amount',
-      '--by',
-      'night-shift',
-      '--wait',
-      '--json',
-    )
-    expect([cancelled.code, JSON.parse(cancelled.out)]).toEqual([0, expect.objectContaining({ operatorTransaction, state: 'cancelled' })])
-    await until(async () => (await operatorTransactions()).length === 0, {
+    const cancelled = await cli('cancel-transaction', id, '--reason', 'wrong amount', '--by', 'night-shift', '--wait', '--json')
+    expect([cancelled.code, JSON.parse(cancelled.out)]).toEqual([0, expect.objectContaining({ id, state: 'cancelled' })])
+    await until(async () => (await transactions()).length === 0, {
       timeoutMs: 60_000,
       what: 'the operator transaction to have left the list',
     })
-    await until(async () => (await operatorTransactions('--closed', '1'))[0]?.operatorTransaction === operatorTransaction, {
+    await until(async () => (await transactions('--closed', '1'))[0]?.id === id, {
       timeoutMs: 60_000,
       what: 'it to be among the closed',
     })
-    expect((await operatorTransactions('--closed', '1'))[0]?.status).toMatchObject({
+    expect((await transactions('--closed', '1'))[0]?.status).toMatchObject({
       state: 'cancelled',
       detail: expect.stringContaining('cancelled by night-shift: wrong amount'),
     })
     expect(await count(first)).toBe(before)
 
-    for (const [id, why] of [
-      [operatorTransaction, 'closed already'],
+    for (const [named, why] of [
+      [id, 'closed already'],
       ['operator-transaction:nothing', 'no such operator transaction'],
       ['settings', 'begins with operator-transaction:'],
     ] as const) {
-      const { code, err } = await cli('cancel-transaction', id, '--reason', 'a test')
+      const { code, err } = await cli('cancel-transaction', named, '--reason', 'a test')
       expect([code, err]).toEqual([1, expect.stringMatching(new RegExp(`^INPUT_INVALID: .*${why}`))])
     }
     expect(await cli('activate', first, '--chain', 'bsc')).toMatchObject({ code: 0 })

@@ -1,11 +1,10 @@
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
-import { fromTemporal } from '../api/temporal-errors.ts'
-import type { Config } from '../config/schema.ts'
-import { RelayerError } from '../domain/errors.ts'
-import type { ChainName } from '../domain/transfer/transfer.ts'
-import type { AuditInput, AuditReport } from '../temporal/contracts/audit.ts'
-import { auditId } from '../temporal/contracts/audit.ts'
-import { chainQueue, searchAttributes } from '../temporal/contracts/names.ts'
+import type { WorkflowExecutionInfo } from '@temporalio/client'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+import type { AuditInput, AuditReport } from '../contracts/audit.ts'
+import { auditId } from '../contracts/audit.ts'
+import { chainQueue, searchAttributes } from '../contracts/names.ts'
+import type { TemporalClient } from './client.ts'
+import { fromTemporal } from './errors.ts'
 
 /** An audit as the server knows it; without its report while it runs, and when it failed. */
 export interface AuditRow {
@@ -21,16 +20,8 @@ export interface AuditRow {
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
 
-/** The chain that is named, or all of the config. Throws INPUT_INVALID. */
-export function auditedChains(config: Config, name: string | undefined): ChainName[] {
-  const known = Object.keys(config.chains)
-  if (name === undefined) return known
-  if (known.includes(name)) return [name]
-  throw new RelayerError('INPUT_INVALID', { detail: `no chain is called ${name}; there are: ${known.join(', ')}` })
-}
-
 /** Runs an audit now, beside those of the schedule, and waits for its end. Throws TEMPORAL_UNAVAILABLE. */
-export async function runAudit(client: Client, input: AuditInput): Promise<AuditReport> {
+export async function runAudit(client: TemporalClient, input: AuditInput): Promise<AuditReport> {
   try {
     const handle = await client.workflow.start('audit', {
       workflowId: `${auditId(input.chain)}-by-hand`,
@@ -38,16 +29,16 @@ export async function runAudit(client: Client, input: AuditInput): Promise<Audit
       args: [input],
       typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: input.chain }],
       workflowIdConflictPolicy: 'USE_EXISTING',
-      staticSummary: `what was delivered on ${input.chain} in the last ${input.hours} hours, asked by hand`,
+      staticSummary: `deliveries on ${input.chain} in the last ${input.hours} hours, asked by hand`,
     })
     return await client.withDeadline(Date.now() + runTimeoutMs, () => handle.result() as Promise<AuditReport>)
   } catch (error) {
-    throw fromTemporal(error, 'INTERNAL', { chain: input.chain })
+    throw fromTemporal(error, {}, { chain: input.chain })
   }
 }
 
 /** The latest audits of each chain, newest first. Throws TEMPORAL_UNAVAILABLE. */
-export async function listAudits(client: Client, chains: readonly ChainName[], perChain: number): Promise<AuditRow[]> {
+export async function listAudits(client: TemporalClient, chains: readonly ChainName[], perChain: number): Promise<AuditRow[]> {
   const newest = async (chain: ChainName): Promise<AuditRow[]> => {
     const runs: WorkflowExecutionInfo[] = []
     const query = `WorkflowType = 'audit' AND ${searchAttributes.TargetChain.name} = '${chain}'`
@@ -59,11 +50,15 @@ export async function listAudits(client: Client, chains: readonly ChainName[], p
     const rows = await client.withDeadline(Date.now() + serverTimeoutMs, () => Promise.all(chains.map(newest)))
     return rows.flat()
   } catch (error) {
-    throw fromTemporal(error, 'INTERNAL')
+    throw fromTemporal(error, {})
   }
 }
 
-async function toRow(client: Client, chain: ChainName, { workflowId, runId, status, startTime }: WorkflowExecutionInfo): Promise<AuditRow> {
+async function toRow(
+  client: TemporalClient,
+  chain: ChainName,
+  { workflowId, runId, status, startTime }: WorkflowExecutionInfo,
+): Promise<AuditRow> {
   const row = { chain, workflowId, execution: status.name, startedAt: startTime.toISOString() }
   if (status.name !== 'COMPLETED') return row
   return { ...row, report: (await client.workflow.getHandle(workflowId, runId).result()) as AuditReport }

@@ -1,0 +1,30 @@
+import { createChain } from '../chains/registry.ts'
+import { chainOf } from '../config/chains.ts'
+import type { ChainConfig, Config } from '../config/schema.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
+
+type Options = Partial<Pick<Parameters<typeof createChain>[1], 'nodes' | 'timeoutMs' | 'environment'>>
+
+/** A chain of the config, not connected. Close it. @param options what is to be otherwise than in the config */
+export function createConfiguredChain(name: ChainName, chain: ChainConfig, options: Options = {}) {
+  const { family, networkId, nodes, finality, blockTimeMs } = chain
+  return createChain(family, { name, networkId, nodes, finality, blockTimeMs, ...options })
+}
+
+export type ConfiguredChain = ReturnType<typeof createConfiguredChain>
+
+/** Runs `use` with a connected chain of the config. Throws INPUT_INVALID (no such chain), NODE_UNAVAILABLE, CHAIN_ID_MISMATCH. */
+export async function withChain<Result>(
+  config: Config,
+  name: ChainName,
+  use: (chain: ConfiguredChain) => Promise<Result>,
+  options?: Options,
+): Promise<Result> {
+  const chain = createConfiguredChain(name, chainOf(config, name), options)
+  try {
+    await chain.connect()
+    return await use(chain)
+  } finally {
+    chain.close()
+  }
+}

@@ -1,0 +1,106 @@
+import { resolve } from 'node:path'
+import { Command } from 'commander'
+import { loadConfig } from '../config/load.ts'
+import type { Config } from '../config/schema.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { withTemporalClient } from '../temporal/client/connect.ts'
+import type { CliContext, ExitCode, GlobalOptions } from './context.ts'
+import { exitCodes } from './context.ts'
+import type { Refusal } from './output.ts'
+import { print, printRefusal } from './output.ts'
+
+/** The result of a command: one JSON object for `--json`, and the text for people. `failed`: the exit code is 1. */
+export interface Outcome {
+  readonly json: object
+  readonly text: string
+  readonly failed?: boolean
+}
+
+/** One run of a command: its options, the process, and the config. */
+export interface Call<Options = object> {
+  readonly options: Options
+  readonly globals: GlobalOptions
+  readonly context: CliContext
+  /** The file of --config, else of PORTAGE_CONFIG, else portage.yaml in the working directory. */
+  readonly configFile: string
+  /** Throws CONFIG_INVALID. */
+  config(): Promise<Config>
+  /** Runs `use` with a Temporal client of the config. Throws CONFIG_INVALID, TEMPORAL_UNAVAILABLE, TEMPORAL_TLS. */
+  withTemporal<Result>(use: (temporal: TemporalClient, config: Config) => Promise<Result>): Promise<Result>
+  /** Ends the command with the exit code of a wrong command line. */
+  misuse(detail: string): never
+}
+
+/** The declaration of a command, or of a group of commands. */
+export interface CommandSpec<Options, Args extends unknown[]> {
+  readonly name: string
+  readonly description: string
+  /** Adds the arguments and options. */
+  readonly options?: (command: Command) => Command
+  /** Shown in the help before the examples. */
+  readonly notes?: string
+  /** Whole command lines, shown at the end of the help. */
+  readonly examples?: readonly string[]
+  readonly commands?: readonly CreateCommand[]
+  /** Absent: a group, which only has commands. No outcome: everything is printed already. */
+  readonly run?: (call: Call<Options>, ...args: Args) => Promise<Outcome | { readonly refusal: Refusal } | void>
+}
+
+/** The process that the commands run in, the global options once they are parsed, and the place for the exit code. */
+export interface Cli {
+  readonly context: CliContext
+  globals(): GlobalOptions
+  ended(code: ExitCode): void
+}
+
+export type CreateCommand = (cli: Cli) => Command
+
+/** Declares a command: its help, what it runs, and how its outcome is printed. */
+export function defineCommand<Options, Args extends unknown[]>(spec: CommandSpec<Options, Args>): CreateCommand {
+  const { name, description, options, commands = [], run } = spec
+  return (cli) => {
+    const command = new Command(name).description(description).addHelpText('after', helpEnd(spec))
+    options?.(command)
+    for (const create of commands) command.addCommand(create(cli))
+    if (!run) return command
+    return command.action(async (...typed: unknown[]) => {
+      // Commander passes the arguments, then the options, then the command.
+      const args = typed.slice(0, -2) as Args
+      const call = createCall(cli, command, typed.at(-2) as Options)
+      cli.ended(finish(call, await run(call, ...args)))
+    })
+  }
+}
+
+function createCall<Options>({ context, globals }: Cli, command: Command, options: Options): Call<Options> {
+  const configFile = resolve(context.cwd(), globals().config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
+  const config = () => loadConfig(configFile, context.env)
+  return {
+    options,
+    globals: globals(),
+    context,
+    configFile,
+    config,
+    async withTemporal(use) {
+      const loaded = await config()
+      return withTemporalClient(loaded.temporal, (client) => use(client, loaded))
+    },
+    misuse: (detail) => command.error(`error: ${detail}`),
+  }
+}
+
+function finish({ context, globals }: Call<unknown>, outcome: Outcome | { readonly refusal: Refusal } | void): ExitCode {
+  if (!outcome) return exitCodes.ok
+  if ('refusal' in outcome) {
+    printRefusal(context, globals, outcome.refusal)
+    return exitCodes.failure
+  }
+  print(context, globals, outcome)
+  return outcome.failed ? exitCodes.failure : exitCodes.ok
+}
+
+function helpEnd({ notes, examples = [] }: Pick<CommandSpec<never, never>, 'notes' | 'examples'>): string {
+  const heading = examples.length === 1 ? 'Example' : 'Examples'
+  const parts = [notes, examples.length > 0 && [`${heading}:`, ...examples.map((line) => `  ${line}`)].join('\n')]
+  return parts.flatMap((part) => (part ? [`\n${part}`] : [])).join('\n')
+}

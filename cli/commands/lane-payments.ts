@@ -1,0 +1,119 @@
+import type { Command } from 'commander'
+import { RelayerError } from '../../domain/errors.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { laneAddress } from '../../domain/lane/lane-id.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import { operatorTransactionResult, startOperatorTransaction } from '../../temporal/client/operator-transactions.ts'
+import type { OperatorTransactionInput } from '../../temporal/contracts/operator-transaction.ts'
+import type { Call, Outcome } from '../command.ts'
+import { defineCommand } from '../command.ts'
+import { spare, tokenBalance, withLaneChain } from '../lane-account.ts'
+import type { LaneOptions } from '../lanes.ts'
+import { laneArgument, resolveLane, withLane } from '../lanes.ts'
+import type { Author, By } from '../options.ts'
+import { parse, withAuthor, withBy } from '../options.ts'
+import { facts } from '../output.ts'
+
+const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
+
+interface PaymentOptions extends LaneOptions, By {
+  readonly wait?: true
+}
+
+const send = defineCommand({
+  name: 'send',
+  description: "Send one transaction with the lane's key. The signing policy of the lane must allow it.",
+  options: (command) =>
+    withAuthor(
+      withWait(laneArgument(command))
+        .requiredOption('--to <address>', 'whom to call or pay', parse.address)
+        .option('--value <wei>', 'coins to send', parse.wei, '0')
+        .option('--data <hex>', 'call data', parse.bytes, '0x'),
+    ),
+  examples: [`portage lane send ${lane} --to 0x8617e340b3d01fa5f11f306f4090fd50e238070d --value 1000 --reason "a refund" --wait`],
+  run: (call: Call<PaymentOptions & Author & { to: string; value: string; data: string }>, name: string) =>
+    withLane(call, name, (id, client) => {
+      const { to, data, value, reason, by } = call.options
+      return pay(call, client, { lane: id, intent: { to, data, value }, reason, by })
+    }),
+})
+
+const sweep = defineCommand({
+  name: 'sweep',
+  description:
+    "Send what the lane does not need to the chain's treasury (chains.<name>.treasury). What the transfer itself may cost stays, too.",
+  options: (command) =>
+    withBy(
+      withWait(laneArgument(command))
+        .option('--keep <wei>', "coins that stay; default: the lane's minimumBalance", parse.wei)
+        .option('--token <address>', 'the whole balance of this ERC-20 token, instead of coins', parse.address),
+    ),
+  examples: [`portage lane sweep ${lane} --keep 500000000000000000 --wait`],
+  run: (call: Call<PaymentOptions & { keep?: string; token?: string }>, name: string) =>
+    withLane(call, name, (id, client, config) =>
+      withLaneChain(config, id, async (account) => {
+        const { keep = account.lane.minimumBalance, token, by } = call.options
+        const { treasury } = account.config
+        if (!treasury) throw new RelayerError('INPUT_INVALID', { detail: `chains.${account.name}.treasury is not in the config` })
+        if (!token && keep === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'say what stays: --keep <wei>' })
+        const intent = token
+          ? { to: token, data: transferCall(treasury.address, await tokenBalance(account, token)), value: '0' }
+          : { to: treasury.address, data: '0x', value: await spare(account, treasury.address, BigInt(keep ?? '0')) }
+        return pay(call, client, { lane: id, intent, reason: 'sweep to the treasury', by })
+      }),
+    ),
+})
+
+const topUp = defineCommand({
+  name: 'top-up',
+  description: 'Send coins to a lane from another lane of its chain.',
+  options: (command) =>
+    withBy(
+      withWait(laneArgument(command))
+        .requiredOption('--from <lane>', 'the lane that pays')
+        .requiredOption('--amount <wei>', 'how much', parse.wei),
+    ),
+  examples: [`portage lane top-up ${lane} --chain ethereum --from 0x8617e340b3d01fa5f11f306f4090fd50e238070d --amount 1000000000000000000`],
+  run: (call: Call<PaymentOptions & { from: string; amount: string }>, name: string) =>
+    withLane(call, name, (id, client, config) => {
+      const { chain, from, amount, by } = call.options
+      const payer = resolveLane(config, from, chain)
+      if (network(payer) !== network(id) || payer === id) {
+        const detail = 'the two must be different lanes of one network'
+        throw new RelayerError('INPUT_INVALID', { detail, facts: { lane: id, from: payer } })
+      }
+      return pay(call, client, { lane: payer, intent: { to: laneAddress(id), data: '0x', value: amount }, reason: `top-up of ${id}`, by })
+    }),
+})
+
+/** An operator's own transactions, through the ledger of the lane. */
+export const paymentCommands = [send, sweep, topUp]
+
+function withWait(command: Command): Command {
+  return command.option('--wait', 'until it is final; without it, the id of its workflow is printed')
+}
+
+async function pay(
+  { context, options }: Call<{ readonly wait?: true }>,
+  client: TemporalClient,
+  input: OperatorTransactionInput,
+): Promise<Outcome> {
+  const { intent } = input
+  const id = await startOperatorTransaction(client, input)
+  const about = { id, lane: input.lane, to: intent.to, value: `${intent.value} wei` }
+  if (!options.wait) return { json: { ...about, intent }, text: facts(about) }
+  // On stderr, since it can take as long as the chain does: stdout is for the result.
+  context.stderr.write(`${id} goes on by itself; this waits until it is final (Ctrl-C ends the waiting only)\n`)
+  const status = await operatorTransactionResult(client, id)
+  const { state, detail, txHash: transaction, nonce } = status
+  return { json: { id, ...status }, text: facts({ ...about, state, detail, nonce, transaction }), failed: state !== 'done' }
+}
+
+/** ERC-20 `transfer(address,uint256)`. */
+function transferCall(to: string, amount: bigint): string {
+  return `0xa9059cbb${to.slice(2).padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`
+}
+
+function network(id: LaneId): string {
+  return id.slice(0, id.indexOf(':'))
+}

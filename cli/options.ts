@@ -1,0 +1,67 @@
+import { userInfo } from 'node:os'
+import type { Command } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
+
+/** Who gives an order; kept in the history of what it changes. */
+export interface By {
+  readonly by: string
+}
+
+/** Who gives an order, and why. */
+export interface Author extends By {
+  readonly reason: string
+}
+
+/** Adds `--by`. */
+export function withBy(command: Command): Command {
+  return command.addOption(new Option('--by <name>', 'who; kept in the history').default(osUser(), 'the user of the operating system'))
+}
+
+/** Adds `--reason`, which is required, and `--by`. */
+export function withAuthor(command: Command): Command {
+  return withBy(command.requiredOption('--reason <text>', 'why; kept in the history'))
+}
+
+/** A parser for commander: what the pattern does not match is a wrong command line, with `rule` as the text. */
+export function matching(pattern: RegExp, rule: string): (text: string) => string {
+  return (text) => {
+    if (pattern.test(text)) return text.toLowerCase()
+    throw new InvalidArgumentError(rule)
+  }
+}
+
+/** A parser for commander: a whole number within bounds. */
+export function wholeNumber(from = 0, to = 999_999_999_999_999, rule = `It must be from ${from} to ${to}.`) {
+  return (text: string): number => {
+    const number = /^[0-9]{1,15}$/.test(text) ? Number(text) : NaN
+    if (number >= from && number <= to) return number
+    throw new InvalidArgumentError(rule)
+  }
+}
+
+/** Parsers for commander. */
+export const parse = {
+  /** A block's height, or a nonce. */
+  number: wholeNumber(0, undefined, 'It must be a whole number.'),
+  /** How many rows that have ended. */
+  closed: wholeNumber(0, 999, 'It must be a whole number below 1000.'),
+  /** wei, decimal. */
+  wei: matching(/^[0-9]{1,78}$/, 'It must be a decimal number of wei.'),
+  address: matching(/^0x[0-9a-f]{40}$/i, 'It must be an address: 0x and 40 hex digits.'),
+  bytes: matching(/^0x([0-9a-f]{2})*$/i, 'It must be 0x and whole bytes in hex.'),
+  hash: matching(/^0x[0-9a-f]{64}$/i, 'It must be 0x and 64 hex digits.'),
+  /** A number of a stream, decimal. */
+  u64(this: void, text: string): string {
+    if (/^(0|[1-9][0-9]{0,19})$/.test(text) && BigInt(text) < 2n ** 64n) return text
+    throw new InvalidArgumentError('It must be a whole number below 2^64.')
+  },
+}
+
+/** A container may have no name for the user that it runs as. */
+function osUser(): string {
+  try {
+    return userInfo().username || 'unknown'
+  } catch {
+    return 'unknown'
+  }
+}

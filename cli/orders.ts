@@ -1,0 +1,26 @@
+import type { Config } from '../config/schema.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import type { Call, Outcome } from './command.ts'
+import type { Cell } from './output.ts'
+import { facts } from './output.ts'
+
+/** What became of an order. `asked`: it was sent as a signal, which has no answer. */
+export interface Answer {
+  readonly result: 'done' | 'unchanged' | 'asked'
+  readonly json: object
+  /** Told beside the words for the result. */
+  readonly about: Readonly<Record<string, Cell>>
+}
+
+/** Sends an order to a lane, a stream, the settings or a transfer. Throws what they say against it. */
+export type Send = (temporal: TemporalClient, config: Config) => Promise<Answer>
+
+/**
+ * Gives an order and tells what became of it. Throws what sending throws.
+ * @param words for the reader: what is done, or asked; and what it means that nothing has changed
+ */
+export async function order(call: Call<unknown>, send: Send, words: { readonly done: string; readonly same?: string }): Promise<Outcome> {
+  const { result, json, about } = await call.withTemporal(send)
+  const said = result === 'unchanged' ? (words.same ?? 'the order changes nothing as things are') : words.done
+  return { json, text: facts({ [result]: said, ...about }) }
+}

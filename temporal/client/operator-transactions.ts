@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { RelayerError } from '../../domain/errors.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { ledgerQueue } from '../contracts/names.ts'
+import type { OperatorTransactionInput, OperatorTransactionStatus } from '../contracts/operator-transaction.ts'
+import { cancelOperatorTransactionSignal, operatorTransactionStatusQuery } from '../contracts/operator-transaction.ts'
+import type { TemporalClient } from './client.ts'
+import { fromTemporal, isGone } from './errors.ts'
+import { listLaneWorkflows } from './lane-workflows.ts'
+
+/** An operator's transaction with a lane's key. Without a status: it failed, or no worker of the queue `ledger` answers. */
+export interface OperatorTransactionRow {
+  /** Workflow id. */
+  readonly id: string
+  /** Temporal's word for the state of its workflow: RUNNING, FAILED… */
+  readonly execution: string
+  /** ISO 8601. */
+  readonly startedAt: string
+  readonly status?: OperatorTransactionStatus
+}
+
+/** The operators' transactions of a lane, newest first: those that run, and `closed` of those that have ended. Throws TEMPORAL_UNAVAILABLE. */
+export async function listOperatorTransactions(client: TemporalClient, lane: LaneId, closed: number): Promise<OperatorTransactionRow[]> {
+  const wanted = { lane, type: 'operatorTransaction', prefix: `operator-transaction:${lane}:`, closed } as const
+  const rows = await listLaneWorkflows(client, wanted, operatorTransactionStatusQuery)
+  return rows.map(({ memo: _, ...row }) => row)
+}
+
+/** Starts one and resolves with its id. Throws TEMPORAL_UNAVAILABLE. */
+export async function startOperatorTransaction(client: TemporalClient, input: OperatorTransactionInput): Promise<string> {
+  const id = `operator-transaction:${input.lane}:${randomBytes(8).toString('hex')}`
+  try {
+    await client.workflow.start('operatorTransaction', {
+      workflowId: id,
+      taskQueue: ledgerQueue,
+      args: [input],
+      staticSummary: `${input.reason} (${input.lane})`,
+    })
+  } catch (error) {
+    throw fromTemporal(error, {}, { lane: input.lane })
+  }
+  return id
+}
+
+/** Waits until it has ended. Throws INPUT_INVALID if there is none, TEMPORAL_UNAVAILABLE. */
+export async function operatorTransactionResult(client: TemporalClient, id: string): Promise<OperatorTransactionStatus> {
+  try {
+    return (await client.workflow.getHandle(id).result()) as OperatorTransactionStatus
+  } catch (error) {
+    throw unknownOr(error, id)
+  }
+}
+
+/**
+ * Asks one to end: without a nonce it ends at once, a nonce in flight gets the lane's no-op, and if its call is mined first it is done.
+ * Throws INPUT_INVALID for what is no operator transaction, or has ended; TEMPORAL_UNAVAILABLE.
+ */
+export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: { by: string; reason: string }): Promise<void> {
+  if (!id.startsWith('operator-transaction:'))
+    throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')
+  const handle = client.workflow.getHandle(id)
+  try {
+    const { status } = await handle.describe()
+    if (status.name !== 'RUNNING') throw refusal(id, 'This operator transaction is closed already.')
+    await handle.signal(cancelOperatorTransactionSignal, order)
+  } catch (error) {
+    throw unknownOr(error, id)
+  }
+}
+
+function unknownOr(error: unknown, id: string): unknown {
+  if (isGone(error)) return refusal(id, 'There is no such operator transaction (portage lane transactions <lane>).')
+  return fromTemporal(error, {}, { id })
+}
+
+function refusal(id: string, detail: string): RelayerError {
+  return new RelayerError('INPUT_INVALID', { detail, facts: { id } })
+}
