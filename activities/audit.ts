@@ -132,8 +132,8 @@ export function createAuditDelivered(deps: AuditDeps) {
     for (const run of await deps.idle.find(report.chain, Date.now() - youngestMs)) {
       await deps.idle.startOver(run)
       deps.onIdle(report.chain, run.workflowId)
-      report.idleCount = (report.idleCount ?? 0) + 1
-      report.idle = [...(report.idle ?? []), run.workflowId].slice(0, listed)
+      report.idleCount += 1
+      if (report.idle.length < listed) report.idle.push(run.workflowId)
     }
   }
 
@@ -160,7 +160,7 @@ export function createAuditDelivered(deps: AuditDeps) {
 function begin({ chain, hours, graceMs }: AuditInput, now: number): Progress {
   const report: AuditReport = {
     ...{ chain, hours, checked: 0, intact: 0, undoneCount: 0, undone: [] },
-    ...{ reopenedCount: 0, reopened: [], underway: 0, unsure: 0 },
+    ...{ reopenedCount: 0, reopened: [], idleCount: 0, idle: [], underway: 0, unsure: 0 },
   }
   return { phase: 'delivered', token: '', from: now - hours * 3_600_000, to: now - graceMs, report }
 }

@@ -3,8 +3,8 @@ import { policies } from './policies.ts'
 import { proxyActivities, setCurrentDetails, upsertMemo } from '@temporalio/workflow'
 
 /**
- * One look at what was delivered on a chain lately, and at what closed undone (a schedule starts it: workers/audit.ts). Its result lists what
- * it found; an effect that is gone also shows in its memo, so that a list of workflows tells it.
+ * Looks once at what was delivered on a chain lately, and at what closed without an outcome. A schedule starts it. Its result lists what it
+ * found; an effect that is gone is also in its memo, so that a list of workflows shows it.
  */
 export async function audit(input: AuditInput): Promise<AuditReport> {
   const { auditDelivered } = proxyActivities<AuditSteps>({ ...policies.audit, summary: `what was delivered on ${input.chain}` })
@@ -21,8 +21,8 @@ function details({
   undone,
   reopenedCount,
   reopened,
-  idleCount = 0,
-  idle = [],
+  idleCount,
+  idle,
   underway,
   unsure,
 }: AuditReport): string {

@@ -17,15 +17,15 @@ import {
 } from '@temporalio/workflow'
 
 /**
- * Between two looks, ms, the first and the longest. Longer than a process takes to give it its nonce or not, so that a batch without one is over;
- * and rare, since as long as a member waits its process drives the batch.
+ * First and longest wait between two looks, ms. Longer than a process takes to get the nonce of the batch, so that a batch without one is over; and
+ * rare, since the process of a member that waits drives the batch itself.
  */
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
 /**
- * One call for many transfers. It keeps what the call says, so that whoever finds its nonce in the ledger can make the same bytes, and sees to it
- * that the nonce meets its fate though all of its members' processes are gone. It never asks for a nonce: only a process that holds the members does.
+ * One call for many transfers. The workflow keeps the call, so that any process that finds its nonce in the ledger can make the same bytes, and it
+ * follows the nonce to its end even if all processes of its members are gone. It never asks for a nonce: only a process that holds the members does.
  */
 export async function batch(input: BatchInput): Promise<BatchStatus> {
   const { lane, intent, members } = input
@@ -34,7 +34,7 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
   let rolledBack = false
   setHandler(batchStatusQuery, () => ({ lane, intent, members, cleared, ...(end ?? { state: 'underway' as const, detail: '' }) }))
   setHandler(batchClearedSignal, () => void (cleared = true))
-  setHandler(batchOverSignal, (told) => void (end ??= told))
+  setHandler(batchOverSignal, (reported) => void (end ??= reported))
   setHandler(rolledBackSignal, () => void (rolledBack = true))
   for (let looks = input.looks ?? 0; ; looks++) {
     if (workflowInfo().continueAsNewSuggested) {
@@ -44,9 +44,11 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
     await condition(() => end !== undefined || rolledBack, backoffMs(looks, firstWaitMs, longestWaitMs))
     if (!end) {
       rolledBack = false
-      const look = broadcast({ ...input, cleared }, held)
-      // Where the lane has no worker, the look may come after the word of who drove it.
-      const result = await Promise.race([look, condition(() => end !== undefined).then(() => undefined)])
+      // Where the lane has no worker, the process that drove the batch may report its end first.
+      const result = await Promise.race([
+        broadcast({ ...input, cleared, ...(held && { held }) }),
+        condition(() => end !== undefined).then(() => undefined),
+      ])
       if (result?.kind === 'pending') held = result.held
       else if (result) end ??= endOf(result)
     }
@@ -54,11 +56,8 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
   }
 }
 
-/** Drives what it holds, for a while. What fails for good is of the key, and is looked at again: the nonce is the lane's. */
-async function broadcast(
-  { lane, intent, members, cleared }: BatchInput,
-  held: BatchInput['held'],
-): Promise<SendOperatorTransactionResult | undefined> {
+/** Drives its nonce for a while. A failure for good is one of the key and not of the batch, which is looked at again. */
+async function broadcast({ lane, intent, members, cleared, held }: BatchInput): Promise<SendOperatorTransactionResult> {
   const { workflowId: owner } = workflowInfo()
   const options = { ...laneStepPolicy(), taskQueue: laneQueue(lane), summary: `${members.length} transfers` }
   const input = { lane, owner, intentId: batchIntentId(owner), intent, ...(!cleared && { members }), ...(held && { held }) }
@@ -70,7 +69,7 @@ async function broadcast(
   }
 }
 
-/** Undefined: not over yet. */
+/** Undefined: it is not over yet. */
 function endOf(result: SendOperatorTransactionResult): BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {

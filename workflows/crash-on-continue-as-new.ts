@@ -1,7 +1,7 @@
 import type { Sinks, WorkflowInterceptors } from '@temporalio/workflow'
 import { proxySinks } from '@temporalio/workflow'
 
-/** The door through which a crash test reaches into a workflow task; bundled only when its failpoint is armed. */
+/** Lets a crash test kill the worker inside a workflow task; bundled only when its failpoint is armed. */
 export interface CrashSinks extends Sinks {
   crash: { continueAsNew(): void }
 }

@@ -18,17 +18,17 @@ import {
   setWindowSignal,
 } from '../temporal/contracts/lane.ts'
 import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
-import { serveUpdates } from './entity-workflow.ts'
+import { entityWorkflow } from './entity-workflow.ts'
 import { textOr } from './text-or.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Far below the server's 2,000 updates per run: each update lives in the run's record, which is rewritten at every step. */
+/** Far below the server's 2,000 updates per run: each update is kept in the record of the run, which is rewritten at every step. */
 const updatesPerRun = 300
 const noReason = 'no reason given'
 
 /**
- * The nonce ledger of one key on one chain: the only writer of its grants and attempts. A shell: what is decided is decided in
- * domain/lane/reducer.ts. Handlers are synchronous and never wait.
+ * The nonce ledger of one key on one chain: the only writer of its grants and attempts. All decisions are in domain/lane/reducer.ts. Handlers are
+ * synchronous and never wait.
  */
 export async function lane(input: LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
@@ -42,8 +42,7 @@ export async function lane(input: LaneInput): Promise<void> {
   }
   const order = (request: LaneRequest) => void step({ requests: [request] })
 
-  const untilFull = serveUpdates(applyUpdate, { perRun: input.updatesPerRun ?? updatesPerRun, apply: step, refuse: assertApplyRequest })
-  // Batch tools can only signal; each of these is idempotent. Typed by hand: what is missing must not fail the task, and so the lane.
+  // Batch tools can only signal. Each of these is idempotent. They are typed by hand: a missing field must not fail the task, and so the lane.
   setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', pause: { kind: 'operator', reason: textOr(by?.reason, noReason) } }))
   setHandler(drainSignal, (by) => order({ kind: 'drain', id: '', reason: textOr(by?.reason, noReason) }))
   setHandler(forbidSignal, (by) => order({ kind: 'forbid', id: '', reason: textOr(by?.reason, noReason) }))
@@ -53,7 +52,7 @@ export async function lane(input: LaneInput): Promise<void> {
   setHandler(resyncSignal, () => order({ kind: 'resync', id: '' }))
   setHandler(laneStatusQuery, () => state)
 
-  await untilFull()
+  await entityWorkflow(applyUpdate, { updatesPerRun: input.updatesPerRun ?? updatesPerRun, apply: step, refuse: assertApplyRequest })
   await continueAsNew<typeof lane>({ ...input, state })
 }
 
@@ -68,7 +67,7 @@ function isFromEarlierRun({ run }: ApplyRequest): boolean {
 }
 
 function tell({ intentId, nonce }: RolledBack): void {
-  // An owner that is closed cannot be told and need not be: what closed undone is started again by intake.
+  // A closed transfer cannot be told and need not be: what closed without an outcome is started again (recovery/).
   getExternalWorkflowHandle(workflowOf(intentId))
     .signal(rolledBackSignal, { intentId, nonce })
     .catch(() => {})

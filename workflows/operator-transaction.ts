@@ -11,38 +11,39 @@ import { cancelOperatorTransactionSignal, operatorTransactionStatusQuery } from 
 import { laneQueue } from '../temporal/contracts/names.ts'
 import { failureText } from './failures.ts'
 import { laneStepPolicy } from './policies.ts'
+import { textOr } from './text-or.ts'
 import { ActivityFailure, condition, continueAsNew, isCancellation, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Between two looks, ms, the first and the longest: an operator transaction is in no hurry. */
+/** First and longest wait between two looks, ms: an operator transaction is not urgent. */
 const firstWaitMs = 2_000
 const longestWaitMs = 60_000
-/** So many looks at one operator transaction, and it goes on in a new run. */
+/** After so many looks it goes on in a new run. */
 const looksPerRun = 200
 
 /**
- * One intent of an operator through the ledger of a lane (a payment, a sweep to the treasury, a top-up), so that its nonce is the lane's like any
- * other. Tried until it is final. Unlike a delivery, nothing makes a payment's effect single: where the ledger cannot say what became of it, it
- * is not sent again.
+ * One intent of an operator (a payment, a sweep to the treasury, a top-up), sent through the ledger of a lane, so that its nonce is the lane's like any
+ * other. It is tried until it is final. Unlike a delivery, nothing makes the effect of a payment single: where the ledger cannot say what became
+ * of it, it is not sent again.
  */
 export async function operatorTransaction(input: OperatorTransactionInput): Promise<OperatorTransactionStatus> {
   const progress: OperatorTransactionProgress = { ...(input.progress ?? { round: 1, sentBefore: false, waits: 0 }) }
   const { lane, intent, by, reason } = input
   let status: OperatorTransactionStatus = { lane, intent, by, reason, state: 'waiting', detail: 'not sent yet' }
-  let acknowledged = progress.cancelledBy
   setHandler(operatorTransactionStatusQuery, () => status)
-  setHandler(cancelOperatorTransactionSignal, (who) => {
-    progress.cancelledBy ??= { by: who?.by ?? 'unnamed', reason: who?.reason ?? 'no reason given' }
+  setHandler(cancelOperatorTransactionSignal, (order) => {
+    progress.cancelledBy ??= { by: textOr(order?.by, 'unnamed'), reason: textOr(order?.reason, 'no reason given') }
   })
   for (let looks = 0; ; looks++) {
     if (looks >= looksPerRun || workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof operatorTransaction>({ ...input, progress })
-    acknowledged = progress.cancelledBy
+    const { cancelledBy } = progress
     const result = await send(input, progress)
-    status = { ...status, ...told(result, progress) }
+    status = { ...status, ...applyResult(result, progress) }
     if (status.state !== 'waiting' && status.state !== 'pending') return status
-    const wait = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
-    // A cancel that came meanwhile is acted upon at once.
-    if (result.kind !== 'spent' && result.kind !== 'superseded') await condition(() => progress.cancelledBy !== acknowledged, wait)
+    const waitMs = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
+    if (result.kind === 'spent' || result.kind === 'superseded') continue
+    // A cancel that came meanwhile ends the wait at once.
+    await condition(() => progress.cancelledBy !== cancelledBy, waitMs)
   }
 }
 
@@ -52,7 +53,7 @@ async function send({ lane, intent, by, reason }: OperatorTransactionInput, prog
   const { workflowId, runId, originalExecutionRunId } = workflowInfo()
   const options = { ...laneStepPolicy(), taskQueue: laneQueue(lane), summary: `${reason} (${by})` }
   const { round, held, cancelledBy } = progress
-  // What the run before a reset did is not known: nothing is paid that may have been. It goes on with what it holds, and else ends `lost`.
+  // What a run before a reset did is not known, and nothing is paid twice: it goes on with the nonce that it holds, and ends `lost` without one.
   const lookUpOnly = progress.sentBefore || runId !== originalExecutionRunId
   progress.sentBefore = true
   const cancel = cancelledBy !== undefined
@@ -65,8 +66,8 @@ async function send({ lane, intent, by, reason }: OperatorTransactionInput, prog
   }
 }
 
-/** What a result makes of the status, and of what is tried next. */
-function told(
+/** Changes the progress by a result, and returns what it changes of the status. */
+function applyResult(
   result: Outcome,
   progress: OperatorTransactionProgress,
 ): Partial<OperatorTransactionStatus> & Pick<OperatorTransactionStatus, 'state' | 'detail'> {

@@ -4,15 +4,15 @@ import type { Settings } from '../domain/settings/settings.ts'
 import { noSettings } from '../domain/settings/settings.ts'
 import type { SettingsInput, SettingsRequest } from '../temporal/contracts/settings.ts'
 import { changeSettingsUpdate, settingsQuery } from '../temporal/contracts/settings.ts'
-import { serveUpdates } from './entity-workflow.ts'
+import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
 /** Every answer holds the settings whole, up to some 100 KB: a run stays well below the 4 MB at which the server asks for another. */
 const updatesPerRun = 100
 
 /**
- * What operators changed while everything runs: one per namespace, the only writer. A shell: what a change does is decided in
- * domain/settings/reducer.ts, what is refused in domain/settings/request.ts. Its handlers are synchronous and never wait.
+ * What operators changed while everything runs: one per namespace, the only writer. domain/settings/reducer.ts decides what a change does, and
+ * domain/settings/request.ts what is refused. Handlers are synchronous and never wait.
  */
 export async function settings(input: SettingsInput): Promise<void> {
   let now = input.settings ?? noSettings
@@ -25,11 +25,10 @@ export async function settings(input: SettingsInput): Promise<void> {
     assertSettingsOrders(request)
     assertSettingsFit(changeSettings(now, request, 0))
   }
-  const untilFull = serveUpdates(changeSettingsUpdate, { perRun: input.updatesPerRun ?? updatesPerRun, apply, refuse })
   setHandler(settingsQuery, () => now)
   setCurrentDetails(details(now))
 
-  await untilFull()
+  await entityWorkflow(changeSettingsUpdate, { updatesPerRun: input.updatesPerRun ?? updatesPerRun, apply, refuse })
   await continueAsNew<typeof settings>({ ...input, settings: now })
 }
 

@@ -10,16 +10,16 @@ import {
   streamViewQuery,
   applyStreamUpdate,
 } from '../temporal/contracts/stream.ts'
-import { serveUpdates } from './entity-workflow.ts'
+import { entityWorkflow } from './entity-workflow.ts'
 import { textOr } from './text-or.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** As with a lane: each update lives in the run's record, which is rewritten at every step. */
+/** As in a lane: each update is kept in the record of the run, which is rewritten at every step. */
 const updatesPerRun = 300
 
 /**
- * One numbered source of transfers: the only writer of what was seen, what is open, and what is missing. A shell: what a request does is decided
- * in domain/stream/reducer.ts. Its handlers are synchronous and never wait.
+ * One numbered source of transfers: the only writer of what was seen, what is open, and what is missing. All decisions are in
+ * domain/stream/reducer.ts. Handlers are synchronous and never wait.
  */
 export async function stream(input: StreamInput): Promise<void> {
   let state = input.state ?? begin(input)
@@ -31,12 +31,7 @@ export async function stream(input: StreamInput): Promise<void> {
     return response
   }
   const order = (request: StreamRequest) => void step({ requests: [request] })
-  const untilFull = serveUpdates(applyStreamUpdate, {
-    perRun: input.updatesPerRun ?? updatesPerRun,
-    apply: step,
-    refuse: assertStreamUpdate,
-  })
-  // Batch tools can only signal. Typed by hand: what is missing, or is no text, must not fail the task, and so the stream.
+  // Batch tools can only signal. Signals are typed by hand: a field that is missing, or no text, must not fail the task, and so the stream.
   setHandler(pauseStreamSignal, (by) =>
     order({ kind: 'pause', by: textOr(by?.by, 'unnamed'), reason: textOr(by?.reason, 'no reason given') }),
   )
@@ -45,12 +40,12 @@ export async function stream(input: StreamInput): Promise<void> {
   setHandler(streamViewQuery, () => viewStream(state))
   setCurrentDetails(details(state))
 
-  await untilFull()
+  await entityWorkflow(applyStreamUpdate, { updatesPerRun: input.updatesPerRun ?? updatesPerRun, apply: step, refuse: assertStreamUpdate })
   const { checkpoint: _, distrusted: __, ...rest } = input
   await continueAsNew<typeof stream>({ ...rest, state })
 }
 
-/** A checkpoint that is none costs a longer backfill, and never the stream: whoever starts it has told people already. */
+/** An invalid checkpoint costs a longer backfill, and never the stream: the process that starts it has raised an alarm already. */
 function begin({ config, checkpoint, distrusted }: StreamInput): StreamState {
   if (distrusted !== undefined) return { ...initialStream(config), distrusted: { ...distrusted, at: Date.now() } }
   if (checkpoint === undefined) return initialStream(config)

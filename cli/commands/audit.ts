@@ -64,11 +64,11 @@ function auditedChains(config: Config, name: string | undefined): string[] {
 
 const headings = ['chain', 'checked', 'intact', 'undone', 'reopened', 'idle', 'underway', 'unsure']
 
-function cells({ checked, intact, undoneCount, reopenedCount, idleCount = 0, underway, unsure }: AuditReport): Cell[] {
+function cells({ checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure }: AuditReport): Cell[] {
   return [checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure]
 }
 
-function findings({ undone, reopened, idle = [] }: AuditReport): string[] {
+function findings({ undone, reopened, idle }: AuditReport): string[] {
   return [
     ...undone.map((id) => `undone, delivered again: ${id}`),
     ...reopened.map((id) => `closed without an outcome, started again: ${id}`),

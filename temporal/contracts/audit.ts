@@ -4,9 +4,9 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 export interface AuditInput {
   /** The target chain that is asked. */
   chain: ChainName
-  /** What closed within so many hours is looked at. */
+  /** How far back it looks: what closed within so many hours. */
   hours: number
-  /** What closed less than so long ago, ms, is left for the next audit: a node that lags, or whoever restarts it by hand, comes first. */
+  /** What closed less than this long ago, ms, is left for the next audit: a node may lag, or a person may restart it by hand. */
   graceMs: number
 }
 
@@ -23,9 +23,9 @@ export interface AuditReport {
   /** Closed without an outcome (failed, terminated, timed out), and started again. */
   reopenedCount: number
   reopened: string[]
-  /** Waited for nothing, and started over. Absent in reports of earlier versions. */
-  idleCount?: number
-  idle?: string[]
+  /** Waited for nothing, and started over. */
+  idleCount: number
+  idle: string[]
   /** The effect is not there, and the transfer is on its way again already. */
   underway: number
   /** The nodes don't agree, or no block came for a second look: the next audit asks again. */

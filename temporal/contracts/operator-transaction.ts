@@ -8,7 +8,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 export interface OperatorTransactionInput {
   lane: LaneId
   intent: Intent
-  /** Who wants it, and why. */
+  /** Who orders it, and why. */
   by: string
   reason: string
   /** What it carries from run to run when it continues as new. */
@@ -36,9 +36,9 @@ export interface Held {
 export interface OperatorTransactionStatus {
   lane: LaneId
   intent: Intent
-  /** Who wanted it, and why; absent: it was started by an earlier version. */
-  by?: string
-  reason?: string
+  /** Who ordered it, and why. */
+  by: string
+  reason: string
   /**
    * `done`: in a final block. `reverted`: in a final block, and failed there. `impossible`: its simulation reverts, nothing was sent.
    * `refused`: the key's policy does not allow it, or another error that no retry heals. `lost`: the ledger that granted its nonce is gone;
