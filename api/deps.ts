@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { Client } from '@temporalio/client'
 import type { Bridges } from '../bridges/port.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Logger } from '../observability/logger.ts'
-import type { KnownNames } from './settings-scopes.ts'
+import type { KnownNames } from '../domain/settings/known-names.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
 
 /** What who submits may say about how it is delivered. */
 export interface SubmitOptions {
@@ -35,7 +35,7 @@ export interface HealthProbe {
 export interface ApiDeps {
   readonly submitter: Submitter
   readonly bridges: Bridges
-  readonly client: Client
+  readonly client: TemporalClient
   /** Guardian REST APIs that signed messages are fetched from, in order of preference. */
   readonly guardianApis: readonly string[]
   readonly metrics: Metrics

@@ -1,5 +1,6 @@
-import type { Client } from '@temporalio/client'
 import { redactText } from '../observability/redact.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { checkNamespace } from '../temporal/client/probe.ts'
 import type { HealthProbe } from './deps.ts'
 
 export interface HealthReport {
@@ -25,16 +26,9 @@ export async function checkHealth(probes: readonly HealthProbe[]): Promise<Healt
   return { ready: checks.every(({ ok, vital }) => ok || !vital), checks }
 }
 
-/** Does the Temporal server answer for our namespace? */
-export function temporalProbe(client: Client): HealthProbe {
-  return {
-    name: 'temporal',
-    check: async () => {
-      await client.withDeadline(Date.now() + probeTimeoutMs, () =>
-        client.workflowService.describeNamespace({ namespace: client.options.namespace }),
-      )
-    },
-  }
+/** Checks that the Temporal server answers for our namespace. */
+export function temporalProbe(client: TemporalClient): HealthProbe {
+  return { name: 'temporal', check: () => checkNamespace(client, probeTimeoutMs) }
 }
 
 async function withTimeout(work: Promise<void>): Promise<void> {

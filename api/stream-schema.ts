@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { sequenceSchema } from './routes/submit-transfer.ts'
-import type { StreamOrder } from './stream-orders.ts'
+import type { StreamOrder } from '../streams/orders.ts'
 
 const author = {
   by: z.string().trim().min(1).max(100).describe('Who orders it; kept by the stream.'),

@@ -1,5 +1,5 @@
-import { changeSettings } from '../api/settings.ts'
-import { namesOf } from '../api/settings-scopes.ts'
+import { changeSettings } from '../temporal/client/settings.ts'
+import { namesOf } from '../config/known-names.ts'
 import type { Settings, SettingsOrder } from '../domain/settings/settings.ts'
 import type { Author } from './options.ts'
 import type { Send } from './orders.ts'

@@ -1,4 +1,4 @@
-import type { StreamReport, StreamRow } from '../api/streams.ts'
+import type { StreamReport, StreamRow } from '../streams/reports.ts'
 import { countNumbers } from '../domain/stream/interval-set.ts'
 import type { OpenNumber, StreamState, StreamView } from '../domain/stream/stream.ts'
 import type { Cell } from './output.ts'

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { orderOfStream, sourceOf, toReport } from '../api/streams.ts'
-import type { Heights, StreamReport } from '../api/streams.ts'
-import type { StreamOrder } from '../api/stream-orders.ts'
+import { orderStream } from '../streams/orders.ts'
+import { sourceOf, toReport } from '../streams/reports.ts'
+import type { Heights, StreamReport } from '../streams/reports.ts'
+import type { StreamOrder } from '../streams/orders.ts'
 import type { Config } from '../config/schema.ts'
 import type { StreamView } from '../domain/stream/stream.ts'
 import { withChain } from './chains.ts'
@@ -19,7 +20,7 @@ export function streamArgument(command: Command): Command {
 /** An order to a stream. Throws INPUT_INVALID, STREAM_NOT_FOUND, STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function toStream(stream: string, request: StreamOrder): Send {
   return async (client) => {
-    const { done, view } = await orderOfStream(client, stream, request)
+    const { done, view } = await orderStream(client, stream, request)
     return { result: done ? 'done' : 'unchanged', json: { done, view: plainReport(view) }, about: { stream, ...watermark(view) } }
   }
 }

@@ -1,5 +1,5 @@
 import { createApi } from '../api/server.ts'
-import { namesOf } from '../api/settings-scopes.ts'
+import { namesOf } from '../config/known-names.ts'
 import type { Chain, NodeStatus } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'

@@ -1,3 +1,4 @@
+import type { TemporalClient } from '../temporal/client/client.ts'
 import { chainOf, idOf } from '../config/chains.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
@@ -6,7 +7,6 @@ import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { TransferDefaults } from '../intake/submitter.ts'
 import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
 import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
-import type { Client } from '@temporalio/client'
 
 /** What the config says of transfers whose senders say nothing. */
 export function transferDefaults({ transfers }: Config): TransferDefaults {
@@ -15,7 +15,7 @@ export function transferDefaults({ transfers }: Config): TransferDefaults {
 }
 
 /** The lanes of every chain, as the chains' workers choose among them. */
-export function laneStatusCaches(config: Config, client: Client, chains: Iterable<ChainName>): Map<ChainName, LaneStatusCache> {
+export function laneStatusCaches(config: Config, client: TemporalClient, chains: Iterable<ChainName>): Map<ChainName, LaneStatusCache> {
   return new Map(
     [...chains].map((name) => [
       name,

@@ -8,13 +8,20 @@ import { UnauthorizedLanes } from './unauthorized-lanes.ts'
 import type { Network } from './network.ts'
 import { laneConfigs } from './deps.ts'
 import { GateWatcher } from '../bridges/gates/gate-watcher.ts'
-import { createWaitingTransfers } from './waiting-transfers.ts'
-import type { Client } from '@temporalio/client'
+import { listWaitingTransfers, wakeTransfer } from '../temporal/client/waiting-transfers.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
 
 /** The keeper of the gates of a target chain; undefined where no bridge has any. */
 export function createGateWatcher(
   name: ChainName,
-  options: { config: Config; client: Client; network: Network; lanes: LaneStatusCache | undefined; logger: Logger; metrics: Metrics },
+  options: {
+    config: Config
+    client: TemporalClient
+    network: Network
+    lanes: LaneStatusCache | undefined
+    logger: Logger
+    metrics: Metrics
+  },
 ): GateWatcher | undefined {
   const { config, client, network, lanes, logger, metrics } = options
   const chain = network.chains.get(name)
@@ -26,7 +33,10 @@ export function createGateWatcher(
     chain,
     endpoints,
     lanes: lanes.lanes,
-    waitingTransfers: createWaitingTransfers(client, name),
+    waitingTransfers: {
+      wake: (id) => wakeTransfer(client, id),
+      waiting: (bridge) => listWaitingTransfers(client, name, bridge),
+    },
     unauthorized,
     logger,
     metrics,

@@ -1,18 +1,18 @@
-import { changeSettings } from '../api/settings.ts'
-import { namesOf } from '../api/settings-scopes.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { changeSettings } from '../temporal/client/settings.ts'
+import { namesOf } from '../config/known-names.ts'
 import type { Config } from '../config/schema.ts'
 import type { HaltRoute, Mismatch } from '../intake/halt-route.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { redactText } from '../observability/redact.ts'
-import type { Client } from '@temporalio/client'
 
 /** Settings take a reason of at most this length (domain/settings/request.ts). */
 const longestReason = 500
 
 /** Orders the halt as `portage`, with the code in its reason. Many transfers of a route that meet the same at once make one order. */
 export function createRouteHalts(options: {
-  client: Client
+  client: TemporalClient
   config: Config
   logger: Logger
   metrics: Pick<Metrics, 'bridgeMismatches'>

@@ -15,7 +15,7 @@ import { startWorkflowRecovery } from '../recovery/workflow-recovery.ts'
 import type { Role, RunOptions } from './roles.ts'
 import type { Service } from './service.ts'
 import { createRouteHalts } from './route-halts.ts'
-import { followNodes } from './settings.ts'
+import { applyNodeChanges } from './node-changes.ts'
 import { awaitStartupDependencies, type StartupDependencies } from './startup-dependencies.ts'
 import type { Temporal } from './temporal.ts'
 import { startStreams } from './streams.ts'
@@ -60,7 +60,7 @@ async function startRole(
   const { temporal, network, watch, startupServer, agents, services } = parts
   const { logger } = options
   const serves = (one: Role) => role === 'all' || role === one
-  followNodes(watch, network, logger)
+  applyNodeChanges(watch, network.chains, logger)
   const settings = watch.current
   const context = { config, options, temporal, network, settings }
 

@@ -4,7 +4,7 @@ import type { Config } from '../config/schema.ts'
 import { toRelayerError } from '../domain/errors.ts'
 import { createPatience, Stopped } from './retry-until-available.ts'
 import type { Role, RunOptions } from './roles.ts'
-import { type SettingsWatch, watchSettings } from './settings.ts'
+import { type SettingsWatch, watchSettings } from '../temporal/client/settings-watch.ts'
 import { connectTemporal, type Temporal } from './temporal.ts'
 import { connectNetwork, type Network } from './network.ts'
 

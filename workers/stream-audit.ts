@@ -1,5 +1,5 @@
-import type { Client } from '@temporalio/client'
-import { readSettings } from '../api/settings.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { readSettings } from '../temporal/client/settings.ts'
 import type { SignedSource, Source } from '../bridges/source-port.ts'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
@@ -19,7 +19,7 @@ import { connectNetwork, type Network } from './network.ts'
  * One audit of a stream by this very process, with the chains of its config: what the intake does every `streams.auditMinutes`. What it finds is
  * told to the stream and started, as an agent would. Throws STREAM_NOT_FOUND, and what connecting and reading throw.
  */
-export async function auditNow(client: Client, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
+export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
   // Of a route its two chains are enough: one that is down elsewhere is in nobody's way.
   const network = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined })

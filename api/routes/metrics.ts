@@ -1,6 +1,6 @@
 import type { Api, ApiDeps } from '../deps.ts'
-import { createStreamMetrics } from '../stream-metrics.ts'
-import { createTransferCounts } from '../transfer-counts.ts'
+import { createStreamMetrics } from '../scraped-metrics.ts'
+import { createTransferCounts } from '../scraped-metrics.ts'
 
 /** `GET /metrics`: Prometheus text. Not rate limited. */
 export function metricsRoute(app: Api, { client, metrics, feedsStreams = false, finalizedHeight = () => undefined }: ApiDeps): void {

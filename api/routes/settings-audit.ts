@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { auditSchema } from '../settings-schema.ts'
-import { readSettings } from '../settings.ts'
+import { readSettings } from '../../temporal/client/settings.ts'
 
 /** `GET /v1/settings/audit?limit=`: who changed what, when and why, newest first; the newest 200 are kept. */
 export function settingsAuditRoute(app: Api, { client }: ApiDeps): void {

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Api, ApiDeps, ApiOptions } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { changeSchema, settingsSchema } from '../settings-schema.ts'
-import { changeSettings } from '../settings.ts'
+import { changeSettings } from '../../temporal/client/settings.ts'
 
 /** `POST /v1/settings`: all orders of the request, or none. Repeating it changes nothing more. Answers with the settings after it. */
 export function settingsChangeRoute(app: Api, { client }: ApiDeps, { known }: ApiOptions): void {

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { settingsSchema } from '../settings-schema.ts'
-import { readSettings } from '../settings.ts'
+import { readSettings } from '../../temporal/client/settings.ts'
 
 /** `GET /v1/settings`: halts, deny-list, fee rules and changed nodes, as they are now. */
 export function settingsRoute(app: Api, { client }: ApiDeps): void {

@@ -5,7 +5,8 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { obeyedSchema, orderBodies, reportSchema, shownSchema, toOrder } from '../stream-schema.ts'
 import type { OrderName } from '../stream-schema.ts'
-import { listStreams, orderOfStream, readStream, toReport } from '../streams.ts'
+import { orderStream } from '../../streams/orders.ts'
+import { listStreams, readStream, toReport } from '../../streams/reports.ts'
 
 const params = z.object({
   stream: z.string().min(1).max(300).describe('`native-bridge:{source}:{target}`, `{bridge}:{source}:{emitter}`.'),
@@ -30,7 +31,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
     const body = orderBodies[name]
     const schema = { summary, params, body, response: { 200: obeyedSchema, 400: errorSchema, 404: errorSchema, 503: errorSchema } }
     app.post(`/v1/streams/:stream/${name}`, { schema }, async (request) => {
-      const { done, view } = await orderOfStream(client, request.params.stream, toOrder(name, request.body))
+      const { done, view } = await orderStream(client, request.params.stream, toOrder(name, request.body))
       return { done, view: { ...toReport(view, heights) } }
     })
   }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readSettings } from '../../api/settings.ts'
+import { readSettings } from '../../temporal/client/settings.ts'
 import { configRules } from '../../config/chains.ts'
 import type { FeePolicy, FeeRule, FeeScope } from '../../domain/fees/policy.ts'
 import type { Call } from '../command.ts'

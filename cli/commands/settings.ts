@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { readSettings } from '../../api/settings.ts'
+import { readSettings } from '../../temporal/client/settings.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import type { Call } from '../command.ts'

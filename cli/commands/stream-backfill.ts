@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { orderOfStream, readStream } from '../../api/streams.ts'
+import { orderStream } from '../../streams/orders.ts'
+import { readStream } from '../../streams/reports.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
@@ -35,7 +36,7 @@ export const backfill = defineCommand({
     const { from, to, by, wait } = options
     if (from > to) throw new RelayerError('INPUT_INVALID', { detail: `--to: ${to} is below --from` })
     return withTemporal(async (client) => {
-      const { view: ordered } = await orderOfStream(client, stream, { kind: 'backfill', from, to, by })
+      const { view: ordered } = await orderStream(client, stream, { kind: 'backfill', from, to, by })
       // What lay above the cursor then is not read by this order.
       const last = Math.min(to, (ordered.nextHeight ?? from + 1) - 1)
       const view = wait ? viewStream(await untilRead(context, client, stream, { from, to: last })) : ordered

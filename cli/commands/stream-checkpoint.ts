@@ -1,4 +1,4 @@
-import { readStream } from '../../api/streams.ts'
+import { readStream } from '../../streams/reports.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { checkpointOf } from '../../domain/stream/checkpoint.ts'

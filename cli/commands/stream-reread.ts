@@ -1,4 +1,4 @@
-import { sourceOf } from '../../api/streams.ts'
+import { sourceOf } from '../../streams/reports.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { withChain } from '../chains.ts'
 import type { Call } from '../command.ts'

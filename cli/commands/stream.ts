@@ -1,5 +1,5 @@
-import { listStreams, readStream, toReport } from '../../api/streams.ts'
-import type { StreamRow } from '../../api/streams.ts'
+import { listStreams, readStream, toReport } from '../../streams/reports.ts'
+import type { StreamRow } from '../../streams/reports.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { defineCommand } from '../command.ts'
 import { listText, stateText } from '../stream-text.ts'

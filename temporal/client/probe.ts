@@ -3,6 +3,7 @@ import { connect as connectTls } from 'node:tls'
 import type { Facts } from '../../domain/errors.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { Connection } from '@temporalio/client'
+import type { TemporalClient } from './client.ts'
 import { detailOf, isNamespaceMissing } from './errors.ts'
 
 /** Longest wait for a connection, and for an answer, ms. */
@@ -46,6 +47,12 @@ export async function probeTemporal({ address, namespace }: TemporalAddress, opt
   } finally {
     await connection.close().catch(() => {})
   }
+}
+
+/** Checks that the server answers for the namespace of the client. Throws what the Temporal client throws. */
+export async function checkNamespace(client: TemporalClient, timeoutMs: number): Promise<void> {
+  const { namespace } = client.options
+  await client.withDeadline(Date.now() + timeoutMs, () => client.workflowService.describeNamespace({ namespace }))
 }
 
 /** The error of a failed connection: TEMPORAL_TLS if the server speaks TLS, else TEMPORAL_UNAVAILABLE. */

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client'
 import type { Api, ApiOptions } from '../../api/deps.ts'
 import { createApi } from '../../api/server.ts'
-import { namesOf } from '../../api/settings-scopes.ts'
+import { namesOf } from '../../config/known-names.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import { createChain } from '../../chains/registry.ts'
 import type { Config } from '../../config/schema.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { changeSettings, readSettings } from '../../api/settings.ts'
+import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import type { AnySent } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { orderOfStream } from '../../api/streams.ts'
+import { orderStream } from '../../streams/orders.ts'
 import { startScannedSetting, type ScannedSetting } from './setting.ts'
 
 describe('a config that changes while its stream runs', () => {
@@ -12,7 +12,7 @@ describe('a config that changes while its stream runs', () => {
   it('is taken over by the next process; an order outranks it until it is taken back', async () => {
     const stream = await setting.stream({ maxOpen: 2 })
     const order = (maxOpen?: number) =>
-      orderOfStream(setting.ledgers.temporal.client, stream.source.config.stream, {
+      orderStream(setting.ledgers.temporal.client, stream.source.config.stream, {
         ...{ kind: 'setMaxOpen', by: 'night-shift' },
         ...(maxOpen !== undefined && { maxOpen }),
       })

@@ -1,13 +1,9 @@
 import { RelayerError } from '../domain/errors.ts'
-import type { StreamRequest, StreamState, StreamView } from '../domain/stream/stream.ts'
-import { assertStreamRequest } from '../domain/stream/request.ts'
+import type { StreamState, StreamView } from '../domain/stream/stream.ts'
 import { viewStream } from '../domain/stream/reducer.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import { listStreamNames, queryStream, sendStreamOrder } from '../temporal/client/streams.ts'
-import { redactText } from '../observability/redact.ts'
-import { assertOrderFits } from './stream-orders.ts'
-import type { StreamOrder } from './stream-orders.ts'
-import { fromTemporal } from './temporal-errors.ts'
+import { fromTemporal } from '../temporal/client/errors.ts'
+import { listStreamNames, queryStream } from '../temporal/client/streams.ts'
 
 /** A stream for people: its view, with the words of MIP-61 beside ours. */
 export interface StreamReport extends StreamView {
@@ -19,19 +15,19 @@ export interface StreamReport extends StreamView {
   readonly completed_block_height?: number
 }
 
-/** One of a list. Without a report: it did not answer. */
+/** One row of a list; with a problem instead of a report: the stream did not answer. */
 export type StreamRow = StreamReport | { readonly stream: string; readonly problem: string }
 
 /** Finalized height of a chain by its name in the config; undefined: not known here. */
 export type Heights = (chain: string) => number | undefined
 
-/** All streams that run, by name; one that does not answer does not hide the others. Throws TEMPORAL_UNAVAILABLE. */
+/** All streams that run, by name, with those that do not answer. Throws TEMPORAL_UNAVAILABLE. */
 export async function listStreams(client: TemporalClient, heights: Heights): Promise<StreamRow[]> {
   let streams: string[]
   try {
     streams = await listStreamNames(client)
   } catch (error) {
-    throw fromTemporal(error, 'STREAM_NOT_FOUND')
+    throw fromTemporal(error, {})
   }
   return Promise.all(
     streams.toSorted().map(async (stream) => {
@@ -45,31 +41,11 @@ export async function listStreams(client: TemporalClient, heights: Heights): Pro
   )
 }
 
-/** All that a stream knows. Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE (no worker of the queue ledger answers), TEMPORAL_UNAVAILABLE. */
+/** The whole state of a stream. Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE (no worker of the queue ledger answers), TEMPORAL_UNAVAILABLE. */
 export async function readStream(client: TemporalClient, stream: string): Promise<StreamState> {
   const state = await queryStream(client, stream)
   if (!state) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream } })
   return state
-}
-
-/** What became of an order. */
-export interface Obeyed {
-  /** False: it says nothing about this stream as it stands (resolved already, a trusted number that is no higher). */
-  readonly done: boolean
-  readonly view: StreamView
-}
-
-/**
- * Orders something of a stream; safe to repeat. It does not start one. Throws INPUT_INVALID with the field or with what the stream says against
- * it, and as `readStream`.
- */
-export async function orderOfStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<Obeyed> {
-  const request = withoutSecrets(order)
-  assertOrderFits(await readStream(client, stream), order)
-  const { answers, view } = await sendStreamOrder(client, stream, { requests: [request] })
-  const [answer] = answers
-  if (answer?.kind === 'refused') throw new RelayerError('INPUT_INVALID', { detail: answer.detail, facts: { stream } })
-  return { done: answer?.kind === 'done', view }
 }
 
 /** The view with MIP-61's words, and how far the source's finalized head is above the cursor. */
@@ -88,15 +64,4 @@ export function toReport(view: StreamView, heights: Heights): StreamReport {
 /** The source chain that a stream's id names, as the config calls it: `bridge:{source}:…`. */
 export function sourceOf(stream: string): string {
   return stream.split(':')[1] ?? ''
-}
-
-/** A reason is kept in the history. Throws INPUT_INVALID: the workflow refuses the same, here it costs no update. */
-function withoutSecrets(order: StreamOrder): StreamRequest {
-  const request: StreamRequest = 'reason' in order ? { ...order, reason: redactText(order.reason) } : order
-  try {
-    assertStreamRequest(request, 'order')
-  } catch (error) {
-    throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
-  }
-  return request
 }

@@ -1,11 +1,9 @@
-import type { Config } from '../config/schema.ts'
-import { RelayerError } from '../domain/errors.ts'
-import type { FeeScope } from '../domain/fees/policy.ts'
-import { laneId } from '../domain/lane/lane-id.ts'
-import { changeSettings } from '../domain/settings/reducer.ts'
-import type { HaltScope, Settings, SettingsOrder } from '../domain/settings/settings.ts'
+import { RelayerError } from '../errors.ts'
+import type { FeeScope } from '../fees/policy.ts'
+import { changeSettings } from './reducer.ts'
+import type { HaltScope, Settings, SettingsOrder } from './settings.ts'
 
-/** What an order may name: what the config has. */
+/** The names that an order may use: those of the config. */
 export interface KnownNames {
   readonly bridges: readonly string[]
   /** Chain → its nodes by name. */
@@ -13,22 +11,12 @@ export interface KnownNames {
   readonly lanes: readonly string[]
 }
 
-export function namesOf({ bridges, chains }: Config): KnownNames {
-  return {
-    bridges: Object.keys(bridges),
-    nodes: Object.fromEntries(
-      Object.entries(chains).map(([name, { nodes }]) => [name, nodes.map((node, index) => node.name ?? `node-${index + 1}`)]),
-    ),
-    lanes: Object.values(chains).flatMap(({ family, networkId, lanes }) => lanes.map(({ address }) => laneId(family, networkId, address))),
-  }
-}
-
-/** A source that no config names is called so (bridges/wormhole-token-bridge/message.ts): it may be halted as well. */
+/** A source chain that the config does not have is called so (bridges/wormhole-token-bridge/message.ts). It may be halted, too. */
 const unconfiguredSource = /^wormhole-[0-9]{1,5}$/
 
 /**
- * A name that is misspelt must not look like an order that is obeyed. What takes a row away that is there is always right: its chain may
- * have left the config. Throws INPUT_INVALID with the field and what exists.
+ * Refuses an order with a name that the config does not have: a misspelt one would seem to be obeyed. An order that removes an existing row is always
+ * accepted, since its chain may have left the config. Throws INPUT_INVALID with the field and the names that exist.
  */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   for (const [index, order] of orders.entries()) {

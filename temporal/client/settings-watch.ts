@@ -1,23 +1,22 @@
-import { readSettings } from '../api/settings.ts'
-import { toRelayerError } from '../domain/errors.ts'
-import type { Settings } from '../domain/settings/settings.ts'
-import { noSettings } from '../domain/settings/settings.ts'
-import type { Logger } from '../observability/logger.ts'
-import type { Client } from '@temporalio/client'
-import type { Network } from './network.ts'
-import type { Service } from './service.ts'
+import { toRelayerError } from '../../domain/errors.ts'
+import type { Settings } from '../../domain/settings/settings.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { TemporalClient } from './client.ts'
+import { readSettings } from './settings.ts'
 
-/** How often a process looks at the settings, ms: one query of a few kilobytes, and none that costs where nothing was ever changed. */
+/** Between two reads of the settings, ms: each is one query of a few kilobytes. */
 const everyMs = 2_000
-/** The same before they were read for the first time. */
-const eagerMs = 200
-/** A start is not held up for longer by a settings workflow that no worker serves yet, ms: this process may be the one that will. */
-const firstLookMs = 1_000
-/** Nor is it told before this time that they cannot be read, ms: with the worker of that workflow this passes by itself. */
+/** The same before they were read for the first time, ms. */
+const firstEveryMs = 200
+/** Longest wait of the first read, ms: no worker may serve the workflow yet, and this process may be the one that will. */
+const firstTimeoutMs = 1_000
+/** A failure to read them is not logged before this time, ms: it ends by itself with the worker of that workflow. */
 const quietMs = 10_000
 
 /** The settings as a process knows them: at most some two seconds old while Temporal answers, and the last known while it does not. */
-export interface SettingsWatch extends Service {
+export interface SettingsWatch {
+  stop(): Promise<void>
   /** Before they were read, everything is halted: nothing is signed that an operator may have stopped. */
   current(): Settings
   /** Called after every change, and at once if they were read already. A listener's throw never stops the others. */
@@ -30,7 +29,7 @@ const unread: Settings = {
 }
 
 /** Looks once, then again and again until it is stopped. Never throws. */
-export async function watchSettings({ client, logger }: { client: Client; logger: Logger }): Promise<SettingsWatch> {
+export async function watchSettings({ client, logger }: { client: TemporalClient; logger: Logger }): Promise<SettingsWatch> {
   const startedAt = Date.now()
   let known: Settings | undefined
   let complained = false
@@ -71,9 +70,9 @@ export async function watchSettings({ client, logger }: { client: Client; logger
         })
       complained ||= !isEarly
     }
-    if (!stopped) timer = setTimeout(() => void look(), known ? everyMs : eagerMs)
+    if (!stopped) timer = setTimeout(() => void look(), known ? everyMs : firstEveryMs)
   }
-  await look(firstLookMs)
+  await look(firstTimeoutMs)
   return {
     current: () => known ?? unread,
     subscribe(listener) {
@@ -86,23 +85,4 @@ export async function watchSettings({ client, logger }: { client: Client; logger
       clearTimeout(timer)
     },
   }
-}
-
-/** Lays the changes of nodes over the chains of this process, now and whenever they change. */
-export function followNodes(watch: SettingsWatch, network: Pick<Network, 'chains'>, logger: Logger): void {
-  const laid = new Map<string, string>()
-  watch.subscribe(({ nodes }) => {
-    for (const [name, chain] of network.chains) {
-      const changes = nodes.filter((change) => change.chain === name)
-      const text = JSON.stringify(changes)
-      if (text === (laid.get(name) ?? '[]')) continue
-      laid.set(name, text)
-      try {
-        chain.adjustNodes(changes)
-        logger.info('nodes changed', { chain: name, nodes: changes.map((change) => change.name).join(', ') || 'as configured' })
-      } catch (error) {
-        logger.error('nodes could not be changed', { chain: name, error: toRelayerError(error).message })
-      }
-    }
-  })
 }

@@ -1,0 +1,71 @@
+import { RelayerError } from '../domain/errors.ts'
+import { assertStreamRequest } from '../domain/stream/request.ts'
+import type { StreamRequest, StreamState, StreamView } from '../domain/stream/stream.ts'
+import { redactText } from '../observability/redact.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { sendStreamOrder } from '../temporal/client/streams.ts'
+import { readStream } from './reports.ts'
+
+/** The requests of a stream that operators may make; the others are its agents'. */
+export type StreamOrder = Extract<
+  StreamRequest,
+  { kind: 'skip' | 'unskip' | 'backfill' | 'trust' | 'reread' | 'setMaxOpen' | 'pause' | 'resume' }
+>
+
+/** The answer to an order. */
+export interface StreamOrderResult {
+  /** False: it changed nothing (the number is resolved already, the trusted number is no higher). */
+  readonly done: boolean
+  readonly view: StreamView
+}
+
+/**
+ * Gives an order to a stream that is there; safe to repeat. Throws INPUT_INVALID with the field or with the stream's reason, and as `readStream`.
+ */
+export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
+  const request = withoutSecrets(order)
+  assertOrderFits(await readStream(client, stream), order)
+  const { answers, view } = await sendStreamOrder(client, stream, { requests: [request] })
+  const [answer] = answers
+  if (answer?.kind === 'refused') throw new RelayerError('INPUT_INVALID', { detail: answer.detail, facts: { stream } })
+  return { done: answer?.kind === 'done', view }
+}
+
+/** The request of an order, whose reason is kept in the history. Throws INPUT_INVALID: the workflow refuses the same; here it costs no update. */
+function withoutSecrets(order: StreamOrder): StreamRequest {
+  const request: StreamRequest = 'reason' in order ? { ...order, reason: redactText(order.reason) } : order
+  try {
+    assertStreamRequest(request, 'order')
+  } catch (error) {
+    throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
+  }
+  return request
+}
+
+/** Refuses an order that would seem to be obeyed and change nothing. Throws INPUT_INVALID. */
+function assertOrderFits(state: StreamState, order: StreamOrder): void {
+  const detail = misfit(state, order)
+  if (detail !== undefined) throw new RelayerError('INPUT_INVALID', { detail, facts: { stream: state.config.stream } })
+}
+
+function misfit({ config, cursor, next, exceptions }: StreamState, order: StreamOrder): string | undefined {
+  switch (order.kind) {
+    case 'unskip': {
+      const isKnown = BigInt(order.number) < BigInt(next) || exceptions.some(({ number }) => number === order.number)
+      return isKnown ? undefined : `number: ${order.number} is not known to exist: the highest number is below ${next}`
+    }
+    case 'backfill':
+      if (config.start === undefined) return 'the stream reads no blocks of its source; portage stream audit looks for what is missing'
+      if (!cursor || order.from <= cursor.height) return undefined
+      return `from: above the cursor (${cursor.height}): these blocks are the live scan's own`
+    case 'reread':
+      if (!cursor) return 'the stream has read no block yet'
+      return order.block.height < cursor.height ? undefined : `block.height: must be below the cursor (${cursor.height})`
+    case 'trust':
+    case 'skip':
+    case 'setMaxOpen':
+    case 'pause':
+    case 'resume':
+      return undefined
+  }
+}

@@ -1,0 +1,70 @@
+import { RelayerError } from '../../domain/errors.ts'
+import { assertKnownNames, type KnownNames } from '../../domain/settings/known-names.ts'
+import { assertSettingsOrders } from '../../domain/settings/request.ts'
+import { noSettings, type Settings } from '../../domain/settings/settings.ts'
+import { redactText } from '../../observability/redact.ts'
+import { settingsWorkflowId } from '../contracts/names.ts'
+import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../contracts/settings.ts'
+import type { TemporalClient } from './client.ts'
+import { fromTemporal, isGone, updateRefusal } from './errors.ts'
+import { untilNotFull, updateOrStart } from './update-or-start.ts'
+import { wakeAfterOrders } from './wake-after-orders.ts'
+
+const queryTimeoutMs = 5_000
+const changeTimeoutMs = 10_000
+
+/** The settings as they are now; without the workflow, none. Throws SETTINGS_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
+export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
+  try {
+    const handle = client.workflow.getHandle(settingsWorkflowId)
+    return await client.withDeadline(Date.now() + timeoutMs, () => handle.query(settingsQuery))
+  } catch (error) {
+    if (isGone(error)) return noSettings
+    throw fromTemporal(error, { unserved: 'SETTINGS_UNREACHABLE' })
+  }
+}
+
+/** The settings before and after a request. */
+export interface ChangedSettings {
+  readonly before: Settings
+  readonly after: Settings
+}
+
+/**
+ * Applies all orders of a request, or none, and wakes the transfers that they may let go on. Starts the workflow if it is not there. Safe to repeat.
+ * Throws INPUT_INVALID with the path of the field, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE.
+ */
+export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest): Promise<ChangedSettings> {
+  // A terminated run still answers queries: the next run begins with what it knew, so that its halts stay.
+  const before = await readSettings(client)
+  assertWellFormed(request)
+  assertKnownNames(request.orders, known, before)
+  const orders = { ...request, by: request.by.trim(), reason: redactText(request.reason.trim()) }
+  try {
+    const after = await untilNotFull(client, changeTimeoutMs, () => applyOrders(client, orders, before))
+    if (after.version > before.version) await wakeAfterOrders(client, request.orders)
+    return { before, after }
+  } catch (error) {
+    const refusal = updateRefusal(error)
+    if (refusal?.kind === 'malformed') throw new RelayerError('INPUT_INVALID', { detail: refusal.detail, cause: error })
+    throw fromTemporal(error, { unserved: 'SETTINGS_UNREACHABLE' })
+  }
+}
+
+function applyOrders(client: TemporalClient, request: SettingsRequest, before: Settings): Promise<Settings> {
+  return updateOrStart(client, changeSettingsUpdate, [request], {
+    workflowType: 'settings',
+    workflowId: settingsWorkflowId,
+    begin: (): SettingsInput => (before.version > 0 ? { settings: before } : {}),
+    summary: 'what operators changed while everything runs',
+  })
+}
+
+/** The workflow refuses the same requests; refused here, they do not start it. */
+function assertWellFormed(request: SettingsRequest): void {
+  try {
+    assertSettingsOrders(request)
+  } catch (error) {
+    throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
+  }
+}

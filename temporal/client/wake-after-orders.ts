@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import { defaultPayloadConverter } from '@temporalio/common'
+import type { SettingsOrder } from '../../domain/settings/settings.ts'
+import { searchAttributes } from '../contracts/names.ts'
+import type { RetryHint } from '../contracts/transfer.ts'
+import { retrySignal } from '../contracts/transfer.ts'
+import type { TemporalClient } from './client.ts'
+
+const ended: RetryHint = { gate: true }
+
+/**
+ * Wakes the transfers that these orders may let go on, by one batch operation of the server, however many they are. Only a help: their own waits end
+ * within a minute (a halt), or grow to half an hour (a ceiling). Never throws.
+ */
+export async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
+  for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
+    await client.workflowService
+      .startBatchOperation({
+        namespace: client.options.namespace,
+        jobId: randomUUID(),
+        visibilityQuery,
+        reason: 'the settings have changed',
+        // The list lags: a transfer that was parked meanwhile waits for an operator, and the hint tells it that this signal is not from one.
+        signalOperation: { signal: retrySignal.name, identity: 'portage', input: { payloads: [defaultPayloadConverter.toPayload(ended)] } },
+      })
+      .catch(() => {})
+  }
+}
+
+/** The visibility query of the transfers that the order may let go on. Names were checked: nothing to escape. */
+function waitingTransfersOf(order: SettingsOrder): string[] {
+  const { Bridge, SourceChain, TargetChain, TransferState } = searchAttributes
+  const waiting = `WorkflowType = 'transfer' AND ExecutionStatus = 'Running' AND ${TransferState.name} = 'waiting'`
+  const is = (key: { name: string }, value: string) => `${key.name} = '${value}'`
+  if (order.kind === 'setFees') {
+    const { scope } = order
+    if (scope.kind === 'transfer') return [`${waiting} AND WorkflowId = '${scope.id.replaceAll(/[^\w:-]/g, '')}'`]
+    return [scope.kind === 'chain' || scope.kind === 'call' ? `${waiting} AND ${is(TargetChain, scope.chain)}` : waiting]
+  }
+  if (order.kind !== 'unhalt') return []
+  const { bridge, chain, sourceChain, targetChain } = order.scope
+  const parts = [
+    bridge && is(Bridge, bridge),
+    chain && `(${is(SourceChain, chain)} OR ${is(TargetChain, chain)})`,
+    sourceChain && is(SourceChain, sourceChain),
+    targetChain && is(TargetChain, targetChain),
+  ]
+  return [[waiting, ...parts].filter(Boolean).join(' AND ')]
+}
