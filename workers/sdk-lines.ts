@@ -10,7 +10,7 @@ export interface SdkLine {
 
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
-/** Its native part tells each try of each call while Temporal is away; that it is away is told once (workers/settings.ts). */
+/** Its native part tells each try of each call while Temporal is away; that it is away is told once (temporal/client/settings-watch.ts). */
 const retries = 'temporalio_client::retry'
 
 /**
