@@ -175,7 +175,7 @@ export interface NodeStatus {
   /** Scheme, host and port: all that is ever shown of its URL. */
   readonly origin: string
   readonly use: NodeUse
-  readonly state: 'unknown' | 'up' | 'open' | 'half-open' | 'foreign' | 'disabled'
+  readonly state: 'unknown' | 'up' | 'open' | 'half-open' | 'wrong-network' | 'disabled'
   /** Blocks behind the best node, where it was compared. */
   readonly lag?: number
   /** Of its latest answers, ms. */

@@ -210,21 +210,21 @@ describe('nodes while everything runs', () => {
   })
 
   test('an added node of another network is never used; a URL that makes no sense is named, not shown', async () => {
-    const [first, foreign] = [await proxy(), await proxy()]
-    foreign.alter = (method) => (method === 'eth_chainId' ? '0x1' : undefined)
+    const [first, stranger] = [await proxy(), await proxy()]
+    stranger.alter = (method) => (method === 'eth_chainId' ? '0x1' : undefined)
     const chain = await connected([{ url: first.url, name: 'main' }], { environment: { BAD_URL: 'not a url with s3cret' } })
     chain.adjustNodes([
-      { chain: 'test', name: 'foreign', url: foreign.url, disabled: false },
+      { chain: 'test', name: 'stranger', url: stranger.url, disabled: false },
       { chain: 'test', name: 'missing', url: '${NO_SUCH_RPC}/x', disabled: false },
       { chain: 'test', name: 'bad', url: '${BAD_URL}', disabled: false },
     ])
-    await expect.poll(() => status(chain, 'foreign').state).toBe('foreign')
+    await expect.poll(() => status(chain, 'stranger').state).toBe('wrong-network')
     expect(status(chain, 'missing').origin).toBe('(the variable NO_SUCH_RPC is not set)')
     expect(status(chain, 'bad').origin).toBe('(not an http URL)')
     await chain.pendingNonce(address).catch(() => undefined)
     await chain.hasCode(address)
     await chain.send('0x00')
-    expect(methods(foreign)).toEqual(new Set(['eth_chainId']))
+    expect(methods(stranger)).toEqual(new Set(['eth_chainId']))
   })
 
   test('metrics tell of each node by name, and of one that was taken out that it is down', async () => {

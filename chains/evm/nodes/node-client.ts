@@ -2,20 +2,16 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NodeUse } from '../../../domain/settings/settings.ts'
 import type { NodeStatus } from '../../port.ts'
-import { createBreaker } from './breaker.ts'
 import { toNumber } from '../hex.ts'
+import { createJsonRpcClient } from './json-rpc-client.ts'
 import { createLimiter } from './limiter.ts'
-import { createNode } from './json-rpc-client.ts'
+import { createNodeHealth, type NodeHealth } from './node-health.ts'
 import { RpcError, TransportError } from './node-errors.ts'
 
 /** Calls of one tick leave together; 5 ms also gathers those that a head event has set off. */
 const stallMs = 5
 /** chainlink-evm's smallest default (Polygon): every provider takes it. */
 const maxBatch = 100
-/** Weight of the newest answer in the latency that is shown. */
-const latencyWeight = 0.2
-/** The least time between a failure and the next probe, also where no other node is left, ms. */
-const restMs = 100
 
 /** A node as the config, or an operator, names it. */
 export interface NodeSpec {
@@ -31,11 +27,11 @@ export interface NodeClientOptions {
   /** EIP-155 id, decimal, that the node must serve. */
   readonly networkId: string
   readonly timeoutMs: number
-  /** Told of every call that leaves, by method. */
+  /** Called for every call that leaves, with its method. */
   readonly count: (method: string) => void
 }
 
-/** One node of a chain with all that is known of it. Nothing is asked of it before its network was checked, but for the check itself. */
+/** One node of a chain. Nothing is asked of it before its network was checked, but for the check itself. */
 export interface NodeClient {
   readonly spec: NodeSpec
   readonly origin: string
@@ -43,7 +39,7 @@ export interface NodeClient {
   /** Its network was checked, and its circuit is closed. */
   readonly up: boolean
   /** Of another network: never used. */
-  readonly foreign: boolean
+  readonly isWrongNetwork: boolean
   /** A probe may go beside the calls. */
   readonly due: boolean
   /** It may be probed where no other node is left: it has not failed just now, and did not ask to be left alone. */
@@ -55,7 +51,7 @@ export interface NodeClient {
   disabled: boolean
   /** Throws RpcError or TransportError. Waits for its turn where the rate is limited. */
   ask(method: string, params: readonly unknown[]): Promise<unknown>
-  /** Reads its network: the door to `up`, at the start and after each pause. One at a time. Answers with the network found; throws as `ask`. */
+  /** Reads its network, which makes it `up`: at the start and after each pause. One at a time. Returns the network found; throws as `ask`. */
   check(): Promise<string>
   /** Forgets that its network was checked: it may be another one by the time it is used again. */
   forget(): void
@@ -64,120 +60,81 @@ export interface NodeClient {
 }
 
 export function createNodeClient(options: NodeClientOptions): NodeClient {
-  const { spec, networkId, timeoutMs } = options
-  const node = createNode({ url: spec.url, timeoutMs, stallMs, maxBatch, count: options.count })
+  const { spec, networkId, timeoutMs, count } = options
+  const client = createJsonRpcClient({ url: spec.url, timeoutMs, stallMs, maxBatch, count })
   const now = () => performance.now()
-  const breaker = createBreaker(now)
+  const health = createNodeHealth(now)
   const limiter = createLimiter(spec.requestsPerSecond, now)
   const closing = new AbortController()
   // As many calls wait for their turn as there are.
   setMaxListeners(0, closing.signal)
-  const reads = spec.use === 'all' || spec.use === 'read'
-  let network: 'unknown' | 'right' | 'foreign' = 'unknown'
   let checking: Promise<string> | undefined
-  let latencyMs: number | undefined
-  let failures = 0
-  let failedAt = -Infinity
 
-  async function call(method: string, params: readonly unknown[]): Promise<unknown> {
+  async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
     const turn = limiter.take()
     if (turn > 0) await sleep(turn, undefined, { signal: closing.signal }).catch(() => undefined)
     const started = now()
     try {
-      const result = await node.request(method, params)
-      answered(now() - started)
+      const result = await client.request(method, params)
+      health.answered(now() - started)
       return result
     } catch (error) {
       if (closing.signal.aborted) throw error
-      if (error instanceof RpcError && !error.limited) answered(now() - started)
-      else failed(error instanceof RpcError || error instanceof TransportError ? error.retryAfterMs : undefined)
+      if (error instanceof RpcError && !error.limited) health.answered(now() - started)
+      else health.failed(error instanceof RpcError || error instanceof TransportError ? error.retryAfterMs : undefined)
       throw error
     }
   }
 
-  function answered(tookMs: number): void {
-    latencyMs = latencyMs === undefined ? tookMs : latencyMs + (tookMs - latencyMs) * latencyWeight
-    if (breaker.state === 'closed') breaker.succeeded()
-  }
-
-  function failed(retryAfterMs: number | undefined): void {
-    if (breaker.state !== 'open') failures++
-    failedAt = now()
-    breaker.failed(retryAfterMs)
-  }
-
-  async function readNetwork(): Promise<string> {
-    breaker.probing()
-    try {
-      const found = String(toNumber(await call('eth_chainId', []), 'chain id'))
-      network = found === networkId ? 'right' : 'foreign'
-      breaker.close()
-      return found
-    } catch (error) {
-      // A relay that only takes transactions need not say its network: theirs is in the signature (EIP-155).
-      if (reads || !(error instanceof RpcError) || error.limited) {
-        if (breaker.state !== 'open') breaker.failed()
-        throw error
-      }
-      network = 'right'
-      breaker.close()
-      return networkId
-    }
-  }
-
-  function state(): NodeStatus['state'] {
-    if (member.disabled) return 'disabled'
-    if (network === 'foreign') return 'foreign'
-    if (breaker.state !== 'closed') return breaker.state
-    return network === 'right' ? 'up' : 'unknown'
-  }
-
-  const member: NodeClient = {
+  const readNetwork = () => health.probe(networkId, async () => String(toNumber(await ask('eth_chainId', []), 'chain id')), reads(spec))
+  const node: NodeClient = {
     spec,
-    origin: node.origin,
-    reads,
+    origin: client.origin,
+    reads: reads(spec),
     lag: undefined,
     disabled: false,
     get up() {
-      return !member.disabled && network === 'right' && breaker.state === 'closed'
+      return !node.disabled && health.state === 'up'
     },
-    get foreign() {
-      return network === 'foreign'
+    get isWrongNetwork() {
+      return health.state === 'wrong-network'
     },
     get due() {
-      if (member.disabled || network === 'foreign' || checking) return false
-      return breaker.due || (network === 'unknown' && breaker.state === 'closed')
+      return !node.disabled && !checking && health.due
     },
     get revivable() {
-      return !breaker.held && network !== 'foreign' && (checking !== undefined || now() - failedAt >= restMs)
+      return !health.held && !node.isWrongNetwork && (checking !== undefined || health.rested)
     },
     get waitMs() {
       return limiter.waitMs
     },
-    ask: call,
+    ask,
     check() {
       checking ??= readNetwork().finally(() => (checking = undefined))
       return checking
     },
-    forget() {
-      network = 'unknown'
-    },
-    status() {
-      const { lag } = member
-      return {
-        name: spec.name,
-        origin: node.origin,
-        use: spec.use,
-        state: state(),
-        ...(lag !== undefined && { lag }),
-        ...(latencyMs !== undefined && { latencyMs: Math.round(latencyMs) }),
-        failures,
-      }
-    },
+    forget: health.forgetNetwork,
+    status: () => statusOf(node, health),
     close() {
       closing.abort()
-      node.close()
+      client.close()
     },
   }
-  return member
+  return node
+}
+
+function reads({ use }: NodeSpec): boolean {
+  return use === 'all' || use === 'read'
+}
+
+function statusOf({ spec, origin, lag, disabled }: NodeClient, { state, latencyMs, failures }: NodeHealth): NodeStatus {
+  return {
+    name: spec.name,
+    origin,
+    use: spec.use,
+    state: disabled ? 'disabled' : state,
+    ...(lag !== undefined && { lag }),
+    ...(latencyMs !== undefined && { latencyMs: Math.round(latencyMs) }),
+    failures,
+  }
 }

@@ -15,7 +15,7 @@ export interface NodeSetOptions {
 /** The configured nodes of a chain, and what operators laid over them. */
 export interface NodeSet {
   /** All that are not disabled, in order of preference. */
-  readonly members: readonly NodeClient[]
+  readonly enabled: readonly NodeClient[]
   /** See `Chain.adjustNodes`. Nodes that stay keep all that is known of them, and the calls that they are answering. */
   adjust(changes: readonly NodeChange[]): void
   /** See `Chain.nodes`: also those that are disabled, or can't be made. */
@@ -33,18 +33,18 @@ export function createNodeSet(options: NodeSetOptions): NodeSet {
   let retired: readonly NodeClient[] = []
   let broken: readonly NodeStatus[] = []
 
-  function setDisabled(member: NodeClient, disabled: boolean): void {
-    if (member.disabled && !disabled) member.forget()
-    member.disabled = disabled
+  function setDisabled(node: NodeClient, disabled: boolean): void {
+    if (node.disabled && !disabled) node.forget()
+    node.disabled = disabled
   }
 
   return {
-    get members() {
+    get enabled() {
       return [...configured, ...added].filter(({ disabled }) => !disabled)
     },
     adjust(changes) {
       const byName = new Map(changes.map((change) => [change.name, change]))
-      for (const member of configured) setDisabled(member, byName.get(member.spec.name)?.disabled ?? false)
+      for (const node of configured) setDisabled(node, byName.get(node.spec.name)?.disabled ?? false)
       const unusable: NodeStatus[] = []
       const next = [...byName.values()].flatMap((change) => {
         if (names.has(change.name) || change.url === undefined) return []
@@ -55,17 +55,17 @@ export function createNodeSet(options: NodeSetOptions): NodeSet {
           return []
         }
         const same = added.find(({ spec }) => spec.name === name && spec.url === resolved.url && spec.use === use)
-        const member = same ?? make({ name, url: resolved.url, use })
-        setDisabled(member, change.disabled)
-        return [member]
+        const node = same ?? make({ name, url: resolved.url, use })
+        setDisabled(node, change.disabled)
+        return [node]
       })
-      retired = [...retired, ...added.filter((member) => !next.includes(member))]
+      retired = [...retired, ...added.filter((node) => !next.includes(node))]
       added = next
       broken = unusable
     },
-    status: () => [...[...configured, ...added].map((member) => member.status()), ...broken],
+    status: () => [...[...configured, ...added].map((node) => node.status()), ...broken],
     close() {
-      for (const member of [...configured, ...added, ...retired]) member.close()
+      for (const node of [...configured, ...added, ...retired]) node.close()
     },
   }
 }

@@ -1,0 +1,89 @@
+import type { NodeStatus } from '../../port.ts'
+import { createBreaker } from './breaker.ts'
+import { RpcError } from './node-errors.ts'
+
+/** Weight of the newest answer in the latency that is shown. */
+const latencyWeight = 0.2
+/** The least time between a failure and the next probe, also where no other node is left, ms. */
+const restMs = 100
+
+/** What is known of a node from its answers: its network, its circuit, its latency. No I/O. */
+export interface NodeHealth {
+  readonly state: Exclude<NodeStatus['state'], 'disabled'>
+  /** A probe may go beside the calls. */
+  readonly due: boolean
+  /** The node asked to be left alone for a while that is not over. */
+  readonly held: boolean
+  /** It has not failed just now. */
+  readonly rested: boolean
+  readonly latencyMs: number | undefined
+  readonly failures: number
+  answered(tookMs: number): void
+  failed(retryAfterMs: number | undefined): void
+  /**
+   * Reads the network and closes the circuit. Returns the network that was found; throws what the read throws.
+   * @param mustSay false for a node that only takes transactions: it need not say its network, theirs is in the signature (EIP-155)
+   */
+  probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string>
+  /** The network is read again before the node is used. */
+  forgetNetwork(): void
+}
+
+/** @param now ms, from any clock that does not go back */
+export function createNodeHealth(now: () => number): NodeHealth {
+  const breaker = createBreaker(now)
+  let network: 'unknown' | 'right' | 'wrong' = 'unknown'
+  let latencyMs: number | undefined
+  let failures = 0
+  let failedAt = -Infinity
+
+  return {
+    get state() {
+      if (network === 'wrong') return 'wrong-network'
+      if (breaker.state !== 'closed') return breaker.state
+      return network === 'right' ? 'up' : 'unknown'
+    },
+    get due() {
+      return network !== 'wrong' && (breaker.due || (network === 'unknown' && breaker.state === 'closed'))
+    },
+    get held() {
+      return breaker.held
+    },
+    get rested() {
+      return now() - failedAt >= restMs
+    },
+    get latencyMs() {
+      return latencyMs
+    },
+    get failures() {
+      return failures
+    },
+    answered(tookMs) {
+      latencyMs = latencyMs === undefined ? tookMs : latencyMs + (tookMs - latencyMs) * latencyWeight
+      if (breaker.state === 'closed') breaker.succeeded()
+    },
+    failed(retryAfterMs) {
+      if (breaker.state !== 'open') failures++
+      failedAt = now()
+      breaker.failed(retryAfterMs)
+    },
+    async probe(expected, read, mustSay) {
+      breaker.probing()
+      let found = expected
+      try {
+        found = await read()
+      } catch (error) {
+        if (mustSay || !(error instanceof RpcError) || error.limited) {
+          if (breaker.state !== 'open') breaker.failed()
+          throw error
+        }
+      }
+      network = found === expected ? 'right' : 'wrong'
+      breaker.close()
+      return found
+    },
+    forgetNetwork() {
+      network = 'unknown'
+    },
+  }
+}

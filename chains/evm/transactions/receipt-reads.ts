@@ -1,0 +1,123 @@
+import type { BlockRef, Receipt } from '../../port.ts'
+import type { EvmHeads } from '../heads/heads.ts'
+import type { Receipts } from './receipts.ts'
+import { type Due, nothing, type WatchedHash, type WatchState } from './watched-hashes.ts'
+
+/** While fewer blocks are kept, a hash that no node knows is looked up again, so many times. */
+const fewBlocks = 64
+const mostDoubts = 2
+/** A node that only lags has the receipt by then. */
+const mostMisses = 3
+
+export interface ReceiptReadsOptions {
+  readonly heads: Pick<EvmHeads, 'kept' | 'current'>
+  readonly receipts: Receipts
+  readonly hashes: ReadonlyMap<string, WatchedHash>
+  /** A receipt that is true as far as can be told. */
+  readonly onReceipt: (watched: WatchedHash, receipt: Receipt) => void
+  /** No node has this transaction in a block, though these watches showed it as included before it was looked up and still do. */
+  readonly onGone: (watch: WatchState) => void
+}
+
+/** Reads the receipts that are due. */
+export interface ReceiptReads {
+  /** Of hashes that kept blocks list: one read per block. */
+  listed(): void
+  /** Those, and the lookups. What fails stays due until the next poll. */
+  all(): void
+}
+
+export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone }: ReceiptReadsOptions): ReceiptReads {
+  const { kept } = heads
+
+  function start(watched: WatchedHash, work: () => Promise<void>): void {
+    watched.busy = true
+    const done = () => void (watched.busy = false)
+    work().then(done, done)
+  }
+
+  function readBlock(block: BlockRef, listed: readonly WatchedHash[]): void {
+    const transactions = kept.at(block.height)?.transactions.length ?? listed.length
+    const found = receipts
+      .ofBlock(
+        block,
+        listed.map(({ hash }) => hash),
+        transactions,
+      )
+      .then((all) => new Map(all.map((receipt) => [receipt.hash, receipt])))
+    for (const watched of listed) {
+      start(watched, async () => {
+        const receipt = (await found).get(watched.hash)
+        await (receipt ? judge(watched, receipt) : missed(watched))
+      })
+    }
+  }
+
+  /** The block lists it, and the node has no receipt of that block: it lags, and has it at the next poll, or it lies, and the others are asked. */
+  async function missed(watched: WatchedHash): Promise<void> {
+    if (watched.due.kind !== 'listed') return
+    watched.due = { ...watched.due, misses: watched.due.misses + 1 }
+    if (watched.due.misses >= mostMisses && receipts.others) await verify(watched)
+  }
+
+  async function lookUp(watched: WatchedHash): Promise<void> {
+    const before = [...watched.watches].map((watch) => ({ watch, inclusion: watch.inclusion }))
+    const receipt = await receipts.one(watched.hash)
+    // In a block above the head that we know: due until the head tracker gets there.
+    if (receipt && receipt.block.height > (heads.current?.latest.height ?? -1)) return
+    if (receipt) return judge(watched, receipt)
+    if (kept.find(watched.hash)) return
+    watched.due = doubtOf(watched.due, kept)
+    for (const { watch, inclusion } of before) {
+      if (watch.inclusion === inclusion && inclusion.kind === 'included' && inclusion.receipt.hash === watched.hash) onGone(watch)
+    }
+  }
+
+  /**
+   * Takes a receipt as true if its block is canonical and lists the transaction. More than half of the nodes must say the same where the block is
+   * not kept, and of a revert: neither can be told from the blocks, and both make callers act.
+   */
+  async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
+    const listed = kept.lists(receipt.block, receipt.hash)
+    if (listed && receipt.status === 'success') onReceipt(watched, receipt)
+    else if (listed !== false) await verify(watched)
+  }
+
+  async function verify(watched: WatchedHash): Promise<void> {
+    const agreed = await receipts.agreed(watched.hash)
+    if (kept.lists(agreed.block, agreed.hash) !== false) onReceipt(watched, agreed)
+  }
+
+  function listed(): void {
+    for (const [block, group] of byBlock(hashes.values())) readBlock(block, group)
+  }
+
+  return {
+    listed,
+    all() {
+      listed()
+      for (const watched of hashes.values()) if (watched.due.kind === 'lookup' && !watched.busy) start(watched, () => lookUp(watched))
+    },
+  }
+}
+
+function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash[]]> {
+  const groups = new Map<string, [BlockRef, WatchedHash[]]>()
+  for (const watched of hashes) {
+    const { due, busy } = watched
+    if (due.kind !== 'listed' || busy) continue
+    const [, group] = groups.get(due.block.hash) ?? [due.block, []]
+    groups.set(due.block.hash, [due.block, [...group, watched]])
+  }
+  return groups.values()
+}
+
+/**
+ * One node's word that nobody knows a hash is not enough while few blocks were seen: it may have been mined before them, and the node may lag. Later a
+ * hash that is mined is found in the blocks.
+ */
+function doubtOf(due: Due, kept: EvmHeads['kept']): Due {
+  const doubts = 1 + (due.kind === 'lookup' ? due.doubts : 0)
+  const few = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks
+  return few && doubts <= mostDoubts ? { kind: 'doubted', doubts } : nothing
+}
