@@ -1,5 +1,5 @@
 import type { EvmHeads } from '../heads/heads.ts'
-import type { AskRound, Question, Round } from './quorum.ts'
+import type { AskRound, Question, Round } from './rounds.ts'
 
 /** Equal answers count together within so many blocks: older ones tell of another time. */
 const memoryBlocks = 16
