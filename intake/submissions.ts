@@ -1,29 +1,30 @@
+import { once } from 'node:events'
 import { backoffMs } from '../domain/backoff.ts'
 import { type ErrorCode, type RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { SubmitResult } from './submitter.ts'
 
-/** What became of one message. Retriable failures are not reported here: the message stays. */
+/** Outcome of one message. Retriable failures are no outcome: the message stays. */
 export type Outcome =
   | { readonly kind: SubmitResult['status']; readonly id: string }
-  /** It can never become a transfer, or (GUARDIAN_SET_UNKNOWN) nobody knew its guardian set for a day. */
+  /** It can never become a transfer, or its guardian set was unknown for a day (GUARDIAN_SET_UNKNOWN). */
   | { readonly kind: 'refused'; readonly error: RelayerError }
 
 export interface SubmissionsOptions {
   readonly submit: (message: Uint8Array) => Promise<SubmitResult>
   readonly onOutcome: (outcome: Outcome, message: Uint8Array) => void
-  /** Full: no more messages, please. Called at each change. */
+  /** Called at each change. True: no more messages can be kept. */
   readonly onFull: (full: boolean) => void
-  /** What retriable failures say now, or undefined when submitting works again. Called at each change. */
+  /** Called at each change: the retriable failure, or undefined when submitting works again. */
   readonly onTrouble: (error: RelayerError | undefined) => void
   /** Most messages that are submitted at once. */
   readonly concurrency: number
-  /** Most messages that are kept, whatever they wait for. */
+  /** Most messages that are kept, in whatever state. */
   readonly limit: number
   /** First and longest wait between two tries of a message, ms. */
   readonly retry: { readonly firstMs: number; readonly mostMs: number }
 }
 
-/** Messages on their way through the door. One that fails retriably stays until it passes: nothing is dropped, and reading stops when it is full. */
+/** Messages that are being submitted. One that fails retriably stays until it passes: nothing is dropped, and reading stops when the limit is reached. */
 export interface Submissions {
   add(message: Uint8Array): void
   /** Messages that are kept. */
@@ -38,78 +39,62 @@ interface Entry {
   tries: number
 }
 
-/** A guardian set that nobody knows for a day is junk or an upgrade that the target chain has missed: the message can be fetched again then. */
+/** A guardian set that is unknown for a day is junk, or an upgrade that the target chain has missed: the message can be fetched again then. */
 const unknownSetForMs = 86_400_000
 
 export function createSubmissions(options: SubmissionsOptions): Submissions {
-  const { concurrency, limit, retry } = options
+  const { submit, onOutcome, onFull, concurrency, limit, retry } = options
   const waiting: Entry[] = []
   const delayed = new Map<Entry, NodeJS.Timeout>()
-  const idle = new Set<() => void>()
-  let active = 0
+  const running = new Set<Promise<void>>()
+  const reportTrouble = createTroubleReporter(options.onTrouble)
   let full = false
   let closing = false
   let leftBehind = 0
-  let trouble: ErrorCode | undefined
+
+  const size = () => waiting.length + running.size + delayed.size
 
   function pump(): void {
-    while (active < concurrency) {
+    while (running.size < concurrency) {
       const entry = waiting.shift()
       if (!entry) break
-      active++
-      void run(entry).finally(() => {
-        active--
+      const run = attempt(entry).finally(() => {
+        running.delete(run)
         pump()
       })
+      running.add(run)
     }
-    // Room is told of at half, so that a full queue does not flutter.
-    const size = waiting.length + active + delayed.size
-    if (size >= limit !== full && (size >= limit || size <= limit / 2)) {
-      full = !full
-      options.onFull(full)
-    }
-    if (active === 0 && waiting.length === 0) for (const wake of idle) wake()
+    // Room is reported at half of the limit, so that a full queue does not flutter.
+    if (size() >= limit !== full && (size() >= limit || size() <= limit / 2)) onFull((full = !full))
   }
 
-  async function run(entry: Entry): Promise<void> {
+  async function attempt(entry: Entry): Promise<void> {
     try {
-      const { id, status } = await options.submit(entry.message)
-      tell(undefined)
-      options.onOutcome({ kind: status, id }, entry.message)
+      const { id, status } = await submit(entry.message)
+      reportTrouble(undefined)
+      onOutcome({ kind: status, id }, entry.message)
     } catch (thrown) {
       const error = toRelayerError(thrown)
-      if (error.retriable && !tooOld(entry, error)) return later(entry, error)
-      options.onOutcome({ kind: 'refused', error }, entry.message)
+      if (!error.retriable || isTooOld(entry, error)) return onOutcome({ kind: 'refused', error }, entry.message)
+      reportTrouble(error)
+      if (closing) leftBehind++
+      else delay(entry)
     }
   }
 
-  function later(entry: Entry, error: RelayerError): void {
-    tell(error)
-    if (closing) return void leftBehind++
+  function delay(entry: Entry): void {
     const most = backoffMs(entry.tries++, retry.firstMs, retry.mostMs)
-    const waitMs = most / 2 + (Math.random() * most) / 2
-    delayed.set(
-      entry,
-      setTimeout(() => again(entry), waitMs),
-    )
-  }
-
-  function again(entry: Entry): void {
-    delayed.delete(entry)
-    waiting.push(entry)
-    pump()
-  }
-
-  function tell(error: RelayerError | undefined): void {
-    // A message of an unknown set says nothing about those of others.
-    if (error?.code === 'GUARDIAN_SET_UNKNOWN' || error?.code === trouble) return
-    trouble = error?.code
-    options.onTrouble(error)
+    const again = () => {
+      delayed.delete(entry)
+      waiting.push(entry)
+      pump()
+    }
+    delayed.set(entry, setTimeout(again, most / 2 + (Math.random() * most) / 2))
   }
 
   return {
     get size() {
-      return waiting.length + active + delayed.size
+      return size()
     },
     add(message) {
       waiting.push({ message, since: Date.now(), tries: 0 })
@@ -117,33 +102,41 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
     },
     async close(graceMs) {
       closing = true
-      // The last try of those that wait for their next one: what failed may work by now.
+      // Those that wait for their next try have a last one now: the failure may be over.
       for (const [entry, timer] of delayed) {
         clearTimeout(timer)
         waiting.push(entry)
       }
       delayed.clear()
       pump()
-      if (active > 0 || waiting.length > 0) await settle(graceMs)
-      const left = leftBehind + waiting.length + active
+      await allEnded(running, graceMs)
+      const left = leftBehind + waiting.length + running.size
       waiting.length = 0
       return left
     },
   }
+}
 
-  function settle(graceMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        idle.delete(done)
-        resolve()
-      }
-      const timer = setTimeout(done, graceMs)
-      idle.add(done)
-    })
+/** Calls `onTrouble` when the code of the failures changes, and with undefined when they end. */
+function createTroubleReporter(onTrouble: SubmissionsOptions['onTrouble']): SubmissionsOptions['onTrouble'] {
+  let trouble: ErrorCode | undefined
+  return (error) => {
+    // A message of an unknown guardian set says nothing about the others.
+    if (error?.code === 'GUARDIAN_SET_UNKNOWN' || error?.code === trouble) return
+    trouble = error?.code
+    onTrouble(error)
   }
 }
 
-function tooOld(entry: Entry, error: RelayerError): boolean {
+/** Resolves when the set is empty, or after so many ms. */
+async function allEnded(running: ReadonlySet<Promise<void>>, graceMs: number): Promise<void> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), graceMs)
+  const timedOut = once(late.signal, 'abort')
+  while (running.size > 0 && !late.signal.aborted) await Promise.race([...running, timedOut])
+  clearTimeout(timer)
+}
+
+function isTooOld(entry: Entry, error: RelayerError): boolean {
   return error.code === 'GUARDIAN_SET_UNKNOWN' && Date.now() - entry.since > unknownSetForMs
 }
