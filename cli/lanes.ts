@@ -102,7 +102,7 @@ export async function listLanes(client: TemporalClient, config: Config): Promise
     lanes.map(async (lane) => {
       // One lane that does not answer must not hide the others; its row says so.
       const state = running.has(lane) ? await readLane(client, lane).catch(() => undefined) : undefined
-      return toRow(lane, chains.get(lane), running.has(lane), state, state && (await statuses.standing(lane)))
+      return toRow(lane, chains.get(lane), running.has(lane), state, state && (await statuses.status(lane)))
     }),
   )
 }

@@ -1,14 +1,14 @@
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { LaneConfig, Pause } from '../domain/lane/lane.ts'
 import type { LaneOrder } from '../domain/lane/messages.ts'
-import type { TemporalClient } from '../temporal/client/client.ts'
+import { type TemporalClient, within } from '../temporal/client/client.ts'
 import { applyToLane } from '../temporal/client/lanes.ts'
 import { randomUUID } from 'node:crypto'
 
 /** Longest wait for a ledger's answer, ms. */
 const answerMs = 10_000
 
-/** Orders of Portage itself to a lane; an operator's are cli/lanes.ts. */
+/** Pauses that Portage itself orders; those of operators come through the command line. */
 export interface LanePauses {
   /** Throws what the Temporal client throws. */
   pause(lane: LaneId, pause: Pause): Promise<void>
@@ -19,8 +19,7 @@ export interface LanePauses {
 export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>): LanePauses {
   async function order(lane: LaneId, request: LaneOrder): Promise<void> {
     const config = lanes.get(lane)
-    if (config)
-      await client.withDeadline(Date.now() + answerMs, () => applyToLane(client, lane, { requests: [request] }, { start: { config } }))
+    if (config) await within(client, answerMs, () => applyToLane(client, lane, { requests: [request] }, { start: { config } }))
   }
   return {
     pause: (lane, pause) => order(lane, { kind: 'pause', id: randomUUID(), pause }),

@@ -2,11 +2,11 @@ import { RelayerError } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { LaneConfig } from '../domain/lane/lane.ts'
 import type { ApplyRequest } from '../domain/lane/messages.ts'
-import type { TemporalClient } from '../temporal/client/client.ts'
+import { nonceOfBatchWith } from '../temporal/client/batch-workflow.ts'
+import { type TemporalClient, within } from '../temporal/client/client.ts'
 import { isGone } from '../temporal/client/errors.ts'
 import { applyToLane } from '../temporal/client/lanes.ts'
 import type { WithdrawInput, Withdrawal } from '../temporal/contracts/transfer-steps.ts'
-import { nonceOfBatchWith } from './batch/records.ts'
 
 /** Longest wait for a ledger's answer, ms: less than the activity has, whose slot is not to be held longer. */
 const answerMs = 20_000
@@ -15,24 +15,23 @@ const answerMs = 20_000
 export type Withdraw = (input: WithdrawInput) => Promise<Withdrawal>
 
 /**
- * Needs no key and no process of the lane: a dead key holder never keeps a transfer. A lane that is not there is started, so that its
- * tombstone refuses a zombie's late ask; one that left the config can have no zombie. Throws LANE_UNREACHABLE.
+ * Works without the key and without a process of the lane: a dead key holder never keeps a transfer. A configured lane whose ledger is not there is
+ * started, so that its tombstone refuses a late request of a process that still drives the intent; a lane that left the config has no such process.
+ * Throws LANE_UNREACHABLE.
  *
  * An intent that a batch carries holds no nonce of its own and is not free all the same: the batch cannot be unsigned. Only `abandon` leaves it.
- * @param batched are there batches on these lanes at all?
+ * @param batched whether these lanes have batches at all
  */
 export function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched = false): Withdraw {
   return async ({ lane, intentId, how }) => {
     try {
       const config = lanes.get(lane)
       const request: ApplyRequest = { requests: [{ kind: 'withdraw', id: `withdraw/${intentId}`, intentId, how }] }
-      const { answers } = await client.withDeadline(Date.now() + answerMs, () =>
-        applyToLane(client, lane, request, { start: config && { config } }),
-      )
+      const { answers } = await within(client, answerMs, () => applyToLane(client, lane, request, { start: config && { config } }))
       const [answer] = answers
       if (answer?.kind === 'held') return { kind: 'held', nonce: answer.nonce }
       if (!batched || how === 'abandon') return { kind: 'free' }
-      const nonce = await client.withDeadline(Date.now() + answerMs, () => nonceOfBatchWith(client, lane, intentId))
+      const nonce = await within(client, answerMs, () => nonceOfBatchWith(client, lane, intentId))
       return nonce === undefined ? { kind: 'free' } : { kind: 'held', nonce }
     } catch (error) {
       if (isGone(error)) return { kind: 'free' }

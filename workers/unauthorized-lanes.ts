@@ -8,7 +8,7 @@ import type { LanePauses } from '../lanes/pauses.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 
-/** What is known of a lane's standing is up to 5 s old (lanes/lane-status-cache.ts): an order is not repeated before it can show, ms. */
+/** The status of a lane is up to 5 s old (lanes/lane-status-cache.ts): an order is not repeated before it can show, ms. */
 const orderAgainMs = 10_000
 /** Between two looks for lanes that another process has paused so, ms: one that is gone resumes nothing. */
 const standingsMs = 60_000
@@ -21,7 +21,7 @@ export function unauthorizedReason(reasons: readonly string[]): string {
 export interface UnauthorizedLanesOptions {
   /** Of one target chain, by bridge. */
   readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'unauthorized'>>
-  readonly lanes: Pick<LaneStatusCache, 'standing' | 'standings'>
+  readonly lanes: Pick<LaneStatusCache, 'status' | 'statuses'>
   readonly pauses: LanePauses
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'laneUnauthorized'>
@@ -55,8 +55,8 @@ export class UnauthorizedLanes {
   async look(): Promise<void> {
     if (this.#clock() - this.#lookedAt >= standingsMs) {
       this.#lookedAt = this.#clock()
-      const standings = await this.#options.lanes.standings()
-      for (const { lane, pause } of standings) if (pause === 'unauthorized') this.add(lane)
+      const statuses = await this.#options.lanes.statuses()
+      for (const { lane, pause } of statuses) if (pause === 'unauthorized') this.add(lane)
     }
     for (const lane of [...this.#watched.keys()]) {
       await this.#lookAt(lane).catch((error: unknown) => {
@@ -73,7 +73,7 @@ export class UnauthorizedLanes {
     for (const { bridge, unauthorized } of answers) metrics.laneUnauthorized.set({ lane, bridge }, unauthorized ? 1 : 0)
     const reasons = answers.flatMap(({ unauthorized }) => (unauthorized?.everywhere ? [unauthorized.reason] : []))
     const useless = reasons.length === answers.length
-    const { pause, open } = await lanes.standing(lane)
+    const { pause, open } = await lanes.status(lane)
     const paused = pause === 'unauthorized'
     if (useless && open)
       await this.#order(lane, (pauses) => pauses.pause(lane, { kind: 'unauthorized', reason: unauthorizedReason(reasons) }))

@@ -50,19 +50,19 @@ async function unauthorizedGate(
   transfer: Transfer,
   unauthorized: Extract<Gate, { kind: 'lane' }> | undefined,
 ): Promise<Choice> {
-  const standings = await lanesOf(deps, transfer).standings()
-  const paused = standings.filter(({ pause }) => pause === 'unauthorized')
+  const statuses = await lanesOf(deps, transfer).statuses()
+  const paused = statuses.filter(({ pause }) => pause === 'unauthorized')
   for (const { lane } of paused) deps.gates?.unauthorized(lane)
   const [first] = paused
   const closed = unauthorized ?? (first && ({ kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: first.detail ?? '' } as const))
-  const otherwise = standings.some((one) => !one.open && !paused.includes(one))
+  const otherwise = statuses.some((one) => !one.open && !paused.includes(one))
   return closed && !otherwise && endpointOf(deps, transfer).reserve ? { kind: 'closed', gate: closed } : { kind: 'none' }
 }
 
 /** Waits; the reason has what each lane says. */
 export async function noLane(deps: StepDeps, { transfer }: AdmitInput): Promise<Stopped> {
-  const standings = await lanesOf(deps, transfer).standings()
-  const closed = standings.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
+  const statuses = await lanesOf(deps, transfer).statuses()
+  const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
   const reason = [`no other lane of ${transfer.targetChain} takes work now`, ...closed].join('; ')
   return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: laneWaitMs }
 }

@@ -7,12 +7,12 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
   return async function getLaneStatus({ chain, lane }: LaneStatusInput): Promise<LaneStatusAnswer> {
     const directory = deps.lanes.get(chain)
     if (!directory) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain } })
-    const others = (await directory.standings()).filter((one) => one.open && one.lane !== lane).length
+    const others = (await directory.statuses()).filter((one) => one.open && one.lane !== lane).length
     const { abandonAfterMs } = deps
     // Its queue may still have a worker of an older config; that one tells of itself by going on.
     if (!directory.lanes.includes(lane)) {
       return { lane: { lane, open: false, why: 'unserved', detail: 'the config has no such lane' }, others, abandonAfterMs }
     }
-    return { lane: await directory.standing(lane), others, abandonAfterMs }
+    return { lane: await directory.status(lane), others, abandonAfterMs }
   }
 }

@@ -2,14 +2,22 @@ import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { Refusal } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
-import type { BatchEnd, BatchInput, BatchMemo, BatchStatus } from '../../temporal/contracts/batch.ts'
-import { batchClearedSignal, batchOverSignal, batchStatusQuery } from '../../temporal/contracts/batch.ts'
-import { batchIntentId, batchPrefix, ledgerQueue } from '../../temporal/contracts/names.ts'
+import type { BatchEnd, BatchMemo } from '../../temporal/contracts/batch.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import {
+  batchEntries,
+  type BatchEntry,
+  batchMembers,
+  isMember,
+  queryBatch,
+  startBatch,
+  tellBatchCleared,
+  tellBatchOver,
+} from '../../temporal/client/batch-workflow.ts'
+import { batchIntentId, batchPrefix } from '../../temporal/contracts/names.ts'
 import type { LaneAgent, LaneCall } from '../agent.ts'
-import { batchEntries, type BatchEntry, isAmong, membersOf, memoOf } from './records.ts'
 import { callHash } from '../call-hash.ts'
 import type { PendingTransaction, PendingTransactionState } from '../transaction/pending-transaction.ts'
-import type { Client } from '@temporalio/client'
 import { randomBytes } from 'node:crypto'
 
 /** One call that delivers many transfers, with its nonce, as this process drives it. */
@@ -37,7 +45,7 @@ export type Launched =
   | { readonly kind: 'unfit'; readonly members: readonly string[] }
 
 export interface BatchTrackerDeps {
-  readonly client: Client
+  readonly client: TemporalClient
   readonly agent: LaneAgent
   readonly logger: Logger
 }
@@ -69,7 +77,7 @@ export class BatchTracker {
   async launch(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<Launched> {
     const { agent } = this.#deps
     const id = `${batchPrefix(agent.lane)}${randomBytes(6).toString('hex')}`
-    await this.#record(id, call)
+    await startBatch(this.#deps.client, id, { lane: agent.lane, intent: call.intent, members: [...call.members] })
     const acquired = await agent.acquire({ ...call, ...callOf(id, call.intent) }, { timeoutMs: options.timeoutMs })
     if (acquired.kind === 'refused') {
       await this.#end(id, { state: 'unsent', detail: `${acquired.why}: ${acquired.detail}` })
@@ -87,7 +95,7 @@ export class BatchTracker {
     const driven = this.driven(intentId)
     if (driven) return useful(driven.flight.state) ? driven : undefined
     for (const { id } of await this.#entries()) {
-      if (this.#driven.has(id) || !isAmong(await this.#membersOf(id), intentId)) continue
+      if (this.#driven.has(id) || !isMember(await this.#membersOf(id), intentId)) continue
       const batch = await this.#adopt(id)
       if (batch && useful(batch.flight.state)) return batch
     }
@@ -99,21 +107,10 @@ export class BatchTracker {
     return [...this.#driven.values()].find(({ members }) => members.includes(intentId))
   }
 
-  async #record(id: string, { intent, members }: BatchCall): Promise<void> {
-    const input: BatchInput = { lane: this.#deps.agent.lane, intent, members: [...members] }
-    await this.#deps.client.workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
-      workflowId: id,
-      taskQueue: ledgerQueue,
-      args: [input],
-      memo: { ...memoOf(members) },
-      staticSummary: `${members.length} transfers in one call by ${this.#deps.agent.lane}`,
-    })
-  }
-
   /** It was recorded, and holds a nonce: the same call again. */
   async #adopt(id: string): Promise<Batch | undefined> {
     const { client, agent } = this.#deps
-    const { intent, members, cleared } = await client.workflow.getHandle(id).query(batchStatusQuery)
+    const { intent, members, cleared } = await queryBatch(client, id)
     const held = await agent.find(callOf(id, intent))
     // Several members ask at once.
     const known = this.#driven.get(id)
@@ -127,7 +124,7 @@ export class BatchTracker {
   async #clear({ id, members }: Batch, alsoUnfit?: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const { agent, client } = this.#deps
     const unfit = [...new Set([...(await agent.unfree(members)), ...((await alsoUnfit?.()) ?? [])])]
-    if (unfit.length === 0) await client.workflow.getHandle(id).signal(batchClearedSignal)
+    if (unfit.length === 0) await tellBatchCleared(client, id)
     return unfit
   }
 
@@ -181,12 +178,9 @@ export class BatchTracker {
   async #end(id: string, end: BatchEnd): Promise<void> {
     const { client, logger, agent } = this.#deps
     agent.batchCounts.end(end)
-    await client.workflow
-      .getHandle(id)
-      .signal(batchOverSignal, end)
-      .catch((error: unknown) => {
-        logger.debug('a batch was not told that it is over', { batch: id, reason: error instanceof Error ? error.message : String(error) })
-      })
+    await tellBatchOver(client, id, end).catch((error: unknown) => {
+      logger.debug('a batch was not told that it is over', { batch: id, reason: error instanceof Error ? error.message : String(error) })
+    })
   }
 
   #entries(): Promise<readonly BatchEntry[]> {
@@ -197,7 +191,7 @@ export class BatchTracker {
   }
 
   async #membersOf(id: string): Promise<BatchMemo['members']> {
-    const known = this.#known.get(id) ?? (await membersOf(this.#deps.client, id))
+    const known = this.#known.get(id) ?? (await batchMembers(this.#deps.client, id))
     // The ledger has at most some thousand entries; those of yesterday need not stay.
     if (this.#known.size > 1_000) this.#known.clear()
     this.#known.set(id, known)

@@ -29,7 +29,7 @@ const pausedLane = (lane: string, detail: string, pause: PauseKind = 'operator')
 })
 
 function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = [], gated = true) {
-  const standings = lanes.map((lane): LaneStatus => closed.find((one) => one.lane === lane) ?? { lane, open: true })
+  const statuses = lanes.map((lane): LaneStatus => closed.find((one) => one.lane === lane) ?? { lane, open: true })
   const asked: string[] = []
   const told: string[] = []
   const endpoint = {
@@ -38,7 +38,7 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
   const deps = {
     bridges: new Map([['native-bridge', { endpoint: () => endpoint }]]),
     lanes: new Map([
-      ['bsc', { lanes, standings: async () => standings, open: async () => standings.filter((one) => one.open).map(({ lane }) => lane) }],
+      ['bsc', { lanes, statuses: async () => statuses, open: async () => statuses.filter((one) => one.open).map(({ lane }) => lane) }],
     ]),
     gates: { wait: () => {}, unauthorized: (lane: string) => void told.push(lane) },
   } as unknown as StepDeps

@@ -7,8 +7,8 @@ import { createLaneStatusCache } from '../../lanes/lane-status-cache.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
 import { laneOf, startLedgers, type Ledgers } from './setting.ts'
 
-/** Which lanes take work, as the server and the ledgers tell it. */
-describe('The directory of lanes', () => {
+/** Which lanes take work, by the server and by their ledgers. */
+describe('The cache of lane statuses', () => {
   let ledgers: Ledgers
   let keys = 20
 
@@ -27,9 +27,9 @@ describe('The directory of lanes', () => {
     return config.lane
   }
 
-  const directory = (lanes: readonly string[]) => createLaneStatusCache(ledgers.temporal.client, lanes)
+  const cacheOf = (lanes: readonly string[]) => createLaneStatusCache(ledgers.temporal.client, lanes)
 
-  test('has as open who takes new work, and says of the others why not', async () => {
+  test('has as open the lanes that take new work, and says of the others why not', async () => {
     const [open, paused, draining, forbidden, broke] = [await lane(), await lane(), await lane(), await lane(), await lane('1001')]
     const orders: [string, LaneOrder][] = [
       [paused, { kind: 'pause', id: 'o', pause: { kind: 'operator', reason: 'maintenance' } }],
@@ -38,8 +38,8 @@ describe('The directory of lanes', () => {
     ]
     for (const [one, order] of orders) await ledgers.order(one, order)
     const young = laneOf(devnetAccount(keys++))
-    const all = directory([open, paused, draining, forbidden, broke, young])
-    expect(await all.standings()).toMatchObject([
+    const all = cacheOf([open, paused, draining, forbidden, broke, young])
+    expect(await all.statuses()).toMatchObject([
       { lane: open, open: true },
       { lane: paused, open: false, why: 'paused', detail: 'maintenance' },
       { lane: draining, open: false, why: 'draining', detail: 'a new key' },
@@ -48,26 +48,26 @@ describe('The directory of lanes', () => {
       { lane: young, open: true },
     ])
     expect(await all.open()).toEqual([open, young])
-    expect(await directory([paused, broke]).open()).toEqual([])
+    expect(await cacheOf([paused, broke]).open()).toEqual([])
     await ledgers.order(paused, { kind: 'activate', id: 'o' })
     // What was known is believed for some seconds; another process asks anew.
-    expect(await directory([paused, broke]).open()).toEqual([paused])
+    expect(await cacheOf([paused, broke]).open()).toEqual([paused])
   })
 
-  test('takes a lane for unserved when nobody polls its queue and its ledger hears nothing; one that is polled is merely quiet', async () => {
+  test('takes a lane for unserved when no worker polls its queue and its ledger is told nothing; one that is polled is merely quiet', async () => {
     const [dead, quiet] = [await lane(), await lane()]
     const { connection, namespace } = ledgers.temporal
     const activities = { broadcast: async () => {} }
     const worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(quiet), activities, shutdownGraceTime: 0 })
     const running = worker.run()
     try {
-      const both = directory([dead, quiet])
+      const both = cacheOf([dead, quiet])
       expect(await both.open()).toEqual([dead, quiet])
-      await until(async () => !(await both.standing(dead)).open, { timeoutMs: 120_000, everyMs: 1_000, what: 'the dead lane to be missed' })
-      expect(await both.standing(dead)).toMatchObject({ why: 'unserved', detail: expect.stringContaining(laneQueue(dead)) })
+      await until(async () => !(await both.status(dead)).open, { timeoutMs: 120_000, everyMs: 1_000, what: 'the dead lane to be missed' })
+      expect(await both.status(dead)).toMatchObject({ why: 'unserved', detail: expect.stringContaining(laneQueue(dead)) })
       expect(await both.open()).toEqual([quiet])
       // Where nothing but workers is missing, work waits in the queue: it goes on with the first that comes.
-      expect(await directory([dead]).open()).toEqual([dead])
+      expect(await cacheOf([dead]).open()).toEqual([dead])
     } finally {
       worker.shutdown()
       await running

@@ -9,22 +9,22 @@ const lane = 'evm-1:0xa'
 type Bar = { everywhere: boolean; reason: string } | undefined
 
 function setting({ others = false } = {}) {
-  const state = { bar: undefined as Bar, now: 0, standing: { lane, open: true } as LaneStatus, orders: [] as string[], looks: 0 }
+  const state = { bar: undefined as Bar, now: 0, status: { lane, open: true } as LaneStatus, orders: [] as string[], looks: 0 }
   const metrics = createMetrics()
   const unauthorized = new UnauthorizedLanes({
     endpoints: new Map([
       ['native-bridge', { unauthorized: async () => (state.looks++, state.bar) }],
       ...(others ? ([['wormhole-token-bridge', {}]] as const) : []),
     ]),
-    lanes: { standing: async () => state.standing, standings: async () => [state.standing] },
+    lanes: { status: async () => state.status, statuses: async () => [state.status] },
     pauses: {
       async pause(_, { kind, reason }) {
         state.orders.push(`pause ${reason}`)
-        state.standing = { lane, open: false, why: 'paused', detail: reason, pause: kind }
+        state.status = { lane, open: false, why: 'paused', detail: reason, pause: kind }
       },
       async resume() {
         state.orders.push('resume')
-        state.standing = { lane, open: true }
+        state.status = { lane, open: true }
       },
     },
     logger: silentLogger(),
@@ -73,7 +73,7 @@ describe('A lane without the role', () => {
   it('that an operator has paused stays paused', async () => {
     const { state, unauthorized, look } = setting()
     state.bar = { everywhere: true, reason: 'grant it' }
-    state.standing = { lane, open: false, why: 'paused', detail: unauthorizedReason(['typed by an operator']), pause: 'operator' }
+    state.status = { lane, open: false, why: 'paused', detail: unauthorizedReason(['typed by an operator']), pause: 'operator' }
     unauthorized.add(lane)
     await look()
     state.bar = undefined
@@ -83,7 +83,7 @@ describe('A lane without the role', () => {
 
   it('that another process has paused is found, and resumed', async () => {
     const { state, look } = setting()
-    state.standing = { lane, open: false, why: 'paused', detail: unauthorizedReason(['grant it']), pause: 'unauthorized' }
+    state.status = { lane, open: false, why: 'paused', detail: unauthorizedReason(['grant it']), pause: 'unauthorized' }
     await look(0)
     expect(state.orders).toEqual(['resume'])
   })
