@@ -8,14 +8,14 @@ import type { HaltRoute } from '../intake/halt-route.ts'
 import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { ClosedGates } from '../bridges/gates/closed-gates.ts'
 
-/** What the keyless steps of a worker work with. */
+/** Dependencies of the keyless steps. */
 export interface StepDeps {
   readonly bridges: Bridges
   readonly chains: ReadonlyMap<ChainName, Chain>
   readonly lanes: ReadonlyMap<ChainName, LaneStatusCache>
-  /** What operators changed while everything runs, as this process last read it. */
+  /** The settings that operators change while everything runs, as this process last read them. */
   readonly settings: () => Settings
-  /** What may be spent, as it stands now. */
+  /** Limits of fees, as they are now. */
   readonly fees: FeePolicyResolver
   /** A transfer that holds a nonce stays this long, ms, with a lane that is forbidden or unserved. */
   readonly abandonAfterMs: number

@@ -11,8 +11,8 @@ import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import type { BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import type { StepDeps } from '../deps.ts'
 import { withReservation } from '../../bridges/gates/reservation.ts'
-import { effectNow } from '../transfer/effect.ts'
-import { heldBack } from '../transfer/holds.ts'
+import { isDelivered } from '../transfer/delivery-checks.ts'
+import { restrictionOf } from '../transfer/restrictions.ts'
 import { priceCall } from '../price-call.ts'
 
 /** A transfer that would share a call. */
@@ -150,7 +150,7 @@ async function stillWanted(deps: BatchBuilderDeps, riders: readonly BatchCandida
 async function lookAt({ chain, endpoint }: BatchBuilderDeps, rider: BatchCandidate): Promise<Look> {
   const look = async (): Promise<Look> => {
     try {
-      return (await effectNow(chain, endpoint, rider.transfer)) ? { rider, answer: { kind: 'seen' } } : { rider }
+      return (await isDelivered(chain, endpoint, rider.transfer)) ? { rider, answer: { kind: 'seen' } } : { rider }
     } catch (error) {
       const { code, message, retriable } = toRelayerError(error)
       if (retriable) throw error
@@ -162,7 +162,9 @@ async function lookAt({ chain, endpoint }: BatchBuilderDeps, rider: BatchCandida
 
 /** Those whom neither a halt nor a closed gate holds back. */
 async function notHeldBack(deps: BatchBuilderDeps, riders: readonly BatchCandidate[], answers: Answers): Promise<BatchCandidate[]> {
-  const looks = await Promise.all(riders.map(async (rider) => ({ rider, held: await heldBack(deps, rider.transfer, deps.agent.lane) })))
+  const looks = await Promise.all(
+    riders.map(async (rider) => ({ rider, held: await restrictionOf(deps, rider.transfer, deps.agent.lane) })),
+  )
   for (const { rider, held } of looks) if (held) answers.set(rider, held)
   return looks.filter(({ held }) => !held).map(({ rider }) => rider)
 }

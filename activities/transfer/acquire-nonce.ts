@@ -10,8 +10,8 @@ import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/t
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
 import type { StepDeps } from '../deps.ts'
 import { endpointOf } from '../deps.ts'
-import { effectNow } from './effect.ts'
-import { heldBack } from './holds.ts'
+import { isDelivered } from './delivery-checks.ts'
+import { restrictionOf } from './restrictions.ts'
 import type { Context } from '@temporalio/activity'
 
 /** Longest stay in the waiting room, ms: then the slot goes to another, and the workflow waits for free. */
@@ -97,7 +97,7 @@ async function heldAlready({ deps, agent, input, want, options }: Try): Promise<
 /** A nonce of its own, or with others. */
 async function anew({ deps, agent, input, want, options, looks, maybeSent }: Try): Promise<Got> {
   const { transfer, lane, owner, intentId } = input
-  const before = await heldBack(deps, transfer, lane)
+  const before = await restrictionOf(deps, transfer, lane)
   if (before) return before
   const boarding = { ...options, timeoutMs: waitForBatchMs }
   const boarded = await deps.batching?.get(lane)?.board({ ...want, owner, intentId, transfer, maybeSent }, boarding)
@@ -108,7 +108,7 @@ async function anew({ deps, agent, input, want, options, looks, maybeSent }: Try
   // A ledger that began anew gives nonces from the block on in which an earlier try's call may be.
   const seen = (looks.late || (maybeSent && looks.passed)) && (await looks.again())
   // Last, right before it is signed: a halt that came while it waited for its nonce, or a gate that closed.
-  const held = acquired.flight.unsigned ? await heldBack(deps, transfer, lane) : undefined
+  const held = acquired.flight.unsigned ? await restrictionOf(deps, transfer, lane) : undefined
   if (!seen && !held) return acquired
   await agent.giveBack(acquired.flight)
   return held && !seen ? held : 'seen'
@@ -142,6 +142,6 @@ class Looks {
   again(): Promise<boolean> {
     this.#at = Date.now()
     this.#block = this.#deps.chain.heads.current?.latest.hash
-    return effectNow(this.#deps.chain, endpointOf(this.#deps, this.#transfer), this.#transfer)
+    return isDelivered(this.#deps.chain, endpointOf(this.#deps, this.#transfer), this.#transfer)
   }
 }

@@ -1,9 +1,9 @@
 import type { AdmitInput, Admission } from '../../temporal/contracts/transfer-steps.ts'
 import { settled } from './check-delivered.ts'
 import { chooseLane } from './choose-lane.ts'
-import { admitting } from './admitting.ts'
+import { admissionStep } from './admission-step.ts'
 import type { StepDeps } from '../deps.ts'
-import { shows } from './mismatch.ts'
+import { showsEffect } from './halt-on-mismatch.ts'
 import { judge, rehearse, unchosen } from './prepare.ts'
 import { createValidate } from './validate.ts'
 
@@ -12,11 +12,11 @@ export function createAdmit(deps: StepDeps) {
   const validate = createValidate(deps)
   return async function admit(input: AdmitInput): Promise<Admission> {
     const { transfer } = input
-    return admitting(deps, transfer, async (reserve): Promise<Admission> => {
+    return admissionStep(deps, transfer, async (reserve): Promise<Admission> => {
       const validated = await validate({ transfer })
       if (validated.kind !== 'passed') return validated
       const choice = await chooseLane(deps, input, reserve)
-      const there = shows(deps, transfer, input.disputed)
+      const there = showsEffect(deps, transfer, input.disputed)
       if (choice.kind !== 'lane') return (await there) ? settled(deps, transfer) : unchosen(deps, input, choice)
       const { lane } = choice
       const [delivered, rehearsal] = await Promise.all([there, rehearse(deps, input, lane)])

@@ -7,7 +7,7 @@ import { failpoint } from '../../observability/failpoints.ts'
 import type { BroadcastInput, BroadcastResult, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import { acquire, type BroadcastDeps } from './acquire-nonce.ts'
 import { endpointOf } from '../deps.ts'
-import { effectBeside } from './effect.ts'
+import { isFinal } from './delivery-checks.ts'
 import { asMember, isUseless } from '../batch/member-result.ts'
 import { heartbeatPace } from '../heartbeat-pace.ts'
 import { Context } from '@temporalio/activity'
@@ -108,7 +108,7 @@ async function judged(
   { landed, works }: { landed: Landed; works: boolean },
 ): Promise<BroadcastResult> {
   const endpoint = endpointOf({ bridges }, transfer)
-  const shows = await effectBeside(chain, endpoint, transfer)
+  const shows = await isFinal(chain, endpoint, transfer)
   if (shows && works) return { kind: 'delivered', landed }
   // By someone else before us; or the receipt was a lie, and it was us.
   if (shows) return { kind: 'seen' }

@@ -2,24 +2,24 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { AdmitInput, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import type { StepDeps } from '../deps.ts'
 import { chainOf, endpointOf } from '../deps.ts'
-import { admitting } from './admitting.ts'
-import { finalDelivery } from './effect.ts'
-import { haltedBy } from './holds.ts'
-import { shows } from './mismatch.ts'
+import { admissionStep } from './admission-step.ts'
+import { finalDelivery } from './delivery-checks.ts'
+import { haltedBy } from './restrictions.ts'
+import { showsEffect } from './halt-on-mismatch.ts'
 
 /** Step 2: is the effect there already, and is it final? */
 export function createCheckDelivered(deps: StepDeps) {
   return async function checkDelivered({ transfer, disputed }: AdmitInput): Promise<Passed | Stopped> {
-    return admitting(deps, transfer, async () => {
+    return admissionStep(deps, transfer, async () => {
       const halted = haltedBy(deps, transfer)
       if (halted) return halted
-      const there = await shows(deps, transfer, disputed)
+      const there = await showsEffect(deps, transfer, disputed)
       return there ? settled(deps, transfer) : { kind: 'passed' }
     })
   }
 }
 
-/** The effect shows in the latest state: final, with who delivered, or how long until that can be said. */
+/** The effect showsEffect in the latest state: final, with who delivered, or how long until that can be said. */
 export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extract<Stopped, { kind: 'delivered' | 'unsettled' }>> {
   const chain = chainOf(deps, transfer)
   const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')

@@ -9,22 +9,22 @@ import type { AdmitInput, Stopped } from '../../temporal/contracts/transfer-step
 import type { StepDeps } from '../deps.ts'
 import { endpointOf, lanesOf } from '../deps.ts'
 
-/** Between two looks where no lane takes work, ms: what is known of lanes is a few seconds old, and one that is resumed is not to be found out late. */
+/** Wait where no lane takes work, ms: a status is a few seconds old, and a resumed lane is to be found soon. */
 const laneWaitMs = 5_000
 
-/** A lane that takes work and may deliver this; or the gate that the transfer stands before; or no lane takes work. */
+/** A lane that takes work and may deliver this transfer, or the closed gate that it waits for, or no lane takes work. */
 export type Choice =
   | { readonly kind: 'lane'; readonly lane: LaneId }
   | { readonly kind: 'closed'; readonly gate: Exclude<Gate, { kind: 'open' }> }
   | { readonly kind: 'none' }
 
 /**
- * The lane that the transfer's id falls to among those that take work and may deliver it; those just left come last. Throws what reads of the
- * bridge's gate throw.
+ * The lane that the transfer's id falls to, by rendezvous hash, among those that take work and may deliver it; lanes that it just left come last.
+ * Throws what reads of the bridge's gate throw.
  */
 export async function chooseLane(deps: StepDeps, { transfer, avoid = [] }: AdmitInput, reserve: Reserve): Promise<Choice> {
-  const directory = lanesOf(deps, transfer)
-  const open = await directory.open()
+  const lanes = lanesOf(deps, transfer)
+  const open = await lanes.open()
   const gateFor = (lane: LaneId) => reserve(laneAddress(lane))
   let fresh = open.filter((lane) => !avoid.includes(lane))
   let unauthorized: Extract<Gate, { kind: 'lane' }> | undefined
@@ -36,7 +36,7 @@ export async function chooseLane(deps: StepDeps, { transfer, avoid = [] }: Admit
     unauthorized = gate
     fresh = fresh.filter((other) => other !== lane)
   }
-  // What the lane that was left said may be the gate's doing: that is what the transfer waits for.
+  // The gate may be why the lane gave no nonce: then the transfer waits for the gate.
   const [left] = open.filter((lane) => avoid.includes(lane))
   const gate = left === undefined ? undefined : await gateFor(left)
   if (gate && gate.kind !== 'open' && gate.kind !== 'lane') return { kind: 'closed', gate }
@@ -44,7 +44,7 @@ export async function chooseLane(deps: StepDeps, { transfer, avoid = [] }: Admit
   return unauthorizedGate(deps, transfer, unauthorized)
 }
 
-/** Is a role all that is missing, of every lane? Then its grant is waited for; else any lane may open at any time. */
+/** If every lane lacks only a role, the transfer waits for its grant; else any lane may open at any time. */
 async function unauthorizedGate(
   deps: StepDeps,
   transfer: Transfer,
@@ -59,7 +59,7 @@ async function unauthorizedGate(
   return closed && !otherwise && endpointOf(deps, transfer).reserve ? { kind: 'closed', gate: closed } : { kind: 'none' }
 }
 
-/** Waits; the reason has what each lane says. */
+/** Waits; the reason names why each lane takes no work. */
 export async function noLane(deps: StepDeps, { transfer }: AdmitInput): Promise<Stopped> {
   const statuses = await lanesOf(deps, transfer).statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))

@@ -3,11 +3,11 @@ import type { Delivery } from '../../domain/transfer/transfer.ts'
 import type { ConfirmInput, Confirmation } from '../../temporal/contracts/transfer-steps.ts'
 import type { StepDeps } from '../deps.ts'
 import { chainOf, endpointOf } from '../deps.ts'
-import { absent, denied, effectBeside, finalDelivery, isOurs } from './effect.ts'
+import { isAbsent, isDenied, isFinal, finalDelivery, isOurs } from './delivery-checks.ts'
 
 /**
- * Step 5: the effect, on the target chain's word at finality. What can't be taken back (delivered, reverted, and absent where that is a
- * verdict) needs the nodes' agreement; as long as there is none, the answer is to ask again.
+ * Step 5: does the target chain's finalized state show the effect? Irreversible answers (delivered, reverted, and gone where that ends the transfer)
+ * need the agreement of the nodes; until they agree the answer is `unsettled`.
  */
 export function createConfirm(deps: StepDeps) {
   return async function confirm(input: ConfirmInput): Promise<Confirmation> {
@@ -25,7 +25,7 @@ export function createConfirm(deps: StepDeps) {
       await finalizedTo(chain.heads, landed.blockHeight, waitMs)
       const [receipt, shows] = await Promise.all([
         chain.receipt(landed.txHash),
-        final(landed.blockHeight) ? effectBeside(chain, endpoint, transfer) : undefined,
+        final(landed.blockHeight) ? isFinal(chain, endpoint, transfer) : undefined,
       ])
       if (receipt && endpoint.hasEffect(receipt, transfer)) {
         if (!final(receipt.block.height) || shows !== true) return unsettled()
@@ -43,9 +43,9 @@ export function createConfirm(deps: StepDeps) {
       const delivery = await finalDelivery(deps, transfer)
       if (delivery) return { kind: 'delivered', delivery }
     }
-    // Until the others have spoken it waits; but not for ever for what one node alone says.
-    if ((latest || finalized) && !(await denied(chain, endpoint, transfer))) return unsettled()
-    if ((useless !== undefined || input.requireAgreement) && !(await absent(chain, endpoint, transfer))) return unsettled()
+    // It waits until the other nodes have seen it, but not for ever on the word of one.
+    if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled()
+    if ((useless !== undefined || input.requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled()
     return useless === undefined ? { kind: 'gone' } : { kind: 'reverted', reason: useless }
   }
 }

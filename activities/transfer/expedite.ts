@@ -7,7 +7,7 @@ export interface ExpediteDeps {
   readonly batching?: ReadonlyMap<LaneId, BatchRouting>
 }
 
-/** Raises the fee of an intent's transaction now, or of the batch that it is in, if this worker drives it. */
+/** Raises the fee of an intent's transaction, or of its batch, now, if this process drives it. */
 export function createExpedite({ agents, batching }: ExpediteDeps) {
   return async function expedite({ lane, intentId }: { lane: LaneId; intentId: string }): Promise<void> {
     const flight = agents.get(lane)?.flightOf(intentId) ?? batching?.get(lane)?.driven(intentId)?.flight

@@ -5,14 +5,14 @@ import type { StepDeps } from '../deps.ts'
 /** Does a lane take work, and does another? Asked for a transfer that holds a nonce of it or waits in its queue. Throws TARGET_CHAIN_UNSUPPORTED. */
 export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfterMs'>) {
   return async function getLaneStatus({ chain, lane }: LaneStatusInput): Promise<LaneStatusAnswer> {
-    const directory = deps.lanes.get(chain)
-    if (!directory) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain } })
-    const others = (await directory.statuses()).filter((one) => one.open && one.lane !== lane).length
+    const lanes = deps.lanes.get(chain)
+    if (!lanes) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain } })
+    const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
     const { abandonAfterMs } = deps
-    // Its queue may still have a worker of an older config; that one tells of itself by going on.
-    if (!directory.lanes.includes(lane)) {
+    // A worker with an older config may still serve its queue: then the broadcast itself goes on.
+    if (!lanes.lanes.includes(lane)) {
       return { lane: { lane, open: false, why: 'unserved', detail: 'the config has no such lane' }, others, abandonAfterMs }
     }
-    return { lane: await directory.status(lane), others, abandonAfterMs }
+    return { lane: await lanes.status(lane), others, abandonAfterMs }
   }
 }

@@ -1,6 +1,6 @@
 import type { Chain } from '../../chains/port.ts'
 
-/** Resolves true with the next block, and false if none comes within so long, ms: a chain that stands still shows nothing new. */
+/** Resolves true with the next block, and false if none comes within `mostMs`. */
 export function nextBlock({ heads }: Pick<Chain, 'heads'>, mostMs: number): Promise<boolean> {
   const before = heads.current?.latest.hash
   return new Promise((resolve) => {

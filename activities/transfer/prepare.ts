@@ -10,16 +10,16 @@ import { callHash } from '../../lanes/call-hash.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { settled } from './check-delivered.ts'
-import { admitting } from './admitting.ts'
-import { beforeGate } from './before-gate.ts'
+import { admissionStep } from './admission-step.ts'
+import { waitForGate } from './gate-wait.ts'
 import type { Choice } from './choose-lane.ts'
 import { chooseLane, noLane } from './choose-lane.ts'
 import type { StepDeps } from '../deps.ts'
 import { chainOf, endpointOf } from '../deps.ts'
-import { haltedBy } from './holds.ts'
+import { haltedBy } from './restrictions.ts'
 
-/** Between two tries of a call that reverts, ms. The workflow doubles it each time. */
-const waitMs = 15_000
+/** First wait after a call that reverts, ms. The workflow doubles it each time. */
+const revertMs = 15_000
 /** Between two looks at a market that is too dear, ms, to begin with; the workflow doubles it up to a minute. */
 const dearMs = 5_000
 /** Room over the estimate where no policy sets it. */
@@ -28,7 +28,7 @@ const commonGasFactor = 1.2
 /** Step 3: chooses the lane, simulates the call from its address, quotes the fee. A revert here costs nothing. */
 export function createPrepare(deps: StepDeps) {
   return async function prepare(input: AdmitInput): Promise<Ready | Stopped> {
-    return admitting(deps, input.transfer, async (reserve) => {
+    return admissionStep(deps, input.transfer, async (reserve) => {
       const halted = haltedBy(deps, input.transfer)
       if (halted) return halted
       const choice = await chooseLane(deps, input, reserve)
@@ -40,7 +40,7 @@ export function createPrepare(deps: StepDeps) {
 
 /** No lane delivers it now. */
 export function unchosen(deps: StepDeps, input: AdmitInput, choice: Exclude<Choice, { kind: 'lane' }>): Promise<Stopped> | Stopped {
-  return choice.kind === 'none' ? noLane(deps, input) : beforeGate(deps, input.transfer, choice.gate)
+  return choice.kind === 'none' ? noLane(deps, input) : waitForGate(deps, input.transfer, choice.gate)
 }
 
 export interface Rehearsal {
@@ -75,7 +75,7 @@ export async function judge(deps: StepDeps, { transfer }: AdmitInput, lane: Lane
     case 'permanent':
       return { kind: 'impossible', code: meaning.code, reason: meaning.reason }
     default:
-      return { kind: 'waiting', code: meaning.code, reason: meaning.reason, retryInMs: waitMs }
+      return { kind: 'waiting', code: meaning.code, reason: meaning.reason, retryInMs: revertMs }
   }
 }
 

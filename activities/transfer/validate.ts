@@ -2,24 +2,24 @@ import type { Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { StepDeps } from '../deps.ts'
 import { endpointOf } from '../deps.ts'
-import { admitting } from './admitting.ts'
-import { deniedBy, haltedBy } from './holds.ts'
-import { haltFor } from './mismatch.ts'
+import { admissionStep } from './admission-step.ts'
+import { deniedBy, haltedBy } from './restrictions.ts'
+import { haltRouteOf } from './halt-on-mismatch.ts'
 
-/** Between two looks at a condition that heals by itself, ms. */
+/** First wait for a condition that heals by itself, ms. */
 const waitMs = 15_000
 
 /** Step 1: halts, then signatures, payload kind, emitter, target, asset, fee, then the deny-list. */
 export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings' | 'haltRoute'>) {
   return async function validate({ transfer }: { transfer: Transfer }): Promise<Passed | Stopped> {
-    return admitting(deps, transfer, async (): Promise<Passed | Stopped> => {
+    return admissionStep(deps, transfer, async (): Promise<Passed | Stopped> => {
       const halted = haltedBy(deps, transfer)
       if (halted) return halted
       const verdict = await endpointOf(deps, transfer).validate(transfer)
       if (verdict.kind === 'valid') return deniedBy(deps, transfer) ?? { kind: 'passed' }
       const { kind, code, reason, haltRoute, awaitNewSignatures, unverified } = verdict
       if (haltRoute) {
-        await haltFor(deps, transfer, code, reason)
+        await haltRouteOf(deps, transfer, code, reason)
         return { kind: 'impossible', code, reason }
       }
       if (kind === 'wait') return { kind: 'waiting', code, reason, retryInMs: waitMs, ...(unverified && { unverified }) }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { StepDeps } from '../../activities/deps.ts'
-import { shows } from '../../activities/transfer/mismatch.ts'
+import { showsEffect } from '../../activities/transfer/halt-on-mismatch.ts'
 import { createValidate } from '../../activities/transfer/validate.ts'
 import type { Verdict } from '../../bridges/port.ts'
 import type { At } from '../../chains/port.ts'
@@ -43,15 +43,15 @@ const route = { bridge: 'native-bridge', sourceChain: 'ethereum', targetChain: '
 describe('Contracts that contradict each other', () => {
   it('halt their route when the nodes agree on it', async () => {
     const { deps, halted } = setting(mismatch)
-    expect(await codeOfAsync(() => shows(deps, transfer))).toBe('NATIVE_NONCE_MISMATCH')
+    expect(await codeOfAsync(() => showsEffect(deps, transfer))).toBe('NATIVE_NONCE_MISMATCH')
     expect(halted).toEqual([{ ...route, code: 'NATIVE_NONCE_MISMATCH', detail: expect.stringContaining('transfer 7') }])
     expect(halted[0]?.detail).toContain('completedUnder=8')
   })
 
-  it('halt nothing, and park nobody, on the word of one node', async () => {
+  it('halt nothing, and park no transfer, on the word of one node', async () => {
     for (const agreed of [true, false]) {
       const { deps, halted } = setting((at) => (at === 'latest' ? mismatch() : agreed))
-      expect(await codeOfAsync(() => shows(deps, transfer))).toBe('NODES_DISAGREE')
+      expect(await codeOfAsync(() => showsEffect(deps, transfer))).toBe('NODES_DISAGREE')
       expect(halted).toEqual([])
     }
   })
@@ -59,17 +59,17 @@ describe('Contracts that contradict each other', () => {
   it('let nothing go on before the halt is in force', async () => {
     const { deps, state } = setting(mismatch)
     state.down = true
-    expect(await codeOfAsync(() => shows(deps, transfer))).toBe('SETTINGS_UNREACHABLE')
+    expect(await codeOfAsync(() => showsEffect(deps, transfer))).toBe('SETTINGS_UNREACHABLE')
   })
 
-  it('park the transfer, once its table says otherwise than it did at the door', async () => {
+  it('park the transfer, once its table says otherwise than when it was started', async () => {
     const verdict = { kind: 'rejected', code: 'NATIVE_TABLE_MISMATCH', reason: 'another transfer', haltRoute: true } as const
     const { deps, halted } = setting(() => false, verdict)
     expect(await createValidate(deps)({ transfer })).toEqual({ kind: 'impossible', code: verdict.code, reason: verdict.reason })
     expect(halted).toEqual([{ ...route, code: verdict.code, detail: 'transfer 7: another transfer' }])
   })
 
-  it('are no matter of bytes that anybody may send', async () => {
+  it('do not follow from bytes that anyone may send', async () => {
     const verdict = { kind: 'rejected', code: 'NATIVE_ID_MISMATCH', reason: 'forged' } as const
     const { deps, halted } = setting(() => false, verdict)
     expect(await createValidate(deps)({ transfer })).toEqual(verdict)

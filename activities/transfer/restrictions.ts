@@ -7,30 +7,25 @@ import { withReservation } from '../../bridges/gates/reservation.ts'
 import { endpointOf } from '../deps.ts'
 import type { StepDeps } from '../deps.ts'
 
-/** Between two looks at a halt, ms, to begin with; the workflow doubles it up to a minute. */
+/** First wait while halted, ms; the workflow doubles it up to a minute. */
 const haltedMs = 5_000
-/** A lane that finds a gate closed says so: the next admission waits for it, and knows for how long. */
-const closedMs = 1_000
+/** Wait after a lane found a gate closed, ms: the next admission looks at the gate, and knows for how long. */
+const closedGateMs = 1_000
 
-type Halted = Extract<Stopped, { kind: 'waiting' }>
+type Waiting = Extract<Stopped, { kind: 'waiting' }>
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-/** What halts this transfer now. What waits for it holds no nonce. */
-export function haltedBy(deps: Pick<StepDeps, 'settings'>, transfer: Transfer): Halted | undefined {
+/** The halt that applies to this transfer now. */
+export function haltedBy(deps: Pick<StepDeps, 'settings'>, transfer: Transfer): Waiting | undefined {
   const halt = haltOf(deps.settings(), transfer)
   return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
 }
 
-/** The same, as a lane's step says it: no nonce was given, or it was given back unsigned. */
-export function noSlotBy({ code, reason, retryInMs }: Halted): NoSlot {
-  return { kind: 'no-slot', code, reason, retryInMs }
-}
-
 /**
- * What holds a transfer back from a nonce of this lane: a halt, or its bridge's gate, which may have closed since it was admitted. Throws what
- * reads throw.
+ * Why a transfer may not use a nonce of this lane now: a halt, or its bridge's gate, which may have closed since it was admitted. Undefined: it may.
+ * Throws what reads throw.
  */
-export async function heldBack(
+export async function restrictionOf(
   deps: Pick<StepDeps, 'settings' | 'bridges'>,
   transfer: Transfer,
   lane: LaneId,
@@ -40,16 +35,16 @@ export async function heldBack(
     transfer,
     async (reserve) => {
       const halted = haltedBy(deps, transfer)
-      if (halted) return noSlotBy(halted)
+      if (halted) return { ...halted, kind: 'no-slot' }
       const gate = await reserve(laneAddress(lane))
       if (gate.kind === 'open') return undefined
-      return { kind: 'no-slot', code: gate.code, reason: gate.reason, retryInMs: closedMs }
+      return { kind: 'no-slot', code: gate.code, reason: gate.reason, retryInMs: closedGateMs }
     },
-    (held) => held === undefined,
+    (restriction) => restriction === undefined,
   )
 }
 
-/** What denies this transfer now: policy, so that it can be decided again. */
+/** The denial that applies to this transfer now. It is policy, so that it can be decided again. */
 export function deniedBy(
   deps: Pick<StepDeps, 'settings' | 'bridges'>,
   transfer: Transfer,

@@ -2,14 +2,14 @@ import { RelayerError, toRelayerError, type ErrorCode } from '../../domain/error
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { StepDeps } from '../deps.ts'
 import { chainOf, endpointOf } from '../deps.ts'
-import { denied } from './effect.ts'
+import { isDenied } from './delivery-checks.ts'
 
 /**
- * Does the target's latest state show the effect? Where it shows what no honest contract does, and the nodes agree, the route is halted, and the
- * error thrown that says so, which parks the transfer. On one node's word neither happens: throws NODES_DISAGREE, to be tried again.
- * @param disputed one node showed it before, and most of them did not: its word alone says nothing any more
+ * Does the target's latest state show the effect? If it shows what no honest contract does (`haltRoute`), and the nodes agree, the route is halted and
+ * the error is thrown, which parks the transfer. On the word of one node neither happens: throws NODES_DISAGREE, to be tried again.
+ * @param disputed one node showed the effect before, and most did not: its word alone does not count any more
  */
-export async function shows(
+export async function showsEffect(
   deps: Pick<StepDeps, 'bridges' | 'chains' | 'haltRoute'>,
   transfer: Transfer,
   disputed = false,
@@ -17,7 +17,7 @@ export async function shows(
   const endpoint = endpointOf(deps, transfer)
   try {
     const there = await endpoint.delivered(transfer, 'latest')
-    return there && !(disputed && (await denied(chainOf(deps, transfer), endpoint, transfer)))
+    return there && !(disputed && (await isDenied(chainOf(deps, transfer), endpoint, transfer)))
   } catch (error) {
     const { code, message, haltRoute } = toRelayerError(error)
     if (!haltRoute) throw error
@@ -29,13 +29,13 @@ export async function shows(
       },
     )
     if (!agreed) throw new RelayerError('NODES_DISAGREE', { detail: message, facts: { chain: transfer.targetChain } })
-    await haltFor(deps, transfer, code, message)
+    await haltRouteOf(deps, transfer, code, message)
     throw error
   }
 }
 
-/** Throws what orders of settings throw: nothing of the route may go on before the halt is in force. */
-export async function haltFor(
+/** Halts the route of a transfer. Throws what orders of settings throw: nothing of the route may go on before the halt is in force. */
+export async function haltRouteOf(
   { haltRoute }: Pick<StepDeps, 'haltRoute'>,
   { bridge, sourceChain, targetChain, sequence }: Transfer,
   code: ErrorCode,

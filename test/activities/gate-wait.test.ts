@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { gateWaitMs } from '../../activities/transfer/gate-wait.ts'
+
+const minutes = 60_000
+const budget = (opensAt?: number) => ({
+  kind: 'route' as const,
+  code: 'BRIDGE_BUDGET' as const,
+  reason: 'spent',
+  ...(opensAt !== undefined && { opensAt }),
+})
+
+it('a transfer that knows when its gate opens waits until then and a little longer, watched or not', () => {
+  const share = fc.double({ min: 0, max: 1, noNaN: true })
+  fc.assert(
+    fc.property(fc.integer({ min: -90_000, max: 90_000 }), share, fc.boolean(), (seconds, part, watched) => {
+      const now = 1_800_000_000
+      const left = Math.max(0, seconds) * 1_000
+      const waitMs = gateWaitMs(budget(now + seconds), { watched, now, share: part })
+      expect(waitMs).toBeGreaterThanOrEqual(left + minutes)
+      expect(waitMs).toBeLessThanOrEqual(left + 30 * minutes)
+    }),
+  )
+})
+
+it('thousands of transfers that wait for the same time look by themselves over half an hour', () => {
+  const looks = Array.from({ length: 5_000 }, (_, index) => gateWaitMs(budget(10), { watched: true, now: 10, share: index / 5_000 }))
+  const perSecond = new Map<number, number>()
+  for (const ms of looks) perSecond.set(Math.floor(ms / 1_000), (perSecond.get(Math.floor(ms / 1_000)) ?? 0) + 1)
+  expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(3)
+})
+
+it('a transfer looks seldom if a watcher wakes it, and soon if none does', () => {
+  for (const gate of [budget(), { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'role' } as const]) {
+    expect(gateWaitMs(gate, { watched: true, now: 1, share: 0 })).toBe(15 * minutes)
+    expect(gateWaitMs(gate, { watched: true, now: 1, share: 1 })).toBe(30 * minutes)
+    expect(gateWaitMs(gate, { watched: false, now: 1, share: 0.5 })).toBe(15_000)
+  }
+  expect(gateWaitMs(budget(99), { watched: true, now: undefined, share: 0 })).toBe(15 * minutes)
+})
