@@ -74,7 +74,7 @@ export const errorCatalogue = {
     'No route of the native bridge starts at this contract.',
     'Configure the route, or ignore this transfer.',
   ),
-  // Valid messages that policy says no to: declined, decidable again.
+  // Valid messages that the policy refuses: declined, and decided again at a retry.
   PAYLOAD_WITH_CALL: entry(
     false,
     'A payload 3 transfer can only be redeemed by its recipient contract.',
@@ -94,7 +94,7 @@ export const errorCatalogue = {
   RECIPIENT_DENIED: entry(false, 'The recipient is on the deny-list.', 'portage allow recipient …, then portage transfer retry.'),
   TOKEN_DENIED: entry(false, 'The token is on the deny-list.', 'portage allow token …, then portage transfer retry.'),
   LANE_NONE: entry(true, 'No lane of the target chain accepts work.', 'Resume or activate a lane, or add a key for this chain.'),
-  // Waits: nothing is wrong with the transfer, the world is not ready.
+  // Waits: nothing is wrong with the transfer; the chain or the bridge is not ready.
   BRIDGE_PAUSED: entry(true, 'The bridge contract is paused.', 'Wait until its owner resumes it.'),
   NATIVE_NOT_FINAL: entry(
     true,
@@ -170,14 +170,14 @@ export const errorCatalogue = {
   ),
   LANE_CHAIN_REPLACED: entry(
     false,
-    'The chain denies a block that this lane has seen: it was replaced.',
+    'A block that this lane has seen is not in the chain: the chain was replaced.',
     'portage lane reset --chain-replaced',
   ),
   LANE_UNREACHABLE: entry(true, 'The lane workflow did not answer.', 'Check that a worker serves the queue ledger.'),
   STREAM_UNREACHABLE: entry(true, 'The stream workflow did not answer.', 'Check that a worker serves the queue ledger.'),
   CHECKPOINT_INVALID: entry(
     false,
-    'What is kept as the checkpoint of the stream is none.',
+    'The stored checkpoint of the stream is invalid.',
     'Nothing: the stream begins without it and reads more blocks. Correct or remove the file, or the object.',
   ),
   CHECKPOINT_UNAVAILABLE: entry(
@@ -246,7 +246,7 @@ export const errorCatalogue = {
   STREAM_NOT_FOUND: entry(
     false,
     'No stream has this id.',
-    'portage stream list shows the known streams; one comes into being when the intake first tells what it found.',
+    'portage stream list shows the known streams. A stream is started when the intake first reads its source.',
   ),
   SETUP_INCOMPLETE: entry(false, 'A part that Portage needs is missing.', 'npm run setup'),
   INTERNAL: entry(true, 'Something unexpected happened.', 'Read the cause; report it if it repeats.'),
