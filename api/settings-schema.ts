@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { feePolicySchema } from '../config/schema.ts'
+import { feePolicySchema } from '../config/lane-schema.ts'
 
 const name = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be a name: lower case letters, digits and dashes')
 const text = z.string().min(1).max(300)

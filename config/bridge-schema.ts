@@ -8,14 +8,16 @@ const originToken = z
   .regex(/^[0-9]+\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
-/** Of what a stream that runs takes over. */
+/** Ends the description of every field that a running stream takes over. */
 const changing = 'A stream that runs takes a change over when an intake starts, unless an operator ordered another number.'
 
 /** How one emitter's messages are counted. */
 export const emitterStreamSchema = z.strictObject({
   first: decimal
     .optional()
-    .describe('Lowest sequence that is looked after; acts only where the stream begins. Absent: 1,000 below the present one at that time.'),
+    .describe(
+      'Lowest sequence that is delivered; has an effect only where the stream begins. Absent: 1,000 below the present one at that time.',
+    ),
   startBlock: z
     .number()
     .int()
@@ -62,16 +64,16 @@ export const wormholeTokenBridgeSchema = z.strictObject({
 
 /** One direction of a native bridge (MIP-61's contracts). */
 export const nativeRouteSchema = z.strictObject({
-  source: name.describe('The chain that its transfers start on.'),
-  target: name.describe('The chain that they end on.'),
+  source: name.describe('The chain on which its transfers start.'),
+  target: name.describe('The chain on which they end.'),
   sourceContract: address.describe('The bridge contract of the source.'),
-  targetContract: address.describe('The bridge contract of the target: the counterpart of that of the source, and of no other.'),
+  targetContract: address.describe('The bridge contract of the target: the only counterpart of the source contract.'),
   startBlock: z
     .number()
     .int()
     .min(0)
     .default(0)
-    .describe('Block of the source to begin with: that of the deployment of its contract. Acts only where the stream begins.'),
+    .describe('Block of the source to begin with: the one that deployed its contract. Has an effect only where the stream begins.'),
   maxOpen: z
     .number()
     .int()
@@ -89,7 +91,7 @@ export const nativeRouteSchema = z.strictObject({
 })
 
 export const nativeBridgeSchema = z.strictObject({
-  routes: z.array(nativeRouteSchema).min(1).describe('The directions that are delivered; a bridge both ways has two.'),
+  routes: z.array(nativeRouteSchema).min(1).describe('The directions that are delivered; a bridge in both directions has two.'),
 })
 
 export type NativeBridgeConfig = z.output<typeof nativeBridgeSchema>

@@ -3,8 +3,8 @@ import type { Problem } from './problems.ts'
 import { list, map } from './tree.ts'
 
 /**
- * What one field alone cannot tell. Works on the raw tree, so that these problems are listed together with those of single fields;
- * whatever has not the expected form is somebody else's problem and skipped here.
+ * Problems between fields. Works on the raw tree, so that they are listed together with the problems of single fields; a value of the wrong
+ * form is skipped here, because its own field reports it.
  */
 export function crossCheck(raw: unknown): Problem[] {
   const config = map(raw)
@@ -97,7 +97,7 @@ function checkSigner(path: string, signer: Record<string, unknown>): Problem[] {
   ]
 }
 
-/** What Wormhole's bridge needs of every chain, and the others don't. */
+/** The fields of a chain that only Wormhole's bridge needs. */
 function checkWormhole(name: string, chain: Record<string, unknown>): Problem[] {
   const missing = [
     ['wormholeChainId', "Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge."],
@@ -121,7 +121,7 @@ function checkBridge(path: string, bridge: Record<string, unknown>, chains: read
   return [...unknown, ...byChain('minimumFees').flatMap(([at, , table]) => repeatedTokens(at, table))]
 }
 
-/** Two spellings of one token would leave it to chance which fee counts. */
+/** Two spellings of one token are refused: it would be unclear which fee counts. */
 function repeatedTokens(path: string, table: unknown): Problem[] {
   const tokens = Object.keys(map(table)).map((token) => token.toLowerCase().replace('/0x', '/'))
   const twice = tokens.find((token, index) => tokens.indexOf(token) !== index)

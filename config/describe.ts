@@ -29,7 +29,7 @@ function walk(schema: z.core.$ZodType, path: string): string[][] {
   })
 }
 
-/** The row of a field. Entries of lists and maps have one only if they have a description: their members, or the list, say it all. */
+/** The row of a field. Entries of lists and maps have one only if they have a description of their own. */
 function row(schema: z.core.$ZodType, path: string): string[][] {
   const field = readField(schema)
   if (/(\[\]|<name>)$/.test(path) && !field.description) return []

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** A field of the config as its schema tells it. */
+/** A field of the config, as its schema describes it. */
 export interface Field {
   /** The schema without wrappers (optional, default, transform). */
   readonly schema: z.core.$ZodType

@@ -51,7 +51,7 @@ function invalid(source: string, problems: readonly Problem[], cause?: unknown):
 }
 
 function toYamlProblem(error: { message: string; linePos?: readonly { line: number; col: number }[] | undefined }): Problem {
-  // The rest of yaml's message quotes the line, which may hold a secret.
+  // The rest of the YAML library's message quotes the line, which may hold a secret.
   const what = error.message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
   const [at] = error.linePos ?? []
   return { path: at ? `line ${at.line}, column ${at.col}:` : '', problem: what.replace(/\.$/, ''), remedy: 'Correct the YAML.' }

@@ -19,7 +19,7 @@ export function checkRoutes(path: string, routes: readonly unknown[], chains: re
   ]
 }
 
-/** Ids name no chain: of two equal transfers from two sources a contract would take the second for a copy of the first. */
+/** An id names no chain: of two equal transfers from two sources, a contract would take the second one for a copy of the first. */
 const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
 
 function checkEnds(path: string, { source, target }: Record<string, unknown>, chains: readonly string[]): Problem[] {

@@ -14,7 +14,7 @@ export function pathText(path: readonly PropertyKey[]): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`)).join('')
 }
 
-/** What zod found, in our words. */
+/** The problems that zod found, in plain words. */
 export function toProblems(issues: readonly z.core.$ZodIssue[], raw: unknown): Problem[] {
   return issues.flatMap((issue) => toProblem(issue, raw))
 }

@@ -1,4 +1,4 @@
-/** Looks into a config whose form was not checked: what is no map, or no list, has nothing in it. */
+/** Reads a config whose form was not checked: a value that is no map, or no list, counts as an empty one. */
 export function map(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 }

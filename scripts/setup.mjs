@@ -12,7 +12,7 @@ const stampFile = `${root}node_modules/.portage-setup`
 
 const help = `Usage: npm run setup [-- --force]
 
-Makes this clone ready to run. Done again it takes a second when nothing changed.
+Makes this clone ready to run. When nothing changed, it takes a second.
 
   1. checks that Node is ${minimumNode.join('.')} or newer
   2. installs the npm packages, when package.json or package-lock.json changed
@@ -22,7 +22,7 @@ Options:
   --force   install the packages even if nothing changed
   --help    this text
 
-Every command that needs the set-up (npm run demo, npm run devnet, npm test, npm run bench, npm run verify) does it first.
+Commands that need the set-up (npm run demo, npm run devnet, npm test, npm run bench, npm run verify) do it first.
 `
 
 /** Prints what is missing, why it is needed and what to do, and ends with exit code 1. */
@@ -36,7 +36,7 @@ function run(command, args, env = process.env) {
   return spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], env, shell: process.platform === 'win32' })
 }
 
-/** Compares what decides the installed packages: both package files, and the Node and platform that native packages were chosen for. */
+/** A hash of everything that decides which packages are installed: both package files, and the Node version and platform of native packages. */
 function wantedStamp() {
   const hash = createHash('sha256')
   for (const file of ['package.json', 'package-lock.json']) {
@@ -46,7 +46,7 @@ function wantedStamp() {
   return hash.update(`${process.platform} ${process.arch} ${process.versions.modules}`).digest('hex')
 }
 
-/** The part of package.json that npm install looks at: a new script is no reason to install again. */
+/** The part of package.json that npm install reads: a new script is no reason to install again. */
 function dependenciesOf(text) {
   const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(text)
   return JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides])
@@ -67,7 +67,8 @@ function installPackages(force) {
   if (!force && stamp === wantedStamp()) return console.error('set-up: packages are up to date')
   const started = Date.now()
   console.error('set-up: installing packages with npm install (about a minute the first time)')
-  // Not npm ci: it refuses the lock file where a registry lacks an optional package of another platform.
+  // Not npm ci: it refuses a lock file that does not list the optional packages of every platform, and npm install leaves those out of the lock
+  // that the registry in use does not have.
   const { status, error } = run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'])
   if (error)
     stop(

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { address, decimal, milliseconds, url, selector } from './values.ts'
+
+/** Limits of what may be spent (domain/fees/policy.ts). The most specific rule that sets a field decides it. */
+export const feePolicySchema = z.strictObject({
+  maxFeePerGas: decimal.optional().describe('Most that a unit of gas may cost, wei.'),
+  maxTip: decimal.optional().describe("Most of that for the block's builder, wei."),
+  maxFeePerTransaction: decimal.optional().describe('Most that a whole transaction may cost, the data fee of an L2 included, wei.'),
+  baseFeeCeiling: decimal.optional().describe('Above this base fee, wei, nothing new is sent: transfers wait, and hold no nonce.'),
+  gasFactor: z.number().min(1).max(5).optional().describe('The gas limit is the estimate times this. Where nothing is set: 1.2.'),
+  gasLimit: decimal.optional().describe('Most gas units of a transaction; a call that needs more is not sent.'),
+})
+
+/** Where a lane's key is. `environment` is for development: keys in environment variables leak easily. */
+export const signerSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('keystore').describe('An encrypted Ethereum keystore file (version 3).'),
+    file: z.string().min(1).describe('Path of the file; relative to the config file.'),
+    passwordFile: z.string().min(1).optional().describe('A file whose first line is the password; relative to the config file.'),
+    passwordVariable: z.string().min(1).optional().describe('The environment variable that holds the password.'),
+  }),
+  z.strictObject({
+    kind: z.literal('environment').describe('A private key in an environment variable: development only.'),
+    variable: z.string().min(1).describe('The name of the environment variable.'),
+  }),
+  z.strictObject({
+    kind: z.literal('remote').describe("A remote signer over HTTP, of the shape of web3signer's eth1 API."),
+    url: url.describe('Its base URL. Credentials in it never appear in logs.'),
+    identifier: z
+      .string()
+      .optional()
+      .describe("The key's identifier there (web3signer: its public key); absent: found by the lane's address."),
+    timeoutMs: milliseconds.min(100).default(5000).describe('Longest wait for a signature.'),
+  }),
+  z.strictObject({
+    kind: z
+      .literal('aws-kms')
+      .describe('A secp256k1 key in AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY). Credentials come the way of the AWS SDK.'),
+    keyId: z.string().min(1).describe('Key id, ARN or alias.'),
+    region: z.string().optional().describe('AWS region; absent: from the environment.'),
+    endpoint: url.optional().describe('Another endpoint than AWS, for tests.'),
+  }),
+])
+
+/** What a key may sign: a transaction to anything else is refused by its signer. */
+export const signingPolicySchema = z
+  .record(address, z.array(selector).min(1))
+  .describe('Contract → selectors of the functions that the key may call. No-ops to itself are always allowed.')
+
+export const laneSchema = z.strictObject({
+  address: address.describe('The address of the key. Every worker of the chain knows it; only lane workers need the signer.'),
+  signer: signerSchema.optional().describe('Where the key is; absent on workers that do not serve this lane.'),
+  allow: signingPolicySchema
+    .optional()
+    .describe(
+      "Contracts and functions that the key may call; absent: those of the config's bridges. Always allowed besides: no-ops, coins to the treasury and to other lanes of the chain, listed tokens to the treasury.",
+    ),
+  minimumBalance: decimal
+    .optional()
+    .describe('Below this balance, wei, the lane takes no new work until it is funded. Absent: it must only pay for what is in flight.'),
+  fees: feePolicySchema.optional().describe('Limits of this lane.'),
+  window: z
+    .number()
+    .int()
+    .min(1)
+    .max(128)
+    .default(16)
+    .describe('Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.'),
+})
