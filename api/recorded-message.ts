@@ -1,4 +1,3 @@
-import { decodeBase64 } from 'ethers'
 import type { Bridges } from '../bridges/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 
@@ -25,5 +24,5 @@ export async function recordedMessage(bridges: Bridges, { bridge, source, target
   }
   const [transfer] = await found.recorded([nonce], 'finalized')
   if (!transfer) throw new RelayerError('NATIVE_NOT_FINAL', { facts: { chain: source, nonce } })
-  return decodeBase64(transfer.message)
+  return Buffer.from(transfer.message, 'base64')
 }

@@ -4,9 +4,9 @@ import type { RelayerError } from '../domain/errors.ts'
 import { redactText } from '../observability/redact.ts'
 import { toErrorAnswer } from './errors.ts'
 
-/** What answers in place of the API while the process waits for what it cannot start without. */
+/** Answers in the place of the API while the process waits for what it cannot start without. */
 export interface StartupServer {
-  /** Says what is waited for; the first time it begins to listen. Throws what the system says if it cannot. */
+  /** Says what is waited for, and begins to listen the first time. Throws what the system says if it cannot. */
   say(what: string, error: RelayerError): Promise<void>
   /** Leaves the port to the API. */
   close(): Promise<void>

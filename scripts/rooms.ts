@@ -15,6 +15,8 @@ export interface Room {
 
 const ports = ['chains/port.ts', 'bridges/port.ts', 'bridges/source-port.ts']
 const evmLibrary = 'ethers'
+/** The rooms that put things into practice: `workers`, `api` and `cli` are built on them, and do not import one another. */
+const inner = ['domain', 'temporal', 'config', 'observability', 'chains', 'bridges', 'intake', 'streams', 'recovery', 'lanes']
 
 export const rooms: readonly Room[] = [
   { path: 'domain', imports: [], packages: [] },
@@ -79,7 +81,16 @@ export const rooms: readonly Room[] = [
   },
   { path: 'chains/registry.ts', imports: ['domain', 'config', 'observability', 'chains'], packages: [] },
   { path: 'bridges/registry.ts', imports: ['domain', 'config', 'observability', 'chains', 'bridges'], packages: [] },
-  ...['workers', 'api', 'cli', 'bin', 'lab', 'scripts', 'test'].map((path): Room => ({
+  { path: 'workers', imports: [...inner, 'workflows', 'activities'], packages: ['@temporalio/worker', '@temporalio/common', 'node:*'] },
+  { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'zod', 'node:*'] },
+  { path: 'cli', imports: inner, packages: 'all' },
+  // These two commands do the work of workers in their own process.
+  ...['cli/commands/run.ts', 'cli/commands/stream-audit.ts'].map((path): Room => ({
+    path,
+    imports: [...inner, 'cli', 'workers', 'api'],
+    packages: ['commander', 'node:*'],
+  })),
+  ...['bin', 'lab', 'scripts', 'test'].map((path): Room => ({
     path,
     imports: 'all',
     packages: 'all',

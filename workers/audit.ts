@@ -1,10 +1,9 @@
-import type { Config } from '../config/schema.ts'
 import { toRelayerError } from '../domain/errors.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { setAuditSchedule } from '../temporal/client/audit-schedule.ts'
-import type { TemporalClient } from '../temporal/client/client.ts'
+import type { ProcessParts } from './context.ts'
 import type { Service } from './service.ts'
 
 /** Between two tries to set the schedule, and between two checks that it is still there, ms: a wiped Temporal has none. */
@@ -14,8 +13,7 @@ const againMs = 15_000
  * Keeps the schedule of a chain's audits as the config says, in the background: transfers are delivered without it. Every process of the chain does so, with
  * the same result. An operator's pause stays.
  */
-export function scheduleAudits(options: { client: TemporalClient; config: Config; chain: ChainName; logger: Logger }): Service {
-  const { client, config, chain, logger } = options
+export function scheduleAudits(chain: ChainName, { client, config, logger }: ProcessParts): Service {
   let timer: NodeJS.Timeout | undefined
   let stopped = false
   let isSet = false

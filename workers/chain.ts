@@ -1,18 +1,14 @@
 import { createAuditSteps, createKeylessSteps } from '../activities/index.ts'
-import type { Config } from '../config/schema.ts'
-import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import type { HaltRoute } from '../intake/halt-route.ts'
 import { createClosedTransfers } from '../temporal/client/closed-transfers.ts'
 import { createIdleTransfers } from '../recovery/idle-transfers.ts'
 import { createWithdrawals } from '../lanes/withdrawals.ts'
-import type { Logger } from '../observability/logger.ts'
-import type { Metrics } from '../observability/metrics.ts'
 import { chainQueue } from '../temporal/contracts/names.ts'
 import { auditAlarms } from './audit.ts'
 import { workflowBundle } from './bundle.ts'
-import type { Network } from './network.ts'
-import { laneConfigs, laneStatusCaches } from './deps.ts'
+import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
+import { laneConfigs } from './lane-config.ts'
+import type { ProcessContext } from './context.ts'
 import { createFeePolicyResolver } from './fees.ts'
 import { createGateWatcher } from './gates.ts'
 import type { Service } from './service.ts'
@@ -31,38 +27,30 @@ export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['
 /** Transfer workflows and keyless steps of one target chain. */
 export async function createChainWorker(
   name: ChainName,
-  options: {
-    config: Config
-    temporal: Temporal
-    network: Network
-    settings: () => Settings
-    logger: Logger
-    metrics: Metrics
-    tuning: WorkerTuning
-    haltRoute: HaltRoute
-  },
+  context: ProcessContext,
+  { temporal, tuning }: { readonly temporal: Temporal; readonly tuning: WorkerTuning },
 ): Promise<{ worker: Worker; services: Service[] }> {
-  const { config, temporal, network, settings, logger, metrics, tuning, haltRoute } = options
+  const { config, client, network, settings, logger, metrics, haltRoute } = context
   const { bridges, chains } = network
-  const lanes = laneStatusCaches(config, temporal.client, [name])
-  const gates = createGateWatcher(name, { config, client: temporal.client, network, lanes: lanes.get(name), logger, metrics })
+  const lanes = createLaneStatusCache(client, [...laneConfigs(config, name).keys()])
+  const gates = createGateWatcher(name, lanes, context)
   const batched = [...bridges.values()].some((bridge) => bridge.endpoint(name).batches !== undefined)
   const keyless = createKeylessSteps({
     bridges,
     chains,
-    lanes,
+    lanes: new Map([[name, lanes]]),
     settings,
     haltRoute,
     ...(gates && { gates }),
     fees: createFeePolicyResolver(config, settings),
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
-    withdraw: createWithdrawals(temporal.client, laneConfigs(config, name), batched),
+    withdraw: createWithdrawals(client, laneConfigs(config, name), batched),
   })
   const audits = createAuditSteps({
     bridges,
     chains,
-    closed: createClosedTransfers(temporal.client),
-    idle: createIdleTransfers(temporal.client),
+    closed: createClosedTransfers(client),
+    idle: createIdleTransfers(client),
     ...auditAlarms(logger, metrics),
   })
   const worker = await Worker.create({

@@ -1,18 +1,16 @@
 import { type BatchRouting, createBatchRouting } from '../activities/batch/batch-routing.ts'
 import { createLaneSteps } from '../activities/index.ts'
-import type { ChainConfig, Config } from '../config/schema.ts'
+import type { ChainConfig } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import type { FeePolicyResolver } from '../domain/fees/policy.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
-import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import { LaneAgent } from '../lanes/agent.ts'
 import { BatchTracker } from '../lanes/batch/batch-tracker.ts'
 import { LedgerClient } from '../lanes/ledger-client.ts'
-import type { Logger } from '../observability/logger.ts'
 import { laneQueue } from '../temporal/contracts/names.ts'
-import type { Network } from './network.ts'
-import { laneConfig } from './deps.ts'
+import type { ProcessContext } from './context.ts'
+import { createFeePolicyResolver } from './fees.ts'
+import { laneConfig } from './lane-config.ts'
 import { openSigner, signingPolicy } from './signer.ts'
 import type { Temporal } from './temporal.ts'
 import { commonOptions, type WorkerTuning } from './tuning.ts'
@@ -26,40 +24,40 @@ const slotsPerNonce = 2
  */
 const batchesOfSlots = 4
 
+/** A lane of the config, with its chain. */
+export interface ConfiguredLane {
+  readonly chainName: ChainName
+  readonly chain: ChainConfig
+  readonly lane: ChainConfig['lanes'][number]
+}
+
 export interface RunningLane {
   readonly worker: Worker
   readonly agent: LaneAgent
 }
 
-/** One key's activities and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE. */
-export async function createLaneWorker(options: {
-  config: Pick<Config, 'worker'>
-  chainName: ChainName
-  chain: ChainConfig
-  lane: ChainConfig['lanes'][number]
-  temporal: Temporal
-  network: Network
-  settings: () => Settings
-  fees: FeePolicyResolver
-  logger: Logger
-  tuning: WorkerTuning
-  updatesPerRun?: number
-}): Promise<RunningLane> {
-  const { chainName, chain: settings, lane, temporal, network, tuning, updatesPerRun } = options
-  const config = laneConfig(options.config, settings, lane)
-  const logger = options.logger.child({ lane: config.lane })
+/** The activities of one key, and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE. */
+export async function createLaneWorker(
+  { chainName, chain: chainConfig, lane }: ConfiguredLane,
+  context: ProcessContext,
+  { temporal, tuning }: { readonly temporal: Temporal; readonly tuning: WorkerTuning },
+): Promise<RunningLane> {
+  const { client, network, settings } = context
+  const config = laneConfig(context.config, chainConfig, lane)
+  const logger = context.logger.child({ lane: config.lane })
   const chain = network.chains.get(chainName)
   if (!chain || !lane.signer)
     throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'this lane has no signer', facts: { lane: config.lane } })
   const endpoints = [...network.bridges.values()].map((bridge) => bridge.endpoint(chainName))
-  const policy = signingPolicy(settings, lane, endpoints)
-  const signer = await openSigner({ family: settings.family, spec: lane.signer, address: lane.address, policy, logger })
-  const ledger = new LedgerClient({ client: temporal.client, config, logger, ...(updatesPerRun && { updatesPerRun }) })
-  const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: settings.bumpAfterBlocks, fees: options.fees })
+  const fees = createFeePolicyResolver(context.config, settings)
+  const policy = signingPolicy(chainConfig, lane, endpoints)
+  const signer = await openSigner({ family: chainConfig.family, spec: lane.signer, address: lane.address, policy, logger })
+  const ledger = new LedgerClient({ client, config, logger, ...(tuning.updatesPerRun && { updatesPerRun: tuning.updatesPerRun }) })
+  const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: chainConfig.bumpAfterBlocks, fees })
   agent.start()
   const largestBatch = Math.max(0, ...endpoints.map(({ batches }) => batches?.largest ?? 0))
-  const steps = { bridges: network.bridges, chain, settings: options.settings, fees: options.fees }
-  const batches = new BatchTracker({ client: temporal.client, agent, logger })
+  const steps = { bridges: network.bridges, chain, settings, fees }
+  const batches = new BatchTracker({ client, agent, logger })
   const batching = new Map<LaneId, BatchRouting>(largestBatch > 0 ? [[config.lane, createBatchRouting({ ...steps, agent, batches })]] : [])
   const worker = await Worker.create({
     connection: temporal.connection,

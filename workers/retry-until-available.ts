@@ -2,69 +2,64 @@ import { backoffMs } from '../domain/backoff.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
 
-/** Waits between two tries, ms, and how often people are told of the same again. */
-const defaults = { firstMs: 250, mostMs: 5_000, tellMs: 5 * 60_000 } as const
+/** First and longest pause between two tries, ms. */
+const firstMs = 250
+const longestMs = 5_000
+/** Between two log lines about the same error, ms. */
+const logAgainMs = 5 * 60_000
 
-/** Whoever started this has asked it to stop before what it waits for was there. */
+/** The wait was stopped before the dependency was available. */
 export class Stopped extends Error {}
 
-export interface PatienceOptions {
+export interface RetryOptions {
   readonly logger: Logger
-  /** Ends every wait. */
+  /** Ends the wait. */
   readonly stopping: AbortSignal
-  /** Told of each try that failed, before the next. What it throws ends the wait. */
-  readonly onWaiting?: ((what: string, error: RelayerError) => Promise<void>) | undefined
-  readonly firstMs?: number
-  readonly mostMs?: number
-  readonly tellMs?: number
+  /** Called after each try that failed. What it throws ends the wait. */
+  readonly onWaiting?: ((dependency: string, error: RelayerError) => Promise<void>) | undefined
 }
 
-/** A start that outlasts what is not there yet: the parts of a fleet come up in any order. */
-export interface Patience {
-  /**
-   * What `attempt` gives, however often it has to be made. The first failure is a line of the log; the same code again is told every few minutes.
-   * Throws Stopped, and what waiting does not mend: everything but retriable errors.
-   * @param what for people: `Temporal`
-   */
-  until<Value>(what: string, attempt: () => Promise<Value>): Promise<Value>
-}
-
-export function createPatience(options: PatienceOptions): Patience {
-  const { logger, stopping, onWaiting, firstMs, mostMs, tellMs } = { ...defaults, ...options }
-
-  return {
-    async until(what, attempt) {
-      const since = Date.now()
-      let told: { code: string; at: number } | undefined
-      for (let tries = 0; ; tries++) {
-        if (stopping.aborted) throw new Stopped()
-        try {
-          const value = await orStopped(attempt(), stopping)
-          if (told) logger.info(`${what} is there; going on`, { waitedSeconds: seconds(since) })
-          return value
-        } catch (error) {
-          if (!(error instanceof RelayerError) || !error.retriable || error.code === 'INTERNAL') throw error
-          const { code, message: reason } = error
-          if (told?.code !== code || Date.now() - told.at >= tellMs) {
-            logger.warn(`waiting for ${what}; trying until it is there`, { code, reason, waitedSeconds: seconds(since) })
-            told = { code, at: Date.now() }
-          } else logger.debug(`still waiting for ${what}`, { code, reason, tries })
-          await onWaiting?.(what, error)
-        }
-        await pause(backoffMs(tries, firstMs, mostMs), stopping)
-      }
-    },
+/**
+ * Tries until `attempt` succeeds: the parts of a fleet start in any order. The first failure is logged, and the same code again every few minutes. Throws
+ * Stopped, and every error that is not retriable.
+ * @param dependency for people: `Temporal`
+ */
+export async function retryUntilAvailable<Value>(
+  dependency: string,
+  attempt: () => Promise<Value>,
+  { logger, stopping, onWaiting }: RetryOptions,
+): Promise<Value> {
+  const since = Date.now()
+  let logged: { code: string; at: number } | undefined
+  for (let tries = 0; ; tries++) {
+    if (stopping.aborted) throw new Stopped()
+    try {
+      const value = await orStopped(attempt(), stopping)
+      if (logged) logger.info(`${dependency} is there; going on`, { waitedSeconds: secondsSince(since) })
+      return value
+    } catch (error) {
+      if (!(error instanceof RelayerError) || !error.retriable || error.code === 'INTERNAL') throw error
+      const { code, message: reason } = error
+      if (logged?.code !== code || Date.now() - logged.at >= logAgainMs) {
+        logger.warn(`waiting for ${dependency}; trying until it is there`, { code, reason, waitedSeconds: secondsSince(since) })
+        logged = { code, at: Date.now() }
+      } else logger.debug(`still waiting for ${dependency}`, { code, reason, tries })
+      await onWaiting?.(dependency, error)
+    }
+    await pause(backoffMs(tries, firstMs, longestMs), stopping)
   }
 }
 
-const seconds = (since: number): number => Math.round((Date.now() - since) / 1_000)
+function secondsSince(at: number): number {
+  return Math.round((Date.now() - at) / 1_000)
+}
 
-/** The work goes on by itself if it is not waited for any more: who does it listens to the same signal. */
+/** The result of the work, or Stopped as soon as it is stopped; the work itself listens to the same signal. */
 function orStopped<Value>(work: Promise<Value>, stopping: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const leave = () => reject(new Stopped())
-    stopping.addEventListener('abort', leave)
-    void work.then(resolve, reject).finally(() => stopping.removeEventListener('abort', leave))
+    const stop = () => reject(new Stopped())
+    stopping.addEventListener('abort', stop)
+    void work.then(resolve, reject).finally(() => stopping.removeEventListener('abort', stop))
   })
 }
 

@@ -1,25 +1,16 @@
-import type { TemporalClient } from '../temporal/client/client.ts'
 import { changeSettings } from '../temporal/client/settings.ts'
 import { namesOf } from '../config/known-names.ts'
-import type { Config } from '../config/schema.ts'
 import type { HaltRoute, Mismatch } from '../intake/halt-route.ts'
-import type { Logger } from '../observability/logger.ts'
-import type { Metrics } from '../observability/metrics.ts'
+import type { ProcessParts } from './context.ts'
 import { redactText } from '../observability/redact.ts'
 
-/** Settings take a reason of at most this length (domain/settings/request.ts). */
+/** Longest reason of a change of the settings (domain/settings/request.ts). */
 const longestReason = 500
 
-/** Orders the halt as `portage`, with the code in its reason. Many transfers of a route that meet the same at once make one order. */
-export function createRouteHalts(options: {
-  client: TemporalClient
-  config: Config
-  logger: Logger
-  metrics: Pick<Metrics, 'bridgeMismatches'>
-}): HaltRoute {
-  const { client, config, logger, metrics } = options
-  const underway = new Map<string, Promise<void>>()
-  const order = async ({ bridge, sourceChain, targetChain, code, detail }: Mismatch) => {
+/** Halts routes in the name of `portage`, with the code in the reason. One order is made for all transfers that find the same contradiction at once. */
+export function createRouteHalts({ client, config, logger, metrics }: ProcessParts): HaltRoute {
+  const pending = new Map<string, Promise<void>>()
+  const haltOnce = async ({ bridge, sourceChain, targetChain, code, detail }: Mismatch) => {
     const route = `${bridge}:${sourceChain}:${targetChain}`
     metrics.bridgeMismatches.inc({ route, code })
     const reason = `${code}: ${redactText(detail)}`.slice(0, longestReason)
@@ -34,10 +25,10 @@ export function createRouteHalts(options: {
   }
   return (mismatch) => {
     const key = [mismatch.bridge, mismatch.sourceChain, mismatch.targetChain, mismatch.code].join(':')
-    const known = underway.get(key)
+    const known = pending.get(key)
     if (known) return known
-    const ordered = order(mismatch).finally(() => underway.delete(key))
-    underway.set(key, ordered)
+    const ordered = haltOnce(mismatch).finally(() => pending.delete(key))
+    pending.set(key, ordered)
     return ordered
   }
 }

@@ -1,30 +1,16 @@
 import { signedApis } from '../bridges/registry.ts'
 import type { SignedSource } from '../bridges/source-port.ts'
-import type { Config } from '../config/schema.ts'
 import { parseVaa } from '../domain/vaa.ts'
 import type { Vaa } from '../domain/vaa.ts'
 import type { SpyListener } from '../intake/spy.ts'
-import type { Submitter } from '../intake/submitter.ts'
 import { createCheckpointStore } from '../streams/checkpoints.ts'
 import { createSignedAgent, type SignedAgentOptions } from '../streams/signed/agent.ts'
 import { createVaaLookup } from '../streams/signed/vaa-lookup.ts'
-import type { Logger } from '../observability/logger.ts'
-import type { Metrics } from '../observability/metrics.ts'
-import type { Network } from './network.ts'
+import type { ProcessContext } from './context.ts'
 import type { Service } from './service.ts'
-import type { Temporal } from './temporal.ts'
-
-export interface SignedStreamsContext {
-  readonly config: Pick<Config, 'bridges' | 'streams'>
-  readonly temporal: Pick<Temporal, 'client'>
-  readonly network: Network
-  readonly submitter: Submitter
-  readonly logger: Logger
-  readonly metrics: Metrics
-}
 
 /** Feeds the streams of all emitters that this process is connected to. The listener is for the spies: it passes on what they tell. */
-export function startSignedStreams(context: SignedStreamsContext): { readonly service: Service; readonly listener: SpyListener } {
+export function startSignedStreams(context: ProcessContext): { readonly service: Service; readonly listener: SpyListener } {
   const agents = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
   const ends = [...agents.values()].map((agent) => context.metrics.onCollect((all) => agent.report(all)))
   for (const agent of agents.values()) agent.start()
@@ -48,13 +34,8 @@ export function startSignedStreams(context: SignedStreamsContext): { readonly se
 }
 
 /** What the agents work with; the servers of the network are asked by one lookup per bridge, so that its manners hold for the process. */
-export function signedOptions({
-  config,
-  temporal,
-  network,
-  submitter,
-  logger,
-}: Omit<SignedStreamsContext, 'metrics'>): SignedAgentOptions[] {
+export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
+  const { config, client, network, submitter, logger } = context
   const { rangeBlocks, auditMinutes, checkpoints } = config.streams
   const store = checkpoints && createCheckpointStore(checkpoints)
   const apis = signedApis(config)
@@ -64,20 +45,8 @@ export function signedOptions({
     return sources.flatMap((source) => {
       const chain = network.chains.get(source.sourceChain)
       if (!chain) return []
-      return [
-        {
-          source,
-          chain,
-          bridge,
-          submitter,
-          lookup,
-          client: temporal.client,
-          logger,
-          rangeBlocks,
-          checkpoints: store,
-          auditMs: auditMinutes * 60_000,
-        },
-      ]
+      const common = { source, chain, bridge, submitter, lookup, client, logger, rangeBlocks }
+      return [{ ...common, checkpoints: store, auditMs: auditMinutes * 60_000 }]
     })
   })
 }

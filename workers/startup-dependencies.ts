@@ -1,20 +1,20 @@
-import { createStartupServer, type StartupServer } from '../api/startup-server.ts'
 import type { Chain } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
 import { toRelayerError } from '../domain/errors.ts'
-import { createPatience, Stopped } from './retry-until-available.ts'
-import type { Role, RunOptions } from './roles.ts'
 import { type SettingsWatch, watchSettings } from '../temporal/client/settings-watch.ts'
-import { connectTemporal, type Temporal } from './temporal.ts'
 import { connectNetwork, type Network } from './network.ts'
+import type { StartupServer } from './rest-api.ts'
+import { retryUntilAvailable, type RetryOptions, Stopped } from './retry-until-available.ts'
+import type { Role, RunOptions } from './roles.ts'
+import { connectTemporal, type Temporal } from './temporal.ts'
 
 /** What no role starts without. */
 export interface StartupDependencies {
   readonly temporal: Temporal
-  /** Empty for the ledgers: they read no chain. */
+  /** Empty for the role `ledger`, which reads no chain. */
   readonly network: Network
   readonly watch: SettingsWatch
-  /** Where the API is to listen: answers in its place while the process waits. */
+  /** Of the roles that serve the API: it answers in the API's place while the process waits. */
   readonly startupServer: StartupServer | undefined
   close(): Promise<void>
 }
@@ -22,23 +22,14 @@ export interface StartupDependencies {
 const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), close: () => {} }
 
 /**
- * Temporal and the networks of a role, as soon as they are there; one of several networks is enough to begin. Undefined: it was stopped in the wait. Throws what waiting does not mend (INPUT_INVALID,
- * CHAIN_ID_MISMATCH), with nothing left open.
+ * Connects to Temporal and to the chains of a role as soon as they are available; one of several chains is enough to begin. Undefined: it was stopped while
+ * it waited. Throws what waiting does not mend (INPUT_INVALID, CHAIN_ID_MISMATCH), with nothing left open.
  */
 export async function awaitStartupDependencies(role: Role, config: Config, options: RunOptions): Promise<StartupDependencies | undefined> {
-  const { logger, stopping = new AbortController().signal, chains } = options
-  const startupServer = role === 'all' || role === 'api' ? createStartupServer(config.api) : undefined
-  const patience = createPatience({ logger, stopping, onWaiting: startupServer?.say })
-  const keepTrying = (chain: Chain, closing: AbortSignal) => {
-    const background = createPatience({ logger, stopping: AbortSignal.any([stopping, closing]) })
-    background
-      .until(`the nodes of ${chain.name}`, () => chain.connect())
-      .catch((error: unknown) => {
-        if (error instanceof Stopped) return
-        const { code, message } = toRelayerError(error)
-        logger.error('a chain stays out until this process is started again', { chain: chain.name, code, reason: message })
-      })
-  }
+  const { logger, stopping = new AbortController().signal, chains, api } = options
+  const startupServer = role === 'all' || role === 'api' ? api.createStartupServer(config.api) : undefined
+  const retry = { logger, stopping, onWaiting: startupServer?.say }
+  const onAway = (chain: Chain, closing: AbortSignal) => keepConnecting(chain, { logger, stopping: AbortSignal.any([stopping, closing]) })
   let temporal: Temporal | undefined
   let network: Network | undefined
   let watch: SettingsWatch | undefined
@@ -46,15 +37,16 @@ export async function awaitStartupDependencies(role: Role, config: Config, optio
     await startupServer?.close()
     await watch?.stop()
     network?.close()
-    // Of Workers that were made and never ran, it says that they hold it: then it ends with the process.
+    // Fails while Workers exist that were made and never ran; the connection then ends with the process.
     await temporal?.connection.close().catch(() => {})
   }
   try {
-    temporal = await patience.until('Temporal', () => connectTemporal(config.temporal, logger, { stopping, takeover: config.worker }))
+    const connect = () => connectTemporal(config.temporal, logger, { stopping, takeover: config.worker })
+    temporal = await retryUntilAvailable('Temporal', connect, retry)
     network =
       role === 'ledger'
         ? noNetwork
-        : await patience.until('nodes', () => connectNetwork(config, { only: chains, stopping, onAway: keepTrying }))
+        : await retryUntilAvailable('nodes', () => connectNetwork(config, { only: chains, stopping, onAway }), retry)
     watch = await watchSettings({ client: temporal.client, logger })
     return { temporal, network, watch, startupServer, close }
   } catch (error) {
@@ -62,4 +54,13 @@ export async function awaitStartupDependencies(role: Role, config: Config, optio
     if (error instanceof Stopped) return undefined
     throw error
   }
+}
+
+/** Connects a chain in the background that could not be reached at the start. */
+function keepConnecting(chain: Chain, options: RetryOptions): void {
+  retryUntilAvailable(`the nodes of ${chain.name}`, () => chain.connect(), options).catch((error: unknown) => {
+    if (error instanceof Stopped) return
+    const { code, message } = toRelayerError(error)
+    options.logger.error('a chain stays out until this process is started again', { chain: chain.name, code, reason: message })
+  })
 }

@@ -3,14 +3,13 @@ import { readSettings } from '../temporal/client/settings.ts'
 import type { SignedSource, Source } from '../bridges/source-port.ts'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import { createSubmitter } from '../intake/submitter.ts'
 import { auditOnce } from '../streams/scanned/agent.ts'
 import type { StreamAudit } from '../streams/scanned/audit-transfers.ts'
 import { createSignedAuditor } from '../streams/signed/audit.ts'
 import { StreamClient } from '../streams/stream-client.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
-import { transferDefaults } from './deps.ts'
+import { createContext, type ProcessContext } from './context.ts'
 import { signedOptions } from './signed-streams.ts'
 import { scannedOptions } from './streams.ts'
 import { connectNetwork, type Network } from './network.ts'
@@ -26,20 +25,17 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
   try {
     const source = sourceOf(network, stream)
     const now = await readSettings(client)
-    const context = { config, temporal: { client }, network, settings: () => now, logger, metrics: createMetrics() }
+    const context = createContext({ config, client, network, settings: () => now, logger, metrics: createMetrics() })
     return await (source.kind === 'scanned' ? auditOnce(scannedOptions(context, source)) : auditSigned(context, source))
   } finally {
     network.close()
   }
 }
 
-type Context = Parameters<typeof scannedOptions>[0]
-
 /** In the words of a scanned source: what the network's servers do not have is a gap. */
-async function auditSigned({ config, temporal, network, settings, logger }: Context, source: SignedSource): Promise<StreamAudit> {
-  const { client } = temporal
-  const submitter = createSubmitter({ bridges: network.bridges, client, settings, defaults: transferDefaults(config) })
-  const options = signedOptions({ config, temporal, network, submitter, logger }).find((one) => one.source === source)
+async function auditSigned(context: ProcessContext, source: SignedSource): Promise<StreamAudit> {
+  const { client, logger } = context
+  const options = signedOptions(context).find((one) => one.source === source)
   const streamClient = new StreamClient({ client, config: source.config, logger })
   try {
     if (!options || !(await streamClient.state())) throw unknown(source.config.stream)

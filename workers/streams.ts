@@ -1,30 +1,13 @@
 import type { ScannedSource } from '../bridges/source-port.ts'
-import type { Config } from '../config/schema.ts'
 import { haltOf } from '../domain/settings/settings.ts'
-import type { Settings } from '../domain/settings/settings.ts'
-import { createSubmitter } from '../intake/submitter.ts'
 import { createCheckpointStore } from '../streams/checkpoints.ts'
 import { createScannedAgent } from '../streams/scanned/agent.ts'
 import type { ScannedAgentOptions } from '../streams/scanned/agent.ts'
-import type { Logger } from '../observability/logger.ts'
-import type { Metrics } from '../observability/metrics.ts'
-import { transferDefaults } from './deps.ts'
-import type { Network } from './network.ts'
-import { createRouteHalts } from './route-halts.ts'
+import type { ProcessContext } from './context.ts'
 import type { Service } from './service.ts'
-import type { Temporal } from './temporal.ts'
-
-interface StreamsContext {
-  config: Config
-  temporal: Pick<Temporal, 'client'>
-  network: Network
-  settings: () => Settings
-  logger: Logger
-  metrics: Metrics
-}
 
 /** Feeds the streams of all sources that this process serves. */
-export function startStreams(context: StreamsContext): Service {
+export function startStreams(context: ProcessContext): Service {
   const { network, metrics, config } = context
   const { checkpoints } = config.streams
   const store = checkpoints && createCheckpointStore(checkpoints)
@@ -43,10 +26,9 @@ export function startStreams(context: StreamsContext): Service {
 }
 
 /** What an agent of this source works with. Throws Error for a source of another network. */
-export function scannedOptions(context: StreamsContext, source: ScannedSource): Omit<ScannedAgentOptions, 'checkpoints'> {
-  const { config, temporal, network, settings, logger, metrics } = context
+export function scannedOptions(context: ProcessContext, source: ScannedSource): Omit<ScannedAgentOptions, 'checkpoints'> {
+  const { config, client, network, settings, logger, submitter, haltRoute } = context
   const { bridges, chains } = network
-  const { client } = temporal
   const { bridge, sourceChain, targetChain } = source
   const [from, to, endpoint] = [chains.get(sourceChain), chains.get(targetChain), bridges.get(bridge)?.endpoint(targetChain)]
   if (!from || !to || !endpoint) throw new Error(`${source.config.stream} is not of this network`)
@@ -56,8 +38,8 @@ export function scannedOptions(context: StreamsContext, source: ScannedSource): 
     targetChain: to,
     endpoint,
     client,
-    submitter: createSubmitter({ bridges, client, settings, defaults: transferDefaults(config) }),
-    haltRoute: createRouteHalts({ client, config, logger, metrics }),
+    submitter,
+    haltRoute,
     isHalted: () => haltOf(settings(), source) !== undefined,
     logger,
     rangeBlocks: config.streams.rangeBlocks,

@@ -9,6 +9,8 @@ export interface WorkerTuning {
   readonly keylessActivities: number
   readonly keylessPollers: number
   readonly lanePollers: number
+  /** A lane's ledger continues as new after so many updates; absent: as the workflow decides. */
+  readonly updatesPerRun?: number
   /** A workflow task waits so long for the process that has the workflow in memory, ms. */
   readonly stickyMs: number
   /** Activities that run when the process is told to stop have this long to end, ms. */
@@ -35,11 +37,14 @@ export const defaultTuning: WorkerTuning = {
 }
 
 /**
- * The defaults, with what the config says, and PORTAGE_MAX_CACHED_WORKFLOWS: 0 replays every workflow at every task, which finds non-determinism.
+ * The defaults, with what the config says, and two variables of tests: PORTAGE_MAX_CACHED_WORKFLOWS (0 replays every workflow at every task, which finds
+ * non-determinism) and PORTAGE_LANE_UPDATES_PER_RUN.
  */
 export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.ProcessEnv): WorkerTuning {
-  const tuning = {
+  const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
+  const tuning: WorkerTuning = {
     ...defaultTuning,
+    ...(updatesPerRun && { updatesPerRun: Number(updatesPerRun) }),
     stickyMs: worker.stickySeconds * 1_000,
     graceMs: worker.shutdownGraceSeconds * 1_000,
     forceMs: worker.shutdownForceSeconds * 1_000,

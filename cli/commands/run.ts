@@ -43,7 +43,7 @@ export const runCommand = defineCommand({
     const loaded = await config()
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
     // The native parts of a worker load slowly: only the command that needs them pays.
-    const { runRole } = await import('../../workers/runtime.ts')
+    const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/runtime.ts'), import('../../api/start.ts')])
     const stopping = new AbortController()
     const release = onInterrupt(context, () => {
       logger.info('stopping: work in hand is finished or handed back')
@@ -53,6 +53,7 @@ export const runCommand = defineCommand({
       const running = await runRole(options.role, loaded, {
         env: context.env,
         logger,
+        api: restApi,
         stopping: stopping.signal,
         ...(options.chain && { chains: options.chain }),
         ...(options.lane && { lanes: options.lane.map(toAddress) }),

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
+import { restApi } from '../../api/start.ts'
 import { configSchema } from '../../config/schema.ts'
 import type { Devnet } from '../../lab/devnet/index.ts'
 import { startDevnet } from '../../lab/devnet/index.ts'
@@ -32,7 +33,7 @@ describe('API and command line on a devnet', () => {
     fetch(`${url}/v1/transfers`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   const start = async (role: Parameters<typeof runRole>[0]): Promise<void> => {
     const config = configSchema.parse({ ...devnet.relayerConfig(), api: { port: Number(new URL(url).port) } })
-    running.push(await runRole(role, config, { env: process.env, logger: silentLogger() }))
+    running.push(await runRole(role, config, { env: process.env, logger: silentLogger(), api: restApi }))
   }
 
   beforeAll(async () => {

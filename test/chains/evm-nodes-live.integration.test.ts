@@ -3,7 +3,7 @@ import type { EvmChain, EvmChainOptions, EvmNodeOptions } from '../../chains/evm
 import type { NodeStatus } from '../../chains/port.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
-import { processMetrics } from '../../workers/api.ts'
+import { processMetrics } from '../../workers/process-metrics.ts'
 import { devnetSigner, head, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 

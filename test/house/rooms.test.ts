@@ -29,6 +29,10 @@ describe('folder rules', () => {
     ['lanes/agent.ts', `import { Worker } from '@temporalio/worker'`, 'lanes may import only'],
     ['intake/spy.ts', `import { serve } from '../api/server.ts'`, 'intake may import only'],
     ['config/load.ts', `import { logger } from '../observability/logger.ts'`, 'config may import only'],
+    ['workers/runtime.ts', `import { createApi } from '../api/server.ts'`, 'workers may import only'],
+    ['workers/chain.ts', `import { Client } from '@temporalio/client'`, 'workers may import only'],
+    ['api/start.ts', `import { runRole } from '../workers/runtime.ts'`, 'api may import only'],
+    ['cli/commands/settings.ts', `import { createApi } from '../../api/server.ts'`, 'cli may import only'],
     ['nowhere/new.ts', `import { x } from './y.ts'`, 'no room has this path'],
   ])('%s: %s is refused', (file, text, rule) => {
     const problems = checkFile(file, text)
@@ -44,6 +48,7 @@ describe('folder rules', () => {
     ['bridges/native-bridge/evm.ts', `import { abi } from '../../chains/evm/index.ts'\nimport { decode } from './message.ts'`],
     ['bridges/native-bridge/index.ts', `import { endpoint } from './evm.ts'`],
     ['chains/registry.ts', `import { evmChain } from './evm/index.ts'`],
+    ['cli/commands/run.ts', `import { runRole } from '../../workers/runtime.ts'\nimport { restApi } from '../../api/start.ts'`],
     ['test/lanes/agent.test.ts', `import { fork } from 'node:child_process'\nimport { run } from '../../workers/all.ts'`],
   ])('%s: %s is allowed', (file, text) => {
     expect(checkFile(file, text)).toEqual([])

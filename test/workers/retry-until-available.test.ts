@@ -2,21 +2,23 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ErrorCode } from '../../domain/errors.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
-import type { PatienceOptions } from '../../workers/retry-until-available.ts'
-import { createPatience, Stopped } from '../../workers/retry-until-available.ts'
+import type { RetryOptions } from '../../workers/retry-until-available.ts'
+import { retryUntilAvailable, Stopped } from '../../workers/retry-until-available.ts'
 
 /** Minutes of waiting pass at once: the clock is the test's. */
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-function setting(options: Partial<PatienceOptions> = {}) {
+function setting(options: Partial<RetryOptions> = {}) {
   const lines: string[] = []
   const at = (level: string) => (message: string, fields?: Record<string, unknown>) => {
     lines.push([level, message, fields?.['code']].filter(Boolean).join(' '))
   }
   const logger: Logger = { debug: () => {}, info: at('info'), warn: at('warn'), error: at('error'), child: () => logger }
   const stopping = new AbortController()
-  return { lines, stopping, patience: createPatience({ logger, stopping: stopping.signal, ...options }) }
+  const retry = <Value>(dependency: string, attempt: () => Promise<Value>) =>
+    retryUntilAvailable(dependency, attempt, { logger, stopping: stopping.signal, ...options })
+  return { lines, stopping, retry }
 }
 
 /** Fails with each of these, then with nothing. */
@@ -31,7 +33,7 @@ function failing(codes: readonly ErrorCode[]) {
 
 describe('a start that waits', () => {
   test('goes on as soon as it is there; the same trouble is told once, another at once', async () => {
-    const { patience, lines } = setting()
+    const { retry, lines } = setting()
     const attempt = failing([
       'TEMPORAL_UNAVAILABLE',
       'TEMPORAL_UNAVAILABLE',
@@ -39,7 +41,7 @@ describe('a start that waits', () => {
       'TEMPORAL_NAMESPACE',
       'TEMPORAL_NAMESPACE',
     ])
-    const value = patience.until('Temporal', attempt)
+    const value = retry('Temporal', attempt)
     await vi.runAllTimersAsync()
     expect(await value).toBe('there')
     expect(attempt).toHaveBeenCalledTimes(6)
@@ -51,15 +53,15 @@ describe('a start that waits', () => {
   })
 
   test('what is there at once is no line at all', async () => {
-    const { patience, lines } = setting()
-    expect(await patience.until('Temporal', failing([]))).toBe('there')
+    const { retry, lines } = setting()
+    expect(await retry('Temporal', failing([]))).toBe('there')
     expect(lines).toEqual([])
   })
 
   test('an hour of the same: a line every five minutes, a try at least every five seconds', async () => {
-    const { patience, lines, stopping } = setting()
+    const { retry, lines, stopping } = setting()
     const attempt = vi.fn(() => Promise.reject(new RelayerError('TEMPORAL_UNAVAILABLE')))
-    const ended = patience.until('Temporal', attempt).catch((error: unknown) => error)
+    const ended = retry('Temporal', attempt).catch((error: unknown) => error)
     await vi.advanceTimersByTimeAsync(3_600_000)
     expect(lines.length).toBeGreaterThanOrEqual(11)
     expect(lines.length).toBeLessThanOrEqual(13)
@@ -72,36 +74,36 @@ describe('a start that waits', () => {
   test('ends when it is stopped, in a pause as in a try that hangs, and tries nothing more', async () => {
     const paused = setting()
     const attempt = vi.fn(() => Promise.reject(new RelayerError('NODE_UNAVAILABLE')))
-    const inPause = paused.patience.until('nodes', attempt).catch((error: unknown) => error)
+    const inPause = paused.retry('nodes', attempt).catch((error: unknown) => error)
     await vi.advanceTimersByTimeAsync(100)
     paused.stopping.abort()
     expect(await inPause).toBeInstanceOf(Stopped)
     expect(attempt).toHaveBeenCalledTimes(1)
 
     const hung = setting()
-    const inTry = hung.patience.until('nodes', () => new Promise(() => {})).catch((error: unknown) => error)
+    const inTry = hung.retry('nodes', () => new Promise(() => {})).catch((error: unknown) => error)
     await vi.advanceTimersByTimeAsync(100)
     hung.stopping.abort()
     expect(await inTry).toBeInstanceOf(Stopped)
-    await expect(hung.patience.until('nodes', attempt)).rejects.toBeInstanceOf(Stopped)
+    await expect(hung.retry('nodes', attempt)).rejects.toBeInstanceOf(Stopped)
     expect(attempt).toHaveBeenCalledTimes(1)
   })
 
   test.each(['CHAIN_ID_MISMATCH', 'CONFIG_INVALID', 'INTERNAL'] as const)('%s is not waited for', async (code) => {
-    const { patience, lines } = setting()
-    await expect(patience.until('nodes', failing([code]))).rejects.toMatchObject({ code })
+    const { retry, lines } = setting()
+    await expect(retry('nodes', failing([code]))).rejects.toMatchObject({ code })
     expect(lines).toEqual([])
   })
 
   test('each try is told to who answers in its place, and what that throws ends the wait', async () => {
     const told: string[] = []
-    const { patience } = setting({
+    const { retry } = setting({
       onWaiting: async (what, { code }) => {
         told.push(`${what} ${code}`)
         if (told.length === 2) throw new Error('the port is taken')
       },
     })
-    const ended = patience.until('nodes', failing(['NODE_UNAVAILABLE', 'NODE_UNAVAILABLE'])).catch((error: unknown) => error)
+    const ended = retry('nodes', failing(['NODE_UNAVAILABLE', 'NODE_UNAVAILABLE'])).catch((error: unknown) => error)
     await vi.runAllTimersAsync()
     expect(String(await ended)).toContain('the port is taken')
     expect(told).toEqual(['nodes NODE_UNAVAILABLE', 'nodes NODE_UNAVAILABLE'])

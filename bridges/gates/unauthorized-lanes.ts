@@ -1,27 +1,38 @@
-import type { Endpoint } from '../bridges/port.ts'
-import { toRelayerError } from '../domain/errors.ts'
-import { laneAddress } from '../domain/lane/lane-id.ts'
-import type { LaneId } from '../domain/lane/lane-id.ts'
-import type { BridgeName } from '../domain/transfer/transfer.ts'
-import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
-import type { LanePauses } from '../lanes/pauses.ts'
-import type { Logger } from '../observability/logger.ts'
-import type { Metrics } from '../observability/metrics.ts'
+import type { Endpoint } from '../port.ts'
+import { toRelayerError } from '../../domain/errors.ts'
+import { laneAddress } from '../../domain/lane/lane-id.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { BridgeName } from '../../domain/transfer/transfer.ts'
+import type { Pause } from '../../domain/lane/lane.ts'
+import type { LaneStatus } from '../../domain/lane/messages.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { Metrics } from '../../observability/metrics.ts'
 
 /** The status of a lane is up to 5 s old (lanes/lane-status-cache.ts): an order is not repeated before it can show, ms. */
 const orderAgainMs = 10_000
-/** Between two looks for lanes that another process has paused so, ms: one that is gone resumes nothing. */
-const standingsMs = 60_000
+/** Between two looks for lanes that another process has paused for this reason, ms: a process that ended resumes nothing. */
+const statusesMs = 60_000
 
 /** @param reasons what the key lacks, one text per bridge */
 export function unauthorizedReason(reasons: readonly string[]): string {
   return `BRIDGE_ROLE_MISSING: ${reasons.join('; ')}; Portage resumes the lane by itself`
 }
 
+/** What is asked about the lanes of a chain. */
+interface LaneStatuses {
+  status(lane: LaneId): Promise<LaneStatus>
+  statuses(): Promise<LaneStatus[]>
+}
+
+interface LanePauses {
+  pause(lane: LaneId, pause: Pause): Promise<void>
+  resume(lane: LaneId): Promise<void>
+}
+
 export interface UnauthorizedLanesOptions {
   /** Of one target chain, by bridge. */
   readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'unauthorized'>>
-  readonly lanes: Pick<LaneStatusCache, 'status' | 'statuses'>
+  readonly lanes: LaneStatuses
   readonly pauses: LanePauses
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'laneUnauthorized'>
@@ -53,7 +64,7 @@ export class UnauthorizedLanes {
 
   /** At each block. Never throws. */
   async look(): Promise<void> {
-    if (this.#clock() - this.#lookedAt >= standingsMs) {
+    if (this.#clock() - this.#lookedAt >= statusesMs) {
       this.#lookedAt = this.#clock()
       const statuses = await this.#options.lanes.statuses()
       for (const { lane, pause } of statuses) if (pause === 'unauthorized') this.add(lane)

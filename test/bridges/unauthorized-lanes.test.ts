@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
-import { UnauthorizedLanes, unauthorizedReason } from '../../workers/unauthorized-lanes.ts'
+import { UnauthorizedLanes, unauthorizedReason } from '../../bridges/gates/unauthorized-lanes.ts'
 import { metricValue } from '../helpers/metrics.ts'
 
 const lane = 'evm-1:0xa'

@@ -1,73 +1,19 @@
-import { createApi } from '../api/server.ts'
-import { namesOf } from '../config/known-names.ts'
 import type { Chain, NodeStatus } from '../chains/port.ts'
-import type { Config } from '../config/schema.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import { createSubmitter } from '../intake/submitter.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
 import type { BatchCounts } from '../lanes/batch/counts.ts'
-import type { Settings } from '../domain/settings/settings.ts'
-import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import { transferDefaults } from './deps.ts'
 import type { Network } from './network.ts'
-import type { Service } from './service.ts'
-import type { Temporal } from './temporal.ts'
-
-/** The REST API of this process; its metrics tell what this process did. */
-export async function startApi(options: {
-  config: Config
-  temporal: Temporal
-  network: Network
-  settings: () => Settings
-  logger: Logger
-  metrics: Metrics
-  /** Does this process feed the streams, too? */
-  feedsStreams: boolean
-}): Promise<Service> {
-  const { config, temporal, network, settings, logger, metrics, feedsStreams } = options
-  const { host, port, requestsPerMinute } = config.api
-  const api = await createApi(
-    {
-      submitter: createSubmitter({ bridges: network.bridges, client: temporal.client, settings, defaults: transferDefaults(config) }),
-      bridges: network.bridges,
-      client: temporal.client,
-      guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],
-      metrics,
-      logger,
-      feedsStreams,
-      finalizedHeight: (chain) => network.chains.get(chain)?.heads.current?.finalized,
-      health: [...network.chains.values()].map((chain) => ({
-        name: `chain ${chain.name}`,
-        // One that is away holds up nothing but its own transfers.
-        vital: false,
-        check: async () => {
-          if (!chain.heads.current) throw new Error('no block was seen yet')
-        },
-      })),
-    },
-    {
-      requestsPerMinute,
-      known: namesOf(config),
-      chainIds: wormholeIds(config),
-    },
-  )
-  await api.listen({ host, port })
-  logger.info('the API listens', { host, port })
-  return { stop: () => api.close() }
-}
-
-/** Wormhole's numbers of the chains that have one, by name. */
-function wormholeIds({ chains }: Config): Record<ChainName, number> {
-  const ids = Object.entries(chains).flatMap(([name, { wormholeChainId: id }]) => (id === undefined ? [] : [[name, id] as const]))
-  return Object.fromEntries(ids)
-}
 
 const laneStates = ['active', 'syncing', 'paused', 'draining', 'forbidden', 'funds', 'replaced'] as const
 
-/** The metrics of a process, with what its chains and lanes count themselves. */
+/**
+ * The metrics of a process, with what its chains and lanes count themselves.
+ * @param agents may be filled later
+ */
 export function processMetrics(network: Pick<Network, 'chains'>, agents: readonly LaneAgent[], settings: () => Settings): Metrics {
   const metrics = createMetrics()
   const nodesSeen: Record<ChainName, Map<string, NodeStatus['use']>> = {}

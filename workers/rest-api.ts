@@ -1,0 +1,18 @@
+import type { RelayerError } from '../domain/errors.ts'
+import type { ProcessContext } from './context.ts'
+import type { Service } from './service.ts'
+
+/** Answers in the place of the REST API while the process waits for what it cannot start without. */
+export interface StartupServer {
+  /** Says what is waited for, and begins to listen the first time. Throws what the system says if it cannot. */
+  say(what: string, error: RelayerError): Promise<void>
+  /** Leaves the port to the API. */
+  close(): Promise<void>
+}
+
+/** The REST API, which the roles `all` and `api` serve. Handed in by whoever starts a role: workers do not import `api`. */
+export interface RestApi {
+  createStartupServer(listen: { readonly host: string; readonly port: number }): StartupServer
+  /** @param options.feedsStreams this process feeds the streams, too, and so tells their metrics itself */
+  start(context: ProcessContext, options: { readonly feedsStreams: boolean }): Promise<Service>
+}

@@ -1,0 +1,72 @@
+import { toRelayerError } from '../domain/errors.ts'
+import type { LaneAgent } from '../lanes/agent.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { Service } from './service.ts'
+import type { StartupDependencies } from './startup-dependencies.ts'
+import type { Worker } from '@temporalio/worker'
+
+/** What runs in a process. */
+export interface ProcessWork {
+  /** Stopped last: steps that are ending may still ask them. */
+  readonly ledgers: Worker[]
+  readonly workers: Worker[]
+  readonly agents: LaneAgent[]
+  readonly services: Service[]
+}
+
+export interface Running {
+  /** Ends when everything has stopped; rejects if a part failed. */
+  readonly stopped: Promise<void>
+  /** Takes nothing new, lets what runs end, closes. */
+  stop(): Promise<void>
+}
+
+/** Stops the work of a start that failed: its Workers do not run yet. */
+export async function stopWork({ services, agents }: ProcessWork): Promise<void> {
+  await Promise.allSettled(services.map((service) => service.stop()))
+  for (const agent of agents) agent.stop()
+}
+
+/** Runs the Workers until one of them fails or the process is told to stop; then ends everything in order. */
+export function supervise(
+  { ledgers, workers, agents, services }: ProcessWork,
+  { watch, network, temporal }: Pick<StartupDependencies, 'watch' | 'network' | 'temporal'>,
+  logger: Logger,
+): Running {
+  const stopping = new AbortController()
+  const stopAsked = new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve()))
+  const shutDown = (some: readonly Worker[]) => some.forEach((worker) => worker.getState() === 'RUNNING' && worker.shutdown())
+  const stopWorkers = () => {
+    stopping.abort()
+    shutDown(workers)
+  }
+  const stopServices = () => Promise.all(services.map((service) => service.stop()))
+  const run = (worker: Worker) =>
+    worker.run().catch((error: unknown) => {
+      logger.error('a worker failed; stopping', { error: toRelayerError(error).message })
+      stopWorkers()
+      throw error
+    })
+  const [ledgerRuns, workerRuns] = [ledgers.map(run), workers.map(run)]
+  const end = async () => {
+    const results = await Promise.allSettled([stopAsked, ...workerRuns])
+    shutDown(ledgers)
+    results.push(...(await Promise.allSettled(ledgerRuns)))
+    await stopServices()
+    await watch.stop()
+    for (const agent of agents) agent.stop()
+    network.close()
+    await temporal.connection.close()
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+  }
+  const stopped = end()
+  return {
+    stopped,
+    stop: async () => {
+      // The intake first: nothing new comes in while what runs ends.
+      await stopServices()
+      stopWorkers()
+      await stopped
+    },
+  }
+}
