@@ -1,14 +1,23 @@
+import type { Config } from '../config/schema.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
 import { changeSettings } from '../temporal/client/settings.ts'
 import { namesOf } from '../config/known-names.ts'
 import type { HaltRoute, Mismatch } from '../intake/halt-route.ts'
-import type { ProcessParts } from './context.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import { redactText } from '../observability/redact.ts'
 
 /** Longest reason of a change of the settings (domain/settings/request.ts). */
 const longestReason = 500
 
 /** Halts routes in the name of `portage`, with the code in the reason. One order is made for all transfers that find the same contradiction at once. */
-export function createRouteHalts({ client, config, logger, metrics }: ProcessParts): HaltRoute {
+export function createRouteHalts(options: {
+  readonly client: TemporalClient
+  readonly config: Config
+  readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'bridgeMismatches'>
+}): HaltRoute {
+  const { client, config, logger, metrics } = options
   const pending = new Map<string, Promise<void>>()
   const haltOnce = async ({ bridge, sourceChain, targetChain, code, detail }: Mismatch) => {
     const route = `${bridge}:${sourceChain}:${targetChain}`
