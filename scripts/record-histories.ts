@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Stage } from '../test/helpers/e2e.ts'
 import type { RecordedHistory } from '../test/replay/fixtures.ts'
 import { fixturePath, fixtures, type FixtureName } from '../test/replay/fixtures.ts'
 import { recordSettings } from '../test/replay/record-settings.ts'
@@ -8,15 +7,34 @@ import { recordBatches } from '../test/replay/record-batch.ts'
 import { recordStreams } from '../test/replay/record-stream.ts'
 import { recordOperatorTransactions } from '../test/replay/record-operator-transaction.ts'
 import { recordLaneReset } from '../test/replay/record-lane.ts'
-import { recordFar, recordNear, recordStuck } from '../test/replay/record.ts'
+import { type Keep, recordDear, recordFar, recordNear, recordStuck } from '../test/replay/record.ts'
 
 const help = `Usage: npx tsx scripts/record-histories.ts [<name>…]
 
-Runs the workflows on devnets and keeps their histories in test/fixtures/histories, all of them or those that are named. What is kept is
-replayed by every later build (test/replay). Names: ${Object.keys(fixtures).join(', ')}
+Runs the workflows on devnets and keeps their histories in test/fixtures/histories, all of them or those that are named. Every later build
+replays them (test/replay). Names: ${Object.keys(fixtures).join(', ')}
 `
 
-/** Where this machine shows in a history: worker identities, names of sticky queues, stack traces. None of it takes part in a replay. */
+/** Which recording keeps which histories. */
+const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Promise<void>])[] = [
+  [
+    [
+      ...(['waiting-and-retry', 'happy-near-finality', 'declined', 'cancelled-with-noop'] as const),
+      ...(['lane-first-run', 'lane-continued-run', 'delivered-by-other', 'retried-after-crash'] as const),
+    ],
+    recordNear,
+  ],
+  [['operator-transaction-paid', 'operator-transaction-cancelled'], recordOperatorTransactions],
+  [['batch-told', 'batch-seen-to'], recordBatches],
+  [['parked-by-deadline', 'nonce-left-to-its-lane'], recordStuck],
+  [['waiting-for-fees', 'audit-of-delivered'], recordDear],
+  [['stream-first-run', 'stream-continued-run'], recordStreams],
+  [['settings-first-run'], recordSettings],
+  [['lane-reset-run'], recordLaneReset],
+  [['far-finality-with-confirm'], recordFar],
+]
+
+/** Removes what names this machine: worker identities, names of sticky queues, stack traces. A replay uses none of it. */
 function anonymous(text: string): string {
   const clean = (key: string, value: unknown) => {
     if (key === 'stackTrace') return ''
@@ -33,7 +51,7 @@ async function main(names: readonly string[]): Promise<number> {
     return names.includes('--help') ? 0 : 2
   }
   const kept: string[] = []
-  const keep = async (name: FixtureName, stage: Pick<Stage, 'temporal'>, workflowId: string, runId?: string) => {
+  const keep: Keep = async (name, stage, workflowId, runId) => {
     if (names.length > 0 && !names.includes(name)) return
     const { stdout } = await stage.temporal('workflow', 'show', '-w', workflowId, ...(runId ? ['-r', runId] : []), '--output', 'json')
     const text = anonymous(stdout)
@@ -44,22 +62,9 @@ async function main(names: readonly string[]): Promise<number> {
     kept.push(name)
     process.stdout.write(`${name}: ${history.events.length} events, ${text.length} bytes\n`)
   }
-  const far: FixtureName = 'far-finality-with-confirm'
-  const settings: FixtureName = 'settings-first-run'
-  const streams: FixtureName[] = ['stream-first-run', 'stream-continued-run']
-  const operatorTransactions: FixtureName[] = ['operator-transaction-paid', 'operator-transaction-cancelled']
-  const batches: FixtureName[] = ['batch-told', 'batch-seen-to']
-  const stuck: FixtureName[] = ['parked-by-deadline', 'nonce-left-to-its-lane']
-  const reset: FixtureName = 'lane-reset-run'
-  const apart = new Set<string>([far, settings, reset, ...operatorTransactions, ...batches, ...streams, ...stuck])
-  if (names.length === 0 || names.some((name) => !apart.has(name))) await recordNear(keep)
-  if (names.length === 0 || names.some((name) => operatorTransactions.some((one) => one === name))) await recordOperatorTransactions(keep)
-  if (names.length === 0 || names.some((name) => batches.some((one) => one === name))) await recordBatches(keep)
-  if (names.length === 0 || names.some((name) => stuck.some((one) => one === name))) await recordStuck(keep)
-  if (names.length === 0 || names.some((name) => streams.some((one) => one === name))) await recordStreams(keep)
-  if (names.length === 0 || names.includes(settings)) await recordSettings(keep)
-  if (names.length === 0 || names.includes(reset)) await recordLaneReset(keep)
-  if (names.length === 0 || names.includes(far)) await recordFar(keep)
+  for (const [recorded, record] of recorders) {
+    if (names.length === 0 || recorded.some((name) => names.includes(name))) await record(keep)
+  }
   const missing = (names.length > 0 ? names : Object.keys(fixtures)).filter((name) => !kept.includes(name))
   if (missing.length > 0) process.stderr.write(`Not recorded: ${missing.join(', ')}\n`)
   return missing.length > 0 ? 1 : 0

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import type { AuditReport } from '../../temporal/contracts/audit.ts'
 import type { BatchStatus } from '../../temporal/contracts/batch.ts'
 import type { OperatorTransactionStatus } from '../../temporal/contracts/operator-transaction.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
@@ -18,9 +19,9 @@ export interface RecordedEvent {
   readonly workflowExecutionCompletedEventAttributes?: { readonly result: { readonly payloads: readonly { readonly data: string }[] } }
 }
 
-/** A kept run: its file in test/fixtures/histories, and what the run must show, so that no recording that missed its point is kept. */
+/** A recorded run: its file is in test/fixtures/histories. `shows` checks that the recording has what it is for. */
 export interface Fixture {
-  readonly workflow: 'transfer' | 'lane' | 'settings' | 'operatorTransaction' | 'batch' | 'stream'
+  readonly workflow: 'transfer' | 'lane' | 'settings' | 'operatorTransaction' | 'batch' | 'stream' | 'audit'
   shows(history: RecordedHistory): boolean
 }
 
@@ -50,6 +51,11 @@ export const fixtures = {
   'waiting-and-retry': {
     workflow: 'transfer',
     shows: (history) => ends(history, 'delivered') && passes(history, 'waiting') && signals(history).includes('retry'),
+  },
+  'waiting-for-fees': {
+    workflow: 'transfer',
+    shows: (history) =>
+      ends(history, 'delivered') && passes(history, 'waiting') && has(history, 'TIMER_STARTED') && signals(history).length === 0,
   },
   'parked-by-deadline': {
     workflow: 'transfer',
@@ -93,6 +99,10 @@ export const fixtures = {
     workflow: 'batch',
     shows: (history) => ends(history, 'done') && !signals(history).includes('over') && steps(history).join() === 'broadcastBatch',
   },
+  'audit-of-delivered': {
+    workflow: 'audit',
+    shows: (history) => steps(history).join() === 'auditDelivered' && (result<AuditReport>(history)?.intact ?? 0) > 0,
+  },
   'settings-first-run': {
     workflow: 'settings',
     shows: (history) =>
@@ -123,9 +133,13 @@ export async function readFixture(name: FixtureName): Promise<RecordedHistory> {
   return JSON.parse(await readFile(fixturePath(name), 'utf8')) as RecordedHistory
 }
 
-function outcome({ events }: RecordedHistory): TransferStatus | undefined {
+function result<Result>({ events }: RecordedHistory): Result | undefined {
   const data = events.at(-1)?.workflowExecutionCompletedEventAttributes?.result.payloads[0]?.data
-  return data === undefined ? undefined : (JSON.parse(Buffer.from(data, 'base64').toString()) as TransferStatus)
+  return data === undefined ? undefined : (JSON.parse(Buffer.from(data, 'base64').toString()) as Result)
+}
+
+function outcome(history: RecordedHistory): TransferStatus | undefined {
+  return result<TransferStatus>(history)
 }
 
 function ends(

@@ -4,11 +4,12 @@ import { devnetTokenFeeWei } from '../../lab/devnet/relayer-config.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { forbidSignal, laneStatusQuery, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { cancelSignal, retrySignal } from '../../temporal/contracts/transfer.ts'
-import { laneWorkflowId } from '../../temporal/contracts/names.ts'
+import { auditId, type AuditInput } from '../../temporal/contracts/audit.ts'
+import { chainQueue, laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { redeem } from '../lab/devnet/redeem.ts'
 import { died, resubmit, sendCoins, startDoomed, startSound } from '../faults/processes.ts'
 import { stuckInPool } from '../faults/stuck.ts'
-import { pooled } from '../helpers/e2e-chain.ts'
+import { mineDear, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
 import type { FixtureName } from './fixtures.ts'
@@ -42,6 +43,33 @@ export async function recordStuck(keep: Keep): Promise<void> {
     const portage = await startSound(stage, { configure: (config) => ({ ...config, transfers: { abandonAfterMinutes: 0 } }) })
     await keep('parked-by-deadline', stage, await overdue(stage, portage))
     await keep('nonce-left-to-its-lane', stage, await leftToItsLane(stage, portage))
+  } finally {
+    await stage.close()
+  }
+}
+
+/** A transfer that waits while the base fee is above the ceiling, and the audit of it once it is delivered. */
+export async function recordDear(keep: Keep): Promise<void> {
+  const ceiling = 50n * 10n ** 9n
+  const stage = await startStage()
+  try {
+    const { anvil } = stage.devnet.chains.bsc
+    // Each empty block takes an eighth off: the chain stands still until the transfer was seen to wait.
+    await stopMining(anvil)
+    await mineDear(anvil, ceiling * 4n)
+    const fees = { baseFeeCeiling: String(ceiling) }
+    await startSound(stage, {
+      configure: (config) => ({ ...config, chains: { ...config.chains, bsc: { ...config.chains['bsc'], fees } } }) as typeof config,
+    })
+    const [sent] = await sendCoins(stage, 1)
+    await stage.reaches(sent!.id, 'waiting')
+    await startMining(anvil)
+    await stage.reaches(sent!.id, 'delivered', 60_000)
+    await keep('waiting-for-fees', stage, sent!.id)
+    const input: AuditInput = { chain: 'bsc', hours: 1, graceMs: 0 }
+    const workflowId = `${auditId('bsc')}-recording`
+    await stage.client.workflow.execute('audit', { workflowId, taskQueue: chainQueue('bsc'), args: [input] })
+    await keep('audit-of-delivered', stage, workflowId)
   } finally {
     await stage.close()
   }
