@@ -1,10 +1,10 @@
 import { mip61Bridge, mip61Of } from '../domain/stream/mip61-state.ts'
 import { isOutcome, transferStates, transitions, type TransferState } from '../domain/transfer/transfer.ts'
 
-/** What each state means. A state without a line does not compile. */
+/** The meaning of each state. A state without one does not compile. */
 const meanings: Record<TransferState, string> = {
   admitting: 'The message is checked, the target chain is asked whether it has arrived, the call is simulated, a lane is chosen.',
-  waiting: 'Not now: a gate is closed (bridge paused, wrapper missing, no lane free …). Holds no nonce; tries again by itself.',
+  waiting: 'Not now: a gate is closed (bridge paused, wrapper missing, no lane free …). It holds no nonce, and tries again by itself.',
   broadcasting: 'The lane gives a nonce, signs, sends and follows the transaction.',
   pending: 'Sent, not in a block. The lane goes on driving it; the transfer holds a nonce and no worker slot.',
   included: 'The effect is in a block that is not final yet: by our transaction or by someone else’s.',
