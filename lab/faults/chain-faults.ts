@@ -86,11 +86,11 @@ export async function useKey({ rpc, chainId }: Anvil, lane: LaneKey, at: 'latest
 }
 
 /** A lane has nothing while `act` runs; then it has what it had. */
-export async function drained({ rpc }: Anvil, { address }: LaneKey, act: () => Promise<void>): Promise<void> {
+export async function drained<T>({ rpc }: Anvil, { address }: LaneKey, act: () => Promise<T>): Promise<T> {
   const balance = await rpc<string>('eth_getBalance', [address, 'latest'])
   await rpc('anvil_setBalance', [address, '0x0'])
   try {
-    await act()
+    return await act()
   } finally {
     await rpc('anvil_setBalance', [address, balance])
   }

@@ -6,8 +6,9 @@ import { transferKinds } from '../../lab/devnet/wormhole/users.ts'
 import { toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { published } from '../../lab/devnet/wormhole/wormhole.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
+import { activitySummaries, currentDetails } from '../helpers/e2e-web-ui.ts'
 import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { ledgerId, startStage } from '../helpers/e2e.ts'
 
 const amount = 10n ** 18n
 
@@ -76,5 +77,27 @@ describe('Every kind of transfer, both ways', () => {
     expect(end).toMatchObject({ state: 'declined', code: 'PAYLOAD_WITH_CALL', reason: expect.stringContaining(outsiders.bsc.address) })
     const lanes = await expectDelivered(stage, [])
     expect(lanes.revertedTransactions).toBe(0)
+  })
+
+  test('the Temporal Web UI is given a summary of each workflow and each step, and details that keep up', async () => {
+    const { client } = stage
+    const summary = async (id: string) => (await client.workflow.getHandle(id).describe()).staticSummary()
+    const [sent] = await stage.send('ethereum', [{ kind: 'coin', amount }])
+    const [end] = await stage.outcomes([sent!])
+    expect(await summary(sent!.id)).toBe(`wormhole-token-bridge: ethereum → bsc, sequence ${sent!.sequence}`)
+    const steps = await activitySummaries(client, sent!.id)
+    const lane = ledgerId(stage.devnet, 'bsc')
+    expect(steps).toContain(`broadcast ethereum → bsc #${sent!.sequence} by ${lane.slice('lane:'.length)}`)
+    const details = await currentDetails(client, sent!.id)
+    expect(details).toContain('delivered')
+    expect(details).toContain(`by our ${end!.delivery?.by} in block ${end!.delivery?.blockHeight}`)
+
+    expect(await summary(lane)).toBe(`nonce ledger of ${lane.slice('lane:'.length)}`)
+    expect(await currentDetails(client, lane)).toMatch(/nonce/i)
+    const streams = client.workflow.list({ query: "WorkflowType = 'stream'" })
+    for await (const { workflowId } of streams) {
+      expect(await summary(workflowId)).toBe(`numbered source ${workflowId.slice('stream:'.length)}`)
+      expect(await currentDetails(client, workflowId)).not.toBe('')
+    }
   })
 })

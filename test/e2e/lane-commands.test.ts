@@ -1,3 +1,4 @@
+import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -5,10 +6,10 @@ import type { LaneState } from '../../domain/lane/lane.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { sendCoins } from '../faults/processes.ts'
 import { stuckInPool } from '../faults/stuck.ts'
-import { pooled } from '../helpers/e2e-chain.ts'
+import { inPool, nonceOf, pooled } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { ledgerId, startStage } from '../helpers/e2e.ts'
 
 /** What an operator orders of a lane by the command line, and what becomes of it on the chain. On bsc, which has one lane. */
 describe('Orders to a lane', () => {
@@ -104,5 +105,33 @@ describe('Orders to a lane', () => {
       })
     }
     expect((await stage.lane('bsc')).replaced).toBeUndefined()
+  })
+
+  test('fill mines a no-op in place of what an earlier ledger has left in the pool', async () => {
+    const { anvil } = stage.devnet.chains.bsc
+    const { privateKey } = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!
+    await stage.end(portage)
+    await stage.temporal('workflow', 'terminate', '--workflow-id', ledgerId(stage.devnet, 'bsc'), '--reason', 'a test')
+    const pool = await stuckInPool(anvil)
+    const nonce = await nonceOf(anvil, address)
+    const fees = { type: 2, maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+    const call = { ...fees, chainId: anvil.chainId, nonce, to: stage.devnet.outsiders.bsc.address, gasLimit: 50_000n }
+    await anvil.rpc('eth_sendRawTransaction', [await new Wallet(privateKey).signTransaction(call)])
+    const [left] = await inPool(anvil, address, 1)
+
+    portage = await stage.portage()
+    await ledger('the nonce to be inherited', ({ entries }) => entries[nonce]?.fill === 'inherited')
+    expect(await lane('fill', String(nonce))).toMatchObject({ code: 0 })
+    // These blocks have room for a no-op, and none for what was left.
+    const filled = async () => {
+      await pool.passBlock()
+      return (await nonceOf(anvil, address)) > nonce
+    }
+    await until(filled, { timeoutMs: 60_000, everyMs: 200, what: 'the no-op to be in a block' })
+    expect(await anvil.rpc('eth_getTransactionReceipt', [left!.hash])).toBeNull()
+    await pool.end()
+    expect(await stage.outcomes(await sendCoins(stage, 1))).toMatchObject([{ state: 'delivered', nonce: nonce + 1, rounds: 1 }])
+    expect((await stage.lane('bsc')).counts.filled).toBe(1)
+    expect(await expectDelivered(stage)).toMatchObject({ nonceHoles: 0, revertedTransactions: 0 })
   })
 })

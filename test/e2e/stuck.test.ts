@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { inPool, mine, mineDearUntil, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { expediteSignal } from '../../temporal/contracts/transfer.ts'
+import { inPool, mine, mineDearUntil, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
@@ -52,6 +54,31 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
     expect(end).toMatchObject({ state: 'delivered', nonce: first!.nonce, rounds: 1 })
     expect(end?.attempts).toBeGreaterThan(1)
     expect(end?.txHash).not.toBe(first!.hash)
+    await expectDelivered(stage)
+  })
+
+  test('expedite raises the fee at once: in the ledger, in the pool, and in the block', async () => {
+    await stopMining(anvil())
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    const [first] = await inPool(anvil(), lane, 1)
+    await stage.client.workflow.getHandle(sent.id).signal(expediteSignal)
+    // No block comes: the lane itself would raise nothing.
+    const replaced = async () => {
+      const [call] = await pooled(anvil(), lane)
+      return call && call.hash !== first!.hash && call
+    }
+    const raised = await until(replaced, { timeoutMs: 60_000, everyMs: 100, what: 'a dearer call to be in the pool' })
+    expect(raised.nonce).toBe(first!.nonce)
+    expect(raised.maxFeePerGas).toBeGreaterThanOrEqual((first!.maxFeePerGas * 12n) / 10n)
+    const { attempts = [] } = (await stage.lane('bsc')).entries[first!.nonce] ?? {}
+    expect(attempts.map(({ kind, maxFee }) => [kind, BigInt(maxFee)])).toEqual([
+      ['call', first!.maxFeePerGas],
+      ['call', raised.maxFeePerGas],
+    ])
+    await startMining(anvil())
+    await mine(anvil(), 3)
+    const [end] = await stage.outcomes([sent])
+    expect(end).toMatchObject({ state: 'delivered', nonce: first!.nonce, txHash: raised.hash, attempts: 2, rounds: 1 })
     await expectDelivered(stage)
   })
 })

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { quickTakeover } from '../../lab/devnet/relayer-config.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { drained } from '../../lab/faults/chain-faults.ts'
+import { laneStatusQuery, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
+import { sendCoins } from '../faults/processes.ts'
+import { expectDelivered } from '../helpers/e2e-judge.ts'
+import type { Stage } from '../helpers/e2e.ts'
+import { ledgerId, startStage } from '../helpers/e2e.ts'
+
+/** So many that each of two lanes is chosen for some: by chance that fails once in 2,000 runs. */
+const count = 12
+
+/** Transfers go to bsc, which has two lanes, each with a process of its own. */
+describe('Transfers of a lane that cannot deliver go to the other one', () => {
+  let stage: Stage
+  let second: PortageProcess
+  const lanes = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
+  const ledger = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index))
+
+  /** Who delivers transfers that are sent now: addresses of lanes, each once. */
+  async function deliverers(): Promise<string[]> {
+    const ends = await stage.outcomes(await sendCoins(stage, count), 150_000)
+    expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(ends.map(() => ['delivered', true]))
+    return [...new Set(ends.map(({ delivery }) => delivery?.by ?? ''))]
+  }
+
+  beforeAll(async () => {
+    stage = await startStage({ consistencyLevel: 200, keysPerChain: 2, auditMinutes: 60, worker: { ...quickTakeover, laneTaskSeconds: 5 } })
+    const served = stage.devnet.lanes.filter(({ address }) => address !== lanes()[1]!.address).flatMap(({ address }) => ['--lane', address])
+    ;[, second] = await Promise.all([
+      stage.portage({ name: 'first', args: served }),
+      stage.portage({ name: 'second', role: 'lane', args: ['--lane', lanes()[1]!.address] }),
+    ])
+    for (const index of [0, 1]) await until(() => ledger(index).query(laneStatusQuery), { timeoutMs: 60_000, what: `ledger ${index}` })
+  })
+  afterAll(() => stage?.close())
+
+  test('both lanes deliver as long as both can', async () => {
+    expect((await deliverers()).toSorted()).toEqual(
+      lanes()
+        .map(({ address }) => address)
+        .toSorted(),
+    )
+  })
+
+  test('one that is paused', async () => {
+    await ledger(0).signal(pauseSignal, { reason: 'a test' })
+    expect(await deliverers()).toEqual([lanes()[1]!.address])
+    await ledger(0).signal(resumeSignal)
+  })
+
+  test('one whose key has no funds; what has its nonce already waits for them', async () => {
+    const { anvil } = stage.devnet.chains.bsc
+    const early = await drained(anvil, lanes()[0]!, async () => {
+      const sent = await sendCoins(stage, count)
+      const known = async () => (await ledger(0).query(laneStatusQuery)).observed?.balance === '0'
+      await until(known, { timeoutMs: 60_000, everyMs: 100, what: 'the ledger to know that its account is empty' })
+      expect(await deliverers()).toEqual([lanes()[1]!.address])
+      return sent
+    })
+    const ends = await stage.outcomes(early)
+    expect(ends.map(({ state, rounds }) => [state, rounds <= 2])).toEqual(early.map(() => ['delivered', true]))
+  })
+
+  test('one whose only process was killed, once the server and its ledger have not heard of it for a while', async () => {
+    await stage.end(second, 'SIGKILL')
+    const ends = await stage.outcomes(await sendCoins(stage, count), 170_000)
+    const [first, dead] = lanes().map(({ address }) => address)
+    expect(ends.map(({ delivery }) => delivery?.by)).toEqual(ends.map(() => first))
+    const moved = ends.filter(({ timeline }) => timeline.some(({ note }) => note.includes(String(dead))))
+    expect(moved.length).toBeGreaterThan(0)
+    expect(moved.every(({ rounds }) => rounds > 1)).toBe(true)
+    const { lanes: checked } = await expectDelivered(stage)
+    expect(checked.map(({ holes }) => holes)).toEqual(checked.map(() => 0))
+  })
+})

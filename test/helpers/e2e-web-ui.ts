@@ -1,0 +1,16 @@
+import type { Client } from '@temporalio/client'
+import { defaultPayloadConverter } from '@temporalio/common'
+
+/** The details that a workflow shows now: the text of `setCurrentDetails`. */
+export async function currentDetails({ workflow }: Client, id: string): Promise<string> {
+  const metadata = await workflow.getHandle(id).query<{ currentDetails?: string }>('__temporal_workflow_metadata')
+  return metadata.currentDetails ?? ''
+}
+
+/** What the Web UI shows beside the steps of a workflow, in their order. */
+export async function activitySummaries({ workflow }: Client, id: string): Promise<string[]> {
+  const { events } = await workflow.getHandle(id).fetchHistory()
+  return (events ?? []).flatMap(({ userMetadata }) =>
+    userMetadata?.summary ? [defaultPayloadConverter.fromPayload<string>(userMetadata.summary)] : [],
+  )
+}
