@@ -6,7 +6,7 @@ import type { Source } from './source-port.ts'
 
 /** The answer to "is this a message that we deliver?". `rejected` is for good, `declined` is policy, `wait` heals by itself. */
 export type Verdict =
-  | { readonly kind: 'valid'; readonly warnings: readonly string[] }
+  | { readonly kind: 'valid' }
   | {
       readonly kind: 'rejected' | 'declined' | 'wait'
       readonly code: ErrorCode

@@ -273,19 +273,25 @@ export class RelayerError extends Error {
   readonly code: ErrorCode
   readonly retriable: boolean
   readonly facts: Facts
+  readonly title: string
   readonly remedy: string
+  /** What the message says beside title and remedy: detail and facts. */
+  readonly about: string
   /** As `CatalogueEntry.haltRoute`. */
   readonly haltRoute: boolean
 
   constructor(code: ErrorCode, options: { detail?: string; facts?: Facts; cause?: unknown } = {}) {
     const entry: CatalogueEntry = errorCatalogue[code]
     const { title, remedy, retriable, haltRoute } = entry
-    super(describe(title, remedy, options.detail, options.facts), { cause: options.cause })
+    const about = aboutOf(options)
+    super([title, about === title ? '' : about, `→ ${remedy}`].filter(Boolean).join(' '), { cause: options.cause })
     this.name = 'RelayerError'
     this.code = code
     this.retriable = retriable
     this.facts = options.facts ?? {}
+    this.title = title
     this.remedy = remedy
+    this.about = about
     this.haltRoute = haltRoute === true
   }
 }
@@ -303,12 +309,12 @@ export function toRelayerError(error: unknown): RelayerError {
   return new RelayerError('INTERNAL', { detail, cause: error })
 }
 
-function describe(title: string, remedy: string, detail?: string, facts: Facts = {}): string {
-  const about = Object.entries(facts)
+function aboutOf({ detail, facts = {} }: { detail?: string; facts?: Facts }): string {
+  const listed = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')
-  return [title, detail, about && `(${about})`, `→ ${remedy}`].filter(Boolean).join(' ')
+  return [detail, listed && `(${listed})`].filter(Boolean).join(' ')
 }
 
 function entry(

@@ -48,10 +48,11 @@ export const rooms: readonly Room[] = [
     imports: ['domain', 'temporal/contracts', 'chains/port.ts', 'bridges/port.ts', 'observability'],
     packages: [],
   },
-  { path: 'bridges/<protocol>', imports: ['domain', ...ports], packages: [evmLibrary] },
+  { path: 'bridges/common', imports: ['domain', 'chains/port.ts', 'bridges/port.ts'], packages: [evmLibrary] },
+  { path: 'bridges/<protocol>', imports: ['domain', ...ports, 'bridges/common'], packages: [evmLibrary] },
   {
     path: 'bridges/<protocol>/<family>.ts',
-    imports: ['domain', ...ports, 'bridges/<protocol>', 'chains/<family>/index.ts'],
+    imports: ['domain', ...ports, 'bridges/common', 'bridges/<protocol>', 'chains/<family>/index.ts'],
     packages: [evmLibrary],
   },
   {

@@ -1,7 +1,9 @@
 import { RelayerError } from '../../domain/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
+import type { SharedCalls } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { completionArguments, type NativeTransfer } from './message.ts'
+import type { OpenTransfers } from './open.ts'
 
 /** completeBridgeTransfer: the call that delivers one transfer. */
 export function completionIntent(targetBridge: string, transfer: NativeTransfer): Intent {
@@ -21,4 +23,26 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
   const columns = ([0, 1, 2, 3, 4] as const).map((column) => rows.map((row) => row[column]))
   const data = nativeBridgeAbi.encodeFunctionData('batchCompleteBridgeTransfer', columns)
   return { to: targetBridge.toLowerCase(), data, value: '0' }
+}
+
+/** Batches by target contract. */
+export function createSharedCalls(open: OpenTransfers, largest: number): SharedCalls {
+  return {
+    largest,
+    groupOf(transfer) {
+      const { targetBridge: key, batch: most } = open.of(transfer).route
+      return most === undefined ? undefined : { key, most }
+    },
+    async intent(transfers) {
+      const opened = transfers.map(open.of)
+      return batchIntent(
+        opened[0]?.route.targetBridge ?? '',
+        opened.map(({ message }) => message),
+      )
+    },
+    fitting(transfers) {
+      const [first] = transfers
+      return first ? open.of(first).inbound.fitting(transfers, (transfer) => open.of(transfer).message) : []
+    },
+  }
 }

@@ -1,6 +1,6 @@
-import { Interface, type Result } from 'ethers'
+import { Interface } from 'ethers'
 import type { At } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { type ContractReader, read } from '../common/contract-reader.ts'
 
 /**
  * What is read or called of the bridge, its events, and every error that its calls revert with: its own (MOV INativeBridge.sol, spelled as there), those
@@ -41,13 +41,6 @@ export const nativeBridgeAbi = new Interface([
 
 export const tokenAbi = new Interface(['function balanceOf(address owner) view returns (uint256)'])
 
-/** What reads of a contract need of a chain. */
-export interface ContractReader {
-  readonly name: string
-  /** eth_call: 0x hex. Throws NODE_UNAVAILABLE, NODE_REFUSED; NODES_DISAGREE at `agreed`. */
-  call(to: string, data: string, at: At): Promise<string>
-}
-
 /** A transfer as the source contract's table keeps it; hex in lower case with 0x. */
 export interface Outbound {
   readonly id: string
@@ -59,34 +52,22 @@ export interface Outbound {
 
 const nothing = `0x${'0'.repeat(64)}`
 
-/** All values of a view function. Throws NODE_REFUSED if the address does not answer as the contract does (a wrong address in the config). */
-export async function read(
-  chain: ContractReader,
-  to: string,
-  method: string,
-  args: readonly unknown[],
-  at: At = 'latest',
-  abi: Interface = nativeBridgeAbi,
-): Promise<Result> {
-  const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
-  try {
-    return abi.decodeFunctionResult(method, answer)
-  } catch (cause) {
-    const detail = `${to} does not answer ${method} as the native bridge does: check its address in the config.`
-    throw new RelayerError('NODE_REFUSED', { detail, facts: { chain: chain.name }, cause })
-  }
-}
-
 /** What the source contract recorded under a nonce; undefined: nothing (yet). Throws what `read` throws. */
 export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<Outbound | undefined> {
-  const [id, initiator, recipient, amount] = await read(chain, bridge, 'noncesToOutboundTransfers', [nonce], at)
+  const [id, initiator, recipient, amount] = await read(chain, {
+    abi: nativeBridgeAbi,
+    to: bridge,
+    method: 'noncesToOutboundTransfers',
+    args: [nonce],
+    at,
+  })
   if (id === nothing) return undefined
   return { id: lower(id), initiator: lower(initiator), recipient: lower(recipient), amount: amount as bigint }
 }
 
 /** The nonce under which the target contract completed an id; 0: it has not. Throws what `read` throws. */
 export async function readInboundNonce(chain: ContractReader, bridge: string, id: string, at: At): Promise<bigint> {
-  const [nonce] = await read(chain, bridge, 'idsToInboundNonces', [id], at)
+  const [nonce] = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'idsToInboundNonces', args: [id], at })
   return nonce as bigint
 }
 

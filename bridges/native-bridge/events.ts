@@ -1,13 +1,8 @@
 import type { BlockRef, Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
+import type { DeliveryLog, PlacedLog } from '../common/find-delivery.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { checkId, type NativeTransfer, transferOfCompletion } from './message.ts'
-
-/** A log with its place on the chain, as the EVM chain reads it. */
-export interface PlacedLog extends Log {
-  readonly block: BlockRef
-  readonly transactionHash: string
-}
 
 /** A transfer as an event tells of it. */
 export interface TransferEvent {
@@ -40,6 +35,11 @@ export function showsCompletion(log: PlacedLog, { id, nonce }: Pick<NativeTransf
     if (error instanceof RelayerError) return false
     throw error
   }
+}
+
+/** Where the completion of this transfer is found. */
+export function completionLog(bridge: string, transfer: Pick<NativeTransfer, 'id' | 'nonce'>): DeliveryLog {
+  return { address: bridge, topics: [completedTopic, transfer.id], shows: (log) => showsCompletion(log, transfer) }
 }
 
 function placed({ block, transactionHash }: PlacedLog, transfer: NativeTransfer): TransferEvent {

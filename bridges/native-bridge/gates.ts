@@ -17,22 +17,21 @@ export interface InboundLimits {
 export const daySeconds = 86_400
 
 /**
- * The gate that a transfer of this amount stands before. In this order: role, pause, cap, budget. Completions are not stopped by the pause of the
- * contract that was deployed (only initiations are); who pauses a bridge means both, so they wait here too.
- * A cap that lets nothing in at all (no fund) is the route's trouble, not the transfer's: it waits.
+ * The gate that a transfer of this amount meets. In this order: role, pause, cap, budget. The pause of the deployed contract stops initiations only; an
+ * operator who pauses the bridge means both, so completions wait here too. A cap that lets nothing in at all (no fund) concerns the route, not the transfer: it waits.
  * @param now time of the target chain, seconds since the epoch; limits of an earlier day have their whole budget again
- * @param aside what others were let through with and the contract does not count yet
+ * @param reserved for others, and not counted by the contract yet
  */
-export function gateOf(limits: InboundLimits, amount: bigint, now: number, aside = 0n): Gate {
+export function gateOf(limits: InboundLimits, amount: bigint, now: number, reserved = 0n): Gate {
   const { cap, paused, mayComplete } = limits
   if (!mayComplete) return { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'the key of this lane must be granted RELAYER_ROLE' }
   if (paused) return { kind: 'route', code: 'BRIDGE_PAUSED', reason: 'the native bridge is paused' }
   if (cap <= 1n) return { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'the insurance fund is empty: nothing is let in' }
   if (amount >= cap) return { kind: 'transfer', code: 'BRIDGE_CAP', reason: `the amount ${amount} is not below the daily cap ${cap}` }
   const used = usedAt(limits, now)
-  if (used + aside + amount < cap) return { kind: 'open' }
+  if (used + reserved + amount < cap) return { kind: 'open' }
   const opensAt = dayEnd(now)
-  const underway = aside > 0n ? `, ${aside} is on its way` : ''
+  const underway = reserved > 0n ? `, ${reserved} is on its way` : ''
   const reason = `${used} of ${cap} is used today${underway}, and ${amount} does not fit below; the budget renews at ${text(opensAt)}`
   return { kind: 'route', code: 'BRIDGE_BUDGET', reason, opensAt }
 }
@@ -40,15 +39,15 @@ export function gateOf(limits: InboundLimits, amount: bigint, now: number, aside
 /**
  * Those that fit into what is left of the day together, in order; one that does not fit is passed over. A batch is judged by its sum, since
  * the contract adds them up one by one and undoes all of them if one does not fit.
- * @param aside as of `gateOf`
+ * @param reserved as of `gateOf`
  */
 export function fitting<T extends { readonly amount: bigint }>(
   limits: InboundLimits,
   transfers: readonly T[],
   now: number,
-  aside = 0n,
+  reserved = 0n,
 ): readonly T[] {
-  let used = usedAt(limits, now) + aside
+  let used = usedAt(limits, now) + reserved
   return transfers.filter(({ amount }) => {
     const fits = used + amount < limits.cap
     if (fits) used += amount

@@ -10,14 +10,14 @@ import { completedIn, type StreamReader } from './source.ts'
 export type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
 
 /**
- * The way into one target contract, as this process keeps it: what the contract lets in, less what was let through lately and is not on the chain
- * yet, so that of many who ask at once only those go on that fit together. Another process's are not known here before they are on the chain.
+ * What one target contract lets in, less what this process has let through and is not on the chain yet, so that of many that ask at once only those go on
+ * that fit together. What another process has let through is known once it is on the chain.
  */
 export interface Inbound {
   /** As `Endpoint.reserve`. */
   reserve(entrant: Entrant, relayer: string): Promise<Gate>
   release(id: string): void
-  /** Those that fit together beside what others have set aside, by what was last read; all before the first read. */
+  /** Those that fit together beside what is reserved for others, by what was last read; all before the first read. */
   fitting<T>(entrants: readonly T[], of: (entrant: T) => Entrant): readonly T[]
   /** At most one read per block and account. Throws what reads throw. */
   mayComplete(relayer: string): Promise<boolean>
@@ -30,22 +30,22 @@ const mostBlocks = 1_000
 
 export function createInbound(chain: LimitsChain & StreamReader, contract: string, options: ReservationOptions = {}): Inbound {
   const limits = createLimits(chain, contract)
-  const aside = createReservations(options)
-  /** Up to this block, all completions of what was set aside have been seen. */
+  const reservations = createReservations(options)
+  /** Up to this block, the completions of all that is reserved have been seen. */
   let seenTo: number | undefined
-  const settle = oncePerBlock(chain, dropCompleted)
+  const dropOncePerBlock = oncePerBlock(chain, dropCompleted)
 
   /**
-   * One read of logs per block while anything is set aside. Not of the latest block: the node that told what is used may not have it yet, and for a
-   * block to count twice is better than not at all. Nodes that refuse such reads cost patience only: what is set aside lapses.
+   * One read of logs per block while anything is set reservations. Not of the latest block: the node that told what is used may not have it yet, and for a
+   * block to count twice is better than not at all. Nodes that refuse such reads only cost time: what is reserved lapses.
    */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
-    if (aside.size === 0) seenTo = toBlock
-    if (aside.size === 0 || toBlock < fromBlock) return
+    if (reservations.size === 0) seenTo = toBlock
+    if (reservations.size === 0 || toBlock < fromBlock) return
     try {
-      for (const { transfer } of await completedIn(chain, contract, { fromBlock, toBlock })) aside.drop(transfer.id)
+      for (const { transfer } of await completedIn(chain, contract, { fromBlock, toBlock })) reservations.drop(transfer.id)
       seenTo = toBlock
     } catch (error) {
       // A node that is away fails the reads beside this one as well; a log that lies is the stream's to find.
@@ -53,7 +53,7 @@ export function createInbound(chain: LimitsChain & StreamReader, contract: strin
     }
   }
 
-  /** Above the cap for one node alone: it waits for that node to be right, and is not parked. */
+  /** What is above the cap for one node alone waits for that node to be right, and is not parked. */
   async function confirmed(gate: Gate, amount: bigint): Promise<Gate> {
     const cap = await limits.agreedCap()
     if (amount >= cap) return gate
@@ -62,22 +62,22 @@ export function createInbound(chain: LimitsChain & StreamReader, contract: strin
 
   return {
     async reserve({ id, amount }, relayer) {
-      const [read] = await Promise.all([limits.read(relayer), settle('')])
-      const gateBy = (limit: InboundLimits) => gateOf(limit, amount, secondsOf(chain), aside.beside([id]))
+      const [read] = await Promise.all([limits.read(relayer), dropOncePerBlock()])
+      const gateBy = (limit: InboundLimits) => gateOf(limit, amount, secondsOf(chain), reservations.beside([id]))
       const first = gateBy(read)
       // One node that lies, or lags, keeps nobody waiting where others may be asked.
       const others = first.kind === 'route' || first.kind === 'lane' ? await limits.byMost(relayer) : undefined
       const gate = others ? gateBy(others) : first
-      if (gate.kind === 'open') aside.take(id, amount)
-      else aside.drop(id)
+      if (gate.kind === 'open') reservations.take(id, amount)
+      else reservations.drop(id)
       return gate.kind === 'transfer' ? confirmed(gate, amount) : gate
     },
-    release: aside.drop,
+    release: reservations.drop,
     fitting(entrants, of) {
       const { last } = limits
       if (!last) return entrants
       const rows = entrants.map((entrant) => ({ entrant, amount: of(entrant).amount }))
-      const reserved = aside.beside(entrants.map((entrant) => of(entrant).id))
+      const reserved = reservations.beside(entrants.map((entrant) => of(entrant).id))
       return fitting(last, rows, secondsOf(chain), reserved).map(({ entrant }) => entrant)
     },
     mayComplete: limits.mayComplete,

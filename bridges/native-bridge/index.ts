@@ -1,5 +1,5 @@
-import { RelayerError } from '../../domain/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { endpointIn } from '../common/bridge.ts'
 import type { Bridge, Endpoint } from '../port.ts'
 import type { Source } from '../source-port.ts'
 import { type NativeRoute, nativeBridge } from './message.ts'
@@ -19,11 +19,6 @@ export function createNativeBridge({ routes, endpoints, sources }: NativeBridgeO
     name: nativeBridge,
     decode: createDecode(createRoutes(routes)),
     sources,
-    endpoint(chain) {
-      const endpoint = endpoints.get(chain)
-      if (endpoint) return endpoint
-      const detail = `This process serves ${[...endpoints.keys()].join(', ') || 'no chain'}.`
-      throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { detail, facts: { chain } })
-    },
+    endpoint: endpointIn(endpoints),
   }
 }

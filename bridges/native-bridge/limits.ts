@@ -1,7 +1,8 @@
 import { id } from 'ethers'
 import type { At, Chain, Heads } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import { type ContractReader, read, tokenAbi } from './contracts.ts'
+import { type ContractReader, read, unlessDisagreed } from '../common/contract-reader.ts'
+import { nativeBridgeAbi, tokenAbi } from './contracts.ts'
 import { daySeconds, type InboundLimits } from './gates.ts'
 
 /** What reads of the limits need of the target chain. */
@@ -20,11 +21,11 @@ export interface Limits {
    */
   read(relayer: string): Promise<InboundLimits>
   /**
-   * All of them as most nodes have them, for who was told by one that it has to wait; undefined: there is only one, or they do not agree. At most once
+   * All of them as most nodes have them, where one of them lets nothing in; undefined: there is only one node, or they do not agree. At most once
    * per block and account. Throws what `read` throws.
    */
   byMost(relayer: string): Promise<InboundLimits | undefined>
-  /** Does this account have RELAYER_ROLE? At most one read per block and account; that it has not is the word of most nodes. Throws what `read` throws. */
+  /** Does this account have RELAYER_ROLE? At most one read per block and account; that it does not is the word of most nodes. Throws what `read` throws. */
   mayComplete(relayer: string): Promise<boolean>
   /**
    * The cap as most nodes have it, at the latest state: what parks a transfer is not for one of them to say. At most one read per block. Throws what
@@ -37,90 +38,72 @@ export interface Limits {
 
 const relayerRole = id('RELAYER_ROLE')
 
-/** Who holds which token: the token has no setter, the fund has one. */
-interface Known {
-  readonly token: string
-  readonly fund: string
-}
-
-/** What holds for all accounts. */
-type Shared = Omit<InboundLimits, 'mayComplete'>
-
 export function createLimits(chain: LimitsChain, bridge: string): Limits {
-  let known: Known | undefined
+  const reads = createReads(chain, bridge)
+  const shared = oncePerBlock(chain, () => reads.shared('latest'))
+  const sharedByMost = oncePerBlock(chain, () => unlessDisagreed(reads.shared('agreed-latest')))
+  const roles = oncePerBlock(chain, (relayer) => reads.mayComplete(relayer, 'latest'))
+  const rolesByMost = oncePerBlock(chain, (relayer) => unlessDisagreed(reads.mayComplete(relayer, 'agreed-latest')))
   let last: InboundLimits | undefined
-  const shared = oncePerBlock(chain, async () => {
-    known ??= await learn()
-    return readShared(known)
-  })
-  const roles = oncePerBlock(chain, (relayer: string) => roleOf(relayer, 'latest'))
-  const mostRoles = oncePerBlock(chain, (relayer: string) => unlessDisagreed(roleOf(relayer, 'agreed-latest')))
-  const most = oncePerBlock(chain, (relayer: string) => unlessDisagreed(readMost(relayer)))
-
-  async function one<T>(method: string, args: readonly unknown[] = [], at: At = 'latest'): Promise<T> {
-    return (await read(chain, bridge, method, args, at))[0] as T
-  }
-
-  function roleOf(relayer: string, at: At): Promise<boolean> {
-    return one<boolean>('hasRole', [relayerRole, relayer], at)
-  }
-
-  async function learn(): Promise<Known> {
-    const [token, fund] = await Promise.all([one<string>('token'), one<string>('insuranceFund')])
-    return { token, fund }
-  }
-
-  async function readShared(holders: Known, at: At = 'latest'): Promise<Shared> {
-    const day = Math.floor(secondsOf(chain) / daySeconds)
-    const balanceOf = async (owner: string) => (await read(chain, holders.token, 'balanceOf', [owner], at, tokenAbi))[0] as bigint
-    const [fund, denominator, used, paused, balance] = await Promise.all([
-      one<string>('insuranceFund', [], at),
-      one<bigint>('riskDenominator', [], at),
-      one<bigint>('inboundRateLimitBudget', [day], at),
-      one<boolean>('paused', [], at),
-      balanceOf(holders.fund),
-    ])
-    known = { ...holders, fund }
-    // Once, and not until two answers are the same: a node that names another fund each time is not to be asked without end.
-    return { day, used, cap: capOf(fund === holders.fund ? balance : await balanceOf(fund), denominator), paused }
-  }
-
-  async function readMost(relayer: string): Promise<InboundLimits> {
-    const at = 'agreed-latest'
-    const [limits, mayComplete] = await Promise.all([readShared((known ??= await learn()), at), roleOf(relayer, at)])
-    return { ...limits, mayComplete }
-  }
-
-  const agreed = oncePerBlock(chain, async () => {
-    const at = 'agreed-latest'
-    const [[fund], [denominator]] = await Promise.all([
-      read(chain, bridge, 'insuranceFund', [], at),
-      read(chain, bridge, 'riskDenominator', [], at),
-    ])
-    const { token } = (known ??= await learn())
-    const [balance] = await read(chain, token, 'balanceOf', [fund], at, tokenAbi)
-    return capOf(balance as bigint, denominator as bigint)
-  })
-
   return {
     async read(relayer) {
-      const [limits, mayComplete] = await Promise.all([shared(''), roles(relayer)])
+      const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
       last = { ...limits, mayComplete }
       return last
     },
     async byMost(relayer) {
       if (!hasSeveral(chain)) return undefined
-      const limits = await most(relayer)
-      if (limits) last = limits
-      return limits
+      const [limits, mayComplete] = await Promise.all([sharedByMost(), rolesByMost(relayer)])
+      if (!limits || mayComplete === undefined) return undefined
+      last = { ...limits, mayComplete }
+      return last
     },
     async mayComplete(relayer) {
       const may = await roles(relayer)
-      return may || !hasSeveral(chain) ? may : ((await mostRoles(relayer)) ?? may)
+      return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
     },
-    agreedCap: () => agreed(''),
+    async agreedCap() {
+      const limits = await sharedByMost()
+      if (limits) return limits.cap
+      throw new RelayerError('NODES_DISAGREE', { detail: `The limits of ${bridge} differ.`, facts: { chain: chain.name } })
+    },
     get last() {
       return last
+    },
+  }
+}
+
+/** The reads themselves. The token has no setter; the fund has one, so that it is read each time. */
+function createReads(chain: LimitsChain, bridge: string) {
+  let known: { readonly token: string; readonly fund: string } | undefined
+
+  async function one<T>(method: string, at: At, args: readonly unknown[] = []): Promise<T> {
+    return (await read(chain, { abi: nativeBridgeAbi, to: bridge, method, args, at }))[0] as T
+  }
+
+  async function learn() {
+    const [token, fund] = await Promise.all([one<string>('token', 'latest'), one<string>('insuranceFund', 'latest')])
+    return { token, fund }
+  }
+
+  return {
+    mayComplete: (relayer: string, at: At) => one<boolean>('hasRole', at, [relayerRole, relayer]),
+    /** What holds for all accounts. */
+    async shared(at: At): Promise<Omit<InboundLimits, 'mayComplete'>> {
+      const { token, fund: likely } = (known ??= await learn())
+      const day = Math.floor(secondsOf(chain) / daySeconds)
+      const balanceOf = async (owner: string) =>
+        (await read(chain, { abi: tokenAbi, to: token, method: 'balanceOf', args: [owner], at }))[0] as bigint
+      const [fund, denominator, used, paused, balance] = await Promise.all([
+        one<string>('insuranceFund', at),
+        one<bigint>('riskDenominator', at),
+        one<bigint>('inboundRateLimitBudget', at, [day]),
+        one<boolean>('paused', at),
+        balanceOf(likely),
+      ])
+      known = { token, fund }
+      // Once, and not until two answers are the same: a node that names another fund each time is not to be asked without end.
+      return { day, used, cap: capOf(fund === likely ? balance : await balanceOf(fund), denominator), paused }
     },
   }
 }
@@ -128,15 +111,6 @@ export function createLimits(chain: LimitsChain, bridge: string): Limits {
 function hasSeveral({ nodes }: LimitsChain): boolean {
   const readers = nodes?.().filter(({ use, state }) => (use === 'all' || use === 'read') && state !== 'disabled') ?? []
   return readers.length > 1
-}
-
-async function unlessDisagreed<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof RelayerError && error.code === 'NODES_DISAGREE') return undefined
-    throw error
-  }
 }
 
 /** The contract divides by it: one that was never initialised has 0 there, and lets nothing in. */
@@ -149,11 +123,14 @@ export function secondsOf(chain: Pick<LimitsChain, 'name' | 'heads'>): number {
   return latestOf(chain).timestamp
 }
 
-/** The same answer for all who ask with the same key while one block is the latest; one that failed is asked for again. */
-export function oncePerBlock<T>(chain: Pick<LimitsChain, 'name' | 'heads'>, ask: (key: string) => Promise<T>): (key: string) => Promise<T> {
+/** One answer per key while one block is the latest, however often it is asked for; one that failed is asked for again. */
+export function oncePerBlock<T>(
+  chain: Pick<LimitsChain, 'name' | 'heads'>,
+  ask: (key: string) => Promise<T>,
+): (key?: string) => Promise<T> {
   let block = ''
   const answers = new Map<string, Promise<T>>()
-  return async (key) => {
+  return async (key = '') => {
     const { hash } = latestOf(chain)
     if (hash !== block) answers.clear()
     block = hash

@@ -1,8 +1,10 @@
 import type { At } from '../../chains/port.ts'
-import { type ErrorCode, RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { type ContractReader, inTicks, unlessDisagreed } from '../common/contract-reader.ts'
+import type { PlacedLog } from '../common/find-delivery.ts'
 import type { BlockRange } from '../source-port.ts'
-import { type ContractReader, type Outbound, readInboundNonce, readOutbound } from './contracts.ts'
-import { completedTopic, initiatedTopic, type PlacedLog, readCompleted, readInitiated, type TransferEvent } from './events.ts'
+import { type Outbound, readInboundNonce, readOutbound } from './contracts.ts'
+import { completedTopic, initiatedTopic, readCompleted, readInitiated, type TransferEvent } from './events.ts'
 import { checkId, type NativeTransfer } from './message.ts'
 
 /** What a stream needs of a chain: reads of contracts, and the logs of a range of blocks, both ends included. */
@@ -14,9 +16,7 @@ export interface StreamReader extends ContractReader {
   ): Promise<readonly PlacedLog[]>
 }
 
-/** Entries of a table that one tick asks for: as many as fit into a request of most gateways. */
-const readsPerTick = 100
-/** The same at `agreed`, where a single node is asked twice, a block apart: all wait for one block, and the node gets them by the hundred. */
+/** Reads at a time at `agreed`, where a single node is asked twice, a block apart: all wait for one block, and the node gets them by the hundred. */
 const agreedPerTick = 1_000
 
 /**
@@ -42,7 +42,7 @@ export async function recordedUnder(
   nonces: readonly bigint[],
   at: At = 'finalized',
 ): Promise<readonly (NativeTransfer | undefined)[]> {
-  return inTicks(nonces, at, (nonce) => recordedAt(chain, bridge, nonce, at))
+  return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), perTick(at))
 }
 
 /**
@@ -54,9 +54,9 @@ export async function recordedByAny(
   bridge: string,
   nonces: readonly bigint[],
 ): Promise<readonly (NativeTransfer | undefined)[]> {
-  const found = await inTicks(nonces, 'finalized', (nonce) => unless('NATIVE_ID_MISMATCH', recordedAt(chain, bridge, nonce, 'finalized')))
+  const found = await inTicks(nonces, (nonce) => unlessMismatched(recordedAt(chain, bridge, nonce, 'finalized')))
   const missing = nonces.filter((_, index) => !found[index])
-  const others = await inTicks(missing, 'agreed', (nonce) => unless('NODES_DISAGREE', recordedAt(chain, bridge, nonce, 'agreed')))
+  const others = await inTicks(missing, (nonce) => unlessDisagreed(recordedAt(chain, bridge, nonce, 'agreed')), agreedPerTick)
   const byNonce = new Map(missing.map((nonce, index) => [nonce, others[index]]))
   return nonces.map((nonce, index) => found[index] ?? byNonce.get(nonce))
 }
@@ -76,7 +76,7 @@ export function completedUnder(
   ids: readonly string[],
   at: At = 'finalized',
 ): Promise<readonly bigint[]> {
-  return inTicks(ids, at, (id) => readInboundNonce(chain, bridge, id, at))
+  return inTicks(ids, (id) => readInboundNonce(chain, bridge, id, at), perTick(at))
 }
 
 /**
@@ -86,7 +86,7 @@ export function completedUnder(
 export async function completedByMost(chain: ContractReader, bridge: string, ids: readonly string[]): Promise<readonly bigint[]> {
   const shown = await completedUnder(chain, bridge, ids)
   const claimed = ids.filter((_, index) => shown[index] !== 0n)
-  const agreed = await inTicks(claimed, 'agreed', (id) => unless('NODES_DISAGREE', readInboundNonce(chain, bridge, id, 'agreed')))
+  const agreed = await inTicks(claimed, (id) => unlessDisagreed(readInboundNonce(chain, bridge, id, 'agreed')), agreedPerTick)
   const byId = new Map(claimed.map((id, index) => [id, agreed[index] ?? 0n]))
   return ids.map((id) => byId.get(id) ?? 0n)
 }
@@ -151,22 +151,16 @@ async function eventsIn(
   return logs.map(readEvent)
 }
 
-/** The reads of a tick leave together. */
-async function inTicks<K, V>(keys: readonly K[], at: At, readOne: (key: K) => Promise<V>): Promise<readonly V[]> {
-  const perTick = at === 'agreed' ? agreedPerTick : readsPerTick
-  const values: V[] = []
-  for (let from = 0; from < keys.length; from += perTick) {
-    values.push(...(await Promise.all(keys.slice(from, from + perTick).map(readOne))))
-  }
-  return values
+function perTick(at: At): number | undefined {
+  return at === 'agreed' ? agreedPerTick : undefined
 }
 
-/** Undefined where it fails with this code. */
-async function unless<T>(code: ErrorCode, reading: Promise<T>): Promise<T | undefined> {
+/** Undefined where what is recorded contradicts itself. */
+async function unlessMismatched<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
   } catch (error) {
-    if (error instanceof RelayerError && error.code === code) return undefined
+    if (error instanceof RelayerError && error.haltRoute) return undefined
     throw error
   }
 }

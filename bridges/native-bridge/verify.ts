@@ -1,6 +1,7 @@
-import { RelayerError, type ErrorCode } from '../../domain/errors.ts'
-import type { Verdict } from '../port.ts'
-import { type ContractReader, readOutbound } from './contracts.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import type { ContractReader } from '../common/contract-reader.ts'
+import type { Refusals } from '../common/verdict.ts'
+import { readOutbound } from './contracts.ts'
 import { createGoodMessages, type GoodMessages } from './good-messages.ts'
 import { type NativeMessage, type NativeRoute, readMessage } from './message.ts'
 import type { Routes } from './routes.ts'
@@ -52,28 +53,12 @@ async function checkTable(message: NativeMessage, { source, sourceBridge }: Read
   if (!same) throw new RelayerError('NATIVE_TABLE_MISMATCH', { facts: { ...facts, recorded: recorded.id } })
 }
 
-/** What a refusal is: of the message for good, or until the world is ready. What is not here says nothing about the message. */
-const kinds: Partial<Record<ErrorCode, 'rejected' | 'wait'>> = {
-  MESSAGE_MISMATCH: 'rejected',
-  NATIVE_MESSAGE: 'rejected',
-  NATIVE_ID_MISMATCH: 'rejected',
-  NATIVE_ROUTE_UNKNOWN: 'rejected',
-  NATIVE_TABLE_MISMATCH: 'rejected',
-  NATIVE_NOT_FINAL: 'wait',
-}
-
-/** Runs checks that throw what they refuse. Errors that are no verdict on the message (a node is down) are thrown on. */
-export async function toVerdict(check: () => Promise<unknown>): Promise<Verdict> {
-  try {
-    await check()
-    return { kind: 'valid', warnings: [] }
-  } catch (error) {
-    const kind = error instanceof RelayerError ? kinds[error.code] : undefined
-    if (kind === undefined) throw error
-    const { code, message, remedy } = error as RelayerError
-    // The remedy is the catalogue's and belongs to whoever shows the code.
-    const reason = message.slice(0, -remedy.length).replace(/ → $/, '')
-    // Bytes with a wrong id may be anybody's; what the table has under a nonce is the source's own word.
-    return { kind, code, reason, ...(code === 'NATIVE_TABLE_MISMATCH' && { haltRoute: true }) }
-  }
+/** A wrong id may be in bytes of anybody; what the table has under a nonce is the source's own word. */
+export const refusals: Refusals = {
+  MESSAGE_MISMATCH: { kind: 'rejected' },
+  NATIVE_MESSAGE: { kind: 'rejected' },
+  NATIVE_ID_MISMATCH: { kind: 'rejected' },
+  NATIVE_ROUTE_UNKNOWN: { kind: 'rejected' },
+  NATIVE_TABLE_MISMATCH: { kind: 'rejected', haltRoute: true },
+  NATIVE_NOT_FINAL: { kind: 'wait' },
 }

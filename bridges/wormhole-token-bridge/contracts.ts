@@ -1,6 +1,6 @@
 import { Interface } from 'ethers'
 import type { At } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { type ContractReader, read } from '../common/contract-reader.ts'
 
 /** The parts of the two contracts that are read or called (IWormhole.sol, ITokenBridge.sol). */
 export const coreAbi = new Interface([
@@ -18,27 +18,49 @@ export const tokenBridgeAbi = new Interface([
   'function completeTransferAndUnwrapETH(bytes encodedVm)',
 ])
 
-/** What reads of a contract need of a chain. */
-export interface ContractReader {
-  readonly name: string
-  /** eth_call: 0x hex. Throws NODE_UNAVAILABLE, NODE_REFUSED. */
-  call(to: string, data: string, at: At): Promise<string>
+/** Has this token bridge completed the transfer? Throws what `read` throws. */
+export async function isCompleted(chain: ContractReader, tokenBridge: string, digest: string, at: At): Promise<boolean> {
+  const [completed] = await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method: 'isTransferCompleted', args: [digest], at })
+  return completed === true
 }
 
-/** One value of a view function. Throws NODE_REFUSED if the address does not answer as the contract does (a wrong address in the config). */
-export async function read(
-  chain: ContractReader,
-  to: string,
-  abi: Interface,
-  method: string,
-  args: readonly unknown[],
-  at: At = 'latest',
-): Promise<unknown> {
-  const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
-  try {
-    return abi.decodeFunctionResult(method, answer)[0]
-  } catch (cause) {
-    const detail = `${to} does not answer ${method} as the Wormhole contract does: check its address in the config.`
-    throw new RelayerError('NODE_REFUSED', { detail, facts: { chain: chain.name }, cause })
+/** What bridgeContracts answers for a chain whose token bridge was never registered. */
+export const unregistered = '0'.repeat(64)
+
+/** Reads of one token bridge whose answers do not change: each is made once. */
+export interface TokenBridgeReads {
+  /** The registered token bridge of a Wormhole chain, 64 hex digits. `unregistered` is not remembered: it may still be registered. */
+  emitter(chain: number): Promise<string>
+  /** The wrapped coin of this chain. */
+  weth(): Promise<string>
+}
+
+export function createTokenBridgeReads(chain: ContractReader, tokenBridge: string): TokenBridgeReads {
+  const ask = async (method: string, args: readonly unknown[] = []) =>
+    String((await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method, args }))[0]).toLowerCase()
+  const emitter = remember(
+    async (id: number) => (await ask('bridgeContracts', [id])).slice(2),
+    (answer) => answer !== unregistered,
+  )
+  const weth = remember(
+    () => ask('WETH'),
+    () => true,
+  )
+  return { emitter, weth: () => weth('WETH') }
+}
+
+/** Reads once what never changes; failures and answers that are not `lasting` are read again. */
+function remember<K, T>(make: (key: K) => Promise<T>, lasting: (value: T) => boolean): (key: K) => Promise<T> {
+  const known = new Map<K, Promise<T>>()
+  return (key) => {
+    const kept = known.get(key)
+    if (kept) return kept
+    const made = make(key)
+    known.set(key, made)
+    made.then(
+      (value) => lasting(value) || known.delete(key),
+      () => known.delete(key),
+    )
+    return made
   }
 }

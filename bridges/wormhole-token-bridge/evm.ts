@@ -1,18 +1,20 @@
-import { AbiCoder, concat, decodeBase64, id } from 'ethers'
+import { AbiCoder, concat, decodeBase64, id, toBeHex } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
-import type { At } from '../../chains/port.ts'
+import type { Receipt } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { parseVaa } from '../../domain/vaa.ts'
+import { createFindDelivery, type DeliveryLog } from '../common/find-delivery.ts'
+import { toVerdict } from '../common/verdict.ts'
 import type { Endpoint } from '../port.ts'
-import { read, tokenBridgeAbi } from './contracts.ts'
-import { createFindDelivery, redeemedTopics } from './find-delivery.ts'
+import { createTokenBridgeReads, isCompleted, tokenBridgeAbi, type TokenBridgeReads } from './contracts.ts'
 import { createGuardianSets } from './guardian-sets.ts'
 import { readMessage } from './message.ts'
-import { createPolicy, type PolicyOptions } from './policy.ts'
+import type { PolicyOptions } from './policy.ts'
 import { explainRevert } from './reverts.ts'
-import { toVerdict } from './verdicts.ts'
-import { createVerifier } from './verify.ts'
+import { createCheck } from './validate.ts'
+import { createVerifier, refusals } from './verify.ts'
 
 /** The token bridge on one EVM chain, as values of the config. Addresses lower-case 0x. */
 export interface EvmEndpointOptions extends PolicyOptions {
@@ -24,53 +26,52 @@ export interface EvmEndpointOptions extends PolicyOptions {
 }
 
 export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
-  const { chain, core, wormholeChainId, calls } = options
+  const { chain, core, calls } = options
   const tokenBridge = options.tokenBridge.toLowerCase()
-  const verifier = createVerifier({ guardianSets: createGuardianSets({ chain, core }), now: () => latestTimestamp(chain) })
-  const emitterOf = remember(
-    (emitterChain: number) => readEmitter(emitterChain),
-    (emitter) => emitter !== unregistered,
-  )
-  const weth = remember(
-    (_: 'WETH') => readAddress('WETH'),
-    () => true,
-  )
-  const judge = createPolicy(options)
-
-  async function readEmitter(emitterChain: number): Promise<string> {
-    return String(await read(chain, tokenBridge, tokenBridgeAbi, 'bridgeContracts', [emitterChain]))
-      .slice(2)
-      .toLowerCase()
+  const reads = createTokenBridgeReads(chain, tokenBridge)
+  const { verify } = createVerifier({ guardianSets: createGuardianSets({ chain, core }), now: () => latestTimestamp(chain) })
+  const check = createCheck({ ...options, verify, reads })
+  const findDelivery = createFindDelivery(chain)
+  return {
+    chain: chain.name,
+    verify: (message) => toVerdict(() => verify(message), refusals),
+    validate: (transfer) => toVerdict(() => check(transfer), refusals),
+    delivered: ({ digest }, at) => isCompleted(chain, tokenBridge, digest, at),
+    findDelivery: (transfer) => findDelivery(redemptionLog(tokenBridge, transfer)),
+    intent: createIntent({ ...options, tokenBridge }, reads),
+    calls: allCalls(tokenBridge, calls),
+    explainRevert,
+    parties(transfer) {
+      const { recipient, originToken } = readMessage(decodeBase64(transfer.message)).transfer
+      return { recipient: `0x${recipient.slice(24)}`, token: originToken }
+    },
+    hasEffect: (receipt, transfer) => receipt.status === 'success' && showsRedemption(receipt, tokenBridge, redeemedTopics(transfer)),
   }
+}
 
-  async function readAddress(method: string): Promise<string> {
-    return String(await read(chain, tokenBridge, tokenBridgeAbi, method, [])).toLowerCase()
-  }
+/** topic0: 0xcaf280c8… */
+const redeemedEvent = id('TransferRedeemed(uint16,bytes32,uint64)')
 
-  async function check(transfer: Transfer): Promise<readonly string[]> {
-    const bytes = decodeBase64(transfer.message)
-    const message = readMessage(bytes)
-    const { vaa } = message
-    const same = message.digest === transfer.digest && vaa.emitter === transfer.emitter && vaa.sequence === transfer.sequence
-    if (!same) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: message.digest } })
-    if (message.transfer.targetChain !== wormholeChainId) {
-      throw new RelayerError('MESSAGE_MISMATCH', {
-        facts: { chain: chain.name, wormholeChainId, targetChain: message.transfer.targetChain },
-      })
-    }
-    const [emitter] = await Promise.all([emitterOf(vaa.emitterChain), verifier.verify(bytes)])
-    if (emitter !== vaa.emitter) {
-      const detail = emitter === unregistered ? `The token bridge of ${chain.name} has registered none for that chain.` : undefined
-      throw new RelayerError('EMITTER_UNKNOWN', {
-        ...(detail && { detail }),
-        facts: { emitterChain: vaa.emitterChain, emitter: vaa.emitter },
-      })
-    }
-    return judge(message.transfer)
-  }
+/** The topics of TransferRedeemed for this transfer: its event, the source's Wormhole chain id, emitter, sequence. */
+function redeemedTopics({ message, emitter, sequence }: Transfer): readonly string[] {
+  const { emitterChain } = parseVaa(decodeBase64(message))
+  return [redeemedEvent, toBeHex(emitterChain, 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)]
+}
 
-  /** The native coin, if the token is this chain's wrapped coin (Bridge.sol: only then unwrapping is allowed). */
-  async function intent(transfer: Transfer): Promise<Intent> {
+/** Where the redemption of this transfer is found. */
+export function redemptionLog(tokenBridge: string, transfer: Transfer): DeliveryLog {
+  return { address: tokenBridge, topics: redeemedTopics(transfer) }
+}
+
+function showsRedemption({ logs }: Receipt, tokenBridge: string, topics: readonly string[]): boolean {
+  const isIt = (found: readonly string[]) =>
+    found.length === topics.length && found.every((topic, at) => topic.toLowerCase() === topics[at])
+  return logs.some((log) => log.address.toLowerCase() === tokenBridge && isIt(log.topics))
+}
+
+/** The native coin, if the token is this chain's wrapped coin (Bridge.sol: only then unwrapping is allowed). */
+function createIntent({ wormholeChainId, tokenBridge, calls }: EvmEndpointOptions, { weth }: TokenBridgeReads) {
+  return async function intent(transfer: Transfer): Promise<Intent> {
     const bytes = decodeBase64(transfer.message)
     const { kind, recipient, originChain, originAddress } = readMessage(bytes).transfer
     const contract = `0x${recipient.slice(24)}`
@@ -78,36 +79,9 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     if (call !== undefined) {
       return { to: contract, data: concat([selectorOf(call), AbiCoder.defaultAbiCoder().encode(['bytes'], [bytes])]), value: '0' }
     }
-    const native = originChain === wormholeChainId && originAddress === (await weth('WETH')).slice(2).padStart(64, '0')
+    const native = originChain === wormholeChainId && originAddress === (await weth()).slice(2).padStart(64, '0')
     const method = native ? 'completeTransferAndUnwrapETH' : 'completeTransfer'
     return { to: tokenBridge, data: tokenBridgeAbi.encodeFunctionData(method, [bytes]), value: '0' }
-  }
-
-  return {
-    chain: chain.name,
-    verify: (message) => toVerdict(() => verifier.verify(message)),
-    validate: (transfer) => toVerdict(() => check(transfer)),
-    async delivered({ digest }: Transfer, at: At) {
-      return (await read(chain, tokenBridge, tokenBridgeAbi, 'isTransferCompleted', [digest], at)) === true
-    },
-    findDelivery: createFindDelivery(chain, tokenBridge),
-    intent,
-    calls: allCalls(tokenBridge, calls),
-    explainRevert,
-    parties(transfer) {
-      const { recipient, originToken } = readMessage(decodeBase64(transfer.message)).transfer
-      return { recipient: `0x${recipient.slice(24)}`, token: originToken }
-    },
-    hasEffect(receipt, transfer) {
-      const wanted = redeemedTopics(transfer)
-      const shows = receipt.logs.some(
-        (log) =>
-          log.address.toLowerCase() === tokenBridge &&
-          log.topics.length === wanted.length &&
-          log.topics.every((topic, at) => topic.toLowerCase() === wanted[at]),
-      )
-      return receipt.status === 'success' && shows
-    },
   }
 }
 
@@ -123,27 +97,8 @@ function selectorOf(signature: string): string {
   return id(signature).slice(0, 10)
 }
 
-/** What bridgeContracts says of a chain whose token bridge was never registered; that may still come, so it is not remembered. */
-const unregistered = '0'.repeat(64)
-
 function latestTimestamp(chain: Pick<EvmChain, 'name' | 'heads'>): number {
   const latest = chain.heads.current?.latest
   if (!latest) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: chain.name } })
   return latest.timestamp
-}
-
-/** Reads once what never changes; failures and answers that are not `lasting` are read again. */
-function remember<K, T>(make: (key: K) => Promise<T>, lasting: (value: T) => boolean): (key: K) => Promise<T> {
-  const known = new Map<K, Promise<T>>()
-  return (key) => {
-    const kept = known.get(key)
-    if (kept) return kept
-    const made = make(key)
-    known.set(key, made)
-    made.then(
-      (value) => lasting(value) || known.delete(key),
-      () => known.delete(key),
-    )
-    return made
-  }
 }

@@ -1,5 +1,6 @@
 import { RelayerError } from '../../domain/errors.ts'
-import { type ContractReader, coreAbi, read } from './contracts.ts'
+import { type ContractReader, read } from '../common/contract-reader.ts'
+import { coreAbi } from './contracts.ts'
 
 /** A guardian set as a core contract keeps it. */
 export interface GuardianSet {
@@ -56,13 +57,17 @@ export function createGuardianSets(options: GuardianSetsOptions): GuardianSets {
   }
 
   function newestIndex(maxAgeMs: number): Promise<number> {
-    return keep(newest, 'index', maxAgeMs, async () => Number(await read(chain, core, coreAbi, 'getCurrentGuardianSetIndex', [])))
+    return keep(newest, 'index', maxAgeMs, async () => {
+      const [index] = await read(chain, { abi: coreAbi, to: core, method: 'getCurrentGuardianSetIndex' })
+      return Number(index)
+    })
   }
 
   // The index is read before the set: if an upgrade falls between the two, the set already has its expiration time.
   async function readSet(index: number, current: number): Promise<GuardianSet> {
     // By position: the answer is an array, whose own `keys` hides the field of that name.
-    const [keys, expires] = (await read(chain, core, coreAbi, 'getGuardianSet', [index])) as [readonly string[], bigint]
+    const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index] })
+    const [keys, expires] = set as [readonly string[], bigint]
     const expirationTime = Number(expires)
     return { index, keys: Array.from(keys, (key) => key.toLowerCase()), expirationTime, current: index === current && expirationTime === 0 }
   }

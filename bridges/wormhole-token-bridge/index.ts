@@ -1,6 +1,6 @@
-import { RelayerError } from '../../domain/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
+import { endpointIn } from '../common/bridge.ts'
 import type { Bridge, Endpoint } from '../port.ts'
 import type { Source } from '../source-port.ts'
 import { createDecode, wormholeTokenBridge } from './message.ts'
@@ -19,11 +19,6 @@ export function createWormholeTokenBridge({ chainNames, endpoints, sources }: Wo
     decode: createDecode(chainNames),
     signedBy: (message) => String(parseVaa(message).guardianSetIndex),
     sources,
-    endpoint(chain) {
-      const endpoint = endpoints.get(chain)
-      if (endpoint) return endpoint
-      const detail = `This process serves ${[...endpoints.keys()].join(', ') || 'no chain'}.`
-      throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { detail, facts: { chain } })
-    },
+    endpoint: endpointIn(endpoints),
   }
 }

@@ -1,7 +1,7 @@
-import { RelayerError } from '../../domain/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { SignedSource } from '../source-port.ts'
-import { type ContractReader, coreAbi, read, tokenBridgeAbi } from './contracts.ts'
+import { type ContractReader, inTicks, read, unlessDisagreed } from '../common/contract-reader.ts'
+import { coreAbi, isCompleted } from './contracts.ts'
 import { wormholeTokenBridge } from './message.ts'
 import { type Emitter, publishedIn, type SourceReader } from './published.ts'
 
@@ -13,9 +13,6 @@ export interface TokenBridgeSourceOptions extends Emitter {
   readonly maxOpen: number
 }
 
-/** Reads that leave in one request: as many as most gateways take. */
-const readsPerTick = 100
-
 /** The messages of one token bridge as a numbered source: the core contract's count and logs prove what must have been signed. */
 export function createTokenBridgeSource(options: TokenBridgeSourceOptions): SignedSource {
   const { chain, core, sourceChain, emitterChain, emitter, targets, begins, maxOpen } = options
@@ -25,13 +22,8 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
   async function isDelivered({ targetChain, digest }: { readonly targetChain: ChainName; readonly digest: string }): Promise<boolean> {
     const target = targets.get(targetChain)
     if (!target) return false
-    const ask = async (at: 'finalized' | 'agreed') =>
-      (await read(target.chain, target.tokenBridge, tokenBridgeAbi, 'isTransferCompleted', [digest], at)) === true
-    if (!(await ask('finalized'))) return false
-    return ask('agreed').catch((error: unknown) => {
-      if (error instanceof RelayerError && error.code === 'NODES_DISAGREE') return false
-      throw error
-    })
+    const ask = (at: 'finalized' | 'agreed') => isCompleted(target.chain, target.tokenBridge, digest, at)
+    return (await ask('finalized')) && (await unlessDisagreed(ask('agreed'))) === true
   }
 
   return {
@@ -49,16 +41,10 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
     emitter,
     begins,
     async highest() {
-      const next = BigInt(String(await read(chain, core, coreAbi, 'nextSequence', [account], 'agreed')))
-      return next === 0n ? undefined : String(next - 1n)
+      const [next] = await read(chain, { abi: coreAbi, to: core, method: 'nextSequence', args: [account], at: 'agreed' })
+      return next === 0n ? undefined : String(BigInt(next) - 1n)
     },
     published: (range, wanted = () => true, at) => publishedIn(chain, options, range, wanted, at),
-    async delivered(transfers) {
-      const answers: boolean[] = []
-      for (let from = 0; from < transfers.length; from += readsPerTick) {
-        answers.push(...(await Promise.all(transfers.slice(from, from + readsPerTick).map(isDelivered))))
-      }
-      return answers
-    },
+    delivered: (transfers) => inTicks(transfers, isDelivered),
   }
 }

@@ -1,6 +1,7 @@
 import { hexlify, keccak256, recoverAddress, toBeHex, toBigInt } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
 import { parseVaa, quorum, type Vaa } from '../../domain/vaa.ts'
+import type { Refusals } from '../common/verdict.ts'
 import type { GuardianSet, GuardianSets } from './guardian-sets.ts'
 import { digestOf } from './message.ts'
 
@@ -80,4 +81,24 @@ function signerOf(digest: string, signature: Uint8Array): string | undefined {
     // r or s is out of range, or r is not on the curve.
     return undefined
   }
+}
+
+/** What a refusal of the checks, of the decoding or of the policy means. */
+export const refusals: Refusals = {
+  MESSAGE_ENCODING: { kind: 'rejected' },
+  MESSAGE_MISMATCH: { kind: 'rejected' },
+  VAA_TRUNCATED: { kind: 'rejected' },
+  VAA_VERSION: { kind: 'rejected' },
+  VAA_SIGNATURE_ORDER: { kind: 'rejected' },
+  VAA_GUARDIAN_INDEX: { kind: 'rejected' },
+  VAA_SIGNATURE_INVALID: { kind: 'rejected' },
+  VAA_NO_QUORUM: { kind: 'rejected' },
+  GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
+  GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
+  PAYLOAD_KIND: { kind: 'rejected' },
+  PAYLOAD_LENGTH: { kind: 'rejected' },
+  EMITTER_UNKNOWN: { kind: 'rejected' },
+  PAYLOAD_WITH_CALL: { kind: 'declined' },
+  ASSET_UNSUPPORTED: { kind: 'declined' },
+  FEE_TOO_LOW: { kind: 'declined' },
 }

@@ -20,7 +20,7 @@ const transfer: Transfer = {
   message: '',
 }
 
-function setting(delivered: (at: At) => boolean, verdict: Verdict = { kind: 'valid', warnings: [] }) {
+function setting(delivered: (at: At) => boolean, verdict: Verdict = { kind: 'valid' }) {
   const halted: Mismatch[] = []
   const state = { down: false }
   const endpoint = { delivered: async (_: Transfer, at: At) => delivered(at), validate: async () => verdict }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
-import { createFindDelivery } from '../../bridges/native-bridge/find-delivery.ts'
+import { createFindDelivery } from '../../bridges/common/find-delivery.ts'
+import { completionLog } from '../../bridges/native-bridge/events.ts'
 import { batchIntent } from '../../bridges/native-bridge/batch.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { createGoodMessages } from '../../bridges/native-bridge/good-messages.ts'
@@ -116,10 +117,10 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     const { chain, bridge, deployer } = world.target
     const three = started[2]!
     await world.target.mine(5)
-    expect(await createFindDelivery(chain, { rangeBlocks: 2 })(bridge, three)).toMatchObject({ by: deployer.address })
-    expect(await createFindDelivery(chain, { rangeBlocks: 2, depthBlocks: 2 })(bridge, three)).toBeUndefined()
-    expect(await createFindDelivery(chain)(bridge, { ...three, nonce: 9n })).toBeUndefined()
-    expect(await createFindDelivery(chain)(bridge, started[5]!)).toBeUndefined()
+    expect(await createFindDelivery(chain, { rangeBlocks: 2 })(completionLog(bridge, three))).toMatchObject({ by: deployer.address })
+    expect(await createFindDelivery(chain, { rangeBlocks: 2, depthBlocks: 2 })(completionLog(bridge, three))).toBeUndefined()
+    expect(await createFindDelivery(chain)(completionLog(bridge, { ...three, nonce: 9n }))).toBeUndefined()
+    expect(await createFindDelivery(chain)(completionLog(bridge, started[5]!))).toBeUndefined()
   })
 })
 

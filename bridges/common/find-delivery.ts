@@ -1,8 +1,12 @@
-import type { Heads } from '../../chains/port.ts'
+import type { BlockRef, Heads, Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { FoundDelivery } from '../port.ts'
-import { completedTopic, type PlacedLog, showsCompletion } from './events.ts'
-import type { NativeTransfer } from './message.ts'
+
+/** A log with its place on the chain. */
+export interface PlacedLog extends Log {
+  readonly block: BlockRef
+  readonly transactionHash: string
+}
 
 /** What is read of a chain to find out who delivered. */
 export interface LogReader {
@@ -18,20 +22,24 @@ export interface FindDeliveryOptions {
   readonly depthBlocks?: number
 }
 
+/** The log that shows a delivery. */
+export interface DeliveryLog {
+  readonly address: string
+  readonly topics: readonly string[]
+  /** Absent: the topics say it all. */
+  readonly shows?: (log: PlacedLog) => boolean
+}
+
 /** Who delivered, by the contract's logs, newest range first. Undefined: not in the blocks that are looked at, or the node refuses such reads. */
 export function createFindDelivery(chain: LogReader, { rangeBlocks = 2_000, depthBlocks = 10_000 }: FindDeliveryOptions = {}) {
-  return async function findDelivery(
-    bridge: string,
-    { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>,
-  ): Promise<FoundDelivery | undefined> {
+  return async function findDelivery({ address, topics, shows = () => true }: DeliveryLog): Promise<FoundDelivery | undefined> {
     const latest = chain.heads.current?.latest.height
     if (latest === undefined) return undefined
     const lowest = Math.max(0, latest - depthBlocks + 1)
     try {
       for (let toBlock = latest; toBlock >= lowest; toBlock -= rangeBlocks) {
         const fromBlock = Math.max(lowest, toBlock - rangeBlocks + 1)
-        const logs = await chain.logs({ address: bridge, topics: [completedTopic, id], fromBlock, toBlock })
-        const log = logs.filter((each) => showsCompletion(each, { id, nonce })).at(-1)
+        const log = (await chain.logs({ address, topics, fromBlock, toBlock })).findLast(shows)
         if (log) return await toDelivery(chain, log)
       }
     } catch (error) {

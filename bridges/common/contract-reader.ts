@@ -1,0 +1,50 @@
+import type { Interface, Result } from 'ethers'
+import type { At } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/errors.ts'
+
+/** What reads of a contract need of a chain. */
+export interface ContractReader {
+  readonly name: string
+  /** eth_call: 0x hex. Throws NODE_UNAVAILABLE, NODE_REFUSED; NODES_DISAGREE at `agreed`. */
+  call(to: string, data: string, at: At): Promise<string>
+}
+
+/** A view function of a contract. */
+export interface View {
+  readonly abi: Interface
+  readonly to: string
+  readonly method: string
+  readonly args?: readonly unknown[]
+  /** Absent: latest. */
+  readonly at?: At
+}
+
+/** All values of a view function. Throws NODE_REFUSED if the address does not answer as the contract does (a wrong address in the config). */
+export async function read(chain: ContractReader, { abi, to, method, args = [], at = 'latest' }: View): Promise<Result> {
+  const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
+  try {
+    return abi.decodeFunctionResult(method, answer)
+  } catch (cause) {
+    const detail = `${to} does not answer ${method} as the bridge's contract does: check its address in the config.`
+    throw new RelayerError('NODE_REFUSED', { detail, facts: { chain: chain.name }, cause })
+  }
+}
+
+/** Undefined where the nodes do not agree. */
+export async function unlessDisagreed<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof RelayerError && error.code === 'NODES_DISAGREE') return undefined
+    throw error
+  }
+}
+
+/** As many reads at a time as one request of most gateways takes. */
+export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Promise<V>, perTick = 100): Promise<readonly V[]> {
+  const values: V[] = []
+  for (let from = 0; from < keys.length; from += perTick) {
+    values.push(...(await Promise.all(keys.slice(from, from + perTick).map(readOne))))
+  }
+  return values
+}

@@ -1,0 +1,49 @@
+import { type FinalityPolicy, finalizedHeight } from '../../../domain/finality.ts'
+import type { HeadEvent, Heads } from '../../port.ts'
+import { isolate } from '../isolate.ts'
+import type { BlockCache } from './block-cache.ts'
+import type { Step } from './follow.ts'
+
+/** How many observations of the finality lag are remembered. */
+const lagsKept = 128
+
+/** What was found, as events for those who listen. */
+export interface HeadEvents extends Pick<Heads, 'current' | 'subscribe'> {
+  /** Blocks between the head and the finalized height, the most seen lately. */
+  readonly finalityLag: number
+  /** @param tagged height that the nodes tag `finalized`, where the policy asks for it */
+  publish(step: Step, tagged: number | undefined): void
+}
+
+export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy): HeadEvents {
+  const listeners = new Set<(event: HeadEvent) => void>()
+  const lags: number[] = []
+  let current: HeadEvent | undefined
+  return {
+    get current() {
+      return current
+    },
+    get finalityLag() {
+      return Math.max(0, ...lags)
+    },
+    publish({ applied, rolledBack, replaced }, tagged) {
+      const { latest } = kept
+      if (!latest) return
+      const before = current?.finalized ?? 0
+      const computed = finalizedHeight(finality, latest.height, tagged)
+      // Finality only grows, unless the chain below it was replaced: what was agreed before is of the other chain then.
+      const finalized = Math.min(latest.height, replaced ? computed : Math.max(before, computed))
+      if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before) return
+      lags.push(latest.height - finalized)
+      if (lags.length > lagsKept) lags.shift()
+      kept.prune(finalized)
+      const event: HeadEvent = { applied, rolledBack: rolledBack.map(({ height, hash }) => ({ height, hash })), latest, finalized }
+      current = event
+      for (const listener of [...listeners]) isolate(() => listener(event))
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
