@@ -32,15 +32,22 @@ export async function stream(input: StreamInput): Promise<void> {
   }
   const order = (request: StreamRequest) => void step({ requests: [request] })
   // Batch tools can only signal. Signals are typed by hand: a field that is missing, or no text, must not fail the task, and so the stream.
-  setHandler(pauseStreamSignal, (by) =>
-    order({ kind: 'pause', by: textOr(by?.by, 'unnamed'), reason: textOr(by?.reason, 'no reason given') }),
-  )
-  setHandler(resumeStreamSignal, () => order({ kind: 'resume' }))
+  const setSignalHandlers = () => {
+    setHandler(pauseStreamSignal, (by) =>
+      order({ kind: 'pause', by: textOr(by?.by, 'unnamed'), reason: textOr(by?.reason, 'no reason given') }),
+    )
+    setHandler(resumeStreamSignal, () => order({ kind: 'resume' }))
+  }
   setHandler(streamStatusQuery, () => state)
   setHandler(streamViewQuery, () => viewStream(state))
   setCurrentDetails(details(state))
 
-  await entityWorkflow(applyStreamUpdate, { updatesPerRun: input.updatesPerRun ?? updatesPerRun, apply: step, refuse: assertStreamUpdate })
+  await entityWorkflow(applyStreamUpdate, {
+    updatesPerRun: input.updatesPerRun ?? updatesPerRun,
+    apply: step,
+    refuse: assertStreamUpdate,
+    setSignalHandlers,
+  })
   const { checkpoint: _, distrusted: __, ...rest } = input
   await continueAsNew<typeof stream>({ ...rest, state })
 }
