@@ -1,7 +1,8 @@
 import { toRelayerError } from '../domain/errors.ts'
 import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
-import type { Closed, ClosedRun, ClosedTransfers } from '../temporal/client/closed-transfers.ts'
-import type { IdleTransfers } from '../recovery/idle-transfers.ts'
+import type { TransferRecovery } from '../recovery/transfer-recovery.ts'
+import type { Closed } from '../temporal/client/closed-transfers.ts'
+import type { RunId } from '../temporal/client/runs.ts'
 import type { AuditInput, AuditReport } from '../temporal/contracts/audit.ts'
 import type { StepDeps } from './deps.ts'
 import { chainOf, endpointOf } from './deps.ts'
@@ -9,8 +10,7 @@ import { nextBlock } from './transfer/next-block.ts'
 import { Context } from '@temporalio/activity'
 
 export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
-  readonly closed: ClosedTransfers
-  readonly idle: IdleTransfers
+  readonly recovery: TransferRecovery
   /** A delivered effect is gone; its transfer was started again. */
   readonly onUndone: (chain: ChainName, transfer: string) => void
   /** A transfer that closed without an outcome was started again. */
@@ -56,7 +56,7 @@ export function createAuditDelivered(deps: AuditDeps) {
       for (;;) {
         context.cancellationSignal.throwIfAborted()
         const { phase, token } = progress
-        const page = await deps.closed.page({ ...progress, kind: phase, chain: input.chain })
+        const page = await deps.recovery.closedRuns({ ...progress, kind: phase, chain: input.chain })
         if (phase === 'delivered') await lookAt(page.runs, progress.report)
         else await reopen(page.runs, progress.report)
         progress.token = page.token
@@ -73,9 +73,9 @@ export function createAuditDelivered(deps: AuditDeps) {
     return progress.report
   }
 
-  async function lookAt(runs: readonly ClosedRun[], report: AuditReport): Promise<void> {
+  async function lookAt(runs: readonly RunId[], report: AuditReport): Promise<void> {
     // An id that was delivered more than once has several runs.
-    const unique = [...new Map(runs.map((run) => [run.id, run])).values()]
+    const unique = [...new Map(runs.map((run) => [run.workflowId, run])).values()]
     const known = await load(unique)
     const there = await Promise.all(known.map(({ transfer }) => endpointOf(deps, transfer).delivered(transfer, 'latest')))
     const missing = known.filter((_, index) => !there[index])
@@ -87,11 +87,11 @@ export function createAuditDelivered(deps: AuditDeps) {
     const looks = (await nextBlock(chain, Math.max(10_000, blocksToWait * chain.blockTimeMs)))
       ? await Promise.all(missing.map(({ transfer }) => secondLook(transfer)))
       : missing.map(() => undefined)
-    for (const [index, { id }] of missing.entries()) {
+    for (const [index, { run }] of missing.entries()) {
       const shows = looks[index]
       if (shows === true) report.intact += 1
       else if (shows === undefined) report.unsure += 1
-      else await deliverAgain(id, report)
+      else await deliverAgain(run, report)
     }
   }
 
@@ -107,21 +107,22 @@ export function createAuditDelivered(deps: AuditDeps) {
     }
   }
 
-  async function deliverAgain(id: string, report: AuditReport): Promise<void> {
-    const latest = await deps.closed.latest(id)
+  async function deliverAgain(run: RunId, report: AuditReport): Promise<void> {
+    const id = run.workflowId
+    const latest = await deps.recovery.latest(id)
     if (latest === 'running') report.underway += 1
     // An outcome that came later than this delivery is an operator's or a policy's; what closed undone is the next phase's.
     if (latest !== 'delivered') return
-    await deps.closed.restart(id, 'started again: its effect was undone')
+    await deps.recovery.recover(run, 'effectGone')
     deps.onUndone(report.chain, id)
     report.undoneCount += 1
     if (report.undone.length < listed) report.undone.push(id)
   }
 
-  async function reopen(runs: readonly ClosedRun[], report: AuditReport): Promise<void> {
-    for (const id of new Set(runs.map((run) => run.id))) {
-      if ((await deps.closed.latest(id)) !== 'undone') continue
-      await deps.closed.restart(id, 'started again: it closed without an outcome')
+  async function reopen(runs: readonly RunId[], report: AuditReport): Promise<void> {
+    for (const [id, run] of new Map(runs.map((one) => [one.workflowId, one]))) {
+      if ((await deps.recovery.latest(id)) !== 'undone') continue
+      await deps.recovery.recover(run, 'undone')
       deps.onReopened(report.chain, id)
       report.reopenedCount += 1
       if (report.reopened.length < listed) report.reopened.push(id)
@@ -129,27 +130,27 @@ export function createAuditDelivered(deps: AuditDeps) {
   }
 
   async function startOver({ report }: Progress): Promise<void> {
-    for (const run of await deps.idle.find(report.chain, Date.now() - youngestMs)) {
-      await deps.idle.startOver(run)
+    for (const run of await deps.recovery.stuck(report.chain, Date.now() - youngestMs)) {
+      await deps.recovery.recover(run, run.finding)
       deps.onIdle(report.chain, run.workflowId)
       report.idleCount += 1
       if (report.idle.length < listed) report.idle.push(run.workflowId)
     }
   }
 
-  async function load(runs: readonly ClosedRun[]): Promise<{ id: string; transfer: Transfer }[]> {
-    const found: { id: string; transfer: Transfer }[] = []
+  async function load(runs: readonly RunId[]): Promise<{ run: RunId; transfer: Transfer }[]> {
+    const found: { run: RunId; transfer: Transfer }[] = []
     for (let at = 0; at < runs.length; at += readsAtOnce) {
       const some = runs.slice(at, at + readsAtOnce)
-      found.push(...(await Promise.all(some.map(async (run) => ({ id: run.id, transfer: await stored(run) })))))
+      found.push(...(await Promise.all(some.map(async (run) => ({ run, transfer: await stored(run) })))))
     }
     return found
   }
 
-  async function stored(run: ClosedRun): Promise<Transfer> {
+  async function stored(run: RunId): Promise<Transfer> {
     const known = transfers.get(run.runId)
     if (known) return known
-    const transfer = await deps.closed.stored(run)
+    const transfer = await deps.recovery.stored(run)
     const [oldest] = transfers.keys()
     if (transfers.size >= kept && oldest !== undefined) transfers.delete(oldest)
     transfers.set(run.runId, transfer)

@@ -1,7 +1,6 @@
 import { createAuditSteps, createKeylessSteps } from '../activities/index.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import { createClosedTransfers } from '../temporal/client/closed-transfers.ts'
-import { createIdleTransfers } from '../recovery/idle-transfers.ts'
+import { createTransferRecovery } from '../recovery/transfer-recovery.ts'
 import { createWithdrawals } from '../lanes/withdrawals.ts'
 import { chainQueue } from '../temporal/contracts/names.ts'
 import { auditAlarms } from './audit.ts'
@@ -49,8 +48,7 @@ export async function createChainWorker(
   const audits = createAuditSteps({
     bridges,
     chains,
-    closed: createClosedTransfers(client),
-    idle: createIdleTransfers(client),
+    recovery: createTransferRecovery(client),
     ...auditAlarms(logger, metrics),
   })
   const worker = await Worker.create({

@@ -4,7 +4,7 @@ import { isResolved } from '../../domain/stream/numbers.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
+import { latestRun } from '../../temporal/client/closed-transfers.ts'
 import { forEachLimited } from '../for-each-limited.ts'
 import { seenRequest } from '../number-status.ts'
 import type { ListedTransfer } from '../../temporal/client/stream-transfers.ts'
@@ -80,13 +80,12 @@ async function sorted(
   context: ScannedContext,
   away: readonly Transfer[],
 ): Promise<{ again: readonly Transfer[]; ended: readonly StreamRequest[] }> {
-  const closed = createClosedTransfers(context.client)
   const again: Transfer[] = []
   const doubtful: Transfer[] = []
   const ended: StreamRequest[] = []
   await forEachLimited(away, askedAtOnce, async (transfer) => {
     const id = transferId(transfer)
-    const latest = await closed.latest(id)
+    const latest = await latestRun(context.client, id)
     if (latest === 'gone' || latest === 'undone') again.push(transfer)
     else if (latest === 'delivered') doubtful.push(transfer)
     else if (latest !== 'running') {

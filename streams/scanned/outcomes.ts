@@ -1,7 +1,7 @@
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
+import { latestRun } from '../../temporal/client/closed-transfers.ts'
 import {
   isOf,
   parkedAndUndelivered,
@@ -105,7 +105,7 @@ async function parkedRequest({ client }: Pick<ScannedContext, 'client'>, standin
 /** One that closed since is told by the target, or by the next look. */
 async function releasedRequest({ client }: Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<StreamRequest | undefined> {
   const id = transferId(transfer)
-  if ((await createClosedTransfers(client).latest(id)) !== 'running') return undefined
+  if ((await latestRun(client, id)) !== 'running') return undefined
   const { state } = await statusOf(client, { id, running: true })
   return state === 'parked' ? undefined : { kind: 'unparked', number: transfer.sequence }
 }

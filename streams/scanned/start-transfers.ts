@@ -1,7 +1,8 @@
 import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
+import { latestRun } from '../../temporal/client/closed-transfers.ts'
+import { restartTransfer } from '../../temporal/client/start-transfer.ts'
 import { forEachLimited } from '../for-each-limited.ts'
 import type { ScannedContext } from './context.ts'
 
@@ -39,11 +40,10 @@ export async function startAgain(
   context: Pick<ScannedContext, 'submitter' | 'cache' | 'stopping' | 'client'>,
   transfer: Transfer,
 ): Promise<'running' | 'rejected' | 'declined' | 'cancelled'> {
-  const closed = createClosedTransfers(context.client)
   const id = transferId(transfer)
-  const latest = await closed.latest(id)
+  const latest = await latestRun(context.client, id)
   if (latest === 'rejected' || latest === 'declined' || latest === 'cancelled') return latest
-  if (latest === 'delivered') await closed.restart(id, 'started again: its effect was undone')
+  if (latest === 'delivered') await restartTransfer(context.client, id, 'started again: its effect was undone')
   else await startAll(context, [transfer])
   return 'running'
 }

@@ -3,7 +3,7 @@ import { isResolved } from '../../domain/stream/numbers.ts'
 import type { OpenNumber, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { isOutcome } from '../../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
-import { createClosedTransfers } from '../../temporal/client/closed-transfers.ts'
+import { latestRun } from '../../temporal/client/closed-transfers.ts'
 import { forEachLimited } from '../for-each-limited.ts'
 import { type NumberStatus, seenRequest } from '../number-status.ts'
 import { parkedAndEnded, runningTransfers, type ListedTransfer, statusOf } from '../../temporal/client/stream-transfers.ts'
@@ -52,7 +52,6 @@ const silentMs = 60_000
 
 export function createOutcomes({ source, streamClient, client, logger, lostAfterMs = graceMs }: OutcomesDeps): Outcomes {
   const of = { bridge: source.bridge, sourceChain: source.sourceChain, emitter: source.emitter }
-  const closed = createClosedTransfers(client)
   /** Codes of parked runs: they stay parked with them until they run again. */
   const codes = new Map<string, { readonly number: string; readonly code: string }>()
   const silentUntil = new Map<string, number>()
@@ -148,7 +147,7 @@ export function createOutcomes({ source, streamClient, client, logger, lostAfter
       const requests: StreamRequest[] = []
       for (const [number, outcome] of outcomes) {
         if (outcome.kind !== 'started' || outcome.status !== 'known') continue
-        const latest = await closed.latest(outcome.id)
+        const latest = await latestRun(client, outcome.id)
         if (latest === 'running' || latest === 'undone' || latest === 'gone' || latest === 'delivered' || !isOutcome(latest)) continue
         const request = toClosed(number, await statusOf(client, { id: outcome.id, running: false }))
         if (request) requests.push(request)

@@ -41,6 +41,11 @@ export function isQueryRefused(error: unknown): boolean {
   return error instanceof QueryRejectedError || error instanceof QueryNotRegisteredError
 }
 
+/** A worker does not know this query of a workflow that has it: it cannot replay the workflow. */
+export function isQueryUnknown(error: unknown): boolean {
+  return error instanceof QueryNotRegisteredError
+}
+
 /** The server has no such namespace. */
 export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || (error as { code?: unknown } | undefined)?.code === notFoundCode

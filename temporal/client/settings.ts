@@ -6,12 +6,14 @@ import { redactText } from '../../observability/redact.ts'
 import { settingsWorkflowId } from '../contracts/names.ts'
 import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../contracts/settings.ts'
 import type { TemporalClient } from './client.ts'
-import { fromTemporal, isGone, updateRefusal } from './errors.ts'
+import { fromTemporal, isGone, isQueryUnknown, updateRefusal } from './errors.ts'
 import { untilNotFull, updateOrStart } from './update-or-start.ts'
 import { wakeAfterOrders } from './wake-after-orders.ts'
 
 const queryTimeoutMs = 5_000
 const changeTimeoutMs = 10_000
+/** A signal without a handler. */
+const wakeSignal = 'wake'
 
 /** The settings as they are now; without the workflow, none. Throws SETTINGS_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
@@ -21,6 +23,20 @@ export async function readSettings(client: TemporalClient, timeoutMs = queryTime
   } catch (error) {
     if (isGone(error)) return noSettings
     throw fromTemporal(error, { unserved: 'SETTINGS_UNREACHABLE' })
+  }
+}
+
+/**
+ * Sends the settings a signal without a handler if a worker cannot replay them. Queries leave nothing in a history: without the signal no workflow task
+ * would fail, and recovery would see nothing. Throws what the Temporal client throws.
+ */
+export async function wakeUnansweredSettings(client: TemporalClient): Promise<void> {
+  const handle = client.workflow.getHandle(settingsWorkflowId)
+  try {
+    await handle.query(settingsQuery)
+  } catch (error) {
+    // Every build has this query: a worker that does not know it could not replay the workflow.
+    if (isQueryUnknown(error)) await handle.signal(wakeSignal)
   }
 }
 

@@ -6,7 +6,7 @@ import type { Temporal } from '../../workers/temporal.ts'
 
 let bundled: ReturnType<typeof bundleWorkflowCode> | undefined
 
-/** Puts a command into the histories of running workflows that no build of ours made. Nobody else may serve their queue meanwhile. */
+/** Puts a command into the histories of running workflows that no build of ours makes. No other worker may serve their queue meanwhile. */
 export async function spoil({ client, connection }: Temporal, workflowIds: readonly string[], taskQueue = ledgerQueue): Promise<void> {
   const workflowsPath = fileURLToPath(new URL('spoiled/index.ts', import.meta.url))
   bundled ??= bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR', () => {}) })

@@ -58,10 +58,10 @@ test('a transfer whose history does not fit what it did fails, so that it can be
   expect((await handle.describe()).status.name).toBe('FAILED')
 })
 
-test('an audit fails as well: the schedule would start no other while it stands', async () => {
+test('an audit fails as well: the schedule would start no other while it is stuck', async () => {
   const taskQueue = chainQueue('ethereum')
   const handle = temporal.client.workflow.getHandle('an-audit')
-  // Nobody serves its step: it waits.
+  // No worker serves its step: it waits.
   const args: [AuditInput] = [{ chain: 'ethereum', hours: 1, graceMs: 0 }]
   await temporal.client.workflow.start('audit', { workflowId: 'an-audit', taskQueue, args })
   await spoil(temporal, ['an-audit'], taskQueue)
@@ -72,7 +72,7 @@ test('an audit fails as well: the schedule would start no other while it stands'
     workflowFailureErrorTypes: unfitting,
   })
   await after.runUntil(async () => {
-    await handle.signal('nobody heeds this')
+    await handle.signal('no handler')
     const failed = async () => (await handle.describe()).status.name === 'FAILED'
     await until(failed, { timeoutMs: 90_000, what: 'the audit to have failed' })
   })

@@ -27,17 +27,17 @@ import { metricValue } from '../helpers/metrics.ts'
 
 const patience = { timeoutMs: 120_000 }
 
-/** Histories that no build replays, of workflows that run: a workflow task that would fail for ever. And tasks that nobody answers. */
-describe('A workflow that stands still is mended', () => {
+/** Histories of running workflows that no build replays: their workflow task would fail for ever. And tasks that no process answers. */
+describe('A stuck workflow is reset', () => {
   const metrics = createMetrics()
   let setting: LaneSetting
-  let mending: Service
+  let recovery: Service
   let keys = 20
   const client = () => setting.ledgers.temporal.client
   const spoiled = (...ids: string[]) => setting.ledgers.without(() => spoil(setting.ledgers.temporal, ids))
   const runOf = async (id: string) => (await client().workflow.getHandle(id).describe()).runId
-  const mended = (type: string) => metricValue(metrics, 'workflowsReset', { type })
-  /** The lane is mended, and its new run has read its account: at a block, as on every chain. */
+  const resets = (type: string) => metricValue(metrics, 'workflowsReset', { type })
+  /** The lane is reset, and its new run has read its account: at a block, as on every chain. */
   const untilRead = (agent: LaneAgent, before: string) => {
     const isRead = () => agent.view?.synced && agent.view.run !== before
     return until(() => setting.mine().then(isRead), { ...patience, what: 'the new run to have read its account' })
@@ -45,10 +45,10 @@ describe('A workflow that stands still is mended', () => {
 
   beforeAll(async () => {
     setting = await startLaneSetting()
-    mending = startWorkflowRecovery({ client: client(), logger: silentLogger(), metrics, everyMs: 300, restMs: 0, tries: 2 })
+    recovery = startWorkflowRecovery({ client: client(), logger: silentLogger(), metrics, everyMs: 300, restMs: 0, tries: 2 })
   })
   afterAll(async () => {
-    await mending?.stop()
+    await recovery?.stop()
     await setting?.stop()
   })
 
@@ -79,14 +79,14 @@ describe('A workflow that stands still is mended', () => {
     await spoiled(id)
     const asked = agent.acquire(want('d'), { timeoutMs: patience.timeoutMs })
     await untilRead(agent, before)
-    // Asked of the run before, it is refused for that, or for what the new run knows already.
+    // A request to the run before is refused for that, or for what the new run knows already.
     expect(await asked).toMatchObject({ kind: 'refused' })
     const again = await agent.acquire(want('e'), { timeoutMs: patience.timeoutMs })
     expect(again).toMatchObject({ kind: 'refused', why: 'forbidden', detail: expect.stringContaining('the key may have leaked') })
     expect(await setting.ledgers.state(laneOf(signer))).toMatchObject({ entries: {}, counts: { granted: 0 } })
   })
 
-  test('the settings, though nobody does anything but ask for them: a halt stays', async () => {
+  test('the settings, though they are only queried: a halt stays', async () => {
     const known = { bridges: [], lanes: [], nodes: { bsc: [] } }
     const change = (chain: string) =>
       changeSettings(client(), known, { by: 'night-shift', reason: 'a test', orders: [{ kind: 'halt', scope: { chain } }] })
@@ -98,8 +98,8 @@ describe('A workflow that stands still is mended', () => {
       await until(() => watch.current().version === after.version, { ...patience, what: 'a new process to read the settings' })
       expect(watch.current().halts).toMatchObject([{ scope: { chain: 'bsc' }, by: 'night-shift' }])
       expect((await readSettings(client())).version).toBe(after.version)
-      await until(async () => (await mended('settings')) > 0, { ...patience, what: 'the settings to be counted as mended' })
-      expect(await mended('settings')).toBe(1)
+      await until(async () => (await resets('settings')) > 0, { ...patience, what: 'the settings to be counted as reset' })
+      expect(await resets('settings')).toBe(1)
     } finally {
       await watch.stop()
     }
@@ -121,11 +121,11 @@ describe('A workflow that stands still is mended', () => {
     await until(told, { ...patience, what: 'the stream to be told' })
     const after = await queryStream(client(), config.stream)
     expect(after).toMatchObject({ cursor: before?.cursor, paused: { by: 'night-shift' }, exceptions: [{ number: '5' }] })
-    await until(async () => (await mended('stream')) > 0, { ...patience, what: 'the stream to be counted as mended' })
-    expect(await mended('stream')).toBe(1)
+    await until(async () => (await resets('stream')) > 0, { ...patience, what: 'the stream to be counted as reset' })
+    expect(await resets('stream')).toBe(1)
   })
 
-  test('a batch: what it says can be read again, and what it was told ends it', async () => {
+  test('a batch: its call can be read again, and what it was told ends it', async () => {
     const lane = laneOf(await devnetSigner(keys++))
     const input: BatchInput = { lane, intent: { to: freshAddress(), data: '0x', value: '0' }, members: ['one/1', 'two/1'] }
     const batch = await client().workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
@@ -136,13 +136,13 @@ describe('A workflow that stands still is mended', () => {
     })
     await spoiled(batch.workflowId)
     await batch.signal(batchOverSignal, { state: 'unsent', detail: 'a test' })
-    await until(async () => (await mended('batch')) > 0, { ...patience, what: 'the batch to be mended' })
+    await until(async () => (await resets('batch')) > 0, { ...patience, what: 'the batch to be reset' })
     expect(await client().workflow.getHandle(batch.workflowId).result()).toMatchObject({ state: 'unsent', members: input.members })
     expect((await client().workflow.getHandle(batch.workflowId).describe()).memo).toEqual({ members: ['one'] })
-    expect(await mended('batch')).toBe(1)
+    expect(await resets('batch')).toBe(1)
   })
 
-  test('a batch whose tasks a process takes and never answers: so does it', async () => {
+  test('a batch whose tasks a process takes and never answers: it ends as well', async () => {
     const lane = laneOf(await devnetSigner(keys++))
     const input: BatchInput = { lane, intent: { to: freshAddress(), data: '0x', value: '0' }, members: ['one/1'] }
     const batch = await client().workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
@@ -152,12 +152,12 @@ describe('A workflow that stands still is mended', () => {
       args: [input],
     })
     await until(async () => (await batch.describe()).historyLength >= 4, { ...patience, what: 'its first task to be done' })
-    const before = await mended('batch')
+    const before = await resets('batch')
     await setting.ledgers.without(async () => {
       const silent = takeAndNeverAnswer(client(), ledgerQueue)
       try {
         await batch.signal(batchOverSignal, { state: 'unsent', detail: 'a test' })
-        await until(async () => (await mended('batch')) > before, { ...patience, what: 'the batch to be mended' })
+        await until(async () => (await resets('batch')) > before, { ...patience, what: 'the batch to be reset' })
       } finally {
         await silent.stop()
       }
@@ -190,9 +190,9 @@ describe('A workflow that stands still is mended', () => {
       )
       await until(async () => (await pooled(setting.anvil, signer.address)).length === 1, { ...patience, what: 'the payment' })
       await spoiled(operatorTransaction.workflowId)
-      await client().workflow.getHandle(operatorTransaction.workflowId).signal('nobody heeds this')
-      await until(async () => (await mended('operatorTransaction')) > 0, { ...patience, what: 'the operator transaction to be mended' })
-      // Its new run holds the nonce: final before that, it would be one of which nothing is known any more.
+      await client().workflow.getHandle(operatorTransaction.workflowId).signal('no handler')
+      await until(async () => (await resets('operatorTransaction')) > 0, { ...patience, what: 'the operator transaction to be reset' })
+      // Before the new run holds the nonce, a final nonce would be one of which it knows nothing.
       await until(() => isDispatched(client().workflow.getHandle(operatorTransaction.workflowId)), {
         ...patience,
         what: 'the new run to have it',
@@ -203,12 +203,12 @@ describe('A workflow that stands still is mended', () => {
       expect(await nonceOf(setting.anvil, signer.address)).toBe(1)
     })
   })
-  test('and none is told to stand any more', async () => {
-    const standing = () =>
+  test('and none is counted as stuck any more', async () => {
+    const stuck = () =>
       Promise.all(
         ['lane', 'stream', 'settings', 'batch', 'operatorTransaction'].map((type) => metricValue(metrics, 'workflowsStuck', { type })),
       )
-    await until(async () => (await standing()).every((count) => count === 0), { ...patience, what: 'nothing to stand' })
-    expect(await mended('lane')).toBe(2)
+    await until(async () => (await stuck()).every((count) => count === 0), { ...patience, what: 'nothing to be stuck' })
+    expect(await resets('lane')).toBe(2)
   })
 })

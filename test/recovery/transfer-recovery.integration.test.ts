@@ -4,7 +4,8 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type Workf
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
-import { createIdleTransfers } from '../../recovery/idle-transfers.ts'
+import { recover } from '../../recovery/remedies.ts'
+import { findStuckTransfers } from '../../recovery/transfer-recovery.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { takeAndNeverAnswer } from '../helpers/silent-worker.ts'
 
@@ -47,15 +48,15 @@ afterAll(async () => {
   for (const close of closing.toReversed()) await close()
 })
 
-test('of all transfers that run, the one that waits for nothing is found, and started over', async () => {
+test('of all running transfers, the one that waits for nothing is found and reset', async () => {
   const { TargetChain, TransferState } = searchAttributes
-  const ways = ['nothing', 'timer', 'step', 'parked'] as const
+  const kinds = ['nothing', 'timer', 'step', 'parked'] as const
   const handles = await Promise.all(
-    ways.map((how) =>
+    kinds.map((kind) =>
       client.workflow.start('transfer', {
-        workflowId: how,
+        workflowId: kind,
         taskQueue,
-        args: [how],
+        args: [kind],
         typedSearchAttributes: [
           { key: TargetChain, value: 'bsc' },
           { key: TransferState, value: 'broadcasting' },
@@ -69,20 +70,20 @@ test('of all transfers that run, the one that waits for nothing is found, and st
   const listed = async () => (await count(`= 'parked'`)) === 1 && (await count(`!= 'parked'`)) === 3
   await until(listed, { timeoutMs: 60_000, what: 'the list to know of them' })
 
-  // As long as it may still be between two tasks it is let be; so are another chain's, and those that have only just begun.
-  expect(await createIdleTransfers(client, 600_000).find('bsc', Date.now() + 1_000)).toEqual([])
-  const idle = createIdleTransfers(client, -5_000)
-  expect(await idle.find('ethereum', Date.now() + 1_000)).toEqual([])
-  expect(await idle.find('bsc', Date.now() - 600_000)).toEqual([])
-  const [found, ...others] = await idle.find('bsc', Date.now() + 1_000)
-  expect([found?.workflowId, others]).toEqual(['nothing', []])
+  // One that may be between two tasks is left alone; so are another chain's, and those that have only just begun.
+  expect(await findStuckTransfers(client, 'bsc', Date.now() + 1_000, 600_000)).toEqual([])
+  const find = (chain: string, before: number) => findStuckTransfers(client, chain, before, -5_000)
+  expect(await find('ethereum', Date.now() + 1_000)).toEqual([])
+  expect(await find('bsc', Date.now() - 600_000)).toEqual([])
+  const [found, ...others] = await find('bsc', Date.now() + 1_000)
+  expect([found?.workflowId, found?.finding, others]).toEqual(['nothing', 'idle', []])
 
-  if (found) await idle.startOver(found)
+  if (found) await recover(client, found, found.finding)
   const { runId, status } = await client.workflow.getHandle('nothing').describe()
   expect([status.name, runId === found?.runId]).toEqual(['RUNNING', false])
 })
 
-test('a transfer whose tasks are taken and never answered is found, and started over', async () => {
+test('a transfer whose tasks are taken and never answered is found and reset', async () => {
   const unheard = { taskQueue: 'unheard', workflowId: 'unheard' }
   const worker = await Worker.create({ connection: native, taskQueue: unheard.taskQueue, workflowBundle, shutdownGraceTime: 0 })
   const handle = await worker.runUntil(async () => {
@@ -99,19 +100,18 @@ test('a transfer whose tasks are taken and never answered is found, and started 
     await until(async () => (await started.describe()).historyLength >= 4, { timeoutMs: 60_000, what: 'its first task to be done' })
     return started
   })
-  const idle = createIdleTransfers(client)
-  const find = () => idle.find('celo', Date.now() + 1_000)
+  const find = () => findStuckTransfers(client, 'celo', Date.now() + 1_000)
 
   const silent = takeAndNeverAnswer(client, unheard.taskQueue)
   try {
-    await handle.signal('nobody heeds this')
+    await handle.signal('no handler')
     const tries = async () => (await handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0
     const early = await find()
     expect(early.length === 0 || (await tries()) >= 3).toBe(true)
     await until(async () => (await find()).length > 0, { timeoutMs: 120_000, what: 'it to be found' })
     const [found] = await find()
-    expect(found).toMatchObject({ workflowId: 'unheard', why: 'nobody answered its tasks' })
-    if (found) await idle.startOver(found)
+    expect(found).toMatchObject({ workflowId: 'unheard', finding: 'unanswered' })
+    if (found) await recover(client, found, found.finding)
     expect((await handle.describe()).runId).not.toBe(found?.runId)
   } finally {
     await silent.stop()

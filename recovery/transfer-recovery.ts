@@ -1,0 +1,89 @@
+import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import {
+  type ClosedRunsPage,
+  type ClosedRunsQuery,
+  latestRun,
+  type LatestRun,
+  listClosedRuns,
+} from '../temporal/client/closed-transfers.ts'
+import { describeOpenRun, listRuns, readHistory, type RunId } from '../temporal/client/runs.ts'
+import { storedTransfer } from '../temporal/client/start-transfer.ts'
+import { searchAttributes } from '../temporal/contracts/names.ts'
+import { diagnoseTask, isIdle } from './diagnose.ts'
+import { type Finding, recover } from './remedies.ts'
+
+/** Descriptions that are asked for at a time. */
+const atOnce = 20
+/** A run that has done something within so long, ms, may be between two tasks. */
+const betweenTasksMs = 20_000
+/** Tries of one workflow task, none of them answered: more than a process that was about to stop, or that was paused for a while, leaves behind. */
+const triesUnanswered = 3
+
+/** A running transfer that does not go on. */
+export interface StuckTransfer extends RunId {
+  readonly finding: Extract<Finding, 'idle' | 'unanswered'>
+}
+
+/** What the audit asks and does of transfers. Its methods throw what the Temporal client throws. */
+export interface TransferRecovery {
+  closedRuns(query: ClosedRunsQuery): Promise<ClosedRunsPage>
+  latest(id: string): Promise<LatestRun>
+  /** The transfer that a run was started with. */
+  stored(run: RunId): Promise<Transfer>
+  /** @param before only those that were started before this, ms since the epoch */
+  stuck(chain: ChainName, before: number): Promise<StuckTransfer[]>
+  recover(run: RunId, finding: Finding): Promise<void>
+}
+
+export function createTransferRecovery(client: TemporalClient): TransferRecovery {
+  return {
+    closedRuns: (query) => listClosedRuns(client, query),
+    latest: (id) => latestRun(client, id),
+    stored: ({ workflowId, runId }) => storedTransfer(client, workflowId, runId),
+    stuck: (chain, before) => findStuckTransfers(client, chain, before),
+    recover: async (run, finding) => void (await recover(client, run, finding)),
+  }
+}
+
+/**
+ * Transfers that run and do not go on. No code of ours leaves one so, but a Temporal that was set back under a process does. Either the process remembers a
+ * timer of the lost future, and waits for it for ever. Or a process takes their tasks and answers none: what it remembers does not fit, and it does not let
+ * go of it. Parked ones wait for an operator. Throws what the Temporal client throws.
+ */
+export async function findStuckTransfers(
+  client: TemporalClient,
+  chain: ChainName,
+  before: number,
+  quietMs = betweenTasksMs,
+): Promise<StuckTransfer[]> {
+  const { TargetChain, TransferState } = searchAttributes
+  const query = [
+    `WorkflowType = 'transfer' AND ExecutionStatus = 'Running'`,
+    `${TargetChain.name} = '${chain}' AND ${TransferState.name} != 'parked'`,
+    `StartTime < '${new Date(before).toISOString()}'`,
+  ].join(' AND ')
+  const found: StuckTransfer[] = []
+  let some: Promise<StuckTransfer | undefined>[] = []
+  const collect = async () => {
+    found.push(...(await Promise.all(some)).filter((run) => run !== undefined))
+    some = []
+  }
+  for await (const run of listRuns(client, query)) {
+    some.push(inspect(client, run, Date.now() - quietMs))
+    if (some.length >= atOnce) await collect()
+  }
+  await collect()
+  return found
+}
+
+async function inspect(client: TemporalClient, { workflowId, runId }: RunId, quietSince: number): Promise<StuckTransfer | undefined> {
+  const run = await describeOpenRun(client, { workflowId, runId })
+  if (!run || run.transferState === 'parked') return undefined
+  const { taskTries, hasPendingActivities } = run
+  const isPending = taskTries !== undefined
+  if (isPending ? taskTries < triesUnanswered : hasPendingActivities) return undefined
+  const events = await readHistory(client, run)
+  const finding = isPending ? diagnoseTask(events)?.finding : isIdle(events, quietSince) ? 'idle' : undefined
+  return finding === 'unanswered' || finding === 'idle' ? { workflowId, runId, finding } : undefined
+}

@@ -1,0 +1,79 @@
+import type { WorkflowHandle } from '@temporalio/client'
+import { searchAttributes } from '../contracts/names.ts'
+import type { TemporalClient } from './client.ts'
+import { isGone } from './errors.ts'
+
+export type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number]
+
+/** One run of a workflow. */
+export interface RunId {
+  readonly workflowId: string
+  readonly runId: string
+}
+
+/** A run that is open, by the server's own word: the visibility store lags. */
+export interface OpenRun extends RunId {
+  readonly type: string
+  /** ms since the epoch. */
+  readonly startedAt: number
+  /** Of a transfer; undefined before its first task. */
+  readonly transferState: string | undefined
+  /** How often its pending workflow task was tried; undefined: none is pending. */
+  readonly taskTries: number | undefined
+  readonly hasPendingActivities: boolean
+}
+
+/** The runs that match a visibility query. Throws what the Temporal client throws. */
+export async function* listRuns(client: TemporalClient, query: string): AsyncGenerator<RunId> {
+  for await (const { workflowId, runId } of client.workflow.list({ query })) yield { workflowId, runId }
+}
+
+/** Undefined: it has ended, or is gone. Throws what the Temporal client throws. */
+export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: RunId): Promise<OpenRun | undefined> {
+  try {
+    const { raw, startTime, type, status, typedSearchAttributes } = await client.workflow.getHandle(workflowId, runId).describe()
+    if (status.name !== 'RUNNING') return undefined
+    const { pendingWorkflowTask: task, pendingActivities } = raw
+    return {
+      workflowId,
+      runId,
+      type,
+      startedAt: startTime.getTime(),
+      transferState: typedSearchAttributes.get(searchAttributes.TransferState),
+      taskTries: task ? (task.attempt ?? 0) : undefined,
+      hasPendingActivities: (pendingActivities ?? []).length > 0,
+    }
+  } catch (error) {
+    if (isGone(error)) return undefined
+    throw error
+  }
+}
+
+/** All events of a run; none if it is gone. Throws what the Temporal client throws. */
+export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
+  try {
+    return (await client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? []
+  } catch (error) {
+    if (isGone(error)) return []
+    throw error
+  }
+}
+
+/**
+ * Replaces a run by another one that begins at the end of its first task, before which nothing can fail to fit. The new run keeps the input, and Temporal
+ * sends it again every update and signal since. If several processes do it, the same request id makes it one reset. Throws what the Temporal client throws.
+ *
+ * @param why for the Web UI
+ */
+export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
+  const { workflowId, runId } = run
+  const first = (await readHistory(client, run)).find(({ workflowTaskCompletedEventAttributes: done }) => done)
+  if (!first) throw new Error(`${workflowId} has ended no task that it could be reset to`)
+  await client.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId, runId },
+    reason: `portage: ${why}`,
+    requestId: `reset-${runId}`,
+    workflowTaskFinishEventId: first.eventId ?? null,
+  })
+}
