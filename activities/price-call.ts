@@ -1,29 +1,36 @@
 import type { Chain, Revert } from '../chains/port.ts'
-import type { ErrorCode } from '../domain/errors.ts'
 import { selectorOf, type FeePolicyResolver } from '../domain/fees/policy.ts'
-import { firstOffer } from '../domain/fees/fees.ts'
+import { firstOffer, type Offer } from '../domain/fees/fees.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { Attempt } from '../domain/lane/lane.ts'
 import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
 
-/** Room over the estimate where no policy sets it. */
-const commonGasFactor = 1.2
+/** Room over the gas estimate where no policy sets it. */
+const defaultGasFactor = 1.2
 
-/** A call as this lane would send it now. `wait`: too dear today. `impossible`: beyond what may ever be spent. */
+/** A call as a lane would send it now. `wait`: too dear now. `impossible`: beyond what the policy ever allows. */
 export type Priced =
   | { readonly kind: 'priced'; readonly first: Attempt }
   | { readonly kind: 'reverts'; readonly revert: Revert }
-  | { readonly kind: 'wait'; readonly code: ErrorCode; readonly reason: string }
-  | { readonly kind: 'impossible'; readonly code: ErrorCode; readonly reason: string }
+  | Exclude<Offer, { kind: 'offer' }>
 
-/** Simulates a call from the lane's address and quotes its fee within the limits of its policy. Throws what reads throw. */
+export interface PriceCallDeps {
+  readonly chain: Pick<Chain, 'name' | 'simulate' | 'quote' | 'dataFee'>
+  readonly fees: FeePolicyResolver
+}
+
+/**
+ * Simulates a call from the lane's address and offers a fee within the limits of its policy. The only place where a call is priced: of a transfer,
+ * of a batch and of an operator's transaction. Throws what reads throw.
+ * @param owner workflow id: the fee policy may have a rule for it
+ */
 export async function priceCall(
-  { chain, fees }: { readonly chain: Chain; readonly fees: FeePolicyResolver },
+  { chain, fees }: PriceCallDeps,
   { lane, owner, intent }: { readonly lane: LaneId; readonly owner: string; readonly intent: Intent },
 ): Promise<Priced> {
   const policy = fees({ chain: chain.name, lane, transfer: owner, contract: intent.to, selector: selectorOf(intent.data) })
   const [simulation, quote, dataFee] = await Promise.all([
-    chain.simulate(intent, laneAddress(lane), policy.gasFactor ?? commonGasFactor),
+    chain.simulate(intent, laneAddress(lane), policy.gasFactor ?? defaultGasFactor),
     chain.quote(),
     chain.dataFee(intent),
   ])

@@ -2,7 +2,7 @@ import type { LaneView } from '../domain/lane/messages.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { Logger } from '../observability/logger.ts'
 
-/** Tells people, once each, what only they can mend: an empty account, a replaced chain, somebody else with the key. */
+/** Logs once what only an operator can repair: an empty account, a replaced chain, external use of the key. */
 export class Alerts {
   readonly #lane: LaneId
   readonly #logger: Logger
@@ -16,26 +16,26 @@ export class Alerts {
 
   see({ closed, external }: LaneView): void {
     const why = closed?.why
-    if (why !== this.#closed) this.#tell(this.#closed, closed)
+    if (why !== this.#closed) this.#logClosed(this.#closed, closed)
     this.#closed = why
     const more = external - (this.#external ?? external)
     this.#external = external
-    if (more > 0) this.#alarm({ nonces: more })
+    if (more > 0) this.#logExternalUse({ nonces: more })
   }
 
-  /** One of our nonces was used by a transaction that none of ours is. */
+  /** A transaction from outside Portage used one of our nonces. */
   external(nonce: number): void {
-    this.#alarm({ nonce })
+    this.#logExternalUse({ nonce })
   }
 
-  #alarm(which: { nonces: number } | { nonce: number }): void {
-    this.#logger.error('somebody else uses the key of this lane; it goes on above their nonces', { lane: this.#lane, ...which })
+  #logExternalUse(which: { nonces: number } | { nonce: number }): void {
+    this.#logger.error('the key of this lane is used outside Portage; the lane goes on above those nonces', { lane: this.#lane, ...which })
   }
 
-  #tell(before: string | undefined, now: LaneView['closed']): void {
+  #logClosed(before: string | undefined, now: LaneView['closed']): void {
     const about = { lane: this.#lane, ...(now && { reason: now.detail }) }
     if (now?.why === 'replaced')
-      this.#logger.error('LANE_CHAIN_REPLACED: the lane stands still; portage lane reset --chain-replaced', about)
+      this.#logger.error('LANE_CHAIN_REPLACED: the lane is halted; run portage lane reset --chain-replaced', about)
     else if (now?.why === 'funds') this.#logger.warn('LANE_FUNDS: the lane takes no new work until its account is funded', about)
     else if (now) this.#logger.info(`the lane takes no new work: ${now.why}`, about)
     else if (before) this.#logger.info('the lane takes work again', about)

@@ -1,16 +1,16 @@
 import type { BlockRef, HeadEvent } from '../chains/port.ts'
 
 /**
- * So old, blocks, is a final block before it takes the place of the one that the ledger knows: an old one proves a replaced chain as well as a new
- * one, and a reorganisation deeper than finality does not reach it.
+ * A final block replaces the one that the ledger knows once it is so old, blocks: an old one proves a replaced chain as well as a new one, and a
+ * reorganisation deeper than finality does not reach it.
  */
 const oldEnough = 1_000
 
-/** Which blocks this process saw become final: what a replaced chain is known by. */
+/** The blocks that this process saw become final: their hashes show whether the chain was replaced. */
 export class FinalBlocks {
   readonly #seen = new Map<number, string>()
   #newest: BlockRef | undefined
-  /** Final for the longest, of those that the ledger was not told. */
+  /** Of those that the ledger was not told, the one that has been final for the longest. */
   #candidate: BlockRef | undefined
 
   see({ applied, rolledBack, latest, finalized }: HeadEvent): void {
@@ -24,7 +24,7 @@ export class FinalBlocks {
     }
   }
 
-  /** A final block that a ledger is to be told which knows of `known`, if it is time. */
+  /** The final block to tell a ledger that knows `known`; undefined: none yet. */
   due(known: BlockRef | undefined): BlockRef | undefined {
     const [newest, candidate] = [this.#newest, this.#candidate]
     if (!known || !newest || !candidate) return newest

@@ -1,4 +1,4 @@
-/** Who waits for a nonce. */
+/** A call that waits for a nonce. */
 export interface Waiting {
   /** 1 (first) … 5. */
   readonly priority: number
@@ -13,9 +13,9 @@ export interface Waiting {
 const defaultAgeingMs = 10_000
 
 /**
- * Those who wait for a slot of a lane, in memory: the durable queue behind it is the task queue. Takes the best class first (class less
- * age), within it the source that was served longest ago, within that the earliest deadline, and then the oldest. A deadline puts nobody before
- * another class or another source's turn: who sets one gains nothing on others.
+ * Calls that wait for a slot of a lane, in memory; the durable queue behind it is the task queue. The best class comes first (class less
+ * age), within it the source that was served longest ago, within that the earliest deadline, and then the oldest. A deadline comes before neither
+ * another class nor another source's turn: a source gains nothing on others by setting one.
  */
 export class NonceQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
@@ -44,7 +44,7 @@ export class NonceQueue<T extends Waiting> {
     this.#waiters.delete(waiter)
   }
 
-  /** Removes and returns the up to `count` who are next. */
+  /** Removes and returns the next `count`, or fewer. */
   take(count: number, now: number): T[] {
     const taken: T[] = []
     while (taken.length < count) {

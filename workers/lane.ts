@@ -58,12 +58,14 @@ export async function createLaneWorker(
   const largestBatch = Math.max(0, ...endpoints.map(({ batches }) => batches?.largest ?? 0))
   const steps = { bridges: network.bridges, chain, settings, fees }
   const batches = new BatchTracker({ client, agent, logger })
-  const batching = new Map<LaneId, BatchRouting>(largestBatch > 0 ? [[config.lane, createBatchRouting({ ...steps, agent, batches })]] : [])
+  const batchRouting = new Map<LaneId, BatchRouting>(
+    largestBatch > 0 ? [[config.lane, createBatchRouting({ ...steps, agent, batches })]] : [],
+  )
   const worker = await Worker.create({
     connection: temporal.connection,
     namespace: temporal.namespace,
     taskQueue: laneQueue(config.lane),
-    activities: createLaneSteps({ ...steps, agents: new Map([[config.lane, agent]]), batching }),
+    activities: createLaneSteps({ ...steps, agents: new Map([[config.lane, agent]]), batchRouting }),
     maxConcurrentActivityTaskExecutions: lane.window * slotsPerNonce + largestBatch * batchesOfSlots,
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.lanePollers },
     ...commonOptions(tuning),

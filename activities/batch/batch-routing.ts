@@ -7,15 +7,16 @@ import { Batcher } from '../../lanes/batch/batcher.ts'
 import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import type { StepDeps } from '../deps.ts'
 import { endpointOf } from '../deps.ts'
-import { type Boarded, createBatchBuilder, type BatchCandidate } from './build-batch.ts'
+import { restrictionOf } from '../transfer/restrictions.ts'
+import { type BatchAnswer, type BatchCandidate, createBatchBuilder } from './build-batch.ts'
 
-/** Longest wait for company, ms. */
+/** Longest wait to be taken into a batch, ms. */
 export const waitForBatchMs = 30_000
-/** A period of group commit is a block's time, ms, no less than this, and no more: nobody is to be told that none left in time while one forms. */
+/** A period of group commit is a block's time, ms, within these bounds: no candidate may give up while its batch is built. */
 const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
 /** Longest wait for a full batch in busy times, ms: below the first heartbeat of a step, which costs the server a state transition. */
-const defaultPatienceMs = 3_500
+const defaultFullBatchMs = 3_500
 
 export interface BatchRoutingDeps {
   readonly bridges: Bridges
@@ -26,7 +27,7 @@ export interface BatchRoutingDeps {
   readonly settings: StepDeps['settings']
   readonly fees: FeePolicyResolver
   /** Longest wait for a full batch in busy times, ms; a block's time if that is longer. Default 3.5 s. */
-  readonly patienceMs?: number
+  readonly fullBatchMs?: number
 }
 
 /** How transfers share calls on one lane, in one process. */
@@ -35,20 +36,21 @@ export interface BatchRouting {
   find(transfer: Transfer, intentId: string): Promise<Batch | undefined>
   /** The same, if this process drives it. */
   driven(intentId: string): Batch | undefined
-  /** `alone` at once where nothing is shared, or nobody else is there. Rejects with what chain, signer and server throw. */
-  board(rider: BatchCandidate, options: { timeoutMs: number; signal: AbortSignal }): Promise<Boarded>
+  /** `alone` at once where no calls are shared, or nothing else waits. Rejects with what chain, signer and server throw. */
+  enqueue(candidate: BatchCandidate, options: { timeoutMs: number; signal: AbortSignal }): Promise<BatchAnswer>
 }
 
-/** How long those wait who are not alone, ms, on a chain with such blocks: always less than they have (`waitForBatchMs`). */
-export function paceOf(blockTimeMs: number, patienceMs = defaultPatienceMs): { periodMs: number; patienceMs: number } {
+/** How long candidates wait for others, ms, on a chain with such blocks: always less than they have (`waitForBatchMs`). */
+export function batchWaits(blockTimeMs: number, fullBatchMs = defaultFullBatchMs): { periodMs: number; fullBatchMs: number } {
   const periodMs = Math.min(longestPeriodMs, Math.max(shortestPeriodMs, blockTimeMs))
-  return { periodMs, patienceMs: Math.max(periodMs, Math.min(longestPeriodMs, patienceMs)) }
+  return { periodMs, fullBatchMs: Math.max(periodMs, Math.min(longestPeriodMs, fullBatchMs)) }
 }
 
 /** One batcher per group: transfers of different contracts never share a call. */
 export function createBatchRouting(deps: BatchRoutingDeps): BatchRouting {
-  const groups = new Map<string, Batcher<BatchCandidate, Boarded>>()
-  const pace = paceOf(deps.chain.blockTimeMs, deps.patienceMs)
+  const { agent } = deps
+  const batchers = new Map<string, Batcher<BatchCandidate, BatchAnswer>>()
+  const waits = batchWaits(deps.chain.blockTimeMs, deps.fullBatchMs)
 
   function groupOf(transfer: Transfer): { endpoint: Endpoint; key: string; most: number } | undefined {
     const endpoint = endpointOf(deps, transfer)
@@ -61,22 +63,26 @@ export function createBatchRouting(deps: BatchRoutingDeps): BatchRouting {
       return groupOf(transfer) && deps.batches.find(intentId)
     },
     driven: (intentId) => deps.batches.driven(intentId),
-    async board(rider, { timeoutMs, signal }) {
-      const group = groupOf(rider.transfer)
-      const { batches } = group?.endpoint ?? {}
-      if (!group || !batches) return { kind: 'alone' }
+    async enqueue(candidate, { timeoutMs, signal }) {
+      const group = groupOf(candidate.transfer)
+      const { batches: shared } = group?.endpoint ?? {}
+      if (!group || !shared) return { kind: 'alone' }
+      const builderDeps = {
+        ...{ ...deps, shared, endpoint: group.endpoint, lane: agent.lane, counts: agent.batchCounts },
+        restrictionOf: (transfer: Transfer) => restrictionOf(deps, transfer, agent.lane),
+      }
       const batcher =
-        groups.get(group.key) ??
-        new Batcher<BatchCandidate, Boarded>({
+        batchers.get(group.key) ??
+        new Batcher<BatchCandidate, BatchAnswer>({
           most: group.most,
-          ...pace,
+          ...waits,
           alone: { kind: 'alone' },
-          depart: createBatchBuilder({ ...deps, endpoint: group.endpoint, shared: batches }),
+          flush: createBatchBuilder(builderDeps),
         })
-      groups.set(group.key, batcher)
-      return batcher.board(rider, { timeoutMs, signal, late: lateAnswer })
+      batchers.set(group.key, batcher)
+      return batcher.enqueue(candidate, { timeoutMs, signal, late: timedOut })
     },
   }
 }
 
-const lateAnswer: Boarded = { kind: 'refused', why: 'window', detail: 'no batch left in time' }
+const timedOut: BatchAnswer = { kind: 'refused', why: 'window', detail: 'no batch was sent in time' }

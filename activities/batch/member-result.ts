@@ -10,14 +10,14 @@ export function isUseless(state: PendingTransactionState, endpoint: Endpoint, tr
 }
 
 /**
- * What became of a batch, as one of its members tells its transfer. That the batch failed says nothing about the transfer: somebody else's may have
- * been in the way. So it looks again, by itself.
+ * What became of a batch, as a result for the transfer of one of its members. That the batch failed says nothing about this transfer: another one
+ * may have made it revert. So the transfer looks again, by itself.
  */
 export function asMember(batch: Batch, result: BroadcastResult): BroadcastResult {
   switch (result.kind) {
     case 'delivered':
     case 'included':
-      return { ...result, landed: shared(batch, result.landed) }
+      return { ...result, landed: shareOf(batch, result.landed) }
     case 'pending':
       return { ...result, reason: `in ${batch.id} with ${batch.members.length - 1} others: ${result.reason}` }
     case 'spent':
@@ -28,7 +28,7 @@ export function asMember(batch: Batch, result: BroadcastResult): BroadcastResult
   }
 }
 
-/** A member's share of the gas is the same as that of every other, rounded down. */
-function shared({ id, members }: Batch, landed: Landed): Landed {
+/** Every member's share of the gas is the same, rounded down. */
+function shareOf({ id, members }: Batch, landed: Landed): Landed {
   return { ...landed, gasPaid: String(BigInt(landed.gasPaid) / BigInt(members.length)), batch: id }
 }

@@ -3,9 +3,10 @@ import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { Acquired, LaneAgent, NonceRequest } from '../../lanes/agent.ts'
-import { callHash } from '../../lanes/call-hash.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import { laneCall } from '../../lanes/lane-call.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
+import type { Acquired, NonceRequest } from '../../lanes/nonce-requests.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
 import type { StepDeps } from '../deps.ts'
@@ -14,71 +15,82 @@ import { isDelivered } from './delivery-checks.ts'
 import { restrictionOf } from './restrictions.ts'
 import type { Context } from '@temporalio/activity'
 
-/** Longest stay in the waiting room, ms: then the slot goes to another, and the workflow waits for free. */
+/** Longest wait for a nonce, ms: then another step gets the activity slot, and the workflow waits without one. */
 const waitForSlotMs = 60_000
 /**
- * So long, of the heartbeat time-out, the admission is believed that nobody has delivered: a process that was stopped for longer than that time-out wakes
- * up to tries that others have taken over and ended.
+ * The admission's word that the effect is not there is believed for so much of the heartbeat time-out: a process that was stopped for longer than
+ * that time-out resumes tries that other processes have taken over and ended.
  */
 const believedShare = 0.8
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-export interface BroadcastDeps {
+/** What acquiring a nonce needs of the agent of a lane. */
+export type NonceSource = Pick<LaneAgent, 'find' | 'acquire' | 'release'>
+
+export interface AcquireDeps {
   readonly bridges: Bridges
-  readonly agents: ReadonlyMap<LaneId, LaneAgent>
   /** The lane's. */
   readonly chain: Chain
   readonly settings: StepDeps['settings']
-  /** By lane; absent: nothing shares a call. */
-  readonly batching?: ReadonlyMap<LaneId, BatchRouting>
+  /** By lane; absent: no transfers share a call. */
+  readonly batchRouting?: ReadonlyMap<LaneId, BatchRouting>
 }
 
-/** It is in a call with others, which has its nonce, or may get it. */
-interface Ride {
-  readonly kind: 'ride'
+export interface BroadcastDeps extends AcquireDeps {
+  readonly agents: ReadonlyMap<LaneId, LaneAgent>
+}
+
+/** It is in a call with others, which holds a nonce. */
+interface InBatch {
+  readonly kind: 'member'
   readonly batch: Batch
 }
 
-/** A nonce, alone or with others; or why there is none. `seen`: somebody has delivered. */
-type Got = Acquired | Ride | 'seen' | NoSlot
+/** A nonce, alone or with others; or why there is none. `seen`: the effect is there, whoever delivered. */
+type Outcome = Acquired | InBatch | 'seen' | NoSlot
 
 /** What one try of the step works with. */
 interface Try {
-  readonly deps: BroadcastDeps
-  readonly agent: LaneAgent
+  readonly deps: AcquireDeps
+  readonly agent: NonceSource
   readonly input: BroadcastInput
-  readonly want: NonceRequest
+  readonly request: NonceRequest
   readonly options: { readonly timeoutMs: number; readonly signal: AbortSignal }
-  readonly looks: Looks
-  /** It may have sent a call already, whatever the ledger knows of that. */
+  readonly effect: EffectLooks
+  /** An earlier try may have sent a call, whatever the ledger knows of that. */
   readonly maybeSent: boolean
 }
 
 /**
- * A try that may have had a nonce asks for that first. If there is none, or if it comes late, the chain is asked: where the effect is there,
- * no nonce is wasted on it. A halt holds back whatever has no nonce yet; what has one goes on, since the nonce is the lane's debt.
+ * A try after which a nonce may be held looks for that first. If there is none, or if the try comes late, the chain is asked: where the effect is
+ * there, no nonce is wasted on it. A halt holds back a transfer without a nonce; one with a nonce goes on, since the nonce is the lane's debt.
  */
-export async function acquire(deps: BroadcastDeps, agent: LaneAgent, input: BroadcastInput, context: Context): Promise<Got> {
-  const want = await wantOf(deps, input)
+export async function acquire(
+  deps: AcquireDeps,
+  agent: NonceSource,
+  input: BroadcastInput,
+  context: Pick<Context, 'cancellationSignal'> & { readonly info: TryInfo },
+): Promise<Outcome> {
+  const request = await requestOf(deps, input)
   const options = { timeoutMs: waitForSlotMs, signal: context.cancellationSignal }
-  const looks = new Looks(deps, input.transfer, context.info)
+  const effect = new EffectLooks(deps, input.transfer, context.info)
   const maybeSent = input.mode !== 'new' || context.info.attempt > 1
-  const one: Try = { deps, agent, input, want, options, looks, maybeSent }
-  const held = maybeSent && (await heldAlready(one))
+  const one: Try = { deps, agent, input, request, options, effect, maybeSent }
+  const held = maybeSent && (await find(one))
   if (held) return held
-  if ((maybeSent || looks.late) && (await looks.again())) return 'seen'
-  // It had a nonce before: that is final without the effect, or its ledger is lost. No second one before it was simulated again.
+  if ((maybeSent || effect.isOld) && (await effect.look())) return 'seen'
+  // Its nonce is final without the effect, or its ledger is lost. It gets a second one only after another simulation.
   if (input.mode === 'follow') return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
-  return anew(one)
+  return acquireNew(one)
 }
 
-async function wantOf(deps: BroadcastDeps, input: BroadcastInput): Promise<NonceRequest> {
+async function requestOf(deps: AcquireDeps, input: BroadcastInput): Promise<NonceRequest> {
   const { transfer, owner: workflowId, intentId, gasLimit, maxFee, tip, dataFee, callHash: expected } = input
   const intent = await endpointOf(deps, transfer).intent(transfer)
-  if (callHash(intent) !== expected) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowId, lane: input.lane } })
+  const call = laneCall(intentId, intent)
+  if (call.owner.callHash !== expected) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowId, lane: input.lane } })
   return {
-    owner: { intentId, callHash: expected, ...(intent.value !== '0' && { value: intent.value }) },
-    intent,
+    ...call,
     first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) },
     priority: input.priority,
     source: `${transfer.sourceChain}/${transfer.emitter}`,
@@ -86,60 +98,61 @@ async function wantOf(deps: BroadcastDeps, input: BroadcastInput): Promise<Nonce
   }
 }
 
-/** The nonce that it has, by itself or with others; undefined: none. */
-async function heldAlready({ deps, agent, input, want, options }: Try): Promise<Got | undefined> {
-  const held = await agent.find(want, options.signal)
-  if (held.kind === 'flight' || held.why !== 'none') return held
-  const batch = await deps.batching?.get(input.lane)?.find(input.transfer, input.intentId)
-  return batch && { kind: 'ride', batch }
+/** The nonce that it holds, by itself or with others; undefined: none. */
+async function find({ deps, agent, input, request, options }: Try): Promise<Outcome | undefined> {
+  const held = await agent.find(request, options.signal)
+  if (held.kind === 'acquired' || held.why !== 'none') return held
+  const batch = await deps.batchRouting?.get(input.lane)?.find(input.transfer, input.intentId)
+  return batch && { kind: 'member', batch }
 }
 
 /** A nonce of its own, or with others. */
-async function anew({ deps, agent, input, want, options, looks, maybeSent }: Try): Promise<Got> {
+async function acquireNew({ deps, agent, input, request, options, effect, maybeSent }: Try): Promise<Outcome> {
   const { transfer, lane, owner, intentId } = input
   const before = await restrictionOf(deps, transfer, lane)
   if (before) return before
-  const boarding = { ...options, timeoutMs: waitForBatchMs }
-  const boarded = await deps.batching?.get(lane)?.board({ ...want, owner, intentId, transfer, maybeSent }, boarding)
-  if (boarded?.kind === 'seen') return 'seen'
-  if (boarded && boarded.kind !== 'alone') return boarded
-  const acquired = await agent.acquire(want, options)
+  const candidate = { ...request, owner, intentId, transfer, maybeSent }
+  const batched = await deps.batchRouting?.get(lane)?.enqueue(candidate, { ...options, timeoutMs: waitForBatchMs })
+  if (batched?.kind === 'seen') return 'seen'
+  if (batched && batched.kind !== 'alone') return batched
+  const acquired = await agent.acquire(request, options)
   if (acquired.kind === 'refused') return acquired
-  // A ledger that began anew gives nonces from the block on in which an earlier try's call may be.
-  const seen = (looks.late || (maybeSent && looks.passed)) && (await looks.again())
-  // Last, right before it is signed: a halt that came while it waited for its nonce, or a gate that closed.
-  const held = acquired.flight.unsigned ? await restrictionOf(deps, transfer, lane) : undefined
+  // The call of an earlier try may be in the very block from which on a ledger that began anew grants nonces.
+  const seen = (effect.isOld || (maybeSent && effect.blockPassed)) && (await effect.look())
+  // Last, right before it is signed: a halt or a closed gate that came while it waited for its nonce.
+  const held = acquired.pending.unsigned ? await restrictionOf(deps, transfer, lane) : undefined
   if (!seen && !held) return acquired
-  await agent.giveBack(acquired.flight)
+  await agent.release(acquired.pending)
   return held && !seen ? held : 'seen'
 }
 
-/** When it was last seen that nobody has delivered. */
-class Looks {
-  readonly #deps: BroadcastDeps
+type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
+
+/** Looks at whether a transfer's effect is there, and how old the last look is. */
+class EffectLooks {
+  readonly #deps: AcquireDeps
   readonly #transfer: Transfer
+  readonly #believedMs: number
   #at: number
   #block: string | undefined
 
-  readonly #believedMs: number
-
-  constructor(deps: BroadcastDeps, transfer: Transfer, info: Context['info']) {
+  constructor(deps: AcquireDeps, transfer: Transfer, info: TryInfo) {
     this.#deps = deps
     this.#transfer = transfer
     this.#at = info.currentAttemptScheduledTimestampMs
     this.#believedMs = (info.heartbeatTimeoutMs ?? 10_000) * believedShare
   }
 
-  get late(): boolean {
+  get isOld(): boolean {
     return Date.now() - this.#at > this.#believedMs
   }
 
   /** There is a later block than at the last look. */
-  get passed(): boolean {
+  get blockPassed(): boolean {
     return this.#deps.chain.heads.current?.latest.hash !== this.#block
   }
 
-  again(): Promise<boolean> {
+  look(): Promise<boolean> {
     this.#at = Date.now()
     this.#block = this.#deps.chain.heads.current?.latest.hash
     return isDelivered(this.#deps.chain, endpointOf(this.#deps, this.#transfer), this.#transfer)

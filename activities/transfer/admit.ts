@@ -4,7 +4,7 @@ import { chooseLane } from './choose-lane.ts'
 import { admissionStep } from './admission-step.ts'
 import type { StepDeps } from '../deps.ts'
 import { showsEffect } from './halt-on-mismatch.ts'
-import { judge, rehearse, unchosen } from './prepare.ts'
+import { judge, priceDelivery, unchosen } from './prepare.ts'
 import { createValidate } from './validate.ts'
 
 /** Steps 1-3 at once, as one local activity: their chain reads leave together, in one batch. What is halted waits before any of them. */
@@ -19,9 +19,9 @@ export function createAdmit(deps: StepDeps) {
       const there = showsEffect(deps, transfer, input.disputed)
       if (choice.kind !== 'lane') return (await there) ? settled(deps, transfer) : unchosen(deps, input, choice)
       const { lane } = choice
-      const [delivered, rehearsal] = await Promise.all([there, rehearse(deps, input, lane)])
+      const [delivered, priced] = await Promise.all([there, priceDelivery(deps, input, lane)])
       if (delivered) return settled(deps, transfer)
-      return judge(deps, input, lane, rehearsal)
+      return judge(deps, input, lane, priced)
     })
   }
 }

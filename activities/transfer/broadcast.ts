@@ -1,7 +1,9 @@
 import { RelayerError } from '../../domain/errors.ts'
+import { gasPaid } from '../../domain/fees/fees.ts'
 import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { Acquired, LaneAgent } from '../../lanes/agent.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import type { Acquired } from '../../lanes/nonce-requests.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { failpoint } from '../../observability/failpoints.ts'
 import type { BroadcastInput, BroadcastResult, Landed } from '../../temporal/contracts/transfer-steps.ts'
@@ -46,57 +48,57 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, phases: Phases, c
   if (acquired.kind === 'no-slot') return acquired
   if (acquired.kind === 'refused') return refused(acquired)
 
-  const batch = acquired.kind === 'ride' ? acquired.batch : undefined
-  const flight = acquired.kind === 'ride' ? acquired.batch.flight : acquired.flight
-  phases.enter(batch ? `nonce ${flight.nonce} in ${batch.id}` : `nonce ${flight.nonce}`)
-  if (!batch) await launch(agent, flight)
+  const batch = acquired.kind === 'member' ? acquired.batch : undefined
+  const pending = acquired.kind === 'member' ? acquired.batch.pending : acquired.pending
+  phases.enter(batch ? `nonce ${pending.nonce} in ${batch.id}` : `nonce ${pending.nonce}`)
+  if (!batch) await signAndSend(agent, pending)
   const sent = Date.now()
   for (;;) {
-    phases.enter(`following nonce ${flight.nonce}, ${flight.attempts} attempts`)
-    await landed(flight, agent, sent + followMs, context.cancellationSignal)
+    phases.enter(`following nonce ${pending.nonce}, ${pending.attempts} attempts`)
+    await landed(pending, agent, sent + followMs, context.cancellationSignal)
     if (context.cancellationSignal.aborted) await context.cancelled
     // Its nonce is used up though that is not final: the others of the batch do not wait for one that is in their way.
-    if (batch && isUseless(flight.state, endpointOf(deps, input.transfer), input.transfer)) return { kind: 'seen' }
-    const result = await outcome(flight, input, deps, sent + followMs, context.cancellationSignal)
+    if (batch && isUseless(pending.state, endpointOf(deps, input.transfer), input.transfer)) return { kind: 'seen' }
+    const result = await outcome(pending, input, deps, sent + followMs, context.cancellationSignal)
     if (result) return batch ? asMember(batch, result) : result
   }
 }
 
-async function launch(agent: LaneAgent, flight: PendingTransaction): Promise<void> {
+async function signAndSend(agent: LaneAgent, pending: PendingTransaction): Promise<void> {
   try {
-    await flight.launch()
+    await pending.signAndSend()
   } catch (error) {
-    await agent.giveBack(flight)
+    await agent.release(pending)
     throw error
   }
 }
 
 /** Follows into a block until then. Where the lane was forbidden the workflow is told sooner: another lane may deliver. */
-async function landed(flight: PendingTransaction, agent: LaneAgent, until: number, signal: AbortSignal): Promise<void> {
-  const down = (state: PendingTransactionState) => state.kind !== 'flying'
+async function landed(pending: PendingTransaction, agent: LaneAgent, until: number, signal: AbortSignal): Promise<void> {
+  const down = (state: PendingTransactionState) => state.kind !== 'pending'
   while (Date.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
-    if (await flight.until(down, Math.min(lookMs, until - Date.now()), signal)) return
+    if (await pending.until(down, Math.min(lookMs, until - Date.now()), signal)) return
   }
 }
 
-/** What the flight's state means for the transfer; undefined: it fell out of its block while we looked, follow on. */
+/** What the pending's state means for the transfer; undefined: it fell out of its block while we looked, follow on. */
 async function outcome(
-  flight: PendingTransaction,
+  pending: PendingTransaction,
   { transfer }: BroadcastInput,
   deps: BroadcastDeps,
   until: number,
   signal: AbortSignal,
 ): Promise<BroadcastResult | undefined> {
-  const { state } = flight
-  if (state.kind === 'flying') return { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: state.note }
-  if (state.kind === 'spent') return { kind: 'spent', nonce: flight.nonce, by: state.by }
+  const { state } = pending
+  if (state.kind === 'pending') return { kind: 'pending', nonce: pending.nonce, attempts: pending.attempts, reason: state.note }
+  if (state.kind === 'spent') return { kind: 'spent', nonce: pending.nonce, by: state.by }
   const finalInMs = state.final ? 0 : deps.chain.msToFinality(state.receipt.block.height)
-  if (!state.final && Date.now() + finalInMs <= until) await flight.until(fate, until - Date.now(), signal)
-  const now = flight.state
-  if (now.kind === 'flying')
-    return Date.now() < until ? undefined : { kind: 'pending', nonce: flight.nonce, attempts: flight.attempts, reason: now.note }
-  if (now.kind === 'spent') return { kind: 'spent', nonce: flight.nonce, by: now.by }
-  const landed = landing(flight, now)
+  if (!state.final && Date.now() + finalInMs <= until) await pending.until(fate, until - Date.now(), signal)
+  const now = pending.state
+  if (now.kind === 'pending')
+    return Date.now() < until ? undefined : { kind: 'pending', nonce: pending.nonce, attempts: pending.attempts, reason: now.note }
+  if (now.kind === 'spent') return { kind: 'spent', nonce: pending.nonce, by: now.by }
+  const landed = landing(pending, now)
   if (!now.final) return { kind: 'included', landed, finalInMs: deps.chain.msToFinality(now.receipt.block.height) }
   return judged(deps, transfer, { landed, works: !now.noop && endpointOf(deps, transfer).hasEffect(now.receipt, transfer) })
 }
@@ -117,16 +119,15 @@ async function judged(
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
 }
 
-/** Final, or back in flight. */
+/** Final, or back in pending. */
 function fate(state: PendingTransactionState): boolean {
   return state.kind !== 'included' || state.final
 }
 
-function landing(flight: PendingTransaction, { receipt }: Extract<PendingTransactionState, { kind: 'included' }>): Landed {
-  const gasPaid = String(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice))
+function landing(pending: PendingTransaction, { receipt }: Extract<PendingTransactionState, { kind: 'included' }>): Landed {
   const { height: blockHeight, hash: blockHash } = receipt.block
-  const { nonce, attempts, tried } = flight
-  return { nonce, txHash: receipt.hash, blockHeight, blockHash, gasPaid, attempts, tried }
+  const { nonce, attempts, tried } = pending
+  return { nonce, txHash: receipt.hash, blockHeight, blockHash, gasPaid: gasPaid(receipt), attempts, tried }
 }
 
 function refused({ why, detail }: Extract<Acquired, { kind: 'refused' }>): BroadcastResult {

@@ -4,13 +4,13 @@ import type { BatchRouting } from '../batch/batch-routing.ts'
 
 export interface ExpediteDeps {
   readonly agents: ReadonlyMap<LaneId, LaneAgent>
-  readonly batching?: ReadonlyMap<LaneId, BatchRouting>
+  readonly batchRouting?: ReadonlyMap<LaneId, BatchRouting>
 }
 
 /** Raises the fee of an intent's transaction, or of its batch, now, if this process drives it. */
-export function createExpedite({ agents, batching }: ExpediteDeps) {
+export function createExpedite({ agents, batchRouting }: ExpediteDeps) {
   return async function expedite({ lane, intentId }: { lane: LaneId; intentId: string }): Promise<void> {
-    const flight = agents.get(lane)?.flightOf(intentId) ?? batching?.get(lane)?.driven(intentId)?.flight
-    if (flight?.unmined) await flight.bump()
+    const pending = agents.get(lane)?.pendingOf(intentId) ?? batchRouting?.get(lane)?.driven(intentId)?.pending
+    if (pending?.unmined) await pending.bump()
   }
 }

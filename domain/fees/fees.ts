@@ -140,6 +140,11 @@ export function worstCost(attempt: Fees & CallCost & { readonly value?: string }
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
 }
 
+/** What a mined transaction has paid, wei, decimal. */
+export function gasPaid({ gasUsed, effectiveGasPrice }: { readonly gasUsed: string; readonly effectiveGasPrice: string }): string {
+  return String(BigInt(gasUsed) * BigInt(effectiveGasPrice))
+}
+
 /** Most that a unit of gas of this call may cost, wei; undefined: no cap. */
 function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, dataFee }: CallCost): bigint | undefined {
   if (maxFeePerTransaction === undefined) return big(maxFeePerGas)

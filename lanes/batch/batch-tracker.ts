@@ -1,4 +1,5 @@
 import type { Intent } from '../../domain/intent.ts'
+import { gasPaid } from '../../domain/fees/fees.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { Refusal } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
@@ -15,8 +16,8 @@ import {
   tellBatchOver,
 } from '../../temporal/client/batch-workflow.ts'
 import { batchIntentId, batchPrefix } from '../../temporal/contracts/names.ts'
-import type { LaneAgent, LaneCall } from '../agent.ts'
-import { callHash } from '../call-hash.ts'
+import type { LaneAgent } from '../agent.ts'
+import { laneCall } from '../lane-call.ts'
 import type { PendingTransaction, PendingTransactionState } from '../transaction/pending-transaction.ts'
 import { randomBytes } from 'node:crypto'
 
@@ -26,10 +27,10 @@ export interface Batch {
   readonly id: string
   /** Intents of the transfers. */
   readonly members: readonly string[]
-  readonly flight: PendingTransaction
+  readonly pending: PendingTransaction
 }
 
-/** A call for many. */
+/** A call that delivers many transfers. */
 export interface BatchCall {
   readonly intent: Intent
   readonly members: readonly string[]
@@ -38,10 +39,10 @@ export interface BatchCall {
   readonly source: string
 }
 
-export type Launched =
+export type SentBatch =
   | { readonly kind: 'underway'; readonly batch: Batch }
   | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string }
-  /** Not sent: these must not be in it. Its nonce is given back. */
+  /** Not sent: these members must not be in it. Its nonce is given back. */
   | { readonly kind: 'unfit'; readonly members: readonly string[] }
 
 export interface BatchTrackerDeps {
@@ -52,17 +53,17 @@ export interface BatchTrackerDeps {
 
 /** Between two looks at the ledger for batches that this process does not drive, ms: many ask at once after a restart. */
 const lookMs = 1_000
-/** Between two looks whether a batch is still driven, ms. */
-const followMs = 5_000
+/** Between two checks whether this process still drives a batch, ms. */
+const checkMs = 5_000
 
 /**
- * The batches of one lane in one process. What a batch says is recorded in a workflow of its own before it is given a nonce; only then is it
- * signed, and whoever finds its nonce in the ledger makes the same bytes.
+ * The batches of one lane in one process. The call of a batch is recorded in a workflow of its own before it is given a nonce, and signed only then:
+ * any process that finds its nonce in the ledger makes the same bytes.
  */
 export class BatchTracker {
   readonly #deps: BatchTrackerDeps
   readonly #driven = new Map<string, Batch>()
-  /** Whom the batches of other processes, or of an earlier life of this one, carry. */
+  /** Members of batches that other processes made, or this one before a restart. */
   readonly #known = new Map<string, BatchMemo['members']>()
   #look: { readonly at: number; readonly entries: Promise<readonly BatchEntry[]> } | undefined
 
@@ -72,18 +73,18 @@ export class BatchTracker {
 
   /**
    * Records the call, gets its nonce, signs and sends it. Throws what the server and the signer throw; a nonce that may be signed stays the lane's debt.
-   * @param unfit asked last, right before it is signed: who of the members must not go after all
+   * @param unfit asked last, right before it is signed: the members that must not be in it after all
    */
-  async launch(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<Launched> {
+  async send(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<SentBatch> {
     const { agent } = this.#deps
     const id = `${batchPrefix(agent.lane)}${randomBytes(6).toString('hex')}`
     await startBatch(this.#deps.client, id, { lane: agent.lane, intent: call.intent, members: [...call.members] })
-    const acquired = await agent.acquire({ ...call, ...callOf(id, call.intent) }, { timeoutMs: options.timeoutMs })
+    const acquired = await agent.acquire({ ...call, ...laneCall(batchIntentId(id), call.intent) }, { timeoutMs: options.timeoutMs })
     if (acquired.kind === 'refused') {
       await this.#end(id, { state: 'unsent', detail: `${acquired.why}: ${acquired.detail}` })
       return acquired
     }
-    const batch = { id, members: call.members, flight: acquired.flight }
+    const batch = { id, members: call.members, pending: acquired.pending }
     const unfit = await this.#send(batch, () => this.#clear(batch, options.unfit))
     return unfit.length > 0 ? { kind: 'unfit', members: unfit } : { kind: 'underway', batch }
   }
@@ -93,11 +94,11 @@ export class BatchTracker {
    */
   async find(intentId: string): Promise<Batch | undefined> {
     const driven = this.driven(intentId)
-    if (driven) return useful(driven.flight.state) ? driven : undefined
+    if (driven) return mayDeliver(driven.pending.state) ? driven : undefined
     for (const { id } of await this.#entries()) {
       if (this.#driven.has(id) || !isMember(await this.#membersOf(id), intentId)) continue
       const batch = await this.#adopt(id)
-      if (batch && useful(batch.flight.state)) return batch
+      if (batch && mayDeliver(batch.pending.state)) return batch
     }
     return undefined
   }
@@ -107,15 +108,15 @@ export class BatchTracker {
     return [...this.#driven.values()].find(({ members }) => members.includes(intentId))
   }
 
-  /** It was recorded, and holds a nonce: the same call again. */
+  /** Drives a batch that was recorded and holds a nonce: the same call again. */
   async #adopt(id: string): Promise<Batch | undefined> {
     const { client, agent } = this.#deps
     const { intent, members, cleared } = await queryBatch(client, id)
-    const held = await agent.find(callOf(id, intent))
-    // Several members ask at once.
+    const held = await agent.find(laneCall(batchIntentId(id), intent))
+    // Several members ask for the same batch at once.
     const known = this.#driven.get(id)
     if (known || held.kind === 'refused') return known
-    const batch = { id, members, flight: held.flight }
+    const batch = { id, members, pending: held.pending }
     const unfit = await this.#send(batch, async () => (cleared ? [] : this.#clear(batch)))
     return unfit.length > 0 ? undefined : batch
   }
@@ -123,7 +124,7 @@ export class BatchTracker {
   /** The members that must not be in it. If there are none, the batch is told so, and may be signed from then on. */
   async #clear({ id, members }: Batch, alsoUnfit?: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const { agent, client } = this.#deps
-    const unfit = [...new Set([...(await agent.unfree(members)), ...((await alsoUnfit?.()) ?? [])])]
+    const unfit = [...new Set([...(await agent.notFree(members)), ...((await alsoUnfit?.()) ?? [])])]
     if (unfit.length === 0) await tellBatchCleared(client, id)
     return unfit
   }
@@ -131,18 +132,18 @@ export class BatchTracker {
   /** Signs and sends, unless `clear` names members that must not be in it: those are returned. */
   async #send(batch: Batch, clear: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const { agent } = this.#deps
-    const { members, flight } = batch
-    const fresh = flight.unsigned
+    const { members, pending } = batch
+    const fresh = pending.unsigned
     try {
       const unfit = fresh ? await clear() : []
       if (unfit.length > 0) {
         await this.#giveUp(batch, `${unfit.length} of ${members.length} must not be in it`)
         return unfit
       }
-      await flight.launch()
-      if (fresh) agent.batchCounts.left(members.length)
+      await pending.signAndSend()
+      if (fresh) agent.batchCounts.sent(members.length)
     } catch (error) {
-      if (flight.unsigned) await this.#giveUp(batch, error instanceof Error ? error.message : String(error))
+      if (pending.unsigned) await this.#giveUp(batch, error instanceof Error ? error.message : String(error))
       else this.#drive(batch)
       throw error
     }
@@ -150,31 +151,31 @@ export class BatchTracker {
     return []
   }
 
-  /** Nothing is signed, as far as this process knows: the nonce goes back; if another try may have sent it, it is filled. */
-  async #giveUp({ id, flight }: Batch, detail: string): Promise<void> {
-    await this.#deps.agent.giveBack(flight)
+  /** Nothing is signed, as far as this process knows: the nonce goes back, or is filled if another try may have sent it. */
+  async #giveUp({ id, pending }: Batch, detail: string): Promise<void> {
+    await this.#deps.agent.release(pending)
     if ((await this.#deps.agent.cancel(batchIntentId(id))) === 'free') await this.#end(id, { state: 'unsent', detail })
   }
 
   #drive(batch: Batch): void {
     if (this.#driven.has(batch.id)) return
     this.#driven.set(batch.id, batch)
-    void this.#follow(batch)
+    void this.#untilOver(batch)
   }
 
-  /** Until its fate is final, or it is taken from this process. */
-  async #follow(batch: Batch): Promise<void> {
-    const { id, flight } = batch
+  /** Ends when its fate is final, or this process does not drive it any more. */
+  async #untilOver(batch: Batch): Promise<void> {
+    const { id, pending } = batch
     const { agent } = this.#deps
-    while (!(await flight.until((state) => over(state) !== undefined, followMs))) {
-      if (agent.flightOf(batchIntentId(id)) !== flight) break
+    while (!(await pending.until((state) => endOf(state, pending.nonce) !== undefined, checkMs))) {
+      if (agent.pendingOf(batchIntentId(id)) !== pending) break
     }
     this.#driven.delete(id)
-    const end = over(flight.state)
-    if (end) await this.#end(id, end(flight.nonce))
+    const end = endOf(pending.state, pending.nonce)
+    if (end) await this.#end(id, end)
   }
 
-  /** Tells the workflow. Without that it finds out for itself, late. */
+  /** Tells the workflow, which else finds out by itself, late. */
   async #end(id: string, end: BatchEnd): Promise<void> {
     const { client, logger, agent } = this.#deps
     agent.batchCounts.end(end)
@@ -199,23 +200,18 @@ export class BatchTracker {
   }
 }
 
-function callOf(id: string, intent: Intent): LaneCall {
-  const value = intent.value !== '0' && { value: intent.value }
-  return { owner: { intentId: batchIntentId(id), callHash: callHash(intent), ...value }, intent }
-}
-
-/** May it still deliver, as things stand? One that is in a block without having done so may not, though that is not final. */
-function useful(state: PendingTransactionState): boolean {
+/** May it still deliver? One that is in a block without having delivered may not, though that is not final. */
+function mayDeliver(state: PendingTransactionState): boolean {
   if (state.kind === 'included') return !state.noop && state.receipt.status === 'success'
-  return state.kind === 'flying'
+  return state.kind === 'pending'
 }
 
-/** What is final of it; undefined: nothing yet. */
-function over(state: PendingTransactionState): ((nonce: number) => BatchEnd) | undefined {
-  if (state.kind === 'spent') return (nonce) => ({ state: 'spent', detail: `nonce ${nonce} was used by a ${state.by} transaction`, nonce })
-  if (state.kind === 'flying' || !state.final) return undefined
-  const { hash: txHash, status, block, gasUsed, effectiveGasPrice } = state.receipt
-  const gasPaid = String(BigInt(gasUsed) * BigInt(effectiveGasPrice))
+/** What became of it for good; undefined: nothing yet. */
+function endOf(state: PendingTransactionState, nonce: number): BatchEnd | undefined {
+  if (state.kind === 'spent') return { state: 'spent', detail: `nonce ${nonce} was used by a ${state.by} transaction`, nonce }
+  if (state.kind === 'pending' || !state.final) return undefined
+  const { receipt } = state
+  const { hash: txHash, status, block } = receipt
   const detail = `transaction ${txHash} in block ${block.height}`
-  return (nonce) => ({ state: status === 'success' ? 'done' : 'reverted', detail, nonce, txHash, blockHeight: block.height, gasPaid })
+  return { state: status === 'success' ? 'done' : 'reverted', detail, nonce, txHash, blockHeight: block.height, gasPaid: gasPaid(receipt) }
 }

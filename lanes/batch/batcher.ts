@@ -2,63 +2,63 @@ import { bisection, type Bisection, extended, nextBatch, tried, unanswered } fro
 import type { Waiting } from '../nonce-queue.ts'
 import { NonceQueue } from '../nonce-queue.ts'
 
-/** What became of those who were to leave together. */
-export interface BatchBuilder<R, T> {
-  /** False: as they are, they cannot go together. */
+/** What became of one flush. */
+export interface Flushed<C, T> {
+  /** False: these candidates cannot be in one batch. */
   readonly together: boolean
-  /** What each came to. Who is missing here waits on: for the next departure, or, if they cannot go together, for that of one half of them. */
-  readonly answers: ReadonlyMap<R, T>
+  /** A candidate without an answer waits for the next flush, or, if they cannot be together, for that of its half. */
+  readonly answers: ReadonlyMap<C, T>
 }
 
-export interface BatcherOptions<R, T> {
-  /** Most who leave together. */
+export interface BatcherOptions<C, T> {
+  /** Most candidates per batch. */
   readonly most: number
-  /** Alone, or in small company, so few leave in so long, ms: a block's time. Whoever else comes waits for the rest of it, or for a full batch. */
+  /** In such a time, ms (a block's), two flushes are made at once, of however few. Later candidates wait for the rest of it, or for a full batch. */
   readonly periodMs: number
-  /** Longest wait for a full batch in busy times, ms: when several came in so long. Not below `periodMs`. */
-  readonly patienceMs: number
-  /** What who comes on a quiet day is told. */
+  /** Longest wait for a full batch in busy times, ms: when several came within it. Not below `periodMs`. */
+  readonly fullBatchMs: number
+  /** Returned at once when there is nothing to batch. */
   readonly alone: T
-  /**
-   * @param suspects a part of a batch that could not go: a single one is to be looked at for itself, and must be answered
-   */
-  depart(riders: readonly R[], suspects: boolean): Promise<BatchBuilder<R, T>>
+  /** Makes one batch. @param isHalf half of a batch that failed: a single candidate is to be examined by itself, and must be answered */
+  flush(candidates: readonly C[], isHalf: boolean): Promise<Flushed<C, T>>
   /** ms since any moment. */
   readonly now?: () => number
 }
 
-/** Departures of a period before those who come have to wait for company. */
-const quiet = 2
-/** Who came within the patience for that to be a busy time: after an outage, say. A few seconds more are nothing then, and half the calls a lot. */
-const busy = 4
+/** Flushes of one period before later candidates have to wait. */
+const quietFlushes = 2
+/** So many candidates within `fullBatchMs` make a busy time, after an outage, say: then some seconds' wait is nothing, and halves the calls. */
+const busyArrivals = 4
 
-/** One who waits, or leaves. */
-interface Passenger<R, T> extends Waiting {
-  readonly rider: R
+/** A candidate that waits, or is being flushed. */
+interface Member<C, T> extends Waiting {
+  readonly candidate: C
   readonly late: T
-  /** Its time is over, or nobody wants it any more. */
+  /** It has its answer, or its time is over. */
   expired: boolean
-  settle(result: T): void
-  fail(error: unknown): void
+  resolve(result: T): void
+  reject(error: unknown): void
 }
 
 /**
- * Group commit: on a quiet day everyone leaves at once and alone; when many come, those who came while others left go together. What cannot go
- * together is halved until the one that is in the way is alone.
+ * Group commit: in quiet times every candidate goes at once and alone; when many come, those that came during one flush go together in the
+ * next. A batch that cannot be is halved until the candidate that is the reason is alone.
  */
-export class Batcher<R extends Omit<Waiting, 'since'>, T> {
-  readonly #options: BatcherOptions<R, T>
+export class Batcher<C extends Omit<Waiting, 'since'>, T> {
+  readonly #options: BatcherOptions<C, T>
   readonly #now: () => number
-  readonly #room = new NonceQueue<Passenger<R, T>>()
-  /** Sizes, and the halves of what could not go together. */
-  #state: Bisection<Passenger<R, T>>
-  #departures: readonly number[] = []
+  readonly #queue = new NonceQueue<Member<C, T>>()
+  /** Sizes, and the halves of batches that failed. */
+  #state: Bisection<Member<C, T>>
+  /** When the last flushes and arrivals were. */
+  #flushes: readonly number[] = []
   #arrivals: readonly number[] = []
-  #leaving: readonly Passenger<R, T>[] = []
-  #forming = false
+  /** Members of the flush under way. */
+  #inFlush: readonly Member<C, T>[] = []
+  #flushing = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: BatcherOptions<R, T>) {
+  constructor(options: BatcherOptions<C, T>) {
     this.#options = options
     this.#now = options.now ?? (() => performance.now())
     this.#state = bisection([], { most: options.most })
@@ -66,129 +66,127 @@ export class Batcher<R extends Omit<Waiting, 'since'>, T> {
 
   /** How many wait. */
   get waiting(): number {
-    return this.#room.size + this.#state.halves.flat().filter(({ expired }) => !expired).length
+    return this.#queue.size + this.#state.halves.flat().filter(({ expired }) => !expired).length
   }
 
   /**
-   * What the departure came to that took this one along; `late` if none did in time, or when the signal aborts. Who is leaving does not get off any
-   * more. Rejects with what a departure throws.
+   * The answer of the flush that took this candidate; `late` if none did in time, or when the signal aborts. A candidate whose flush is under way is
+   * not taken out of it any more. Rejects with what a flush throws.
    */
-  board(rider: R, { timeoutMs, signal, late }: { timeoutMs: number; signal?: AbortSignal; late: T }): Promise<T> {
+  enqueue(candidate: C, { timeoutMs, signal, late }: { timeoutMs: number; signal?: AbortSignal; late: T }): Promise<T> {
     if (signal?.aborted) return Promise.resolve(late)
-    this.#arrivals = [...this.#arrivals, this.#now()].slice(-busy)
-    if (this.waiting === 0 && !this.#forming && !this.#busy && this.#recent() < quiet) {
-      this.#departures = [...this.#departures, this.#now()]
+    this.#arrivals = [...this.#arrivals, this.#now()].slice(-busyArrivals)
+    if (this.waiting === 0 && !this.#flushing && !this.#busy && this.#recentFlushes() < quietFlushes) {
+      this.#flushes = [...this.#flushes, this.#now()]
       return Promise.resolve(this.#options.alone)
     }
     return new Promise((resolve, reject) => {
       const end = () => {
+        member.expired = true
         clearTimeout(timer)
-        signal?.removeEventListener('abort', expire)
+        signal?.removeEventListener('abort', onTimeout)
       }
-      const { priority, source, deadline } = rider
-      const passenger: Passenger<R, T> = {
-        ...{ rider, priority, source, deadline, since: this.#now(), late, expired: false },
-        settle: (result) => {
+      const { priority, source, deadline } = candidate
+      const member: Member<C, T> = {
+        ...{ candidate, priority, source, deadline, since: this.#now(), late, expired: false },
+        resolve: (result) => {
           end()
           resolve(result)
         },
-        fail: (error) => {
+        reject: (error) => {
           end()
           reject(error instanceof Error ? error : new Error(String(error)))
         },
       }
-      const expire = () => {
-        passenger.expired = true
-        if (this.#leaving.includes(passenger)) return
-        this.#room.leave(passenger)
-        passenger.settle(late)
+      const onTimeout = () => {
+        member.expired = true
+        if (this.#inFlush.includes(member)) return
+        this.#queue.leave(member)
+        member.resolve(late)
       }
-      const timer = setTimeout(expire, timeoutMs)
-      signal?.addEventListener('abort', expire)
-      this.#room.enter(passenger)
+      const timer = setTimeout(onTimeout, timeoutMs)
+      signal?.addEventListener('abort', onTimeout)
+      this.#queue.enter(member)
       this.#pump()
     })
   }
 
-  #recent(): number {
+  #recentFlushes(): number {
     const since = this.#now() - this.#options.periodMs
-    this.#departures = this.#departures.filter((at) => at > since)
-    return this.#departures.length
+    this.#flushes = this.#flushes.filter((at) => at > since)
+    return this.#flushes.length
   }
 
   get #busy(): boolean {
     const [first] = this.#arrivals
-    return first !== undefined && this.#arrivals.length === busy && first > this.#now() - this.#options.patienceMs
+    return first !== undefined && this.#arrivals.length === busyArrivals && first > this.#now() - this.#options.fullBatchMs
   }
 
-  /** How long until those in the room leave without more company, ms; 0: now. Undefined: there is nobody. */
-  #leaveInMs(): number | undefined {
-    if (this.#state.halves.length > 0 || this.#room.size >= this.#state.size) return 0
-    if (this.#room.size === 0) return undefined
-    const { periodMs, patienceMs } = this.#options
+  /** How long until the next flush if no more candidates come, ms; 0: now. Undefined: none waits. */
+  #dueInMs(): number | undefined {
+    if (this.#state.halves.length > 0 || this.#queue.size >= this.#state.size) return 0
+    if (this.#queue.size === 0) return undefined
+    const { periodMs, fullBatchMs } = this.#options
     const now = this.#now()
-    if (this.#busy) return Math.max(0, Math.min(...this.#room.all.map(({ since }) => since)) + patienceMs - now)
-    return this.#recent() < quiet ? 0 : Math.max(0, (this.#departures[0] ?? now) + periodMs - now)
+    if (this.#busy) return Math.max(0, Math.min(...this.#queue.all.map(({ since }) => since)) + fullBatchMs - now)
+    return this.#recentFlushes() < quietFlushes ? 0 : Math.max(0, (this.#flushes[0] ?? now) + periodMs - now)
   }
 
   #pump(): void {
     clearTimeout(this.#timer)
-    if (this.#forming) return
-    const waitMs = this.#leaveInMs()
-    if (waitMs === 0) return void this.#form()
+    if (this.#flushing) return
+    const waitMs = this.#dueInMs()
+    if (waitMs === 0) return void this.#flushAll()
     if (waitMs !== undefined) this.#timer = setTimeout(() => this.#pump(), Math.max(1, Math.ceil(waitMs)))
   }
 
-  async #form(): Promise<void> {
-    this.#forming = true
-    while (this.#leaveInMs() === 0) await this.#leave()
-    this.#forming = false
+  async #flushAll(): Promise<void> {
+    this.#flushing = true
+    while (this.#dueInMs() === 0) await this.#flushOne()
+    this.#flushing = false
     this.#pump()
   }
 
-  /** One departure. Never rejects. */
-  async #leave(): Promise<void> {
-    const suspects = this.#state.halves.length > 0
-    if (!suspects) this.#state = extended(this.#state, this.#room.take(this.#state.size, this.#now()))
-    const batch = (nextBatch(this.#state) ?? []).filter(({ expired }) => !expired)
-    if (batch.length === 0) return this.#goOn(tried(this.#state, true))
-    this.#departures = [...this.#departures, this.#now()]
-    this.#leaving = batch
-    const left = await this.#depart(batch, suspects)
-    this.#leaving = []
-    if (!left) return this.#goOn(unanswered(this.#state))
-    this.#goOn(tried(this.#state, left.together))
-    this.#answer(batch, left)
+  /** Never rejects. */
+  async #flushOne(): Promise<void> {
+    const isHalf = this.#state.halves.length > 0
+    if (!isHalf) this.#state = extended(this.#state, this.#queue.take(this.#state.size, this.#now()))
+    const members = (nextBatch(this.#state) ?? []).filter(({ expired }) => !expired)
+    if (members.length === 0) return this.#advance(tried(this.#state, true))
+    this.#flushes = [...this.#flushes, this.#now()]
+    this.#inFlush = members
+    const flushed = await this.#tryFlush(members, isHalf)
+    this.#inFlush = []
+    if (!flushed) return this.#advance(unanswered(this.#state))
+    this.#advance(tried(this.#state, flushed.together))
+    this.#answer(members, flushed)
   }
 
-  #goOn(state: Bisection<Passenger<R, T>>): void {
+  #advance(state: Bisection<Member<C, T>>): void {
     this.#state = { ...state, isolated: [] }
   }
 
-  /** Who has no answer waits on, in the room or in a half of those who could not go together. */
-  #answer(batch: readonly Passenger<R, T>[], { together, answers }: BatchBuilder<R, T>): void {
+  /** Members without an answer wait on, in the queue or in a half of a batch that failed. */
+  #answer(members: readonly Member<C, T>[], { together, answers }: Flushed<C, T>): void {
     const halved = new Set(this.#state.halves.flat())
-    for (const passenger of batch) {
-      const answer = answers.get(passenger.rider) ?? (passenger.expired ? passenger.late : undefined)
-      // Of one that could not go even alone, whoever departs has to say why.
-      const lost = !together && !halved.has(passenger)
-      if (answer !== undefined || lost) {
-        passenger.expired = true
-        passenger.settle(answer ?? passenger.late)
-      } else if (together) this.#room.enter(passenger)
+    for (const member of members) {
+      const answer = answers.get(member.candidate) ?? (member.expired ? member.late : undefined)
+      // A candidate that failed even alone waits in no half: the flush should have answered it.
+      const lost = !together && !halved.has(member)
+      if (answer !== undefined || lost) member.resolve(answer ?? member.late)
+      else if (together) this.#queue.enter(member)
     }
   }
 
-  /** Undefined: it failed, and with it all who were to leave. */
-  async #depart(batch: readonly Passenger<R, T>[], suspects: boolean): Promise<BatchBuilder<R, T> | undefined> {
+  /** Undefined: the flush threw, and all its members are rejected. */
+  async #tryFlush(members: readonly Member<C, T>[], isHalf: boolean): Promise<Flushed<C, T> | undefined> {
     try {
-      const riders = batch.map(({ rider }) => rider)
-      return await this.#options.depart(riders, suspects)
+      return await this.#options.flush(
+        members.map(({ candidate }) => candidate),
+        isHalf,
+      )
     } catch (error) {
-      for (const passenger of batch) {
-        passenger.expired = true
-        passenger.fail(error)
-      }
+      for (const member of members) member.reject(error)
       return undefined
     }
   }

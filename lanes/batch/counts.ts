@@ -1,17 +1,17 @@
 import type { BatchEnd } from '../../temporal/contracts/batch.ts'
 
-/** What shared calls of one lane came to in one process, since it began: what its metrics show. */
+/** Counts of the batches of one lane in one process, since it started; shown by its metrics. */
 export class BatchCounts {
   /** Transfers in batches that were signed here. */
   members = 0
   /** Batches that were signed here. */
   signed = 0
-  /** Simulations that reverted and were halved: somebody in them was in the others' way, or they were too many. */
+  /** Simulations that reverted, after which the batch was halved: one transfer made it revert, or there were too many. */
   split = 0
-  /** How those ended that this process drove, or had recorded. */
+  /** How the batches ended that this process drove, or had recorded. */
   readonly ended = new Map<BatchEnd['state'], number>()
 
-  left(members: number): void {
+  sent(members: number): void {
     this.signed += 1
     this.members += members
   }

@@ -1,16 +1,16 @@
 import type { Chain, SendErrorClass, SignedTransaction } from '../../chains/port.ts'
 import type { Logger } from '../../observability/logger.ts'
 
-/** A transaction that a pool took may have been evicted: it is sent again after so many blocks without inclusion. */
+/** A transaction that a pool took may have been evicted: it is sent again after so many blocks outside a block. */
 const resendAfterBlocks = 5
-/** Where a higher fee replaces nothing, that is all there is to do for a stuck one, ms (OpenZeppelin's relayer on Arbitrum: 20 s). */
+/** Where a higher fee replaces nothing, resending is all that can be done for a stuck one, ms (OpenZeppelin's relayer on Arbitrum: 20 s). */
 const resendAfterMs = 20_000
-/** So many blocks at each of which every node says that it can never be mined, and it may be given up. */
+/** A transaction may be given up after every node said at so many blocks that it can never be mined. */
 const agreedBlocks = 2
-/** The same of what a node had taken before: it can fall out of a pool that finds out later what it costs (zkEVM counters). */
-const doubtedBlocks = 5
+/** The same for one that a node had taken before: a pool can drop it when it finds out later what it costs (zkEVM counters). */
+const agreedBlocksOnceTaken = 5
 
-/** Sends what is signed for one nonce, and remembers what the nodes said. */
+/** Sends the transactions of one nonce, and remembers what the nodes said. */
 export class Broadcaster {
   readonly #chain: Chain
   readonly #logger: Logger
@@ -21,7 +21,7 @@ export class Broadcaster {
   #taken = false
   #hopeless: { error: 'fatal' | 'terminally-stuck'; blocks: number; height: number } | undefined
   #sent: { hash: string; taken: boolean; fatalBlocks: number; height: number } | undefined
-  /** The dearest of ours, sent last, is too cheap to replace what a pool holds. */
+  /** Our dearest transaction, sent last, is too cheap to replace the one that a pool holds. */
   outpriced = false
   note = 'not sent yet'
 
@@ -42,7 +42,7 @@ export class Broadcaster {
     return height > this.#lastHeight && !(this.#settled && height - this.#lastHeight < this.#resendAfter)
   }
 
-  /** Sends to every node; returns what they agree to refuse it for. */
+  /** Sends to every node; returns the error for which they agree to refuse it. */
   async send({ raw, hash }: SignedTransaction, height: number): Promise<SendErrorClass | undefined> {
     this.#lastHeight = height
     const outcome = await this.#chain.send(raw)
@@ -50,7 +50,7 @@ export class Broadcaster {
     this.#count(error, height)
     this.#countOf(hash, error, height)
     this.outpriced = error === 'replacement-underpriced'
-    // What is too cheap is offered for more, not sent again.
+    // A transaction that is too cheap is raised, not sent again.
     this.#settled = error === undefined || error === 'underpriced' || error === 'replacement-underpriced'
     this.#taken ||= error === undefined
     this.note = outcome.kind === 'refused' ? `${outcome.error}: ${outcome.message}` : `sent, hash ${hash}`
@@ -60,17 +60,17 @@ export class Broadcaster {
   }
 
   /**
-   * True if the call can be given up: all nodes say that it can never be mined, at two blocks. Once one has taken it, `fatal` says nothing any
-   * more; that it is `terminally-stuck` is believed when it is said at five blocks with nothing else between.
+   * True if the call can be given up: all nodes said at two blocks that it can never be mined. Once a node has taken it, `fatal` is not believed
+   * any more, and `terminally-stuck` only when it is said at five blocks with nothing else between.
    */
   get hopeless(): boolean {
     if (!this.#hopeless) return false
     const { error, blocks } = this.#hopeless
-    if (this.#taken) return error === 'terminally-stuck' && blocks >= doubtedBlocks
+    if (this.#taken) return error === 'terminally-stuck' && blocks >= agreedBlocksOnceTaken
     return blocks >= agreedBlocks
   }
 
-  /** True if all nodes said at two blocks that the last that was sent can never be mined, and none ever took it; others of its nonce may be. */
+  /** True if all nodes said at two blocks that the transaction sent last can never be mined, and none ever took it; others of its nonce may be. */
   get unfit(): boolean {
     return this.#sent !== undefined && !this.#sent.taken && this.#sent.fatalBlocks >= agreedBlocks
   }

@@ -2,6 +2,7 @@ import type { Chain, Signer } from '../../chains/port.ts'
 import { selectorOf, type FeePolicyResolver, type FeePolicy } from '../../domain/fees/policy.ts'
 import { nextOffer, type Fees } from '../../domain/fees/fees.ts'
 import type { Intent } from '../../domain/intent.ts'
+import { workflowOf } from '../../domain/lane/intent-id.ts'
 import type { Attempt, LaneConfig } from '../../domain/lane/lane.ts'
 import type { Logger } from '../../observability/logger.ts'
 
@@ -10,21 +11,21 @@ export interface FeeEscalatorDeps {
   readonly signer: Signer
   readonly logger: Logger
   readonly config: Pick<LaneConfig, 'lane'>
-  /** What may be spent, as it stands now; absent: no limits but those of raises. */
+  /** The fee policy as it is now; absent: no limits but those of raises. */
   readonly fees?: FeePolicyResolver
 }
 
-/** How the next attempt is to be. */
-export interface Bid {
+/** What the next attempt must be like. */
+export interface RaiseOptions {
   /** Absent: as the last one. */
   readonly kind?: Attempt['kind'] | undefined
   /** An operator's own fees, whatever the policy says. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** Now, whatever was offered: within the caps of the policy only. */
+  /** Raised whatever was offered before: only the caps of the policy hold. */
   readonly urgent?: boolean
   /** Only if the market asks for more than the last attempt offers. */
-  readonly ifAsked?: boolean
-  /** The nodes say that a pool holds something dearer, see `Raising`. */
+  readonly onlyIfMarketAsks?: boolean
+  /** The nodes say that a pool holds a dearer transaction, see `Raising`. */
   readonly outpriced?: boolean
   /** The no-op was refused for its gas limit. */
   readonly moreGas?: boolean
@@ -34,42 +35,44 @@ export interface Bid {
 
 /** Room over the estimate of a no-op's gas. */
 const gasFactor = 1.2
-/** No chain asks for more to move nothing: what is refused with this is refused for another reason, and is only sent again. */
+/** No chain asks for more gas to move nothing: a no-op that is refused with this is refused for another reason, and is only sent again. */
 const mostNoopGas = 5_000_000n
 
-/** What to offer next for one nonce. */
+/** Decides what to offer next for one nonce. */
 export class FeeEscalator {
   readonly #deps: FeeEscalatorDeps
   readonly #nonce: number
   readonly #about: { transfer?: string; contract?: string; selector?: string | undefined }
   readonly #value: string | undefined
   #warned = false
-  /** What was offered is as dear as it may be: an operator's caps, or the limit of raises, keep it there. */
+  /** The fee is as high as it may be: an operator's caps, or the limit of raises, keep it there. */
   atLimit = false
 
-  /** @param intentId `${owner}/${round}`, see temporal/contracts/transfer-steps.ts */
   constructor(deps: FeeEscalatorDeps, nonce: number, intentId: string | undefined, intent: Intent | undefined) {
     this.#deps = deps
     this.#nonce = nonce
     this.#about = {
-      ...(intentId !== undefined && { transfer: intentId.replace(/\/[^/]*$/, '') }),
+      ...(intentId !== undefined && { transfer: workflowOf(intentId) }),
       ...(intent && { contract: intent.to, selector: selectorOf(intent.data) }),
     }
     this.#value = intent?.value
   }
 
-  /** Undefined: nothing dearer may, or need, be offered; the best attempt is sent again. @param offered all that a pool may hold */
-  async next(attempts: readonly Attempt[], offered: readonly Fees[], bid: Bid): Promise<Attempt | undefined> {
+  /**
+   * Undefined: nothing dearer may, or need, be offered; the best attempt is sent again.
+   * @param offered fees of all transactions of this nonce that a pool may hold
+   */
+  async next(attempts: readonly Attempt[], offered: readonly Fees[], options: RaiseOptions): Promise<Attempt | undefined> {
     const { chain } = this.#deps
     const last = attempts.at(-1)
-    const kind = bid.kind ?? last?.kind ?? 'noop'
-    const [market, noopGas] = await Promise.all([chain.quote(), this.#noopGas(attempts, bid.moreGas === true)])
-    if (bid.ifAsked && last && !dearer(market, last)) return undefined
+    const kind = options.kind ?? last?.kind ?? 'noop'
+    const [market, noopGas] = await Promise.all([chain.quote(), this.#noopGas(attempts, options.moreGas === true)])
+    if (options.onlyIfMarketAsks && last && !dearer(market, last)) return undefined
     const cost =
       kind === 'noop' || !last ? { gasLimit: noopGas } : { gasLimit: last.gasLimit, ...(last.dataFee && { dataFee: last.dataFee }) }
-    if (bid.moreGas && noopGas === last?.gasLimit) return undefined
+    if (options.moreGas && noopGas === last?.gasLimit) return undefined
     const value = kind === 'call' ? this.#value : undefined
-    const fees = nextOffer(offered, market, { ...bid, ...cost, kind, value, policy: this.#policy() })
+    const fees = nextOffer(offered, market, { ...options, ...cost, kind, value, policy: this.#policy() })
     this.atLimit = fees === undefined
     if (fees) return { kind, ...cost, ...fees }
     if (!this.#warned) {
@@ -85,8 +88,8 @@ export class FeeEscalator {
   }
 
   /**
-   * Never less than an earlier no-op of this nonce had. `more`: the chain takes no such transaction with that; its own estimate, and at least
-   * twice as much.
+   * Never less than an earlier no-op of this nonce had. `more`: the chain refused that as too little gas, so at least twice as much, or the
+   * chain's own estimate.
    */
   async #noopGas(attempts: readonly Attempt[], more: boolean): Promise<string> {
     const { chain, signer } = this.#deps
@@ -99,7 +102,7 @@ export class FeeEscalator {
     return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 
-  /** As the rules stand now: what operators change holds from the next attempt on. */
+  /** By the rules as they are now: an operator's change holds from the next attempt on. */
   #policy(): FeePolicy {
     const { chain, config, fees } = this.#deps
     return fees?.({ chain: chain.name, lane: config.lane, ...this.#about }) ?? {}

@@ -1,19 +1,19 @@
 import type { Account, Chain, MinedTransaction, Signer } from '../../chains/port.ts'
-import { callHash } from '../call-hash.ts'
+import { callHash } from '../lane-call.ts'
 import type { SignedAttempts } from './signed-attempts.ts'
 
-/** Without a receipt of ours for so many blocks after the account's nonce passed: a transaction of ours is found before that. */
-const patienceBlocks = 2
+/** The check begins so many blocks after the account's nonce passed ours: a receipt of ours is found before that. */
+const graceBlocks = 2
 /** Between two looks while it is not final, blocks. */
 const everyBlocks = 5
 
-/** `ours`: an attempt of ours under a hash that was not known. `external`: in a final block; `hash` where the nodes tell. */
+/** `ours`: an attempt of ours under a hash that was not known. `external`: a transaction in a final block; `hash` where the nodes tell it. */
 export type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 /**
- * Finds out who used a nonce that the account has passed though no receipt of ours is there: an earlier process with a signer that never gives the
- * same hash twice, or somebody else with the key. That it is somebody else is said only when it is final, and on the word of more than half of
- * the nodes; where they no longer tell (pruned), on two looks at different blocks.
+ * Finds out what used a nonce that the account has passed though no receipt of ours is there: an attempt of an earlier process (whose signer never
+ * gives the same hash twice), or a transaction from outside Portage. `external` is said only when it is final, and on the word of more than half
+ * of the nodes; where they no longer have the block (pruned), on two looks at different blocks.
  */
 export class NonceConflictCheck {
   readonly #chain: Chain
@@ -45,7 +45,7 @@ export class NonceConflictCheck {
     const final = this.#nonce < account.finalizedNonce
     this.#blocks += 1
     this.#finalBlocks = final ? this.#finalBlocks + 1 : 0
-    const due = final ? this.#finalBlocks >= patienceBlocks : this.#blocks % everyBlocks === patienceBlocks
+    const due = final ? this.#finalBlocks >= graceBlocks : this.#blocks % everyBlocks === graceBlocks
     if (this.#looking || !due) return undefined
     this.#looking = true
     try {
@@ -57,7 +57,7 @@ export class NonceConflictCheck {
 
   #judge(mined: MinedTransaction | undefined, final: boolean, signatures: SignedAttempts): NonceUser | undefined {
     if (mined && signatures.recognise(mined)) return { kind: 'ours', hash: mined.hash }
-    // Signed by a process of before, with fees that this one was never told, or not the means to sign again.
+    // Signed by an earlier process, with fees that this one was never told, or with a signer that this one does not have.
     if (mined && callHash(mined.call) === this.#callHash) return { kind: 'ours', hash: mined.hash }
     if (!final) return undefined
     if (!mined) return ++this.#silent > 1 ? { kind: 'external', hash: undefined } : undefined

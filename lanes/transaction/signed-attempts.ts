@@ -5,8 +5,8 @@ import type { Attempt } from '../../domain/lane/lane.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 
 /**
- * What was signed for one nonce: by attempt, in the order of the ledger, and by hash. A signer that takes a random number each time (KMS) gives
- * every process other hashes for the same attempt; what an earlier process sent is known by its signing hash.
+ * The signed transactions of one nonce: by attempt, in the order of the ledger, and by hash. A signer that takes a random number each time (KMS)
+ * gives every process another hash for the same attempt; a transaction of an earlier process is recognised by its signing hash.
  */
 export class SignedAttempts {
   readonly #chain: Chain
@@ -14,7 +14,7 @@ export class SignedAttempts {
   readonly #nonce: number
   readonly #intent: Intent | undefined
   readonly #signed = new Map<number, SignedTransaction>()
-  /** Every hash that is one of our attempts, with its place. */
+  /** Hash of a transaction of ours → place of its attempt. */
   readonly #places = new Map<string, number>()
   readonly #refused = new Map<number, RelayerError>()
 
@@ -44,8 +44,8 @@ export class SignedAttempts {
   }
 
   /**
-   * Signs what is not signed yet, of calls only with the intent at hand. An attempt that the signing policy refuses is passed over: those after
-   * it, no-ops among them, must still be signed. Returns the new hashes. Throws what the signer throws, and SIGNING_REFUSED if nothing is signed.
+   * Signs every attempt that is not signed yet; calls only if the intent is at hand. An attempt that the signing policy refuses is skipped: later
+   * ones, no-ops among them, must still be signed. Returns the new hashes. Throws what the signer throws, and SIGNING_REFUSED if nothing is signed.
    */
   async signAll(attempts: readonly Attempt[]): Promise<string[]> {
     const hashes: string[] = []
@@ -75,7 +75,7 @@ export class SignedAttempts {
     }
   }
 
-  /** Is it one of our attempts, whoever signed it and when? */
+  /** Is it one of our attempts, whichever process signed it? */
   recognise({ hash, signingHash }: MinedTransaction): boolean {
     for (const [place, signed] of this.#signed) {
       if (signed.signingHash !== signingHash) continue
@@ -90,7 +90,7 @@ export class SignedAttempts {
     return this.#places.get(hash)
   }
 
-  /** What became of each attempt that was signed. @param mined hash of the one that is in a block, if one is */
+  /** What became of each signed attempt. @param mined hash of the one that is in a block, if one is */
   records(attempts: readonly Attempt[], mined: string | undefined): AttemptRecord[] {
     const place = mined === undefined ? undefined : this.#places.get(mined)
     return attempts.flatMap(({ kind, maxFee, tip }, index) => {

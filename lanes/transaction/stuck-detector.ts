@@ -1,7 +1,7 @@
-/** How a nonce stands at a new block. */
-export interface Standing {
+/** A nonce at a new block. */
+export interface NonceAtBlock {
   readonly height: number
-  /** Is it the account's lowest nonce that is in no block? */
+  /** It is the account's lowest nonce that is in no block. */
   readonly lowest: boolean
   /** No block of the present base fee can take what was offered. */
   readonly pricedOut: boolean
@@ -11,17 +11,18 @@ export interface Standing {
 export type Due = 'raise' | 'reprice' | undefined
 
 /**
- * When the fee of one nonce is raised, counted in blocks, so that a chain that stands still raises nothing. Only the lowest nonce is judged stuck,
- * and only from when it became the lowest: those behind it wait for it, not for a better fee. What the base fee has left behind is repriced wherever
- * it stands, all of them at once: one after the other, each would wait for its turn. Where a higher fee replaces nothing, being stuck is no reason.
+ * Decides when the fee of one nonce is raised. Time is counted in blocks, so that nothing is raised on a chain that is halted. Only the lowest nonce
+ * is judged stuck, and only from when it became the lowest: those behind it wait for it, not for a better fee. A transaction that the base fee has
+ * left behind is repriced whatever its nonce: one after the other, each would wait for its turn. On a chain where a higher fee replaces nothing,
+ * a stuck nonce is not raised.
  */
-export class Patience {
+export class StuckDetector {
   readonly #blocks: number
   readonly #raises: boolean
   #attemptedAt = -1
   #lowestSince: number | undefined
   #pricedOutSince: number | undefined
-  #hurry: 'lowest' | 'any' | undefined
+  #tooCheap: 'lowest' | 'any' | undefined
 
   constructor(blocks: number, raises: boolean) {
     this.#blocks = blocks
@@ -32,31 +33,31 @@ export class Patience {
   attempted(height: number): void {
     this.#attemptedAt = height
     this.#pricedOutSince = undefined
-    this.#hurry = undefined
+    this.#tooCheap = undefined
   }
 
-  /** It fell out of its block. */
+  /** Its block was rolled back. */
   restart(): void {
     this.#lowestSince = undefined
     this.#pricedOutSince = undefined
   }
 
-  /** The nodes found it too cheap: look at the next block. `any`: no pool has it, so that it need not be the lowest. */
-  hurry(who: 'lowest' | 'any'): void {
-    this.#hurry = who
+  /** The nodes found it too cheap: it is raised at the next block. `any`: no pool has it, so that it need not be the lowest. */
+  tooCheap(which: 'lowest' | 'any'): void {
+    this.#tooCheap = which
   }
 
-  look({ height, lowest, pricedOut }: Standing): Due {
+  look({ height, lowest, pricedOut }: NonceAtBlock): Due {
     this.#lowestSince = lowest ? (this.#lowestSince ?? height) : undefined
     this.#pricedOutSince = pricedOut ? (this.#pricedOutSince ?? height) : undefined
     if (height <= this.#attemptedAt) return undefined
-    if (lowest && this.#raises && (this.#hurry || this.#over(this.#lowestSince, height))) return 'raise'
-    if (this.#hurry === 'any' || this.#over(this.#pricedOutSince, height)) return 'reprice'
+    if (lowest && this.#raises && (this.#tooCheap || this.#longEnough(this.#lowestSince, height))) return 'raise'
+    if (this.#tooCheap === 'any' || this.#longEnough(this.#pricedOutSince, height)) return 'reprice'
     return undefined
   }
 
-  /** Has it been so for long enough at this block, with the present attempt? */
-  #over(since: number | undefined, height: number): boolean {
+  /** Has it been so for enough blocks, with the present attempt? */
+  #longEnough(since: number | undefined, height: number): boolean {
     return since !== undefined && height - Math.max(since, this.#attemptedAt) >= this.#blocks
   }
 }

@@ -1,28 +1,30 @@
-import type { Context } from '@temporalio/activity'
 import { describe, expect, test } from 'vitest'
-import { acquire, type BroadcastDeps } from '../../activities/transfer/acquire-nonce.ts'
+import { scriptedChain } from './scripted-chain.ts'
+import { acquire, type AcquireDeps, type NonceSource } from '../../activities/transfer/acquire-nonce.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
-import type { LaneAgent } from '../../lanes/agent.ts'
-import { callHash } from '../../lanes/call-hash.ts'
+import type { Bridge, Endpoint } from '../../bridges/port.ts'
+import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { callHash } from '../../lanes/lane-call.ts'
 import type { BroadcastInput } from '../../temporal/contracts/transfer-steps.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 const intent = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 
-/** A ledger that knows nothing of the intent, and gives a nonce once `meanwhile` has happened; what chain and ledger answer is scripted. */
+/** A ledger that knows nothing of the intent, and gives a nonce once `meanwhile` has happened; the answers of chain and ledger are scripted. */
 function setting(attempt: number, meanwhile: (world: { block: string; delivered: boolean }) => void) {
   const world = { block: '0xaa', delivered: false }
   const seen = { looks: 0, givenBack: 0 }
-  const flight = { nonce: 7, unsigned: true }
-  const agent = {
+  const pending = { nonce: 7, unsigned: true } as PendingTransaction
+  const agent: NonceSource = {
     find: async () => ({ kind: 'refused', why: 'none', detail: 'the intent has no nonce' }),
     async acquire() {
       meanwhile(world)
-      return { kind: 'flight', flight }
+      return { kind: 'acquired', pending }
     },
-    giveBack: async () => void seen.givenBack++,
-  } as unknown as LaneAgent
+    release: async () => void seen.givenBack++,
+  }
   const endpoint = {
     intent: async () => intent,
     async delivered() {
@@ -30,42 +32,35 @@ function setting(attempt: number, meanwhile: (world: { block: string; delivered:
       return world.delivered
     },
   }
-  const deps = {
-    bridges: new Map([['native-bridge', { endpoint: () => endpoint }]]),
-    agents: new Map([[lane, agent]]),
-    chain: {
-      name: 'bsc',
-      nodes: () => [{ use: 'all', state: 'up' }],
-      heads: {
-        get current() {
-          return { latest: { hash: world.block } }
-        },
-      },
-    },
+  const bridge = { endpoint: () => endpoint as Partial<Endpoint> as Endpoint } as Partial<Bridge> as Bridge
+  const deps: AcquireDeps = {
+    bridges: new Map([['native-bridge', bridge]]),
+    chain: scriptedChain(() => world.block),
     settings: () => noSettings,
-  } as unknown as BroadcastDeps
-  const input = {
+  }
+  const transfer: Transfer = {
+    bridge: 'native-bridge',
+    sourceChain: 'ethereum',
+    targetChain: 'bsc',
+    emitter: '00'.repeat(32),
+    sequence: '1',
+    digest: '0x',
+    message: '',
+  }
+  const input: BroadcastInput = {
     lane,
     owner: 'transfer-1',
     intentId: 'transfer-1/1',
-    transfer: {
-      bridge: 'native-bridge',
-      sourceChain: 'ethereum',
-      targetChain: 'bsc',
-      emitter: '00'.repeat(32),
-      sequence: '1',
-      digest: '0x',
-      message: '',
-    },
+    transfer,
     callHash: callHash(intent),
     gasLimit: '100000',
     maxFee: '2',
     tip: '1',
-    priority: 3,
     mode: 'new',
-  } as unknown as BroadcastInput
-  const info = { attempt, currentAttemptScheduledTimestampMs: Date.now() }
-  const context = { cancellationSignal: new AbortController().signal, info } as unknown as Context
+    priority: 3,
+  }
+  const info = { attempt, currentAttemptScheduledTimestampMs: Date.now(), heartbeatTimeoutMs: 10_000 }
+  const context = { cancellationSignal: new AbortController().signal, info }
   return { got: () => acquire(deps, agent, input, context), seen }
 }
 
@@ -78,7 +73,7 @@ describe('A nonce from a ledger that has forgotten what it gave', () => {
 
   test('is used where that block has no such call', async () => {
     const { got, seen } = setting(2, (world) => Object.assign(world, { block: '0xbb' }))
-    expect(await got()).toMatchObject({ kind: 'flight' })
+    expect(await got()).toMatchObject({ kind: 'acquired' })
     expect(seen).toEqual({ looks: 2, givenBack: 0 })
   })
 
@@ -87,7 +82,7 @@ describe('A nonce from a ledger that has forgotten what it gave', () => {
     [1, 'nothing was sent before', 0],
   ])('costs no more looks (try %i): %s', async (attempt, _, looks) => {
     const { got, seen } = setting(attempt, (world) => Object.assign(world, { block: attempt === 1 ? '0xbb' : '0xaa' }))
-    expect(await got()).toMatchObject({ kind: 'flight' })
+    expect(await got()).toMatchObject({ kind: 'acquired' })
     expect(seen).toEqual({ looks, givenBack: 0 })
   })
 })

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { scriptedChain } from './scripted-chain.ts'
 import { createBatchBuilder, type BatchBuilderDeps, type BatchCandidate } from '../../activities/batch/build-batch.ts'
+import { restrictionOf } from '../../activities/transfer/restrictions.ts'
+import type { Bridge, Endpoint } from '../../bridges/port.ts'
 import type { At } from '../../chains/port.ts'
+import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
@@ -9,7 +13,7 @@ import { laneId } from '../../domain/lane/lane-id.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 
-function rider(sequence: number, maybeSent = false): BatchCandidate {
+function candidate(sequence: number, maybeSent = false): BatchCandidate {
   const transfer: Transfer = {
     bridge: 'native-bridge',
     sourceChain: 'ethereum',
@@ -22,13 +26,7 @@ function rider(sequence: number, maybeSent = false): BatchCandidate {
   return { owner: `transfer-${sequence}`, intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source', maybeSent }
 }
 
-/** A block comes at once for who waits for one. */
-function nextHead(listener: (event: { latest: { hash: string } }) => void): () => void {
-  queueMicrotask(() => listener({ latest: { hash: '0xff' } }))
-  return () => {}
-}
-
-/** What chain and ledger answer is scripted: only which of their answers counts is looked at here. */
+/** The answers of chain and ledger are scripted: the tests show which of them count. */
 function setting(
   delivered: (number: number, at: At) => boolean,
   options: { nodes?: number; settings?: typeof noSettings; onGrant?: (head: { hash: string }) => void } = {},
@@ -37,43 +35,38 @@ function setting(
   const left: number[] = []
   const head = { hash: '0xaa' }
   const signed: string[][] = []
-  const endpoint = {
-    delivered: async ({ sequence }: Transfer, at: At) => delivered(Number(sequence), at),
-    release: ({ sequence }: Transfer) => left.push(Number(sequence)),
+  const scripted: Partial<Endpoint> = {
+    delivered: async ({ sequence }, at) => delivered(Number(sequence), at),
+    release: ({ sequence }) => void left.push(Number(sequence)),
     explainRevert: () => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason: 'a test' }),
     intent: async () => ({ to: '0x', data: '0x', value: '0' }),
   }
-  const deps = {
+  const endpoint = scripted as Endpoint
+  const bridges = new Map([['native-bridge', { endpoint: () => endpoint } as Partial<Bridge> as Bridge]])
+  const deps: BatchBuilderDeps = {
+    lane,
     endpoint,
-    shared: { fitting: (all: readonly Transfer[]) => all, intent: async () => ({ to: '0x', data: '0x12345678', value: '0' }) },
-    agent: { lane, batchCounts: new BatchCounts() },
+    shared: { fitting: (all) => all, intent: async () => ({ to: '0x', data: '0x12345678', value: '0' }) },
+    counts: new BatchCounts(),
     batches: {
-      async launch({ members }: { members: string[] }, { unfit }: { unfit: () => Promise<readonly string[]> }) {
+      async send({ members }, { unfit }) {
         onGrant?.(head)
         const out = await unfit()
         if (out.length > 0) return { kind: 'unfit', members: out }
-        signed.push(members)
-        return { kind: 'underway', batch: { id: 'batch', members } }
+        signed.push([...members])
+        return { kind: 'underway', batch: { id: 'batch', members } as Batch }
       },
     },
-    chain: {
-      name: 'bsc',
-      heads: { current: { latest: head }, subscribe: nextHead },
-      nodes: () => Array.from({ length: nodes }, () => ({ use: 'all', state: 'up' })),
-      simulate: async () => ({ ok: true, gas: '100' }),
-      quote: async () => ({ maxFee: '2', tip: '1' }),
-      dataFee: async () => '0',
-    },
-    settings: () => settings,
+    chain: scriptedChain(() => head.hash, nodes),
     fees: () => ({}),
-    bridges: new Map([['native-bridge', { endpoint: () => endpoint }]]),
-  } as unknown as BatchBuilderDeps
-  return { depart: createBatchBuilder(deps), left, signed }
+    restrictionOf: (transfer) => restrictionOf({ settings: () => settings, bridges }, transfer, lane),
+  }
+  return { flush: createBatchBuilder(deps), left, signed }
 }
 
-describe('Those who are to leave together', () => {
-  const riders = [1, 2, 3].map((number) => rider(number))
-  const all = riders.map(({ intentId }) => intentId)
+describe('The candidates of a batch', () => {
+  const candidates = [1, 2, 3].map((number) => candidate(number))
+  const all = candidates.map(({ intentId }) => intentId)
 
   it.each([
     [true, '0xbb', []],
@@ -87,53 +80,53 @@ describe('Those who are to leave together', () => {
         granted = true
         head.hash = hash
       }
-      const { depart, signed } = setting((number) => granted && number === 2, { nodes: 1, onGrant })
-      const { answers } = await depart(
-        [1, 2, 3].map((number) => rider(number, again)),
+      const { flush, signed } = setting((number) => granted && number === 2, { nodes: 1, onGrant })
+      const { answers } = await flush(
+        [1, 2, 3].map((number) => candidate(number, again)),
         false,
       )
       expect(signed).toEqual(calls)
-      expect([...answers.values()].map(({ kind }) => kind)).toEqual(calls.length > 0 ? ['ride', 'ride', 'ride'] : ['seen'])
+      expect([...answers.values()].map(({ kind }) => kind)).toEqual(calls.length > 0 ? ['member', 'member', 'member'] : ['seen'])
     },
   )
 
   it('take along whom one node alone shows as delivered: it would be sent back here for ever', async () => {
-    const { depart, signed } = setting((number, at) => number === 2 && at === 'latest')
-    const { answers } = await depart(riders, false)
+    const { flush, signed } = setting((number, at) => number === 2 && at === 'latest')
+    const { answers } = await flush(candidates, false)
     expect(signed).toEqual([all])
-    expect([...answers.values()].map(({ kind }) => kind)).toEqual(['ride', 'ride', 'ride'])
+    expect([...answers.values()].map(({ kind }) => kind)).toEqual(['member', 'member', 'member'])
   })
 
   it('leave out whom most nodes show as delivered, or the only one', async () => {
     for (const nodes of [1, 3]) {
-      const { depart, signed, left } = setting((number) => number === 2, { nodes })
-      const { answers } = await depart(riders, false)
+      const { flush, signed, left } = setting((number) => number === 2, { nodes })
+      const { answers } = await flush(candidates, false)
       expect([signed, left]).toEqual([[[all[0], all[2]]], [2]])
-      expect(answers.get(riders[1]!)).toEqual({ kind: 'seen' })
+      expect(answers.get(candidates[1]!)).toEqual({ kind: 'seen' })
     }
   })
 
   it('have no part in what is wrong with one of them', async () => {
-    const { depart, signed } = setting((number) => {
+    const { flush, signed } = setting((number) => {
       if (number === 2) throw new RelayerError('NATIVE_NONCE_MISMATCH')
       return false
     })
-    const { answers } = await depart(riders, false)
+    const { answers } = await flush(candidates, false)
     expect(signed).toEqual([[all[0], all[2]]])
-    expect(answers.get(riders[1]!)).toMatchObject({ kind: 'no-slot', code: 'NATIVE_NONCE_MISMATCH' })
+    expect(answers.get(candidates[1]!)).toMatchObject({ kind: 'no-slot', code: 'NATIVE_NONCE_MISMATCH' })
   })
 
   it('wait for a node that does not answer, all of them', async () => {
-    const { depart } = setting(() => {
+    const { flush } = setting(() => {
       throw new RelayerError('NODE_UNAVAILABLE')
     })
-    await expect(depart(riders, false)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    await expect(flush(candidates, false)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
 
   it('leave room to others while they are halted', async () => {
     const halts = [{ scope: { bridge: 'native-bridge' }, by: 'an operator', reason: 'a test', at: 0 }]
-    const { depart, left, signed } = setting(() => false, { settings: { ...noSettings, halts } })
-    const { answers } = await depart(riders, false)
+    const { flush, left, signed } = setting(() => false, { settings: { ...noSettings, halts } })
+    const { answers } = await flush(candidates, false)
     expect([...answers.values()].map((each) => each.kind === 'no-slot' && each.code)).toEqual(['HALTED', 'HALTED', 'HALTED'])
     expect([left, signed]).toEqual([[1, 2, 3], []])
   })

@@ -43,13 +43,13 @@ describe('The agent of a lane', () => {
   test('gives nonces in order, each once, and the same again to who has one', async () => {
     const agent = await fresh()
     const wants = Array.from({ length: 6 }, (_, index) => want(`many-${index}`))
-    const flights = await Promise.all(wants.map((one) => launched(agent, one)))
-    expect(flights.map(({ nonce }) => nonce).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5])
+    const transactions = await Promise.all(wants.map((one) => launched(agent, one)))
+    expect(transactions.map(({ nonce }) => nonce).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5])
     const again = await Promise.all(wants.map((one) => acquired(agent, one)))
-    expect(again).toEqual(flights)
+    expect(again).toEqual(transactions)
     await setting.mine()
-    const states = await Promise.all(flights.map((flight) => flight.until(({ kind }) => kind === 'included', patience.timeoutMs)))
-    expect(states).toEqual(flights.map(() => true))
+    const states = await Promise.all(transactions.map((pending) => pending.until(({ kind }) => kind === 'included', patience.timeoutMs)))
+    expect(states).toEqual(transactions.map(() => true))
     expect((await ledger()).counts.granted).toBe(6)
   })
 
@@ -58,9 +58,9 @@ describe('The agent of a lane', () => {
     const held = [await launched(agent, want('held-0')), await launched(agent, want('held-1'))]
     const order: string[] = []
     const waiting = (name: string, priority: number) =>
-      launched(agent, want(name, { priority })).then((flight) => {
+      launched(agent, want(name, { priority })).then((pending) => {
         order.push(name)
-        return flight
+        return pending
       })
     const late = [waiting('last', 5), waiting('middle', 3), waiting('first', 1)]
     await until(() => agent.load.waiting === 3, { ...patience, what: 'three in the waiting room' })
@@ -105,36 +105,36 @@ describe('The agent of a lane', () => {
   test('asked again for what a dead process had, it drives the same nonce, past a full window; asked for what nobody had, it says none', async () => {
     const dead = await fresh({ window: 1 })
     const one = want('orphan of a crash')
-    const flight = await acquired(dead, one)
+    const pending = await acquired(dead, one)
     dead.stop()
     const heir = await setting.agent(signer, { window: 1 })
     const again = await heir.find(one)
-    if (again.kind !== 'flight') throw new Error(again.detail)
-    await again.flight.launch()
-    expect(again.flight.nonce).toBe(flight.nonce)
+    if (again.kind !== 'acquired') throw new Error(again.detail)
+    await again.pending.signAndSend()
+    expect(again.pending.nonce).toBe(pending.nonce)
     expect(await heir.find(want('unknown'))).toMatchObject({ kind: 'refused', why: 'none' })
     await setting.mine()
-    expect(await again.flight.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
+    expect(await again.pending.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
   })
 
   test('two processes of one lane share its nonces without a gap', async () => {
     const one = await fresh({ window: 16 })
     const two = await setting.agent(signer, { window: 16 })
-    const flights = await Promise.all(
+    const transactions = await Promise.all(
       Array.from({ length: 8 }, (_, index) => launched(index % 2 === 0 ? one : two, want(`shared-${index}`))),
     )
-    expect(flights.map(({ nonce }) => nonce).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+    expect(transactions.map(({ nonce }) => nonce).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
     // And if both drive one: the same bytes.
     const twin = want('driven by both')
     await launched(one, twin)
     const before = await pool()
     const other = await two.find(twin)
-    if (other.kind !== 'flight') throw new Error(other.detail)
-    await other.flight.launch()
+    if (other.kind !== 'acquired') throw new Error(other.detail)
+    await other.pending.signAndSend()
     expect(await pool()).toEqual(before)
     await setting.mine()
-    for (const flight of [...flights, other.flight])
-      expect(await flight.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
+    for (const pending of [...transactions, other.pending])
+      expect(await pending.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
   })
 
   test('a paused lane refuses at once, those who wait too; resumed, the next who asks has a nonce', async () => {
@@ -144,7 +144,7 @@ describe('The agent of a lane', () => {
     const waiting = agent.acquire(want('waits'), soon)
     await until(() => agent.load.waiting === 1, { ...patience, what: 'one in the waiting room' })
     await handle.signal(pauseSignal, { reason: 'a test' })
-    // In flight, the ledger is told something with every block, and its answer says that it is paused.
+    // In pending, the ledger is told something with every block, and its answer says that it is paused.
     await setting.passBlock()
     expect(await waiting).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
     expect(await agent.acquire(want('too early'), soon)).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
@@ -172,7 +172,7 @@ describe('The agent of a lane', () => {
     await setting.mine()
   })
 
-  test('below its minimum balance it takes no new work, what is in flight goes on, and an operator transaction is taken', async () => {
+  test('below its minimum balance it takes no new work, what is in pending goes on, and an operator transaction is taken', async () => {
     const agent = await fresh({ minimumBalance: String(10n ** 18n) })
     const held = await launched(agent, want('held'))
     await setting.anvil.rpc('anvil_setBalance', [signer.address, '0x6f05b59d3b20000'])
@@ -214,7 +214,7 @@ describe('The agent of a lane', () => {
     expect(Object.values((await ledger()).entries).some((entry) => entry.raise)).toBe(false)
   })
 
-  test('somebody else with the key, also in the middle of what is in flight: the lane tells, goes on, and leaves no hole', async () => {
+  test('somebody else with the key, also in the middle of what is in pending: the lane tells, goes on, and leaves no hole', async () => {
     const agent = await fresh()
     const foreign = async (nonce: number) => {
       const payment = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000', nonce }
@@ -224,13 +224,17 @@ describe('The agent of a lane', () => {
     await foreign(0)
     await setting.mine()
     await setting.mineUntil(() => agent.external === 1, 'the first foreign nonce')
-    const flights = [await launched(agent, want('below')), await launched(agent, want('usurped')), await launched(agent, want('above'))]
-    expect(flights.map(({ nonce }) => nonce)).toEqual([1, 2, 3])
+    const transactions = [
+      await launched(agent, want('below')),
+      await launched(agent, want('usurped')),
+      await launched(agent, want('above')),
+    ]
+    expect(transactions.map(({ nonce }) => nonce)).toEqual([1, 2, 3])
     await foreign(2)
     await setting.mine()
-    await setting.mineUntil(() => flights.every(({ state }) => state.kind !== 'flying'), 'three fates')
-    expect(flights.map(({ state }) => state.kind)).toEqual(['included', 'spent', 'included'])
-    expect(flights[1]?.state).toEqual({ kind: 'spent', by: 'external' })
+    await setting.mineUntil(() => transactions.every(({ state }) => state.kind !== 'pending'), 'three fates')
+    expect(transactions.map(({ state }) => state.kind)).toEqual(['included', 'spent', 'included'])
+    expect(transactions[1]?.state).toEqual({ kind: 'spent', by: 'external' })
     expect((await launched(agent, want('next'))).nonce).toBe(4)
     await setting.mine()
     await setting.mineUntil(() => agent.external === 2, 'the second to be counted')
@@ -289,7 +293,7 @@ describe('The agent of a lane', () => {
     expect(await early).toMatchObject({ kind: 'refused', why: 'unsynced' })
     const behind = want('behind it')
     const waiting = launched(agent, behind)
-    await setting.mineUntil(() => agent.flightOf(behind.owner.intentId) !== undefined, 'it to be mined')
+    await setting.mineUntil(() => agent.pendingOf(behind.owner.intentId) !== undefined, 'it to be mined')
     expect((await waiting).nonce).toBe(1)
   })
 })

@@ -1,5 +1,5 @@
 import { createBatchRouting, type BatchRouting } from '../../activities/batch/batch-routing.ts'
-import type { Boarded, BatchCandidate } from '../../activities/batch/build-batch.ts'
+import type { BatchAnswer, BatchCandidate } from '../../activities/batch/build-batch.ts'
 import { createLaneSteps } from '../../activities/index.ts'
 import { createEvmEndpoint, type NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
@@ -24,10 +24,10 @@ const bridge = 'native-bridge'
 export interface LaneProcess {
   readonly agent: LaneAgent
   readonly batches: BatchTracker
-  readonly batching: BatchRouting
+  readonly routing: BatchRouting
   readonly endpoint: NativeEndpoint
-  /** All of them, in company: what leaves alone in this period has left. */
-  boardAll(transfers: readonly Transfer[]): Promise<Boarded[]>
+  /** All of them at once, after the two flushes of a period that may go alone. */
+  enqueueAll(transfers: readonly Transfer[]): Promise<BatchAnswer[]>
   /** Serves the queue of the lane until that is called. */
   serve(): Promise<() => Promise<void>>
 }
@@ -41,7 +41,7 @@ export interface BatchSetting {
   stop(): Promise<void>
 }
 
-export function riderOf(transfer: Transfer): BatchCandidate {
+export function candidateOf(transfer: Transfer): BatchCandidate {
   const owner = transferId(transfer)
   return { owner, intentId: `${owner}/1`, transfer, priority: 3, source: 'source' }
 }
@@ -66,25 +66,26 @@ export async function startBatchSetting(): Promise<BatchSetting> {
       await until(() => agent.view?.synced, { timeoutMs: 60_000, everyMs: 20, what: 'the lane to be synced' })
       const batches = new BatchTracker({ client, agent, logger })
       const steps = { bridges, chain, settings, fees: () => ({}) }
-      const batching = createBatchRouting({ ...steps, agent, batches, patienceMs: 1_000 })
-      const board = (transfer: Transfer) => batching.board(riderOf(transfer), { timeoutMs: 60_000, signal: new AbortController().signal })
+      const routing = createBatchRouting({ ...steps, agent, batches, fullBatchMs: 1_000 })
+      const enqueue = (transfer: Transfer) =>
+        routing.enqueue(candidateOf(transfer), { timeoutMs: 60_000, signal: new AbortController().signal })
       const started: LaneProcess = {
         agent,
         batches,
-        batching,
+        routing,
         endpoint,
-        async boardAll(transfers) {
+        async enqueueAll(transfers) {
           for (let index = 0; index < 2; index++) {
-            const { kind } = await board(any)
+            const { kind } = await enqueue(any)
             if (kind !== 'alone') throw new Error(`The period is not new: ${kind}`)
           }
-          return Promise.all(transfers.map(board))
+          return Promise.all(transfers.map(enqueue))
         },
         async serve() {
           const activities = createLaneSteps({
             ...steps,
             agents: new Map([[config.lane, agent]]),
-            batching: new Map([[config.lane, batching]]),
+            batchRouting: new Map([[config.lane, routing]]),
           })
           const worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(config.lane), activities, shutdownGraceTime: 0 })
           const running = worker.run()

@@ -1,6 +1,6 @@
 import { id as keccakText } from 'ethers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Boarded } from '../../activities/batch/build-batch.ts'
+import type { BatchAnswer } from '../../activities/batch/build-batch.ts'
 import { secondsOf } from '../../bridges/native-bridge/limits.ts'
 import { idOf, type NativeTransfer, readMessage, toTransfer } from '../../bridges/native-bridge/message.ts'
 import type { Signer } from '../../chains/port.ts'
@@ -14,7 +14,7 @@ import type { BatchStatus } from '../../temporal/contracts/batch.ts'
 import { rolledBackSignal } from '../../temporal/contracts/transfer.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner } from '../helpers/evm.ts'
-import { type BatchSetting, type LaneProcess, riderOf, startBatchSetting } from './batch-setting.ts'
+import { type BatchSetting, type LaneProcess, candidateOf, startBatchSetting } from './batch-setting.ts'
 
 const patience = { timeoutMs: 60_000, everyMs: 20 }
 const bridge = 'native-bridge'
@@ -41,7 +41,7 @@ describe('Batches of a lane', () => {
   afterAll(() => setting?.stop())
 
   const amounts = (count: number) => Array.from({ length: count }, (_, index) => BigInt(index + 1))
-  const rides = (boarded: readonly Boarded[]): Batch[] => boarded.flatMap((each) => (each.kind === 'ride' ? [each.batch] : []))
+  const batchesOf = (answers: readonly BatchAnswer[]): Batch[] => answers.flatMap((each) => (each.kind === 'member' ? [each.batch] : []))
   const status = (id: string) => setting.ledgers.temporal.client.workflow.getHandle(id).result() as Promise<BatchStatus>
   const inPool = () => pooled(setting.world.target.anvil, setting.world.relayer.address)
   const delivered = (transfers: readonly Transfer[]) => Promise.all(transfers.map((each) => one.endpoint.delivered(each, 'latest')))
@@ -58,14 +58,14 @@ describe('Batches of a lane', () => {
 
   test('deliver all of a group in one transaction, and are told what became of it', async () => {
     const transfers = await setting.world.transfers(...amounts(20))
-    const boarded = rides(await one.boardAll(transfers))
-    expect([boarded.length, new Set(boarded.map(({ id }) => id)).size]).toEqual([20, 1])
-    const batch = boarded[0]!
+    const answers = batchesOf(await one.enqueueAll(transfers))
+    expect([answers.length, new Set(answers.map(({ id }) => id)).size]).toEqual([20, 1])
+    const batch = answers[0]!
     expect(await inPool()).toHaveLength(1)
     const end = await ends(batch)
-    expect(end).toMatchObject({ state: 'done', nonce: batch.flight.nonce, members: transfers.map((each) => riderOf(each).intentId) })
+    expect(end).toMatchObject({ state: 'done', nonce: batch.pending.nonce, members: transfers.map((each) => candidateOf(each).intentId) })
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
-    expect(one.batches.driven(riderOf(transfers[0]!).intentId)).toBeUndefined()
+    expect(one.batches.driven(candidateOf(transfers[0]!).intentId)).toBeUndefined()
     expect(one.agent.batchCounts).toMatchObject({ signed: 1, members: 20, split: 0, ended: new Map([['done', 1]]) })
   })
 
@@ -74,39 +74,39 @@ describe('Batches of a lane', () => {
     // The token pays nothing to the zero address, which the source's contract does not look at.
     const cursed: NativeTransfer = { ...readMessage(Buffer.from(transfers[7]!.message, 'base64')), recipient: `0x${'0'.repeat(64)}` }
     const bad = toTransfer(setting.world.route, { ...cursed, id: idOf(cursed) })
-    const boarded = await one.boardAll([...transfers.slice(0, 7), bad, ...transfers.slice(8)])
-    expect(boarded[7]).toMatchObject({ kind: 'no-slot', code: 'DELIVERY_IMPOSSIBLE', reason: expect.stringContaining('recipient') })
-    const batches = new Set(rides(boarded))
+    const answers = await one.enqueueAll([...transfers.slice(0, 7), bad, ...transfers.slice(8)])
+    expect(answers[7]).toMatchObject({ kind: 'no-slot', code: 'DELIVERY_IMPOSSIBLE', reason: expect.stringContaining('recipient') })
+    const batches = new Set(batchesOf(answers))
     expect(batches.size).toBeLessThanOrEqual(4)
-    expect(one.agent.batchCounts).toMatchObject({ signed: batches.size, members: rides(boarded).length })
+    expect(one.agent.batchCounts).toMatchObject({ signed: batches.size, members: batchesOf(answers).length })
     expect(one.agent.batchCounts.split).toBeGreaterThanOrEqual(4)
     await Promise.all([...batches].map(ends))
-    const rest = transfers.filter((_, index) => index !== 7 && boarded[index]?.kind === 'ride')
-    expect(rest.length + boarded.filter(({ kind }) => kind === 'alone').length).toBe(19)
+    const rest = transfers.filter((_, index) => index !== 7 && answers[index]?.kind === 'member')
+    expect(rest.length + answers.filter(({ kind }) => kind === 'alone').length).toBe(19)
     expect(new Set(await delivered(rest))).toEqual(new Set([true]))
   })
 
   test('leave out whom another relayer has delivered, and who was withdrawn', async () => {
     const transfers = await setting.world.transfers(...amounts(5))
     await setting.world.deliver(await one.endpoint.intent(transfers[0]!), undefined, outsider)
-    expect(await withdraw({ lane: setting.config.lane, intentId: riderOf(transfers[1]!).intentId, how: 'cancel' })).toEqual({
+    expect(await withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[1]!).intentId, how: 'cancel' })).toEqual({
       kind: 'free',
     })
     const nonce = one.agent.view?.next
-    const [seen, withdrawn, ...others] = await one.boardAll(transfers)
+    const [seen, withdrawn, ...others] = await one.enqueueAll(transfers)
     expect([seen, withdrawn]).toMatchObject([{ kind: 'seen' }, { kind: 'refused', why: 'withdrawn' }])
-    const [batch] = rides(others)
+    const [batch] = batchesOf(others)
     // The nonce of the first call, with the withdrawn one in it, went back.
-    expect([rides(others).length, batch!.members.length, batch!.flight.nonce]).toEqual([3, 3, nonce])
+    expect([batchesOf(others).length, batch!.members.length, batch!.pending.nonce]).toEqual([3, 3, nonce])
     await ends(batch!)
     expect(await delivered(transfers)).toEqual([true, false, true, true, true])
   })
 
   test('sign nothing once an operator has halted', async () => {
     const transfers = await setting.world.transfers(...amounts(5))
-    const boarding = one.boardAll(transfers)
+    const answering = one.enqueueAll(transfers)
     settings = { ...noSettings, halts: [{ scope: { bridge }, by: 'an operator', reason: 'a test', at: 0 }] }
-    expect((await boarding).map((each) => each.kind === 'no-slot' && each.code)).toEqual(transfers.map(() => 'HALTED'))
+    expect((await answering).map((each) => each.kind === 'no-slot' && each.code)).toEqual(transfers.map(() => 'HALTED'))
     expect(await inPool()).toEqual([])
   })
 
@@ -114,25 +114,25 @@ describe('Batches of a lane', () => {
     await nextDay()
     const cap = 10n ** 17n / 4n
     const transfers = await setting.world.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)
-    const boarded = await one.boardAll(transfers)
-    expect(boarded.map(({ kind }) => kind)).toEqual(['ride', 'ride', 'no-slot', 'ride'])
-    expect(boarded[2]).toMatchObject({ code: 'BRIDGE_BUDGET' })
-    expect(await ends(rides(boarded)[0]!)).toMatchObject({ state: 'done' })
+    const answers = await one.enqueueAll(transfers)
+    expect(answers.map(({ kind }) => kind)).toEqual(['member', 'member', 'no-slot', 'member'])
+    expect(answers[2]).toMatchObject({ code: 'BRIDGE_BUDGET' })
+    expect(await ends(batchesOf(answers)[0]!)).toMatchObject({ state: 'done' })
     await nextDay()
   })
 
   test('once sent, are held: by a cancel and by a leave, until they are final', async () => {
     const transfers = await setting.world.transfers(...amounts(4))
-    const [batch] = rides(await one.boardAll(transfers))
+    const [batch] = batchesOf(await one.enqueueAll(transfers))
     const { client } = setting.ledgers.temporal
-    const members = transfers.map((each) => riderOf(each).intentId)
-    const row = { batch: batch!.id, members: 4, transfers: members, nonce: batch!.flight.nonce }
+    const members = transfers.map((each) => candidateOf(each).intentId)
+    const row = { batch: batch!.id, members: 4, transfers: members, nonce: batch!.pending.nonce }
     const listed = async () => (await listBatches(client, setting.config.lane, 0)).find((each) => each.batch === batch!.id)
     // The list trails behind the workflows.
     expect(await until(listed, { ...patience, what: 'the batch to be listed' })).toMatchObject({ ...row, state: 'underway' })
-    const held = { kind: 'held', nonce: batch!.flight.nonce }
+    const held = { kind: 'held', nonce: batch!.pending.nonce }
     const ask = (index: number, how: 'cancel' | 'leave') =>
-      withdraw({ lane: setting.config.lane, intentId: riderOf(transfers[index]!).intentId, how })
+      withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[index]!).intentId, how })
     expect(await Promise.all([ask(0, 'cancel'), ask(1, 'leave')])).toEqual([held, held])
     await ends(batch!)
     // Its process tells the ledger at a block, one that still reads its account at the next.
@@ -150,32 +150,32 @@ describe('Batches of a lane', () => {
 
   test('are found by another process, which sends the same bytes', async () => {
     const transfers = await setting.world.transfers(...amounts(6))
-    const [batch] = rides(await one.boardAll(transfers))
+    const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [before] = await inPool()
     one.agent.stop()
     one = await setting.process()
-    const found = await Promise.all(transfers.map((each) => one.batching.find(each, riderOf(each).intentId)))
+    const found = await Promise.all(transfers.map((each) => one.routing.find(each, candidateOf(each).intentId)))
     expect(new Set(found.map((each) => each?.id))).toEqual(new Set([batch!.id]))
-    expect(new Set(found.map((each) => each?.flight))).toEqual(new Set([found[0]!.flight]))
-    expect(found[0]!.flight.tried.map(({ hash }) => hash)).toEqual([before!.hash])
+    expect(new Set(found.map((each) => each?.pending))).toEqual(new Set([found[0]!.pending]))
+    expect(found[0]!.pending.tried.map(({ hash }) => hash)).toEqual([before!.hash])
     const [stranger] = await setting.world.transfers(5n)
-    expect(await one.batching.find(stranger!, riderOf(stranger!).intentId)).toBeUndefined()
+    expect(await one.routing.find(stranger!, candidateOf(stranger!).intentId)).toBeUndefined()
     expect(await ends(batch!)).toMatchObject({ state: 'done', txHash: before!.hash })
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
   })
 
   test('once signed, stay in the pool when another process finds them, though a member was cancelled meanwhile', async () => {
     const transfers = await setting.world.transfers(...amounts(4))
-    const [batch] = rides(await one.boardAll(transfers))
+    const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [before] = await inPool()
     one.agent.stop()
-    const cancelled = riderOf(transfers[0]!).intentId
+    const cancelled = candidateOf(transfers[0]!).intentId
     expect(await withdraw({ lane: setting.config.lane, intentId: cancelled, how: 'cancel' })).toEqual({
       kind: 'held',
-      nonce: batch!.flight.nonce,
+      nonce: batch!.pending.nonce,
     })
     one = await setting.process()
-    const found = await Promise.all(transfers.slice(1).map((each) => one.batching.find(each, riderOf(each).intentId)))
+    const found = await Promise.all(transfers.slice(1).map((each) => one.routing.find(each, candidateOf(each).intentId)))
     expect(found.map((each) => each?.id)).toEqual(found.map(() => batch!.id))
     expect((await inPool()).map(({ hash }) => hash)).toEqual([before!.hash])
     expect(await ends(batch!)).toMatchObject({ state: 'done', txHash: before!.hash })
@@ -184,7 +184,7 @@ describe('Batches of a lane', () => {
 
   test('are seen to by their workflow where no process holds their members any more', async () => {
     const transfers = await setting.world.transfers(...amounts(4))
-    const [batch] = rides(await one.boardAll(transfers))
+    const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [before] = await inPool()
     one.agent.stop()
     await setting.world.target.anvil.rpc('anvil_dropTransaction', [before!.hash])
@@ -192,7 +192,7 @@ describe('Batches of a lane', () => {
     const end = await one.serve()
     try {
       // The ledger says so when a block with it goes away; else the workflow looks a minute after it was recorded.
-      const told = { intentId: '', nonce: batch!.flight.nonce }
+      const told = { intentId: '', nonce: batch!.pending.nonce }
       await setting.ledgers.temporal.client.workflow.getHandle(batch!.id).signal(rolledBackSignal, told)
       const again = await until(async () => (await inPool())[0], { ...patience, what: 'the batch to be sent again' })
       expect(again.hash).toBe(before!.hash)
@@ -205,17 +205,17 @@ describe('Batches of a lane', () => {
 
   test('revert as a whole where another relayer was quicker, and are found by nobody then', async () => {
     const transfers = await setting.world.transfers(...amounts(4))
-    const [batch] = rides(await one.boardAll(transfers))
+    const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [ours] = await inPool()
     await setting.world.target.anvil.rpc('anvil_dropTransaction', [ours!.hash])
     await setting.world.deliver(await one.endpoint.intent(transfers[2]!), undefined, outsider)
     // Stuck, it is sent again, and reverts.
     const included = async () => {
       await setting.world.target.mine()
-      return batch!.flight.state.kind === 'included'
+      return batch!.pending.state.kind === 'included'
     }
     await until(included, { ...patience, everyMs: 200, what: 'the batch to be in a block' })
-    expect(await one.batching.find(transfers[0]!, riderOf(transfers[0]!).intentId)).toBeUndefined()
+    expect(await one.routing.find(transfers[0]!, candidateOf(transfers[0]!).intentId)).toBeUndefined()
     expect(await ends(batch!)).toMatchObject({ state: 'reverted' })
     expect(await delivered(transfers)).toEqual([false, false, true, false])
   })
@@ -223,11 +223,11 @@ describe('Batches of a lane', () => {
   test('are recorded before they have a nonce, and end where the lane gives none', async () => {
     const transfers = await setting.world.transfers(...amounts(3))
     await setting.ledgers.order(setting.config.lane, { kind: 'pause', id: 'pause', pause: { kind: 'operator', reason: 'a test' } })
-    const boarded = await one.boardAll(transfers)
+    const answers = await one.enqueueAll(transfers)
     await setting.ledgers.order(setting.config.lane, { kind: 'resume', id: 'resume' })
-    expect(boarded.map((each) => each.kind === 'refused' && each.why)).toEqual(['paused', 'paused', 'paused'])
+    expect(answers.map((each) => each.kind === 'refused' && each.why)).toEqual(['paused', 'paused', 'paused'])
     const { client } = setting.ledgers.temporal
-    const members = transfers.map((each) => riderOf(each).intentId)
+    const members = transfers.map((each) => candidateOf(each).intentId)
     // The list trails behind the workflows: the newest in it may be another one.
     const recorded = async () =>
       (await listBatches(client, setting.config.lane, 50)).find(({ transfers: carried }) => carried?.some((each) => members.includes(each)))

@@ -33,7 +33,7 @@ test('a replaced chain halts the lane, says so, and is worked on from its own be
     return (await ledger()).replaced
   }
   await until(denied, { ...patience, everyMs: 300, what: 'the ledger to be told' })
-  await until(() => agent.load.flying === 0, { ...patience, what: 'the old flights to end' })
+  await until(() => agent.load.pending === 0, { ...patience, what: 'the old transactions to end' })
   expect(await agent.acquire(want('too early'), { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'replaced' })
   expect((await ledger()).next).toBe(1)
 
@@ -45,10 +45,10 @@ test('a replaced chain halts the lane, says so, and is worked on from its own be
     },
     { ...patience, everyMs: 300, what: 'the account to be read anew' },
   )
-  const flight = await launched(agent, want('on the new chain'))
-  expect(flight.nonce).toBe(0)
+  const pending = await launched(agent, want('on the new chain'))
+  expect(pending.nonce).toBe(0)
   await setting.anvil.mine()
-  expect(await flight.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
+  expect(await pending.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
   // It still is the chain that it knows: not to be reset again.
   await mining(async () => (await ledger()).observed?.final !== undefined, 'a final block of the new chain')
   expect(await setting.ledgers.order(lane, { kind: 'reset', id: 'o' })).toMatchObject({ kind: 'refused', why: 'conflict' })

@@ -2,7 +2,8 @@ import { setMaxListeners } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Signer } from '../../chains/port.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { LaneAgent, NonceRequest } from '../../lanes/agent.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import type { NonceRequest } from '../../lanes/nonce-requests.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
 
@@ -42,7 +43,7 @@ describe('A lane that many wait for', () => {
       const result = await agent.acquire(want(`${name}-${keys}`, changes), { timeoutMs: 120_000, signal: leave.signal })
       if (result.kind === 'refused') return
       served.push(name)
-      await result.flight.launch()
+      await result.pending.signAndSend()
     }
     come().catch((error: unknown) => served.push(`${name} failed: ${String(error)}`))
   }

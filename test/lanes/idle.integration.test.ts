@@ -26,7 +26,7 @@ test('a lane without work hears what was ordered of its ledger, and reads its ac
 
   // What was told at the next block, before the answer to that was here, may still be on its way: what is asked after it is answered after it.
   await setting.mineUntil(() => agent.view?.synced, 'the agent to hear of that')
-  await agent.unfree(['nobody/1'])
+  await agent.notFree(['nobody/1'])
   let before = -1
   const quiet = async () => {
     const last = before

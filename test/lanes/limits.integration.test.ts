@@ -19,17 +19,17 @@ describe('Limits of a lane', () => {
   test('a call that no fee gets into a block is raised up to the limit and sent on, not raised for ever', async () => {
     const agent = await setting.agent(await devnetSigner(keys++), { bumpAfterBlocks: 1 })
     const one = want('censored')
-    const flight = await launched(agent, one)
-    const dearest = () => BigInt(flight.offered.at(-1)!.maxFee)
+    const pending = await launched(agent, one)
+    const dearest = () => BigInt(pending.offered.at(-1)!.maxFee)
     const most = 5n * BigInt(one.first.maxFee)
     const raised = async () => dearest() >= most || setting.passBlock().then(() => false)
     await until(raised, { timeoutMs: 90_000, what: 'five times the first offer' })
-    const raises = flight.attempts
+    const raises = pending.attempts
     for (let blocks = 0; blocks < 10; blocks++) await setting.passBlock()
-    expect(flight.attempts).toBe(raises)
+    expect(pending.attempts).toBe(raises)
     expect(dearest()).toBeLessThanOrEqual((most * 6n) / 5n + 1n)
     await setting.mine()
-    expect(await flight.until(({ kind }) => kind === 'included', 60_000)).toBe(true)
+    expect(await pending.until(({ kind }) => kind === 'included', 60_000)).toBe(true)
   })
 
   test('a try that is over waits for nothing, not even for a ledger that does not answer', async () => {
@@ -38,9 +38,9 @@ describe('Limits of a lane', () => {
     const over = AbortSignal.abort()
     expect(await agent.acquire(want('late'), { timeoutMs: 60_000, signal: over })).toMatchObject({ kind: 'refused' })
     expect(await agent.find(want('late'), over)).toMatchObject({ kind: 'refused' })
-    expect(agent.load).toEqual({ waiting: 0, flying: 0 })
-    const flight = await launched(agent, want('on time'))
-    expect(await flight.until(({ kind }) => kind === 'included', 60_000, over)).toBe(false)
+    expect(agent.load).toEqual({ waiting: 0, pending: 0 })
+    const pending = await launched(agent, want('on time'))
+    expect(await pending.until(({ kind }) => kind === 'included', 60_000, over)).toBe(false)
     await setting.mine()
   })
 

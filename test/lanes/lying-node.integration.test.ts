@@ -37,7 +37,7 @@ test('a node that counts a million nonces too many, alone, takes none from the l
   try {
     agent.start()
     await until(() => agent.view?.synced, { ...patience, what: 'the lane to be synced' })
-    const flight = await launched(agent, want('before'))
+    const pending = await launched(agent, want('before'))
     let lies = 0
     if (first) {
       first.alter = (method) => {
@@ -48,7 +48,7 @@ test('a node that counts a million nonces too many, alone, takes none from the l
     }
     await until(() => lies > 2 || anvil.mine().then(() => false), { ...patience, everyMs: 300, what: 'the lie to be read' })
     if (first) first.alter = undefined
-    expect(await flight.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
+    expect(await pending.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
     const later = await launched(agent, want('after'))
     expect(later.nonce).toBe(1)
     await anvil.mine()

@@ -18,7 +18,7 @@ const patience = { timeoutMs: 60_000 }
 const dear = 400n * 10n ** 9n
 
 /** What a nonce may cost, who used it, and what the key refuses: on a real chain, with a real ledger. */
-describe('A flight under a policy', () => {
+describe('A pending under a policy', () => {
   let setting: LaneSetting
   let keys = 30
   let signer: Signer
@@ -38,9 +38,9 @@ describe('A flight under a policy', () => {
   const pool = () => pooled(setting.anvil, signer.address)
   const ledger = () => setting.ledgers.state(laneOf(signer))
 
-  async function becomes(flight: PendingTransaction, done: (state: PendingTransactionState) => boolean): Promise<PendingTransactionState> {
-    if (!(await flight.until(done, patience.timeoutMs))) throw new Error(`the flight is ${JSON.stringify(flight.state)}`)
-    return flight.state
+  async function becomes(pending: PendingTransaction, done: (state: PendingTransactionState) => boolean): Promise<PendingTransactionState> {
+    if (!(await pending.until(done, patience.timeoutMs))) throw new Error(`the pending is ${JSON.stringify(pending.state)}`)
+    return pending.state
   }
 
   async function passUntil(what: string, look: () => Promise<boolean> | boolean, most = 100): Promise<number> {
@@ -61,27 +61,30 @@ describe('A flight under a policy', () => {
     const one = want('capped')
     policy = { maxFeePerGas: String((BigInt(one.first.maxFee) * 3n) / 2n) }
     const agent = await fresh({ bumpAfterBlocks: 1 })
-    const flight = await launched(agent, one)
-    await passUntil('the limit', () => flight.atFeeLimit)
-    expect(flight.offered.every(({ maxFee }) => BigInt(maxFee) <= BigInt(policy.maxFeePerGas!))).toBe(true)
-    const raises = flight.attempts
+    const pending = await launched(agent, one)
+    await passUntil('the limit', () => pending.atFeeLimit)
+    expect(pending.offered.every(({ maxFee }) => BigInt(maxFee) <= BigInt(policy.maxFeePerGas!))).toBe(true)
+    const raises = pending.attempts
     // An operator's wish for haste keeps to the cap too.
-    await flight.bump()
+    await pending.bump()
     await setting.passBlock()
-    expect(flight.attempts).toBe(raises)
+    expect(pending.attempts).toBe(raises)
     expect(agent.atFeeLimit).toBe(1)
     // What a pool forgets meanwhile comes back as it was.
     const [best] = await pool()
     await setting.anvil.rpc('anvil_dropTransaction', [best!.hash])
     await passUntil('the best attempt in the pool', async () => (await pool())[0]?.hash === best!.hash)
     policy = {}
-    await passUntil('a raise', () => flight.attempts > raises)
-    const sent = async () => flight.tried.length === flight.attempts && (await pool())[0]?.hash === flight.tried.at(-1)?.hash
+    await passUntil('a raise', () => pending.attempts > raises)
+    const sent = async () => pending.tried.length === pending.attempts && (await pool())[0]?.hash === pending.tried.at(-1)?.hash
     await until(sent, { ...patience, what: 'the raise in the pool' })
     await setting.mine()
-    const { receipt } = (await becomes(flight, ({ kind }) => kind === 'included')) as Extract<PendingTransactionState, { kind: 'included' }>
-    expect(flight.tried.map(({ fate }) => fate)).toEqual([...Array<string>(flight.attempts - 1).fill('outbid'), 'mined'])
-    expect(flight.tried.at(-1)).toMatchObject({ kind: 'call', hash: receipt.hash })
+    const { receipt } = (await becomes(pending, ({ kind }) => kind === 'included')) as Extract<
+      PendingTransactionState,
+      { kind: 'included' }
+    >
+    expect(pending.tried.map(({ fate }) => fate)).toEqual([...Array<string>(pending.attempts - 1).fill('outbid'), 'mined'])
+    expect(pending.tried.at(-1)).toMatchObject({ kind: 'call', hash: receipt.hash })
   })
 
   test('a cancelled call leaves by a no-op, also beyond its cap', async () => {
@@ -97,23 +100,23 @@ describe('A flight under a policy', () => {
 
   test('all that the base fee has left behind is repriced at once, not one after the other', async () => {
     const agent = await fresh({ bumpAfterBlocks: 4 })
-    const flights: PendingTransaction[] = []
-    for (const name of ['a', 'b', 'c', 'd']) flights.push(await launched(agent, want(`priced out ${name}`)))
+    const transactions: PendingTransaction[] = []
+    for (const name of ['a', 'b', 'c', 'd']) transactions.push(await launched(agent, want(`priced out ${name}`)))
     let blocks = 0
-    for (; blocks < 12 && flights.some(({ attempts }) => attempts === 1); blocks++) {
+    for (; blocks < 12 && transactions.some(({ attempts }) => attempts === 1); blocks++) {
       await passDear()
-      // What is in flight is told with every block: then this one was looked at.
+      // What is in pending is told with every block: then this one was looked at.
       const height = setting.chain.heads.current?.latest.height ?? 0
       await until(() => (agent.view?.height ?? 0) >= height, { timeoutMs: 10_000, what: 'the block to be told' }).catch(() => {})
       // From the fifth on they have run out of patience: a slow machine has its time, the next block is for those who do not do it at this one.
-      const repriced = () => flights.every(({ attempts }) => attempts > 1)
+      const repriced = () => transactions.every(({ attempts }) => attempts > 1)
       if (blocks >= 4) await until(repriced, { timeoutMs: 15_000, what: 'new prices' }).catch(() => {})
     }
     // Four blocks of patience, and not four for each.
     expect(blocks).toBeLessThanOrEqual(8)
     await until(async () => (await pool()).every(({ maxFeePerGas }) => maxFeePerGas > dear), { ...patience, what: 'them in the pool' })
     await setting.mine()
-    for (const flight of flights) await becomes(flight, ({ kind }) => kind === 'included')
+    for (const pending of transactions) await becomes(pending, ({ kind }) => kind === 'included')
     await setting.anvil.rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00'])
     await setting.mine()
   })
@@ -130,12 +133,12 @@ describe('A flight under a policy', () => {
     // Mined before the new process can send its own.
     await setting.mine()
     const again = await after.find(one)
-    if (again.kind !== 'flight') throw new Error(again.detail)
-    await again.flight.launch()
-    expect(again.flight.nonce).toBe(first.nonce)
-    await passUntil('the hash of the first', () => !again.flight.unmined)
-    expect(again.flight.state).toMatchObject({ kind: 'included', noop: false, receipt: { hash: sent!.hash } })
-    expect(again.flight.tried).toMatchObject([{ hash: sent!.hash, fate: 'mined' }])
+    if (again.kind !== 'acquired') throw new Error(again.detail)
+    await again.pending.signAndSend()
+    expect(again.pending.nonce).toBe(first.nonce)
+    await passUntil('the hash of the first', () => !again.pending.unmined)
+    expect(again.pending.state).toMatchObject({ kind: 'included', noop: false, receipt: { hash: sent!.hash } })
+    expect(again.pending.tried).toMatchObject([{ hash: sent!.hash, fate: 'mined' }])
     expect((await ledger()).counts.external).toBe(0)
   })
 
@@ -148,9 +151,9 @@ describe('A flight under a policy', () => {
         refusing && transaction.to !== key.address ? Promise.reject(new RelayerError('SIGNING_REFUSED')) : key.sign(transaction),
     }
     const agent = await setting.agent(signer, { bumpAfterBlocks: 1_000 })
-    const flight = await acquired(agent, want('refused'))
-    await expect(flight.launch()).rejects.toMatchObject({ code: 'SIGNING_REFUSED' })
-    await agent.giveBack(flight)
+    const pending = await acquired(agent, want('refused'))
+    await expect(pending.signAndSend()).rejects.toMatchObject({ code: 'SIGNING_REFUSED' })
+    await agent.release(pending)
     expect(await ledger()).toMatchObject({ next: 0, counts: { released: 1 } })
     refusing = false
     const next = await launched(agent, want('allowed for now'))
@@ -164,8 +167,8 @@ describe('A flight under a policy', () => {
   test('a call that no node can ever mine is given up after two blocks, not after one answer', async () => {
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const one = want('hopeless')
-    const flight = await launched(agent, { ...one, first: { ...one.first, gasLimit: '20999' } })
-    expect(flight.state).toMatchObject({ kind: 'flying', note: expect.stringContaining('fatal') as string })
+    const pending = await launched(agent, { ...one, first: { ...one.first, gasLimit: '20999' } })
+    expect(pending.state).toMatchObject({ kind: 'pending', note: expect.stringContaining('fatal') as string })
     expect((await ledger()).entries['0']?.fill).toBeUndefined()
     await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
     expect((await ledger()).entries['0']?.fill).toBe('refused')

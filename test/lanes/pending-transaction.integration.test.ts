@@ -10,7 +10,7 @@ import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } 
 const patience = { timeoutMs: 60_000 }
 
 /** One nonce on its way, on a real chain whose blocks a test mines, with a real ledger. */
-describe('A flight', () => {
+describe('A pending', () => {
   let setting: LaneSetting
   let keys = 20
   let signer: Signer
@@ -30,9 +30,9 @@ describe('A flight', () => {
   const pool = () => pooled(setting.anvil, signer.address)
   const ledger = () => setting.ledgers.state(laneOf(signer))
 
-  async function becomes(flight: PendingTransaction, done: (state: PendingTransactionState) => boolean): Promise<PendingTransactionState> {
-    if (!(await flight.until(done, patience.timeoutMs))) throw new Error(`the flight is ${JSON.stringify(flight.state)}`)
-    return flight.state
+  async function becomes(pending: PendingTransaction, done: (state: PendingTransactionState) => boolean): Promise<PendingTransactionState> {
+    if (!(await pending.until(done, patience.timeoutMs))) throw new Error(`the pending is ${JSON.stringify(pending.state)}`)
+    return pending.state
   }
 
   /** Blocks without room, one after the other, each seen by the chain's tracker, until it is so. Returns how many it took. */
@@ -46,21 +46,21 @@ describe('A flight', () => {
 
   test('is included by the next block, final two blocks later; the ledger then knows nothing of it', async () => {
     const agent = await fresh()
-    const flight = await launched(agent, want('happy'))
-    expect(flight.state).toMatchObject({ kind: 'flying' })
+    const pending = await launched(agent, want('happy'))
+    expect(pending.state).toMatchObject({ kind: 'pending' })
     expect(await pool()).toMatchObject([{ nonce: 0 }])
     await setting.mine()
-    expect(await becomes(flight, ({ kind }) => kind === 'included')).toMatchObject({
+    expect(await becomes(pending, ({ kind }) => kind === 'included')).toMatchObject({
       noop: false,
       final: false,
       receipt: { status: 'success' },
     })
     await setting.mine(3)
-    expect(await becomes(flight, (state) => state.kind === 'included' && state.final)).toMatchObject({ receipt: { from: signer.address } })
+    expect(await becomes(pending, (state) => state.kind === 'included' && state.final)).toMatchObject({ receipt: { from: signer.address } })
     await setting.mineUntil(async () => (await ledger()).entries['0'] === undefined, 'the entry to end')
     expect(await ledger()).toMatchObject({ next: 1, counts: { granted: 1, attempts: 0, external: 0 } })
-    await setting.mineUntil(() => agent.load.flying === 0, 'the flight to be over')
-    expect(agent.load).toEqual({ waiting: 0, flying: 0 })
+    await setting.mineUntil(() => agent.load.pending === 0, 'the pending to be over')
+    expect(agent.load).toEqual({ waiting: 0, pending: 0 })
   })
 
   test('raises the fee of the lowest nonce after so many blocks, by a fifth at least; those behind it wait', async () => {
@@ -89,44 +89,44 @@ describe('A flight', () => {
 
   test('an earlier attempt that is mined after all is recognised', async () => {
     const agent = await fresh()
-    const flight = await launched(agent, want('twice'))
+    const pending = await launched(agent, want('twice'))
     const [first] = await pool()
     const raw = await setting.anvil.rpc<string>('eth_getRawTransactionByHash', [first!.hash])
-    await flight.bump()
+    await pending.bump()
     const [second] = await pool()
     expect(second?.hash).not.toBe(first?.hash)
     // A builder that has only the first one: the pool loses the second.
     await setting.anvil.rpc('anvil_dropTransaction', [second!.hash])
     await setting.anvil.rpc('eth_sendRawTransaction', [raw])
     await setting.mine()
-    expect(await becomes(flight, ({ kind }) => kind === 'included')).toMatchObject({ noop: false, receipt: { hash: first!.hash } })
+    expect(await becomes(pending, ({ kind }) => kind === 'included')).toMatchObject({ noop: false, receipt: { hash: first!.hash } })
   })
 
   test('sends the same bytes again after a pool has forgotten them', async () => {
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
-    const flight = await launched(agent, want('evicted'))
+    const pending = await launched(agent, want('evicted'))
     const [before] = await pool()
     await setting.anvil.rpc('anvil_dropTransaction', [before!.hash])
     expect(await pool()).toEqual([])
     await passUntil('the transaction in the pool', async () => (await pool()).length === 1)
     expect(await pool()).toEqual([before])
-    expect(flight.attempts).toBe(1)
+    expect(pending.attempts).toBe(1)
     await setting.mine()
-    await becomes(flight, ({ kind }) => kind === 'included')
+    await becomes(pending, ({ kind }) => kind === 'included')
   })
 
   test('falls out of its block in a reorganisation and is mined again', async () => {
     // However many blocks pass until it is sent again, it is not raised: the same bytes are looked for.
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
-    const flight = await launched(agent, want('reorganised'))
+    const pending = await launched(agent, want('reorganised'))
     await setting.mine()
-    const first = await becomes(flight, ({ kind }) => kind === 'included')
+    const first = await becomes(pending, ({ kind }) => kind === 'included')
     await setting.anvil.rpc('anvil_reorg', [1, []])
     await setting.passBlock()
-    await becomes(flight, ({ kind }) => kind === 'flying')
+    await becomes(pending, ({ kind }) => kind === 'pending')
     await passUntil('the transaction in the pool', async () => (await pool()).length === 1)
     await setting.mine()
-    const second = await becomes(flight, ({ kind }) => kind === 'included')
+    const second = await becomes(pending, ({ kind }) => kind === 'included')
     if (first.kind !== 'included' || second.kind !== 'included') throw new Error('not included')
     expect(second.receipt.hash).toBe(first.receipt.hash)
     expect(second.receipt.block.hash).not.toBe(first.receipt.block.hash)
@@ -134,15 +134,15 @@ describe('A flight', () => {
 
   test('is spent by a foreign transaction of the same key, once that is final', async () => {
     const agent = await fresh()
-    const flight = await launched(agent, want('robbed'))
+    const pending = await launched(agent, want('robbed'))
     const stranger = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
-    const signed = await signer.sign({ ...stranger, nonce: flight.nonce, maxFee: '90000000000', tip: '20000000000' })
+    const signed = await signer.sign({ ...stranger, nonce: pending.nonce, maxFee: '90000000000', tip: '20000000000' })
     expect(await setting.chain.send(signed.raw)).toEqual({ kind: 'accepted' })
     await setting.mine()
     // In a block, but not final: no verdict yet.
-    expect(flight.state.kind).toBe('flying')
-    await setting.mineUntil(() => flight.state.kind !== 'flying', 'a verdict')
-    expect(flight.state).toEqual({ kind: 'spent', by: 'external' })
+    expect(pending.state.kind).toBe('pending')
+    await setting.mineUntil(() => pending.state.kind !== 'pending', 'a verdict')
+    expect(pending.state).toEqual({ kind: 'spent', by: 'external' })
     // The lane goes on behind it.
     expect((await launched(agent, want('after the robbery'))).nonce).toBe(1)
   })
@@ -162,9 +162,9 @@ describe('A flight', () => {
   test('is replaced by a no-op that outbids it when its owner cancels, also while its fee is being raised', async () => {
     const agent = await fresh({ bumpAfterBlocks: 1 })
     const one = want('cancelled')
-    const flight = await launched(agent, one)
+    const pending = await launched(agent, one)
     // Every block from now on is a reason to raise.
-    await passUntil('a raise', () => flight.attempts > 1)
+    await passUntil('a raise', () => pending.attempts > 1)
     const line = setting.ledgers.line({ lane: laneOf(signer), window: 8, fillAfterBlocks: 20 })
     expect(await line.ask({ kind: 'withdraw', intentId: one.owner.intentId, how: 'cancel' })).toEqual({ kind: 'held', nonce: 0 })
     await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
@@ -173,11 +173,11 @@ describe('A flight', () => {
     const noop = attempts.find(({ kind }) => kind === 'noop')
     expect(calls.every(({ maxFee }) => BigInt(noop!.maxFee) * 5n >= BigInt(maxFee) * 6n)).toBe(true)
     await setting.mine()
-    expect(await becomes(flight, ({ kind }) => kind === 'included')).toMatchObject({ noop: true })
+    expect(await becomes(pending, ({ kind }) => kind === 'included')).toMatchObject({ noop: true })
     await setting.mine(3)
-    expect(await becomes(flight, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
-    // A zombie of the cancelled try gets nothing, once this process has forgotten the flight.
-    await setting.mineUntil(() => agent.load.flying === 0, 'the flight to be over')
+    expect(await becomes(pending, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
+    // A zombie of the cancelled try gets nothing, once this process has forgotten the pending.
+    await setting.mineUntil(() => agent.load.pending === 0, 'the pending to be over')
     expect(await agent.acquire(one, { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
   })
 
@@ -204,15 +204,15 @@ describe('A flight', () => {
     }
     signer = lockable
     const agent = await setting.agent(lockable)
-    const flight = await acquired(agent, want('unsigned'))
-    await expect(flight.launch()).rejects.toThrow('out of reach')
-    await agent.giveBack(flight)
+    const pending = await acquired(agent, want('unsigned'))
+    await expect(pending.signAndSend()).rejects.toThrow('out of reach')
+    await agent.release(pending)
     expect(await ledger()).toMatchObject({ next: 0, entries: {}, counts: { released: 1 } })
     locked = false
     const next = await launched(agent, want('signed'))
-    expect(next.nonce).toBe(flight.nonce)
+    expect(next.nonce).toBe(pending.nonce)
     // What was signed may have been sent: it is not given back.
-    await agent.giveBack(next)
+    await agent.release(next)
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { owner: { intentId: 'signed/1' } } } })
     await setting.mine()
     await becomes(next, ({ kind }) => kind === 'included')

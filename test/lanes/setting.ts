@@ -9,8 +9,9 @@ import type { Attempt, LaneConfig, LaneState } from '../../domain/lane/lane.ts'
 import type { LaneAnswer, LaneOrder, LaneRequest } from '../../domain/lane/messages.ts'
 import type { FeePolicyResolver } from '../../domain/fees/policy.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
-import { LaneAgent, type NonceRequest } from '../../lanes/agent.ts'
-import { callHash } from '../../lanes/call-hash.ts'
+import { LaneAgent } from '../../lanes/agent.ts'
+import type { NonceRequest } from '../../lanes/nonce-requests.ts'
+import { callHash } from '../../lanes/lane-call.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import { LedgerClient } from '../../lanes/ledger-client.ts'
 import { silentLogger } from '../../observability/logger.ts'
@@ -225,12 +226,12 @@ export function want(name: string, changes: Partial<NonceRequest> = {}): NonceRe
 export async function acquired(agent: LaneAgent, one: NonceRequest, timeoutMs = 60_000): Promise<PendingTransaction> {
   const result = await agent.acquire(one, { timeoutMs })
   if (result.kind === 'refused') throw new Error(`${one.owner.intentId} was refused: ${result.why}, ${result.detail}`)
-  return result.flight
+  return result.pending
 }
 
-/** The flight of a want, on its way. */
+/** The pending of a want, on its way. */
 export async function launched(agent: LaneAgent, one: NonceRequest): Promise<PendingTransaction> {
-  const flight = await acquired(agent, one)
-  await flight.launch()
-  return flight
+  const pending = await acquired(agent, one)
+  await pending.signAndSend()
+  return pending
 }

@@ -55,17 +55,17 @@ describe('A stuck workflow is reset', () => {
   test('a lane: what flies is mined, and no nonce is given twice', async () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
-    const flights = [await launched(agent, want('a')), await launched(agent, want('b'))]
+    const transactions = [await launched(agent, want('a')), await launched(agent, want('b'))]
     const id = laneWorkflowId(laneOf(signer))
     const before = await runOf(id)
     await spoiled(id)
     const next = acquired(agent, want('c'), patience.timeoutMs)
     await untilRead(agent, before)
-    const final = () => flights.every(({ state }) => state.kind === 'included' && state.final)
+    const final = () => transactions.every(({ state }) => state.kind === 'included' && state.final)
     await until(() => setting.mine().then(final), { ...patience, what: 'what flies to be final' })
-    const flight = await next
-    expect(flight.nonce).toBe(2)
-    await flight.launch()
+    const pending = await next
+    expect(pending.nonce).toBe(2)
+    await pending.signAndSend()
     await setting.mine()
     expect(await nonceOf(setting.anvil, signer.address)).toBe(3)
   })

@@ -12,9 +12,9 @@ export async function recordBatches(keep: Keep): Promise<void> {
   const { world, ledgers } = setting
   const stage = { temporal: (...args: string[]) => runTemporalCli(ledgers.server, args) }
   const workflow = ({ id }: Batch) => ledgers.temporal.client.workflow.getHandle(id)
-  const sent = async ({ boardAll }: LaneProcess) => {
-    const [first] = await boardAll(await world.transfers(1n, 2n, 3n))
-    if (first?.kind !== 'ride') throw new Error(`They were to ride: ${first?.kind}`)
+  const sent = async ({ enqueueAll }: LaneProcess) => {
+    const [first] = await enqueueAll(await world.transfers(1n, 2n, 3n))
+    if (first?.kind !== 'member') throw new Error(`They were to be in a batch: ${first?.kind}`)
     return first.batch
   }
   try {
@@ -29,7 +29,7 @@ export async function recordBatches(keep: Keep): Promise<void> {
     const left = await sent(doomed)
     doomed.agent.stop()
     const end = await (await setting.process()).serve()
-    await workflow(left).signal(rolledBackSignal, { intentId: '', nonce: left.flight.nonce })
+    await workflow(left).signal(rolledBackSignal, { intentId: '', nonce: left.pending.nonce })
     const inPool = async () => (await pooled(world.target.anvil, world.relayer.address)).length === 1
     await until(inPool, { timeoutMs: 30_000, what: 'the batch to be in the pool' })
     await world.target.finalise()

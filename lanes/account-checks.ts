@@ -1,0 +1,98 @@
+import type { Account, Chain } from '../chains/port.ts'
+import { laneAddress } from '../domain/lane/lane-id.ts'
+import type { LaneConfig } from '../domain/lane/lane.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { LedgerClient } from './ledger-client.ts'
+
+export interface AccountChecksDeps {
+  readonly chain: Chain
+  readonly ledger: LedgerClient
+  readonly logger: Logger
+  readonly config: LaneConfig
+}
+
+/** Readings of an account that one node must not decide: a replaced chain, final nonces undone, nonces that the ledger never gave. */
+export class AccountChecks {
+  readonly #deps: AccountChecksDeps
+  /** Is it the chain that the ledger knows? `unsure`: the nodes could not be asked. */
+  #identity: 'unchecked' | 'unsure' | 'same' = 'unchecked'
+  /** So many nonces are used by the word of most nodes. */
+  #witnessed = 0
+
+  constructor(deps: AccountChecksDeps) {
+    this.#deps = deps
+  }
+
+  /** The ledger began anew. */
+  forget(): void {
+    this.#identity = 'unchecked'
+    this.#witnessed = 0
+  }
+
+  /** Checked at the first reading, and whenever the chain shows less than the ledger knows as final. */
+  async isReplaced(account: Account): Promise<boolean> {
+    const { chain, ledger, logger, config } = this.#deps
+    const { view } = ledger
+    if (view?.closed?.why === 'replaced') return true
+    const less = account.latestNonce < (view?.finalized ?? 0) || account.block.height < (view?.final?.height ?? 0)
+    if (!view?.final || (this.#identity === 'same' && !less)) return false
+    const { final: block } = view
+    try {
+      this.#identity = 'unsure'
+      const denied = await chain.denies(block)
+      this.#identity = 'same'
+      if (denied) await ledger.ask({ kind: 'replaced', block })
+      return denied
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      logger.warn('could not check whether the chain was replaced; again at the next block', { lane: config.lane, reason })
+      return false
+    }
+  }
+
+  /**
+   * Fewer final nonces than the ledger knows, on a chain that is final beyond where the ledger was told of them: no node lags, but what was final
+   * is gone (a reorganisation deeper than finality). The ledger goes on from there; an audit finds the transfers.
+   */
+  async isUndone({ finalizedNonce }: Account): Promise<boolean> {
+    const { chain, ledger, logger, config } = this.#deps
+    const { finalized = 0, finalizedAt } = ledger.view ?? {}
+    const final = chain.heads.current?.finalized ?? 0
+    // A chain that may be another one says nothing of what is undone on this one.
+    if (this.#identity === 'unsure' || finalizedAt === undefined || finalizedNonce >= finalized || final < finalizedAt) return false
+    const agreed = await chain.agreedNonce(laneAddress(config.lane))
+    if (agreed >= finalized) return false
+    logger.error('EFFECT_UNDONE: nonces that were final are not used any more; the lane goes on from what the chain says', {
+      lane: config.lane,
+      final: agreed,
+      was: finalized,
+    })
+    return true
+  }
+
+  /**
+   * Once the ledger is told of a used nonce, it goes on above it for good; one node alone must not cause that. More nonces than it has given are
+   * believed if most nodes show the transaction that used the last of them, or count as many in the finalized state.
+   */
+  async isWitnessed({ latestNonce }: Account): Promise<boolean> {
+    const { chain, ledger, logger, config } = this.#deps
+    const given = () => Math.max(ledger.view?.next ?? 0, this.#witnessed)
+    if (latestNonce <= given()) return true
+    // Another process may have been given them since this one heard of the ledger.
+    await ledger.introduce()
+    if (latestNonce <= given()) return true
+    const address = laneAddress(config.lane)
+    const [mined, agreed] = await Promise.allSettled([chain.mined(address, latestNonce - 1), chain.agreedNonce(address)])
+    const shown = mined.status === 'fulfilled' && mined.value !== undefined
+    if (shown || (agreed.status === 'fulfilled' && agreed.value >= latestNonce)) {
+      this.#witnessed = latestNonce
+      return true
+    }
+    logger.warn('one node counts more nonces than were given, and most nodes do not; the ledger is not told', {
+      lane: config.lane,
+      counted: latestNonce,
+      given: given(),
+    })
+    return false
+  }
+}

@@ -1,0 +1,18 @@
+import type { Intent } from '../domain/intent.ts'
+import type { Owner } from '../domain/lane/lane.ts'
+import { createHash } from 'node:crypto'
+
+/** A call, and the intent that it belongs to. */
+export interface LaneCall {
+  readonly owner: Owner
+  readonly intent: Intent
+}
+
+export function laneCall(intentId: string, intent: Intent): LaneCall {
+  return { owner: { intentId, callHash: callHash(intent), ...(intent.value !== '0' && { value: intent.value }) }, intent }
+}
+
+/** Identifies a call in the ledger: sha256 over its three fields. */
+export function callHash({ to, value, data }: Intent): string {
+  return `0x${createHash('sha256').update(`${to}|${value}|${data}`).digest('hex')}`
+}
