@@ -6,7 +6,7 @@ import type { Logger } from '../observability/logger.ts'
 import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 
-/** What who submits may say about how it is delivered. */
+/** How a transfer is to be delivered, as its sender may say. */
 export interface SubmitOptions {
   /** 1 (first) … 5. */
   readonly priority?: number | undefined
@@ -14,7 +14,7 @@ export interface SubmitOptions {
   readonly deadline?: number | undefined
 }
 
-/** The single door (intake/submitter.ts), as the API needs it. */
+/** The submitter (intake/submitter.ts), as the API uses it. */
 export interface Submitter {
   /** Checks a message and starts its transfer. Throws RelayerError. */
   submit(
@@ -24,10 +24,10 @@ export interface Submitter {
   ): Promise<{ readonly id: string; readonly status: 'started' | 'known'; readonly halted?: string }>
 }
 
-/** One thing that must work for this process to be of use. `check` resolves if it does and throws the reason if not. */
+/** A dependency of this process. `check` resolves if it works and throws the reason if not. */
 export interface HealthProbe {
   readonly name: string
-  /** False: without it the process is ready all the same, and only says so. Default: true. */
+  /** False: the process is ready without it, and reports it. Default: true. */
   readonly vital?: boolean
   check(): Promise<void>
 }
@@ -40,24 +40,24 @@ export interface ApiDeps {
   readonly guardianApis: readonly string[]
   readonly metrics: Metrics
   readonly logger: Logger
-  /** Finalized height of a chain that this process reads; absent: it reads none. */
+  /** Finalized height of a chain; undefined for one that this process does not read. Absent: it reads none. */
   readonly finalizedHeight?: (chain: string) => number | undefined
-  /** This process feeds the streams, and so tells their metrics itself. Default: it does not. */
+  /** This process feeds the streams, and so sets their metrics itself. Default: false. */
   readonly feedsStreams?: boolean
-  /** Beside Temporal, which is always looked at. */
+  /** Beside Temporal, which is always checked. */
   readonly health: readonly HealthProbe[]
 }
 
 export interface ApiOptions {
-  /** Most requests of one address in a minute. */
+  /** Most requests from one address in a minute. */
   readonly requestsPerMinute: number
   /** Wormhole's chain ids by chain name, so that a request may name a chain either way. */
   readonly chainIds?: Readonly<Record<string, number>>
-  /** What a change of the settings may name. */
+  /** The names that a change of the settings may use. */
   readonly known: KnownNames
 }
 
-/** The API while routes are added: every schema is zod's. */
+/** The server with zod schemas, to which routes are added. */
 export type Api = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,

@@ -15,7 +15,7 @@ export const errorSchema = z
       facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
     }),
   })
-  .describe('Why not, and what to do.')
+  .describe('Why the request was refused, and what to do.')
 
 export interface ErrorAnswer {
   readonly status: number
@@ -24,7 +24,7 @@ export interface ErrorAnswer {
   readonly body: z.infer<typeof errorSchema>
 }
 
-/** The sender's mistakes: the request itself. What is retriable is 503; everything else that is refused is 422, a message we understood. */
+/** Codes with a status of their own. Every other retriable code is 503, and every other code is 422: the message was understood, and refused. */
 const statusByCode: Partial<Record<ErrorCode, number>> = {
   INPUT_INVALID: 400,
   MESSAGE_ENCODING: 400,
@@ -38,7 +38,7 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
 /** Seconds after which a retriable refusal is worth another try: about a block of most chains. */
 const retryAfterSeconds = 10
 
-/** What a client is told about an error: status, code, text and remedy without secrets. */
+/** The answer to a request that failed: status, code, text and remedy, without secrets. */
 export function toErrorAnswer(thrown: unknown): ErrorAnswer {
   const error = toRelayerError(thrown instanceof Error ? fromFastify(thrown) : thrown)
   const status = statusByCode[error.code] ?? (error.retriable ? 503 : 422)
@@ -52,7 +52,7 @@ export function toErrorAnswer(thrown: unknown): ErrorAnswer {
   }
 }
 
-/** Fastify's and the schema's own refusals, as ours. */
+/** Refusals of fastify and of the schemas as RelayerErrors. */
 function fromFastify(error: Error): Error {
   if (error instanceof RelayerError) return error
   if (hasZodFastifySchemaValidationErrors(error)) {
@@ -63,7 +63,7 @@ function fromFastify(error: Error): Error {
   }
   const { statusCode } = error as FastifyError
   if (statusCode === 429) return new RelayerError('RATE_LIMITED')
-  // Malformed JSON, a wrong content type, a body that is too long: fastify says what.
+  // Malformed JSON, a wrong content type, a body that is too long: fastify's message says which.
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new RelayerError('INPUT_INVALID', { detail: error.message })
   return error
 }

@@ -8,7 +8,7 @@ export interface HealthReport {
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly vital: boolean; readonly problem?: string }[]
 }
 
-/** A probe that has not answered by then has failed: load balancers do not wait longer. */
+/** A probe that takes longer has failed, ms: load balancers do not wait longer either. */
 const probeTimeoutMs = 3_000
 
 /** Runs all probes at once. Never throws. */

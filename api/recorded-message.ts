@@ -11,8 +11,8 @@ export interface RecordedPlace {
 }
 
 /**
- * The message of a transfer that the source's own contract has recorded, at its finalized state: nobody signs those. Throws INPUT_INVALID (a direction
- * that this process does not serve), NATIVE_NOT_FINAL, and what reads throw.
+ * The unsigned message of a transfer, as the source's contract has recorded it, at its finalized state. Throws INPUT_INVALID (a direction that this process
+ * does not serve), NATIVE_NOT_FINAL, and what reads throw.
  */
 export async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce }: RecordedPlace): Promise<Uint8Array> {
   const directions = (bridges.get(bridge)?.sources ?? []).filter((one) => one.kind === 'scanned')

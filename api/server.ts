@@ -19,12 +19,12 @@ import { showTransferRoute } from './routes/show-transfer.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
 
-/** The longest VAA that any guardian signs is far below; a larger body is a mistake. */
+/** Far more than the longest VAA, bytes. */
 const bodyLimit = 256 * 1024
 /** Transfer ids are longer than fastify's 100 characters. */
 const maxParamLength = 1_000
 
-/** The REST API, ready to be listened on or injected into. Closing it does not close its deps. */
+/** The REST API, which does not listen yet. Closing it does not close its dependencies. */
 export async function createApi(deps: ApiDeps, options: ApiOptions): Promise<Api> {
   const app = Fastify({ bodyLimit, routerOptions: { maxParamLength }, forceCloseConnections: 'idle' }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)
@@ -43,7 +43,7 @@ export async function createApi(deps: ApiDeps, options: ApiOptions): Promise<Api
     return reply.status(404).send(body)
   })
   app.addHook('onResponse', async (request, reply) => {
-    // The route's pattern, never its values: those would make a series each.
+    // The pattern of the route: its values would make a series each.
     const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`
     deps.metrics.apiRequests.inc({ route, status: reply.statusCode })
     deps.metrics.apiSeconds.observe({ route }, reply.elapsedTime / 1000)

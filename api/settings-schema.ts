@@ -6,7 +6,7 @@ const text = z.string().min(1).max(300)
 
 const haltScope = z
   .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
-  .describe('Every field narrows it; without any, everything.')
+  .describe('Every field narrows the scope; without any it is everything.')
 
 const feeScope = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('transfer'), id: text }),
@@ -39,9 +39,9 @@ const orderSchema = z.discriminatedUnion('kind', [
 
 /** The body of a change. */
 export const changeSchema = z.strictObject({
-  by: z.string().trim().min(1).max(100).describe('Who orders it; kept in the audit.'),
-  reason: z.string().trim().min(1).max(500).describe('Why; kept in the audit.'),
-  orders: z.array(orderSchema).min(1).max(100).describe('All are obeyed, or none.'),
+  by: z.string().trim().min(1).max(100).describe('The person who orders it; recorded in the audit.'),
+  reason: z.string().trim().min(1).max(500).describe('The reason; recorded in the audit.'),
+  orders: z.array(orderSchema).min(1).max(100).describe('All are applied, or none.'),
 })
 
 const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }

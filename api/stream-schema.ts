@@ -3,14 +3,14 @@ import { sequenceSchema } from './routes/submit-transfer.ts'
 import type { StreamOrder } from '../streams/orders.ts'
 
 const author = {
-  by: z.string().trim().min(1).max(100).describe('Who orders it; kept by the stream.'),
-  reason: z.string().trim().min(1).max(500).describe('Why; kept by the stream, its first 60 bytes.'),
+  by: z.string().trim().min(1).max(100).describe('The person who orders it; recorded by the stream.'),
+  reason: z.string().trim().min(1).max(500).describe('The reason; the stream records its first 60 bytes.'),
 }
 const by = author.by
 const height = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const number = sequenceSchema
 
-/** The bodies of the orders that have a route of their own. */
+/** The request bodies of the orders. */
 export const orderBodies = {
   skip: z.strictObject({ number, ...author }),
   unskip: z.strictObject({ number, ...author }),
@@ -28,28 +28,28 @@ export const orderBodies = {
 
 export type OrderName = keyof typeof orderBodies
 
-/** The order that a route and its body mean. */
+/** The order of a route and its body. */
 export function toOrder<Name extends OrderName>(kind: Name, body: z.output<(typeof orderBodies)[Name]>): StreamOrder {
   return { ...body, kind } as StreamOrder
 }
 
-/** Open-ended on purpose: what a newer stream tells more is shown, too. */
+/** Loose, so that the fields that a newer stream adds are shown, too. */
 export const reportSchema = z
   .looseObject({
     stream: z.string(),
-    problem: z.string().optional().describe('It did not answer; nothing else is known.'),
+    problem: z.string().optional().describe('Why the stream did not answer; nothing else is known of it.'),
     cursor: z.number().optional().describe('Last block of the live scan.'),
     lag: z.number().optional().describe("Blocks from the cursor to the source's finalized head, where this process reads it."),
     completed_nonce_height: z.string().optional().describe('MIP-61: every number up to it is resolved.'),
     completed_block_height: z.number().optional().describe('MIP-61: no block up to it can hold an unresolved number.'),
   })
-  .describe('A stream as it stands: docs/streams.md.')
+  .describe('The present state of a stream: docs/streams.md.')
 
 export const shownSchema = z
   .looseObject({ view: reportSchema })
   .describe('The whole state: open numbers, gaps, exceptions, blocks left of the backfill.')
 
 export const obeyedSchema = z.object({
-  done: z.boolean().describe('False: it says nothing about the stream as it stands.'),
+  done: z.boolean().describe('False: the order changed nothing.'),
   view: reportSchema,
 })

@@ -2,14 +2,14 @@ import type { Bridges } from '../bridges/port.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { ApiDeps, SubmitOptions } from './deps.ts'
 
-/** The first bridge of the process: what is meant when none is named. Throws INPUT_INVALID if there is none. */
+/** The bridge of a request that names none: the first one. Throws INPUT_INVALID if there is none. */
 export function defaultBridge(bridges: Bridges): string {
   const [first] = bridges.keys()
   if (first === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'No bridge is configured.' })
   return first
 }
 
-/** The door, counted. Throws INPUT_INVALID for a bridge that is not configured, and what the door throws. */
+/** Submits a message and counts it. Throws INPUT_INVALID for a bridge that is not configured, and as the submitter. */
 export async function submit(
   deps: Pick<ApiDeps, 'submitter' | 'bridges' | 'metrics'>,
   bridge: string,

@@ -6,7 +6,7 @@ import { redactFields, redactText } from './redact.ts'
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** What every room logs through. Fields are redacted; errors go in the field `error`. */
+/** The logger of all rooms. Fields are redacted; errors go in the field `error`. */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void
@@ -21,13 +21,13 @@ export interface LoggerOptions {
   readonly level?: LogLevel
   /** One readable line per message instead of JSON. */
   readonly pretty?: boolean
-  /** Where lines go. Default: stderr, so that stdout holds nothing but results. */
+  /** Where lines are written. Default: stderr, so that stdout holds only results. */
   readonly destination?: DestinationStream
 }
 
 /** JSON lines (or readable ones) on stderr: `{"level":"info","time":"…","message":"…",…fields}`. */
 export function createLogger(options: LoggerOptions = {}): Logger {
-  // Synchronous: a line that explains a crash must not be lost with the process.
+  // Synchronous, so that the line that explains a crash is not lost with the process.
   const destination = options.destination ?? pino.destination({ dest: 2, sync: true })
   const target = pino(
     {
@@ -42,7 +42,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   return wrap(target)
 }
 
-/** A logger that writes nothing: for tools and tests that look at results only. */
+/** A logger that writes nothing, for tools and tests. */
 export function silentLogger(): Logger {
   return createLogger({ level: 'silent' })
 }

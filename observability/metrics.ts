@@ -29,17 +29,14 @@ interface HistogramMetric<Label extends string> {
 }
 
 /**
- * Every metric of Portage, in the order of a transfer's journey: it is submitted (intake), takes a nonce of a lane, is sent through
- * RPC calls, waits for heads, and ends with an outcome. A process counts what it did itself; sums over processes are the fleet's.
- * docs/metrics.md is generated from this table.
+ * All metrics, in the order of a transfer's journey: it is submitted (intake), takes a nonce of a lane, is sent through RPC calls, waits for heads, and ends
+ * with an outcome. A process counts what it did itself; sums over processes are those of the fleet. docs/metrics.md is generated from this table.
  */
 export const metricDefinitions = {
-  intakeReceived: define(
-    'portage_intake_messages_total',
-    'counter',
-    'Messages that came in, by the way they came (`via`: spy or api) and bridge.',
-    ['via', 'bridge'],
-  ),
+  intakeReceived: define('portage_intake_messages_total', 'counter', 'Messages that came in, by source (`via`: spy or api) and bridge.', [
+    'via',
+    'bridge',
+  ]),
   intakeStarted: define('portage_intake_started_total', 'counter', 'Messages that became a transfer, or (status=known) already were one.', [
     'via',
     'bridge',
@@ -66,13 +63,13 @@ export const metricDefinitions = {
   laneAtFeeLimit: define(
     'portage_lane_at_fee_limit',
     'gauge',
-    'Nonces of this process that are stuck at the dearest fee that limits let them have; the best attempt is sent again until fees fall or a limit is raised.',
+    'Nonces of this process that are stuck at the highest fee that the limits allow; the best attempt is sent again until fees fall or a limit is raised.',
     ['lane'],
   ),
   batchesSigned: define(
     'portage_batches_total',
     'counter',
-    'Calls for several transfers that this process signed for the lane. What became of all: portage lane batches.',
+    'Calls for several transfers that this process signed for the lane. The outcome of each: portage lane batches.',
     ['lane'],
   ),
   batchMembers: define(
@@ -84,7 +81,7 @@ export const metricDefinitions = {
   batchesEnded: define(
     'portage_batches_ended_total',
     'counter',
-    'Batches whose end this process told: done, reverted (someone was quicker with one of them), unsent (no nonce was given, or it was given back), spent (a no-op or a stranger used the nonce).',
+    'Batches that ended in this process, by state: done, reverted (another relayer delivered one of the transfers first), unsent (no nonce was granted, or it was given back), spent (the nonce was used by a no-op or by an external transaction).',
     ['lane', 'state'],
   ),
   batchesSplit: define(
@@ -111,7 +108,7 @@ export const metricDefinitions = {
     'chain',
     'node',
   ]),
-  nodeLatency: define('portage_node_latency_seconds', 'gauge', 'How long the latest answers of the node took, a moving average.', [
+  nodeLatency: define('portage_node_latency_seconds', 'gauge', 'Moving average of the times that the node took to answer.', [
     'chain',
     'node',
   ]),
@@ -131,13 +128,13 @@ export const metricDefinitions = {
   laneUnauthorized: define(
     'portage_lane_unauthorized',
     'gauge',
-    '1 while the account of the lane may not deliver for this bridge on its chain, or for some of its routes: it lacks a role.',
+    '1 while the account of the lane lacks a role that this bridge, or one of its routes, requires on its chain.',
     ['lane', 'bridge'],
   ),
   bridgeMismatches: define(
     'portage_bridge_mismatch_total',
     'counter',
-    'Contradictions between the two contracts of a route (bridge:source:target) that were found and for which the route was halted, by error code.',
+    'Contradictions between the two contracts of a route (bridge:source:target), by error code. Each halted the route.',
     ['route', 'code'],
   ),
   effectsUndone: define(
@@ -149,20 +146,20 @@ export const metricDefinitions = {
   transfersReopened: define(
     'portage_transfers_reopened_total',
     'counter',
-    'Transfers that were closed without an outcome (failed, terminated, timed out), or stood still, and that an audit started again.',
+    'Transfers that were closed without an outcome (failed, terminated, timed out), or made no progress, and that an audit started again.',
     ['chain'],
   ),
   auditsDone: define('portage_audits_total', 'counter', 'Audits of what was delivered that this process finished.', ['chain']),
   workflowsStuck: define(
     'portage_workflows_stuck',
     'gauge',
-    'Open workflows of the queue ledger, by type (lane, stream, settings, batch, operatorTransaction), whose workflow task fails, or is not answered, again and again. Only from processes with the role ledger; the same in each of them.',
+    'Open workflows of the queue ledger, by type (lane, stream, settings, batch, operatorTransaction), whose workflow task fails or times out repeatedly. Only from processes with the role ledger; the same in each of them.',
     ['type'],
   ),
   workflowsReset: define(
     'portage_workflows_reset_total',
     'counter',
-    'Workflows of the queue ledger that this process reset to their beginning, because their history fitted nothing that the code does, or nobody answered their tasks.',
+    'Workflows of the queue ledger that this process reset to their beginning, because their history does not replay, or their tasks were not answered.',
     ['type'],
   ),
   streamCursor: define(
@@ -183,7 +180,7 @@ export const metricDefinitions = {
     'Numbers of the stream that were started and are not resolved, parked ones included.',
     ['stream'],
   ),
-  streamParked: define('portage_stream_parked', 'gauge', 'Open numbers whose transfers are parked: they hold the watermark up.', [
+  streamParked: define('portage_stream_parked', 'gauge', 'Open numbers whose transfers are parked: the watermark cannot pass them.', [
     'stream',
   ]),
   streamGaps: define(
@@ -192,12 +189,9 @@ export const metricDefinitions = {
     'Numbers in gaps by state (not-final, held, unobserved, hidden, undone): known to exist, and not seen or to be started again.',
     ['stream', 'state'],
   ),
-  streamOldestGap: define(
-    'portage_stream_oldest_gap_seconds',
-    'gauge',
-    'For how long the oldest gap of the stream is known; 0 without gaps.',
-    ['stream'],
-  ),
+  streamOldestGap: define('portage_stream_oldest_gap_seconds', 'gauge', 'Age of the oldest known gap of the stream; 0 without gaps.', [
+    'stream',
+  ]),
   streamCompletedNumber: define(
     'portage_stream_completed_nonce_height',
     'gauge',
@@ -223,14 +217,14 @@ export const metricDefinitions = {
   streamCheckpointAge: define(
     'portage_stream_checkpoint_age_seconds',
     'gauge',
-    'How long ago this process last wrote the checkpoint of the stream outside Temporal; absent where none is configured.',
+    'Time since this process last wrote the checkpoint of the stream; absent where none is configured.',
     ['stream'],
   ),
-  halts: define('portage_halts', 'gauge', 'Halts that operators have set, as this process last read the settings.', []),
+  halts: define('portage_halts', 'gauge', 'Halts in force, as this process last read the settings.', []),
   settingsVersion: define(
     'portage_settings_version',
     'gauge',
-    'Version of the settings that this process works by; 0: nothing was ever changed.',
+    'Version of the settings that this process uses; 0: nothing was ever changed.',
     [],
   ),
   apiRequests: define('portage_api_requests_total', 'counter', 'Requests to the REST API, by route and status.', ['route', 'status']),

@@ -1,7 +1,7 @@
 import type { ErrorCode, RelayerError } from '../domain/errors.ts'
 import { errorCatalogue } from '../domain/errors.ts'
 
-/** Something of ours, or something that we stand on, is not well: whoever operates it wants to see that, and knows from the text what it is. */
+/** Outages of Portage or of its dependencies: an operator wants to see them, and the text says what they are. */
 const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'NATIVE_TABLE_MISMATCH',
   'NATIVE_NONCE_MISMATCH',
@@ -26,23 +26,23 @@ const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'TEMPORAL_TLS',
   'SETUP_INCOMPLETE',
 ])
-/** Nobody expects these: where they come from is all that there is to go by. */
+/** Unexpected errors, for which only the stack shows where they come from. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
-/** How an error that was answered, or is tried again, is a line of the log. */
+/** How an error that was answered, or is retried, is logged. */
 export interface LoggedError {
-  /** warn: an outage, or unexpected. debug: a refusal, which its caller was told and metrics count. */
+  /** warn: an outage, or unexpected. debug: a refusal, which its caller was told and the metrics count. */
   readonly level: 'warn' | 'debug'
   readonly fields: { readonly code: string; readonly reason: string } | { readonly error: unknown }
 }
 
-/** Only what nobody expects is told with its stack. @param thrown what `error` was made from: its stack and causes */
+/** Unexpected errors are logged with their stack. @param thrown the original error, with its stack and causes */
 export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown): LoggedError {
   if (unexpected.has(code)) return { level: 'warn', fields: { error: thrown } }
   return { level: outages.has(code) ? 'warn' : 'debug', fields: { code, reason: message } }
 }
 
-/** Is this text a code of the catalogue? */
+/** Whether a text is a code of the catalogue. */
 export function isErrorCode(text: unknown): text is ErrorCode {
   return typeof text === 'string' && Object.hasOwn(errorCatalogue, text)
 }

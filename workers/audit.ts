@@ -43,7 +43,7 @@ export function scheduleAudits(chain: ChainName, { client, config, logger }: Pro
   }
 }
 
-/** What the audits of this process find, told to people: a line of the log at its level, and the metrics. */
+/** Logs and counts what the audits of this process find. */
 export function auditAlarms(logger: Logger, metrics: Pick<Metrics, 'effectsUndone' | 'transfersReopened' | 'auditsDone'>) {
   return {
     onUndone(chain: ChainName, transfer: string) {
@@ -59,7 +59,7 @@ export function auditAlarms(logger: Logger, metrics: Pick<Metrics, 'effectsUndon
     },
     onIdle(chain: ChainName, transfer: string) {
       metrics.transfersReopened.inc({ chain })
-      logger.warn('a transfer stood still, as after a Temporal was set back under its process; it is started over', {
+      logger.warn('a transfer made no progress, as after Temporal was set back under its process; it is started over', {
         chain,
         transfer,
       })

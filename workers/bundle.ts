@@ -11,12 +11,12 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const path = (file: string) => join(root, 'workflows', file)
-/** All that workflow code may import of ours: scripts/rooms.ts. */
+/** Folders whose code workflows import: scripts/rooms.ts. */
 const rooms = ['domain', 'temporal', 'workflows']
 
 let bundle: Promise<WorkflowBundle> | undefined
 
-/** The workflows' code: bundled once, which takes seconds of CPU, and then read by every process until a source or a package changes. */
+/** The bundled code of the workflows. Bundling takes two seconds of CPU, so that processes share the result until a source or a package changes. */
 export function workflowBundle(logger: Logger): Promise<WorkflowBundle> {
   bundle ??= load(logger)
   return bundle
@@ -36,7 +36,7 @@ async function load(logger: Logger): Promise<WorkflowBundle> {
   return { code: await (cache ? cachedCode(cache, make) : make()) }
 }
 
-/** Beside the packages, where nobody may write who may not change the code as well. Throws where there is no such folder: no cache. */
+/** The cache is in node_modules: whoever may write there may change the code anyway. Throws if there is no such folder. */
 async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   const temporal = (name: string) => createRequire(import.meta.url).resolve(`@temporalio/${name}/package.json`)
   const packages = join(dirname(temporal('worker')), '../..')
@@ -44,7 +44,7 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
     rooms.map(async (room) => (await readdir(join(root, room), { recursive: true })).map((file) => join(root, room, file))),
   )
   const sources = listings.flat().filter((file) => file.endsWith('.ts'))
-  // The bundler, and all that is bundled from outside, in their versions.
+  // The versions of the bundler and of all packages that it bundles.
   const installed = [join(packages, '.package-lock.json'), temporal('worker'), temporal('workflow')]
   return {
     directory: join(packages, '.cache/portage/workflows'),
@@ -52,7 +52,7 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   }
 }
 
-/** Sinks run after the workflow code of a task and before the server hears of it: in the middle. */
+/** A sink runs after the workflow code of a task and before the task is reported: a crash there is one in the middle of a task. */
 export const crashSinks: InjectedSinks<CrashSinks> = {
   crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
 }

@@ -16,10 +16,9 @@ import { commonOptions, type WorkerTuning } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
 
 /**
- * A transfer whose history does not fit what it did fails, and is started again by its stream or by the audit: the chains know what is done. Such histories
- * come from a Temporal that was set back under processes that run, and remember what it has lost. To stand still until a person looks would be no
- * safer: who drives a nonce goes on with it. An audit that stood would keep the schedule from the next. What is on the queue `ledger` is mended
- * otherwise (recovery/workflow-recovery.ts): it knows what no chain does.
+ * A transfer or an audit whose history does not replay fails, and is started again: by its stream or the audit, or by the schedule. Such histories come from
+ * a Temporal that was set back under running processes. Waiting for a person would be no safer, since the process that drives the nonce goes on, and the
+ * chains know what is done. Workflows of the queue `ledger` know what no chain does; they are reset (recovery/workflow-recovery.ts).
  */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 

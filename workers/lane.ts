@@ -16,12 +16,9 @@ import type { Temporal } from './temporal.ts'
 import { commonOptions, type WorkerTuning } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
 
-/** For every nonce in flight as many again may wait in memory; the rest wait in the task queue. */
+/** Steps in memory per nonce of the window: one in flight and one that waits; the others wait in the task queue. */
 const slotsPerNonce = 2
-/**
- * Where transfers share calls: so many full batches more, of those that wait, that form and that are followed into a block. What a waiting step
- * takes is some kilobytes.
- */
+/** Where transfers share calls: so many full batches of steps more, which wait, form a batch or are on their way into a block. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
 /** A lane of the config, with its chain. */

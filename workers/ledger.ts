@@ -5,7 +5,7 @@ import type { Temporal } from './temporal.ts'
 import { commonOptions, type WorkerTuning } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
 
-/** The ledgers: a Worker of their own, so that no backlog of transfers delays a grant. */
+/** Serves the queue `ledger` with a Worker of its own, so that no backlog of transfers delays a grant. */
 export async function createLedgerWorker(options: { temporal: Temporal; logger: Logger; tuning: WorkerTuning }): Promise<Worker> {
   const { temporal, logger, tuning } = options
   return Worker.create({

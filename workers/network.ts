@@ -7,32 +7,30 @@ import type { ChainConfig, Config } from '../config/schema.ts'
 import { toRelayerError } from '../domain/errors.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 
-/** The networks of a process and the bridges between them. */
+/** The chains of a process and the bridges between them. */
 export interface Network {
-  /** All that it reads: also the sources of native routes to the served ones, whose tables are read. */
+  /** All chains that it reads: those that it serves, and the sources of native routes to them, whose tables it reads. */
   readonly chains: ReadonlyMap<ChainName, Chain>
-  /** Those that this process delivers to. */
+  /** The chains that this process delivers to. */
   readonly served: readonly ChainName[]
   readonly bridges: Bridges
   close(): void
 }
 
 export interface NetworkOptions {
-  /** Only these, and the sources of native routes to them. Default: all of the config. */
+  /** Serve only these. Default: all of the config. */
   readonly only?: readonly ChainName[] | undefined
-  /** Ends the connecting at once. */
+  /** Ends the connecting. */
   readonly stopping?: AbortSignal
   /**
-   * Given each chain of which no node answers, while another chain is there: what it is asked fails until it is connected, as at any other time at which
-   * its nodes are away. Absent: one that does not answer is an error.
+   * Called with each chain that no node answers for, if another chain is connected: its calls fail until it is connected. Absent: such a chain is an error.
    * @param closing aborted when the network is closed
    */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
 }
 
 /**
- * Connects to the chains of the config. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, and NODE_UNAVAILABLE: of any chain, or with `onAway` if none of them is
- * there.
+ * Connects to the chains of the config. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, and NODE_UNAVAILABLE: for any chain, or with `onAway` if none is connected.
  */
 export async function connectNetwork(config: Config, { only, stopping, onAway }: NetworkOptions = {}): Promise<Network> {
   const served = [...new Set(only ?? Object.keys(config.chains))]
@@ -60,7 +58,7 @@ export async function connectNetwork(config: Config, { only, stopping, onAway }:
   }
 }
 
-/** Those that could not be connected, and why. */
+/** The chains that could not be connected, with their errors. */
 async function connectAll(chains: readonly Chain[]) {
   const failures = await Promise.all(chains.map((chain) => chain.connect().then(() => undefined, toRelayerError)))
   return chains.flatMap((chain, index) => {

@@ -55,7 +55,7 @@ export function processMetrics(network: Pick<Network, 'chains'>, agents: readonl
   return metrics
 }
 
-/** Nothing of a lane on which nothing is shared. */
+/** Sets nothing for a lane that has signed no batch. */
 function collectBatches(all: Metrics, lane: LaneId, { members, signed, split, ended }: BatchCounts): void {
   for (const [state, count] of ended) all.batchesEnded.inc({ lane, state }, count)
   if (signed > 0) all.batchesSigned.inc({ lane }, signed)
@@ -63,7 +63,7 @@ function collectBatches(all: Metrics, lane: LaneId, { members, signed, split, en
   if (split > 0) all.batchesSplit.inc({ lane }, split)
 }
 
-/** @param seen every node that was shown before, with its use: one that an operator took out is down */
+/** @param seen every node that was shown before, with its use: a node that was removed since counts as down */
 function collectNodes(all: Metrics, { name: chain, nodes }: Chain, seen: Map<string, NodeStatus['use']>): void {
   for (const [node, use] of seen) all.nodeUp.set({ chain, node, use }, 0)
   for (const { name: node, use, state, lag, latencyMs, failures } of nodes()) {

@@ -2,7 +2,7 @@ import { asLogged, isErrorCode } from '../observability/severity.ts'
 import { ApplicationFailure } from '@temporalio/common'
 import type { LogEntry } from '@temporalio/worker'
 
-/** A line of the SDK as one of ours. */
+/** A log line of the SDK, as our logger writes it. */
 export interface SdkLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly fields: Record<string, unknown>
@@ -10,15 +10,15 @@ export interface SdkLine {
 
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
-/** Its native part tells each try of each call while Temporal is away; that it is away is told once (temporal/client/settings-watch.ts). */
+/** The target of the lines about every retry of every call while Temporal is away; the outage itself is logged once (temporal/client/settings-watch.ts). */
 const retries = 'temporalio_client::retry'
 
 /**
- * The SDK warns, with a stack, of every step that failed. Ours fail with a code: what waits for a gate, or finds a lane full, is tried again, shows in
- * its transfer, and is no line that anybody should read.
+ * The SDK warns, with a stack, of every activity that failed. Ours fail with a code, and many of them as designed (a closed gate, a full lane): they are
+ * retried, show in their transfer, and are logged at the level of their code.
  */
 export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): SdkLine {
-  // The token is a long text that tells a reader nothing that the ids beside it do not.
+  // The token is long, and says nothing beside the ids.
   const { taskToken: _, ...told } = meta as Record<string, unknown>
   const { error, ...fields } = told
   if (isByDesign(message) || fields['target'] === retries) return { level: 'debug', fields: told }
@@ -29,7 +29,7 @@ export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 
   return { level: levels[level], fields: told }
 }
 
-/** Queues of lanes have activities only, and the ledgers' queue has workflows only: no warning for a healthy start. */
+/** The queues of lanes have only activities, and the queue `ledger` has only workflows: the SDK warns of both at every start. */
 function isByDesign(message: string): boolean {
   return /^No (activities|workflows) registered, not polling/.test(message)
 }

@@ -1,4 +1,4 @@
-/** Something that runs beside the Temporal Workers. Stopping it twice does nothing more. */
+/** A part of a process beside its Temporal Workers. It may be stopped twice. */
 export interface Service {
   stop(): Promise<void>
 }

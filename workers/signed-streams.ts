@@ -9,15 +9,15 @@ import { createVaaLookup } from '../streams/signed/vaa-lookup.ts'
 import type { ProcessContext } from './context.ts'
 import type { Service } from './service.ts'
 
-/** Feeds the streams of all emitters that this process is connected to. The listener is for the spies: it passes on what they tell. */
+/** Feeds the streams of all emitters that this process is connected to. The listener passes the messages of the spies on to them. */
 export function startSignedStreams(context: ProcessContext): { readonly service: Service; readonly listener: SpyListener } {
   const agents = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
-  const ends = [...agents.values()].map((agent) => context.metrics.onCollect((all) => agent.report(all)))
+  const reports = [...agents.values()].map((agent) => context.metrics.onCollect((all) => agent.report(all)))
   for (const agent of agents.values()) agent.start()
   return {
     service: {
       async stop() {
-        for (const end of ends) end()
+        for (const end of reports) end()
         await Promise.all([...agents.values()].map((agent) => agent.stop()))
       },
     },
@@ -33,7 +33,7 @@ export function startSignedStreams(context: ProcessContext): { readonly service:
   }
 }
 
-/** What the agents work with; the servers of the network are asked by one lookup per bridge, so that its manners hold for the process. */
+/** The options of the agents. All agents of a bridge share one lookup, whose limits hold for the process. */
 export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   const { config, client, network, submitter, logger } = context
   const { rangeBlocks, auditMinutes, checkpoints } = config.streams

@@ -6,8 +6,8 @@ import { toRelayerError } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
 
 /**
- * What the key of a lane may sign: the calls that its config allows, or else those of all bridges on this chain; and, as the config names them
- * itself, coins to the treasury and to the chain's other lanes (top-ups), and the treasury's tokens to the treasury.
+ * What the key of a lane may sign: the calls that its config allows, or else those of all bridges on this chain; coins to the treasury and to the chain's
+ * other lanes (top-ups); and the treasury's tokens to the treasury.
  */
 export function signingPolicy(
   { lanes, treasury }: Pick<ChainConfig, 'lanes' | 'treasury'>,
@@ -31,8 +31,8 @@ function union(all: readonly SigningPolicy['calls'][]): SigningPolicy['calls'] {
 }
 
 /**
- * Opens the key of a lane. A signing service that does not answer stops no process, which may have other lanes: it is asked again with every
- * signature, and the lane waits meanwhile. Throws SIGNER_UNAVAILABLE for what only a person can mend.
+ * Opens the key of a lane. If a signing service does not answer, the process starts without it, since it may have other lanes: the service is asked again
+ * with every signature. Throws SIGNER_UNAVAILABLE for errors that do not end by themselves.
  */
 export async function openSigner(options: {
   family: ChainConfig['family']
@@ -48,7 +48,7 @@ export async function openSigner(options: {
   } catch (error) {
     const { code, message } = toRelayerError(error)
     if (code !== 'SIGNER_OFFLINE') throw error
-    logger.warn('the signer of the lane is not there yet; it is asked again when it is needed', { reason: message })
+    logger.warn('the signing service of the lane does not answer; it is asked again with every signature', { reason: message })
   }
   let opened: Promise<Signer> | undefined
   return {

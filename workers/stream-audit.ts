@@ -20,7 +20,7 @@ import { connectNetwork, type Network } from './network.ts'
  */
 export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
-  // Of a route its two chains are enough: one that is down elsewhere is in nobody's way.
+  // The two chains of the route are enough: an outage of another chain does not matter here.
   const network = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined })
   try {
     const source = sourceOf(network, stream)

@@ -15,17 +15,17 @@ export function startStreams(context: ProcessContext): Service {
     .flatMap(({ sources }) => sources)
     .filter((source): source is ScannedSource => source.kind === 'scanned')
     .map((source) => createScannedAgent({ ...scannedOptions(context, source), checkpoints: store }))
-  const ends = agents.map((agent) => metrics.onCollect((all) => agent.report(all)))
+  const reports = agents.map((agent) => metrics.onCollect((all) => agent.report(all)))
   for (const agent of agents) agent.start()
   return {
     async stop() {
-      for (const end of ends) end()
+      for (const end of reports) end()
       await Promise.all(agents.map((agent) => agent.stop()))
     },
   }
 }
 
-/** What an agent of this source works with. Throws Error for a source of another network. */
+/** The options of the agent of a source. Throws Error for a source of another network. */
 export function scannedOptions(context: ProcessContext, source: ScannedSource): Omit<ScannedAgentOptions, 'checkpoints'> {
   const { config, client, network, settings, logger, submitter, haltRoute } = context
   const { bridges, chains } = network

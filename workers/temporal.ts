@@ -14,21 +14,21 @@ export interface Temporal {
   readonly namespace: string
 }
 
-/** Connects to the Temporal server, which has the namespace. Throws as `probeTemporal`. */
+/** Connects to the Temporal server, and checks that it has the namespace. Throws as `probeTemporal`. */
 export async function connectTemporal(
   { address, namespace }: Config['temporal'],
   logger: Logger,
   { stopping, takeover }: { readonly stopping?: AbortSignal; readonly takeover?: TakeoverSettings } = {},
 ): Promise<Temporal> {
-  // The native connection says less of what is wrong, and cannot be stopped while it waits.
+  // The native connection has less precise errors, and cannot be stopped while it connects.
   await probeTemporal({ address, namespace }, { stopping })
-  // Not before: it ends with its last connection, and without any it would keep the process.
+  // Only now: without a connection the runtime would keep the process alive; it ends with its last one.
   installRuntime(logger)
   try {
-    // On loopback, compressing costs more than it saves.
+    // On loopback compression costs more than it saves.
     const local = /^(127\.|localhost|\[::1\])/.test(address)
     const connection = await NativeConnection.connect({ address, ...(local && { grpcCompression: { codec: 'none' } }) })
-    // Nobody waits for it any more.
+    // The caller has given up.
     if (stopping?.aborted) await connection.close()
     return { connection, namespace, client: createTemporalClient(connection, namespace, takeover) }
   } catch (error) {
@@ -38,7 +38,7 @@ export async function connectTemporal(
 
 let installed = false
 
-/** The SDK's own lines go where ours go; once per process, before any connection. */
+/** Sends the log lines of the SDK to our logger; once per process, before any connection. */
 function installRuntime(logger: Logger): void {
   if (installed) return
   installed = true
@@ -47,9 +47,9 @@ function installRuntime(logger: Logger): void {
       const { level, fields } = sdkLine(entry)
       logger[level](entry.message, fields)
     }),
-    // Else its native part writes lines of its own to the console, which are no JSON.
+    // Otherwise its native part writes to the console, and not as JSON.
     telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
-    // Signals are ours to handle: roles stop in order.
+    // The process handles signals itself, so that its roles stop in order.
     shutdownSignals: [],
   })
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts'
 
-/** How much a Worker takes at once: what `npm run bench` was run with. */
+/** Limits and time-outs of the Workers of a process. The limits are those that `npm run bench` was run with. */
 export interface WorkerTuning {
   readonly maxCachedWorkflows: number
   readonly workflowTasks: number
@@ -15,13 +15,13 @@ export interface WorkerTuning {
   readonly stickyMs: number
   /** Activities that run when the process is told to stop have this long to end, ms. */
   readonly graceMs: number
-  /** What has not ended after this long (it asks a ledger that is gone, say) is left behind, ms; another process takes it over. */
+  /** Activities that have not ended after this long are left behind, ms; another process takes them over. */
   readonly forceMs: number
 }
 
 /**
- * Pollers at a fixed number: autoscaling ones have been seen to lose tasks for 10 s on a busy dev server. An evicted workflow costs a replay
- * of its some 20 events; the SDK's own default is about 600 cached workflows per GiB of heap.
+ * The number of pollers is fixed: autoscaling pollers lost tasks for 10 s on a busy dev server. An evicted workflow costs a replay of about 20 events; the
+ * SDK's own default is about 600 cached workflows per GiB of heap.
  */
 export const defaultTuning: WorkerTuning = {
   maxCachedWorkflows: 1_000,
@@ -52,7 +52,7 @@ export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.Proce
   const cached = env['PORTAGE_MAX_CACHED_WORKFLOWS']
   if (cached === undefined) return tuning
   const maxCachedWorkflows = Number(cached)
-  // Without a cache, a second task throws the first one's workflow out in the middle of its local activity, which costs a time-out of 10 s.
+  // Without a cache, a second task would evict the first one's workflow during its local activity, which costs a time-out of 10 s.
   return { ...tuning, maxCachedWorkflows, ...(maxCachedWorkflows === 0 && { workflowTasks: 1, workflowPollers: 1 }) }
 }
 

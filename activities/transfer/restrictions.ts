@@ -1,6 +1,6 @@
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
-import { denialOf, haltOf } from '../../domain/settings/settings.ts'
+import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { withReservation } from '../../bridges/gates/reservation.ts'
@@ -51,9 +51,9 @@ export function deniedBy(
 ): Extract<Stopped, { kind: 'rejected' | 'declined' }> | undefined {
   const settings = deps.settings()
   if (settings.denied.length === 0) return undefined
-  const denial = denialOf(settings, transfer.targetChain, endpointOf(deps, transfer).parties(transfer))
-  if (!denial) return undefined
-  const { kind, value, by, reason } = denial
+  const denyRule = denyRuleOf(settings, transfer.targetChain, endpointOf(deps, transfer).parties(transfer))
+  if (!denyRule) return undefined
+  const { kind, value, by, reason } = denyRule
   return {
     kind: 'declined',
     code: kind === 'token' ? 'TOKEN_DENIED' : 'RECIPIENT_DENIED',

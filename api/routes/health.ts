@@ -7,7 +7,7 @@ const report = z.object({
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), vital: z.boolean(), problem: z.string().optional() })),
 })
 
-/** `GET /health`: the process lives. `GET /ready`: what is vital to it works; 503 if not. Neither is rate limited. */
+/** `GET /health`: the process is alive. `GET /ready`: its vital dependencies work, else 503. Neither is rate limited. */
 export function healthRoutes(app: Api, { client, health }: ApiDeps): void {
   const config = { rateLimit: false as const }
   app.get(
@@ -19,7 +19,7 @@ export function healthRoutes(app: Api, { client, health }: ApiDeps): void {
   )
   app.get(
     '/ready',
-    { config, schema: { summary: 'Does what it needs work?', response: { 200: report, 503: report } } },
+    { config, schema: { summary: 'Do its dependencies work?', response: { 200: report, 503: report } } },
     async (_, reply) => {
       const { ready, checks } = await checkHealth([temporalProbe(client), ...health])
       return reply.status(ready ? 200 : 503).send({ ready, checks: [...checks] })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Api } from '../deps.ts'
 
-/** `GET /` lists the routes; `GET /openapi.json` describes them. Registered last: it lists what is there. */
+/** `GET /` lists the routes; `GET /openapi.json` describes them. Registered last, since it lists the routes that exist. */
 export function indexRoute(app: Api): void {
   app.get('/', { schema: { summary: 'The routes', response: { 200: z.object({ routes: z.array(z.string()) }) } } }, () => ({
     routes: listRoutes(app),

@@ -18,7 +18,7 @@ const row = z.object({
   closedAt: z.string().optional(),
 })
 
-/** `GET /v1/transfers?state=&chain=&limit=`: newest first, from the server's visibility store; no worker is asked. */
+/** `GET /v1/transfers?state=&chain=&limit=`: newest first, from Temporal's visibility store, without a worker. */
 export function listTransfersRoute(app: Api, { client }: ApiDeps): void {
   const schema = {
     summary: 'Transfers, newest first',

@@ -6,8 +6,8 @@ import { messageBytes } from '../message-bytes.ts'
 import { defaultBridge, submit } from '../submit.ts'
 
 /**
- * `GET /relayvaa/{vaa}`: spy_relayer's own route, for those who call it today. The answers are its answers, but here "Scheduled" means that
- * the signatures were checked and the transfer exists; a refusal carries its code. The VAA is raw base64, in which `/` may occur.
+ * `GET /relayvaa/{vaa}`: the route of spy_relayer, for its users. The answers are the same, but "Scheduled" means that the signatures were checked and the
+ * transfer exists, and a refusal has a code. The VAA is raw base64, in which `/` may occur.
  */
 export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   const schema = {
@@ -28,7 +28,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
     } catch (error) {
       const { status, retryAfter, body } = toErrorAnswer(error)
       if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
-      // spy_relayer's users know 400 only; what may heal keeps its 503, so that a proxy may try again.
+      // spy_relayer's users expect 400. A retriable refusal stays a 503, so that a proxy may try again.
       return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.error.code, error: body.error.message })
     }
   })

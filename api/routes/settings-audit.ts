@@ -4,7 +4,7 @@ import { errorSchema } from '../errors.ts'
 import { auditSchema } from '../settings-schema.ts'
 import { readSettings } from '../../temporal/client/settings.ts'
 
-/** `GET /v1/settings/audit?limit=`: who changed what, when and why, newest first; the newest 200 are kept. */
+/** `GET /v1/settings/audit?limit=`: the latest 200 changes, newest first. */
 export function settingsAuditRoute(app: Api, { client }: ApiDeps): void {
   const schema = {
     summary: 'Who changed the settings, when and why',

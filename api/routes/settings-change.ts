@@ -4,7 +4,7 @@ import { errorSchema } from '../errors.ts'
 import { changeSchema, settingsSchema } from '../settings-schema.ts'
 import { changeSettings } from '../../temporal/client/settings.ts'
 
-/** `POST /v1/settings`: all orders of the request, or none. Repeating it changes nothing more. Answers with the settings after it. */
+/** `POST /v1/settings`: applies all orders of the request, or none; safe to repeat. Answers with the settings after it. */
 export function settingsChangeRoute(app: Api, { client }: ApiDeps, { known }: ApiOptions): void {
   const schema = {
     summary: 'Change the settings: halt, deny, fees, nodes',

@@ -4,7 +4,7 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { readTransfer } from '../../temporal/client/transfers.ts'
 
-/** Open-ended on purpose: a status that a newer workflow extends must still be shown whole. */
+/** Loose, so that the fields that a newer workflow adds to its status are shown, too. */
 const reportSchema = z
   .looseObject({
     id: z.string(),
@@ -15,7 +15,7 @@ const reportSchema = z
   })
   .describe('Where the transfer is, what happened, and how it ended.')
 
-/** `GET /v1/transfers/{id}`: asks the open workflow, or reads the result of the closed one. */
+/** `GET /v1/transfers/{id}`: by a query of the open workflow, or from the result of the closed one. */
 export function showTransferRoute(app: Api, { client }: ApiDeps): void {
   const schema = {
     summary: 'The status of a transfer',

@@ -12,7 +12,7 @@ const params = z.object({
   stream: z.string().min(1).max(300).describe('`native-bridge:{source}:{target}`, `{bridge}:{source}:{emitter}`.'),
 })
 
-/** `GET /v1/streams`, `GET /v1/streams/{stream}`, and what operators order of one: `POST /v1/streams/{stream}/{order}`. */
+/** `GET /v1/streams`, `GET /v1/streams/{stream}`, and the operators' orders: `POST /v1/streams/{stream}/{order}`. */
 export function streamRoutes(app: Api, deps: ApiDeps): void {
   const { client, finalizedHeight: heights = () => undefined } = deps
   const list = {

@@ -31,11 +31,13 @@ const how = {
     .min(1)
     .max(5)
     .optional()
-    .describe('Who goes first where a lane has no room for all: 1 … 5. Absent: as configured.'),
+    .describe('Which transfer goes first where a lane has no room for all: 1 (first) … 5. Absent: as configured.'),
   deadline: z
     .union([z.iso.datetime({ offset: true }), z.number().positive().max(5_256_000)])
     .optional()
-    .describe('A time (ISO 8601), or minutes from now: not delivered by then, it is parked, and goes on when it is retried.'),
+    .describe(
+      'A time (ISO 8601), or minutes from now. A transfer that is not delivered by then is parked, and goes on when it is retried.',
+    ),
 }
 
 const chainNameSchema = z.string().min(1).max(64)
@@ -44,10 +46,12 @@ const bodySchema = z.union([
   z.strictObject({ vaa: z.string().min(1).describe('The signed VAA, base64 or hex.'), ...how }),
   z.strictObject({ chain: chainIdSchema, emitter: emitterSchema, sequence: sequenceSchema, ...how }),
   z.strictObject({
-    bridge: z.string().min(1).max(64).describe('A bridge whose source contract keeps its transfers itself: native-bridge.'),
-    source: chainNameSchema.describe('The chain that it starts on.'),
-    target: chainNameSchema.describe('The chain that it ends on.'),
-    nonce: sequenceSchema.refine((nonce) => nonce !== '0', 'must be at least 1').describe('Its number in the table of the source.'),
+    bridge: z.string().min(1).max(64).describe('A bridge whose source contract records its transfers: native-bridge.'),
+    source: chainNameSchema.describe('The chain that the transfer starts on.'),
+    target: chainNameSchema.describe('The chain that the transfer goes to.'),
+    nonce: sequenceSchema
+      .refine((nonce) => nonce !== '0', 'must be at least 1')
+      .describe('The number of the transfer in the table of the source.'),
     ...how,
   }),
 ])
@@ -58,14 +62,14 @@ const acceptedSchema = z.object({
   adopted: z
     .literal(true)
     .optional()
-    .describe('It was parked, since who had signed its copy may sign no longer; it goes on with this one.'),
-  halted: z.string().optional().describe('An operator has halted its way: it waits, and goes on when the halt ends.'),
+    .describe('The transfer was parked, because the guardians who signed its copy may no longer sign; it goes on with this copy.'),
+  halted: z.string().optional().describe('An operator has halted its route: the transfer waits, and goes on when the halt ends.'),
 })
 
 /**
- * `POST /v1/transfers?bridge=`: a signed VAA, the place of one that is fetched from the guardian APIs, or the place of a transfer in the table of a
- * native bridge's source. 202: its transfer was started; 200: it is known already, and what is said about its delivery changes nothing. The
- * signatures, or the table, are checked before an id is taken.
+ * `POST /v1/transfers?bridge=`: a signed VAA; the place of one, which is fetched from the guardian APIs; or the place of a transfer in the table of a native
+ * bridge's source. 202: its transfer was started. 200: it exists already, and priority and deadline change nothing. The signatures, or the table, are checked
+ * before an id is taken.
  */
 export function submitTransferRoute(app: Api, deps: ApiDeps, { chainIds = {} }: ApiOptions): void {
   const schema = {
@@ -95,7 +99,7 @@ function messageOf(
   return fetchSignedVaa(guardianApis, { ...body, chain: chainNumber(body.chain, chainIds) })
 }
 
-/** As ms since the epoch. Throws INPUT_INVALID for one that has passed: nobody means a transfer that is parked at once. */
+/** The deadline in ms since the epoch. Throws INPUT_INVALID for one that has passed: its transfer would be parked at once. */
 function deadlineOf(given: string | number | undefined): number | undefined {
   if (given === undefined) return undefined
   const deadline = typeof given === 'number' ? Date.now() + given * 60_000 : Date.parse(given)
@@ -103,7 +107,7 @@ function deadlineOf(given: string | number | undefined): number | undefined {
   throw new RelayerError('INPUT_INVALID', { detail: `deadline: ${given} has passed` })
 }
 
-/** Wormhole's number of a chain that is given by number or by name. Throws INPUT_INVALID. */
+/** Wormhole's number of a chain, given by number or by name. Throws INPUT_INVALID. */
 export function chainNumber(chain: number | string, chainIds: Readonly<Record<string, number>>): number {
   if (typeof chain === 'number') return chain
   const id = /^[0-9]{1,5}$/.test(chain) ? Number(chain) : chainIds[chain]

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { Argument } from 'commander'
-import type { Denial } from '../../domain/settings/settings.ts'
+import type { DenyRule } from '../../domain/settings/settings.ts'
 import type { Call } from '../command.ts'
 import { defineCommand } from '../command.ts'
 import type { Author } from '../options.ts'
@@ -16,7 +16,7 @@ export const denyCommand = defineCommand({
   notes: `A recipient is <address>, on every chain, or <target chain>/<address>.
 A token is <wormhole chain id>/<64 hex digits>: where it is native, and its address there.`,
   examples: ['portage deny recipient bsc/0x52908400098527886e0f7030069857d2e4169ee7 --reason "sanctions list"'],
-  run: (call: Call<Author>, what: Denial['kind'], value: string) =>
+  run: (call: Call<Author>, what: DenyRule['kind'], value: string) =>
     order(call, toSettings(call.options, { kind: 'deny', what, value }), {
       done: `denied: ${what} ${value}`,
       same: `${what} ${value} is denied already`,
@@ -28,7 +28,7 @@ export const allowCommand = defineCommand({
   description: 'Take a recipient or a token off the deny-list. Transfers that were declined meanwhile: portage transfer retry.',
   options: listed,
   examples: ['portage allow recipient bsc/0x52908400098527886e0f7030069857d2e4169ee7 --reason "cleared"'],
-  run: (call: Call<Author>, what: Denial['kind'], value: string) =>
+  run: (call: Call<Author>, what: DenyRule['kind'], value: string) =>
     order(call, toSettings(call.options, { kind: 'allow', what, value }), {
       done: `no longer denied: ${what} ${value}`,
       same: `${what} ${value} is not denied; portage settings shows the deny-list`,

@@ -1,14 +1,14 @@
 const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g
-/** What stands for a variable while the rest is looked at: a character for private use, which no URL has. */
+/** Replaces a variable while the rest is checked: a private-use character, which no URL has. */
 const hole = '\uE000'
 
 /** Scheme, user info, host with port, path, query with fragment. */
 const parts = /^(https?):\/\/(?:([^/?#@]*)@)?([^/?#@]+)([^?#]*)(.*)$/i
 
 /**
- * Refuses the URL of a node that would carry a secret into history: providers put their keys into the path, the query or the user info. Where
- * there is a key, a variable has to stand, which each worker replaces from its own environment: `${NODE_URL}`, `https://node.example/v3/${KEY}`.
- * Throws Error that starts with `path` and never shows the URL.
+ * Refuses the URL of a node that would carry a secret into the history: providers put their keys into the path, the query or the user info. A secret has to be
+ * a variable, which each worker replaces from its own environment: `${NODE_URL}`, `https://node.example/v3/${KEY}`. Throws Error that starts with `path` and
+ * never shows the URL.
  */
 export function assertNodeUrl(url: unknown, path: string): void {
   const fail = (why: string) => {
@@ -28,7 +28,7 @@ export function assertNodeUrl(url: unknown, path: string): void {
   if (rest !== '' && (literal || !/^\?[a-z_-]{1,20}=\uE000(&[a-z_-]{1,20}=\uE000)*$/i.test(rest))) return fail('must not hold a query')
 }
 
-/** A version or the name of a network is no key: keys have 16 characters and more. */
+/** Whether a segment of a path is too short to be a key, as versions and network names are: keys have at least 16 characters. */
 function harmless(segment: string): boolean {
   return segment === hole || /^[a-z0-9]{0,8}$/i.test(segment)
 }

@@ -1,19 +1,18 @@
 import type { FeeRule, FeeScope } from '../fees/policy.ts'
-import type { Denial, Halt, HaltScope, NodeChange, Settings, SettingsOrder } from './settings.ts'
+import type { DenyRule, Halt, HaltScope, NodeChange, Settings, SettingsOrder } from './settings.ts'
 
-/** All orders of one person, with one reason. */
+/** Orders of one person, with one reason. */
 export interface SettingsOrders {
   readonly by: string
   readonly reason: string
   readonly orders: readonly SettingsOrder[]
 }
 
-/** Changes that the settings themselves remember; the workflow's history has all as long as it is kept. */
+/** Changes that the audit of the settings holds; the workflow's history has all of them. */
 const auditLength = 200
 
 /**
- * The settings after these orders. An order that changes nothing leaves no trace, so that a request may be repeated: its version and its
- * audit line come from what it changed.
+ * The settings after these orders. An order that changes nothing adds neither a version nor an audit entry, so that a request may be repeated.
  * @param at ms since the epoch
  */
 export function changeSettings(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
@@ -25,14 +24,14 @@ export function changeSettings(settings: Settings, { by, reason, orders }: Setti
   }, settings)
 }
 
-/** The one text of a halt's scope. */
+/** The scope of a halt as a text: equal scopes have equal texts. */
 export function haltKey({ bridge, chain, sourceChain, targetChain }: HaltScope): string {
   return JSON.stringify([bridge, chain, sourceChain, targetChain].map((part) => part ?? null))
 }
 
 type Author = Pick<Halt, 'by' | 'reason' | 'at'>
 
-/** The very same object if the order changes nothing. */
+/** Returns the same object if the order changes nothing. */
 function apply(settings: Settings, order: SettingsOrder, author: Author): Settings {
   switch (order.kind) {
     case 'halt': {
@@ -43,10 +42,10 @@ function apply(settings: Settings, order: SettingsOrder, author: Author): Settin
       return edited(settings, 'halts', haltOfScope(order.scope), () => undefined)
     case 'deny': {
       const { what: kind, value } = order
-      return edited(settings, 'denied', denialOfValue(order), (known) => known ?? { kind, value, ...author })
+      return edited(settings, 'denied', denyRuleOfValue(order), (known) => known ?? { kind, value, ...author })
     }
     case 'allow':
-      return edited(settings, 'denied', denialOfValue(order), () => undefined)
+      return edited(settings, 'denied', denyRuleOfValue(order), () => undefined)
     case 'setFees': {
       const { scope, policy } = order
       const rule: FeeRule | undefined = Object.keys(policy).length > 0 ? { scope, policy } : undefined
@@ -66,7 +65,7 @@ function apply(settings: Settings, order: SettingsOrder, author: Author): Settin
 
 type Lists = Pick<Settings, 'halts' | 'denied' | 'fees' | 'nodes'>
 
-/** Replaces, adds or removes the one row that `is` finds. Rows keep their places, so that who polls sees what changed and no more. */
+/** Replaces, adds or removes the one row that `is` finds. The other rows keep their places. */
 function edited<Name extends keyof Lists>(
   settings: Settings,
   name: Name,
@@ -84,16 +83,16 @@ function edited<Name extends keyof Lists>(
 }
 
 const haltOfScope = (scope: HaltScope) => (halt: Halt) => haltKey(halt.scope) === haltKey(scope)
-const denialOfValue =
-  ({ what, value }: { what: Denial['kind']; value: string }) =>
-  (denial: Denial) =>
-    denial.kind === what && denial.value === value
+const denyRuleOfValue =
+  ({ what, value }: { what: DenyRule['kind']; value: string }) =>
+  (rule: DenyRule) =>
+    rule.kind === what && rule.value === value
 const nodeNamed =
   ({ chain, name }: Pick<NodeChange, 'chain' | 'name'>) =>
   (change: NodeChange) =>
     change.chain === chain && change.name === name
 
-/** The one text of a fee rule's scope. */
+/** The scope of a fee rule as a text: equal scopes have equal texts. */
 function feeKey(scope: FeeScope): string {
   switch (scope.kind) {
     case 'transfer':
@@ -109,7 +108,7 @@ function feeKey(scope: FeeScope): string {
   }
 }
 
-/** The order as it is kept: hex in lower case, no field without a value. */
+/** The order as it is stored: hex in lower case, no field without a value. */
 function canonical(order: SettingsOrder): SettingsOrder {
   switch (order.kind) {
     case 'halt':
@@ -138,7 +137,7 @@ function defined<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T
 }
 
-/** Plain JSON, whatever the order of its fields. */
+/** Whether two values of plain JSON are equal, whatever the order of their fields. */
 function same(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
   const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]

@@ -4,8 +4,8 @@ import type { HaltScope, NodeChange, Settings, SettingsOrder } from './settings.
 import { assertNodeUrl } from './node-url.ts'
 
 /**
- * Refuses a change that the reducer could not work with, and one that would carry a secret into history. What is refused is not even
- * recorded. Throws Error that names the field and never its value.
+ * Refuses a malformed request, and one that would carry a secret into the history, before it is recorded. Throws Error that names the field and never its
+ * value.
  */
 export function assertSettingsOrders(request: SettingsOrders): void {
   assertText(request?.by, 'by', 100)
@@ -15,7 +15,7 @@ export function assertSettingsOrders(request: SettingsOrders): void {
   request.orders.forEach((order: SettingsOrder, index) => assertOrder(order, `orders[${index}]`))
 }
 
-/** The settings travel whole, with every look at them and every answer to a change: they stay far below the server's 2 MB. */
+/** Longest lists. Every query and every change returns the whole settings, which must stay far below the server's limit of 2 MB. */
 const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100 } as const
 
 /** Refuses settings that have grown too long. Throws Error that names the list. */
@@ -53,7 +53,7 @@ function assertOrder(order: SettingsOrder, path: string): void {
 
 const scopeFields = ['bridge', 'chain', 'sourceChain', 'targetChain'] as const
 
-/** A field that is misspelt must not make a narrow halt one of everything. */
+/** Refuses unknown fields: a misspelt one would turn a narrow halt into a halt of everything. */
 function assertHaltScope(scope: HaltScope, path: string): void {
   assertFields(scope, scopeFields, path)
   for (const field of scopeFields) if (scope[field] !== undefined) assertName(scope[field], `${path}.${field}`)

@@ -1,7 +1,7 @@
 import type { FeePolicy, FeeRule, FeeScope } from '../fees/policy.ts'
 import type { BridgeName, ChainName, Transfer } from '../transfer/transfer.ts'
 
-/** What is halted: every field narrows it; without any, everything is. */
+/** What a halt covers: every field narrows it; without any it covers everything. */
 export interface HaltScope {
   readonly bridge?: BridgeName | undefined
   /** From and to this chain. */
@@ -18,8 +18,8 @@ export interface Halt {
   readonly at: number
 }
 
-/** A recipient or a token that nothing is delivered to, or of. */
-export interface Denial {
+/** A recipient that nothing is delivered to, or a token that is not delivered. */
+export interface DenyRule {
   readonly kind: 'recipient' | 'token'
   /**
    * As the bridge names it, lower case: a recipient is `<target chain name>/<address>` or `<address>` (on every chain), a token is
@@ -31,7 +31,7 @@ export interface Denial {
   readonly at: number
 }
 
-/** A node that was added, or taken out, while the workers run. */
+/** A node that was added or disabled while the workers run. */
 export interface NodeChange {
   readonly chain: ChainName
   /** As in the config, or a new one. */
@@ -48,7 +48,7 @@ export interface NodeChange {
 /** `all`: reads and sends. `read`: never sends to it. `send`: broadcast-only. `private`: sends to it where the chain sends privately; no reads. */
 export type NodeUse = 'all' | 'read' | 'send' | 'private'
 
-/** One line of the audit: who changed what, when and why. */
+/** One entry of the audit. */
 export interface SettingsChange {
   readonly version: number
   readonly by: string
@@ -57,24 +57,24 @@ export interface SettingsChange {
   readonly order: SettingsOrder
 }
 
-/** One change of the settings. Every one is idempotent. */
+/** One change of the settings. All of them are idempotent. */
 export type SettingsOrder =
   | { readonly kind: 'halt'; readonly scope: HaltScope }
   | { readonly kind: 'unhalt'; readonly scope: HaltScope }
-  | { readonly kind: 'deny'; readonly what: Denial['kind']; readonly value: string }
-  | { readonly kind: 'allow'; readonly what: Denial['kind']; readonly value: string }
-  /** Replaces the rule of that scope; `policy` without a field: the rule goes. */
+  | { readonly kind: 'deny'; readonly what: DenyRule['kind']; readonly value: string }
+  | { readonly kind: 'allow'; readonly what: DenyRule['kind']; readonly value: string }
+  /** Replaces the rule of that scope; a `policy` without fields removes it. */
   | { readonly kind: 'setFees'; readonly scope: FeeScope; readonly policy: FeePolicy }
   | { readonly kind: 'setNode'; readonly change: NodeChange }
-  /** The node is again as the config says, or gone if it was added. */
+  /** The node is again as the config says; one that was added is removed. */
   | { readonly kind: 'clearNode'; readonly chain: ChainName; readonly name: string }
 
-/** What operators changed while everything runs; the config is the ground that it lies on. Plain JSON. */
+/** What operators have changed since the processes were started, on top of the config. Plain JSON. */
 export interface Settings {
   /** Counts changes; 0: nothing was ever changed. */
   readonly version: number
   readonly halts: readonly Halt[]
-  readonly denied: readonly Denial[]
+  readonly denied: readonly DenyRule[]
   readonly fees: readonly FeeRule[]
   readonly nodes: readonly NodeChange[]
   /** The newest 200 changes; the workflow's history has all. */
@@ -83,7 +83,7 @@ export interface Settings {
 
 export const noSettings: Settings = { version: 0, halts: [], denied: [], fees: [], nodes: [], audit: [] }
 
-/** The halt that a transfer falls under, if any. */
+/** The halt that applies to a transfer, if any. */
 export function haltOf(settings: Settings, transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>): Halt | undefined {
   return settings.halts.find(({ scope }) => {
     const { bridge, chain, sourceChain, targetChain } = scope
@@ -97,14 +97,14 @@ export function haltOf(settings: Settings, transfer: Pick<Transfer, 'bridge' | '
 }
 
 /**
- * The denial that a delivery falls under, if any.
+ * The deny rule that applies to a delivery, if any.
  * @param parties as an endpoint of the target chain names them: `Endpoint.parties`
  */
-export function denialOf(
+export function denyRuleOf(
   settings: Settings,
   targetChain: ChainName,
   { recipient, token }: { readonly recipient: string; readonly token: string },
-): Denial | undefined {
+): DenyRule | undefined {
   const recipients = [recipient.toLowerCase(), `${targetChain}/${recipient.toLowerCase()}`]
   return settings.denied.find(({ kind, value }) => (kind === 'token' ? value === token.toLowerCase() : recipients.includes(value)))
 }

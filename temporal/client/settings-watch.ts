@@ -14,12 +14,12 @@ const firstTimeoutMs = 1_000
 /** A failure to read them is not logged before this time, ms: it ends by itself with the worker of that workflow. */
 const quietMs = 10_000
 
-/** The settings as a process knows them: at most some two seconds old while Temporal answers, and the last known while it does not. */
+/** The settings as a process knows them: about two seconds old at most while Temporal answers, the last known ones while it does not. */
 export interface SettingsWatch {
   stop(): Promise<void>
-  /** Before they were read, everything is halted: nothing is signed that an operator may have stopped. */
+  /** Until they were read, everything is halted, so that nothing is signed that an operator may have halted. */
   current(): Settings
-  /** Called after every change, and at once if they were read already. A listener's throw never stops the others. */
+  /** Called after every change, and at once if they were read already. An error of a listener does not stop the others. */
   subscribe(listener: (settings: Settings) => void): () => void
 }
 
@@ -28,16 +28,16 @@ const unread: Settings = {
   halts: [{ scope: {}, reason: 'this process has not read the settings yet', by: 'portage', at: 0 }],
 }
 
-/** Looks once, then again and again until it is stopped. Never throws. */
+/** Reads the settings once, and then repeatedly until it is stopped. Never throws. */
 export async function watchSettings({ client, logger }: { client: TemporalClient; logger: Logger }): Promise<SettingsWatch> {
   const startedAt = Date.now()
   let known: Settings | undefined
-  let complained = false
+  let warned = false
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   const listeners = new Set<(settings: Settings) => void>()
 
-  const tell = (listener: (settings: Settings) => void, settings: Settings) => {
+  const notify = (listener: (settings: Settings) => void, settings: Settings) => {
     try {
       listener(settings)
     } catch (error) {
@@ -45,8 +45,8 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     }
   }
   const take = (next: Settings) => {
-    if (complained) logger.info('the settings are read again', { version: next.version })
-    complained = false
+    if (warned) logger.info('the settings are read again', { version: next.version })
+    warned = false
     if (known && next.version === known.version) return
     if (known && next.version < known.version)
       logger.warn('the settings are older than before, or gone: Temporal was wiped or restored', {
@@ -55,29 +55,29 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
       })
     else if (next.version > 0) logger.info('settings', { version: next.version, halts: next.halts.length, denied: next.denied.length })
     known = next
-    for (const listener of listeners) tell(listener, next)
+    for (const listener of listeners) notify(listener, next)
   }
-  const look = async (timeoutMs?: number) => {
+  const read = async (timeoutMs?: number) => {
     try {
       const next = await readSettings(client, timeoutMs)
       if (!stopped) take(next)
     } catch (error) {
       const isEarly = !known && Date.now() - startedAt < quietMs
-      if (!complained && !stopped && !isEarly)
+      if (!warned && !stopped && !isEarly)
         logger.warn(`the settings cannot be read; ${known ? 'going on with what is known' : 'nothing is signed before they are'}`, {
           ...(known && { version: known.version }),
           reason: toRelayerError(error).message,
         })
-      complained ||= !isEarly
+      warned ||= !isEarly
     }
-    if (!stopped) timer = setTimeout(() => void look(), known ? everyMs : firstEveryMs)
+    if (!stopped) timer = setTimeout(() => void read(), known ? everyMs : firstEveryMs)
   }
-  await look(firstTimeoutMs)
+  await read(firstTimeoutMs)
   return {
     current: () => known ?? unread,
     subscribe(listener) {
       listeners.add(listener)
-      if (known) tell(listener, known)
+      if (known) notify(listener, known)
       return () => listeners.delete(listener)
     },
     async stop() {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
-import { denialOf, haltOf, noSettings } from '../../domain/settings/settings.ts'
+import { denyRuleOf, haltOf, noSettings } from '../../domain/settings/settings.ts'
 import { changeSettings } from '../../domain/settings/reducer.ts'
 
 const author = { by: 'night-shift', reason: 'a test' }
@@ -143,7 +143,7 @@ describe('a halt', () => {
   })
 })
 
-describe('a denial', () => {
+describe('a deny rule', () => {
   const parties = { recipient: address, token }
   it.each([
     ['recipient', address, true],
@@ -154,6 +154,6 @@ describe('a denial', () => {
     ['token', token.replace('2/', '2/0x'), true],
     ['token', token.replace('2/', '4/'), false],
   ] as const)('of the %s %s holds: %s', (what, value, holds) => {
-    expect(denialOf(after(noSettings, { kind: 'deny', what, value }), 'bsc', parties) !== undefined).toBe(holds)
+    expect(denyRuleOf(after(noSettings, { kind: 'deny', what, value }), 'bsc', parties) !== undefined).toBe(holds)
   })
 })
