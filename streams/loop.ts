@@ -1,52 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../domain/backoff.ts'
 import { toRelayerError } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
 
-/** Waits after what failed, ms. After a contradiction, for which the route is halted, a person comes first. */
-const failed = { firstMs: 250, mostMs: 5_000, mismatchMs: 60_000 } as const
+/** Waits after a failure, ms. After a contradiction, which halts the route, a person has to act first. */
+const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
-/** What a look is doing when its loops are to end may take so long, ms: a read of a node, an answer of a server. */
-const graceMs = 5_000
+/** Subscribes a listener; returns the function that ends that. */
+type Subscribe = (listener: () => void) => () => void
 
-export interface LoopOptions {
+export interface Loop {
   /** For the log: `scan`. */
   readonly name: string
-  readonly stream: string
-  /** One look; true: the next at once. Undefined: nothing was due, which does not show that what failed works again. */
+  /** One look; true: the next at once. Undefined: nothing was due, which does not show that an earlier failure is over. */
   readonly look: () => Promise<boolean | undefined>
-  /** Wakes the loop before its time. Returns the function that ends that. */
-  readonly wake?: (listener: () => void) => () => void
+  /** Ends the pause before its time. */
+  readonly wake?: Subscribe
   /** Longest pause between two looks, ms. */
   readonly everyMs: () => number
-  readonly stopping: AbortSignal
-  readonly logger: Logger
 }
 
-/** Looks again and again until it is stopped; what a look throws is told once, and tried again. Never rejects. */
+export interface LoopOptions extends Loop {
+  readonly stream: string
+  readonly stopping: AbortSignal
+  readonly logger: Pick<Logger, 'debug' | 'info' | 'warn'>
+}
+
+/** Looks again and again until it is stopped. What a look throws is logged once, and tried again. Never rejects. */
 export async function runLoop({ name, stream, look, wake, everyMs, stopping, logger }: LoopOptions): Promise<void> {
   let failures = 0
   let trouble: string | undefined
-  // What wakes it while it looks counts: the next look is at once.
-  let isWoken = false
-  let wakeUp = () => {}
-  const end = wake?.(() => {
-    isWoken = true
-    wakeUp()
-  })
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        stopping.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(done, ms)
-      stopping.addEventListener('abort', done)
-      if (failures === 0) wakeUp = done
-      if (stopping.aborted) done()
-    })
+  let woken = new AbortController()
+  const wakeUp = () => woken.abort()
+  const unsubscribe = wake?.(wakeUp)
+  stopping.addEventListener('abort', wakeUp)
   while (!stopping.aborted) {
-    isWoken = false
+    // A wake during the look counts: the next look is at once.
+    woken = new AbortController()
     try {
       const isMore = await look()
       if (trouble !== undefined && isMore !== undefined) {
@@ -54,22 +44,32 @@ export async function runLoop({ name, stream, look, wake, everyMs, stopping, log
         trouble = undefined
       }
       failures = 0
-      if (!isMore && !isWoken) await pause(everyMs())
+      if (!isMore && !stopping.aborted) await pause(everyMs(), woken.signal)
     } catch (thrown) {
       if (stopping.aborted) break
       const { code, message, haltRoute } = toRelayerError(thrown)
       logger[code === trouble ? 'debug' : 'warn'](`the ${name} of a stream failed; trying again`, { stream, error: message })
       trouble = code
       failures += 1
-      await pause(haltRoute ? failed.mismatchMs : backoffMs(failures - 1, failed.firstMs, failed.mostMs))
+      await pause(haltRoute ? afterFailure.haltedMs : backoffMs(failures - 1, afterFailure.firstMs, afterFailure.mostMs), stopping)
     }
   }
-  end?.()
+  unsubscribe?.()
+  stopping.removeEventListener('abort', wakeUp)
 }
 
-/** Resolves when all of these have ended after they were stopped; those that hang in a read are left to it. */
-export async function loopsEnded(loops: readonly Promise<void>[]): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  await Promise.race([Promise.all(loops), new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))])
-  clearTimeout(timer)
+/** Waits until it is woken or stopped, or so many ms. */
+export async function waitFor(wake: Subscribe, timeoutMs: number, stopping: AbortSignal): Promise<void> {
+  const woken = new AbortController()
+  const wakeUp = () => woken.abort()
+  const unsubscribe = wake(wakeUp)
+  stopping.addEventListener('abort', wakeUp)
+  if (!stopping.aborted) await pause(timeoutMs, woken.signal)
+  unsubscribe()
+  stopping.removeEventListener('abort', wakeUp)
+}
+
+/** Ends early when the signal is aborted. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {})
 }

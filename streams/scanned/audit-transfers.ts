@@ -3,15 +3,15 @@ import { setOf } from '../../domain/stream/interval-set.ts'
 import { isResolved } from '../../domain/stream/numbers.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { transferId } from '../../temporal/contracts/names.ts'
 import { latestRun } from '../../temporal/client/closed-transfers.ts'
+import type { ListedTransfer } from '../../temporal/client/stream-transfers.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
 import { forEachLimited } from '../for-each-limited.ts'
 import { seenRequest } from '../number-status.ts'
-import type { ListedTransfer } from '../../temporal/client/stream-transfers.ts'
+import { nextHead, type ScannedContext } from './context.ts'
 import { closedRequest } from './outcomes.ts'
 import { startAgain } from './start-transfers.ts'
-import { nextHead } from './context.ts'
-import type { ScannedContext } from './context.ts'
+import { recordedTransfers, splitByDelivery } from './transfers.ts'
 
 /** What one audit of a stream found and did. Counts of numbers. */
 export interface StreamAudit {
@@ -19,7 +19,7 @@ export interface StreamAudit {
   upTo?: string
   /** Final block of the source at which it was read. */
   height?: number
-  /** Numbers in gaps, after the count was told. */
+  /** Numbers in gaps, after the count was recorded. */
   gaps: number
   /** Open ones: found delivered; started again; found ended undelivered. */
   completed: number
@@ -29,13 +29,13 @@ export interface StreamAudit {
   undone: number
 }
 
-const askedAtOnce = 20
-/** Resolved numbers whose transfers run: so many of them are looked at in one audit. */
-const mostRunning = 500
+const readsAtOnce = 20
+/** Most resolved numbers with a running transfer that one audit looks at. */
+const mostResumed = 500
 
 /**
- * TIMEOUT's last net: every open number has a workflow that runs, or is delivered, or is told how it ended. What is gone, closed undone, or closed as
- * delivered while the target at two blocks does not show it, is started again.
+ * Behind TIMEOUT: every open number has a workflow that runs, or is delivered, or its outcome is recorded. A transfer that is gone, closed without an
+ * outcome, or closed as delivered while the target at two blocks does not show it, is started again.
  */
 export async function auditOpen(
   context: ScannedContext,
@@ -43,24 +43,23 @@ export async function auditOpen(
   audit: StreamAudit,
   at: 'finalized' | 'agreed' = 'finalized',
 ): Promise<void> {
-  const { streamClient, source, cache } = context
+  const { streamClient, source, cache, logger } = context
   const era = streamClient.era
   const { open = [] } = (await streamClient.state()) ?? {}
   const ids = new Set(running.map(({ id }) => id))
-  // A transfer that runs finds out by itself what became of it: what it costs to ask for it does not grow with the time that it takes.
+  // A transfer that runs finds out its outcome by itself: the cost of the audit does not grow with the time that it takes.
   const runs = (number: string) => {
     const transfer = cache.transfer(number)
     return transfer !== undefined && ids.has(transferId(transfer))
   }
   const numbers = open.map(({ number }) => number).filter((number) => !runs(number))
   if (numbers.length === 0) return
-  const known = (await source.recorded(numbers, at)).flatMap((transfer) => transfer ?? [])
-  cache.know(known)
-  const shown = await source.delivered(known)
-  const delivered = known.filter((_, index) => shown[index])
-  const away = known.filter((transfer, index) => !shown[index] && !ids.has(transferId(transfer)))
-  const { again, ended } = await sorted(context, away)
-  await forEachLimited(again, askedAtOnce, async (transfer) => void (await startAgain(context, transfer)))
+  const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
+  const { again, ended } = await sortClosed(
+    context,
+    missing.filter((transfer) => !ids.has(transferId(transfer))),
+  )
+  await forEachLimited(again, readsAtOnce, async (transfer) => void (await startAgain(context, transfer)))
   const seen = [
     ...delivered.map(({ sequence }) => [sequence, 'delivered'] as const),
     ...again.map(({ sequence }) => [sequence, 'started'] as const),
@@ -72,18 +71,18 @@ export async function auditOpen(
   audit.started += again.length
   audit.closed += ended.length
   if (again.length > 0)
-    context.logger.warn('open numbers had no workflow; they are started again', { stream: source.config.stream, transfers: again.length })
+    logger.warn('open numbers had no workflow; they are started again', { stream: source.config.stream, transfers: again.length })
 }
 
-/** Those that do not run by the visibility store, by the server's own word. */
-async function sorted(
+/** The latest runs, as the server itself has them, of transfers that do not run by the visibility store. */
+async function sortClosed(
   context: ScannedContext,
-  away: readonly Transfer[],
+  transfers: readonly Transfer[],
 ): Promise<{ again: readonly Transfer[]; ended: readonly StreamRequest[] }> {
   const again: Transfer[] = []
   const doubtful: Transfer[] = []
   const ended: StreamRequest[] = []
-  await forEachLimited(away, askedAtOnce, async (transfer) => {
+  await forEachLimited(transfers, readsAtOnce, async (transfer) => {
     const id = transferId(transfer)
     const latest = await latestRun(context.client, id)
     if (latest === 'gone' || latest === 'undone') again.push(transfer)
@@ -117,34 +116,27 @@ async function undelivered(
 }
 
 /**
- * What was delivered lately, as far as this process knows it, and what runs again although it is resolved (the audit of deliveries starts again what a reorg
- * deeper than finality undid): not delivered at two blocks, it is told, and the gap that this makes is started.
+ * The latest deliveries that this process knows, and transfers that run although their number is resolved (the audit of deliveries starts again what a
+ * reorg deeper than finality undid). One that is not delivered at two blocks is recorded as undone; the gap that this makes is started.
  */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, logger } = context
   const era = streamClient.era
   const state = await streamClient.state()
   if (!state) return
-  const again = running.filter((one) => one.state !== 'parked' && isResolved(state, one.number)).slice(0, mostRunning)
-  const resumed = (await source.recorded([...new Set(again.map(({ number }) => number))], 'finalized')).flatMap(
-    (transfer) => transfer ?? [],
-  )
-  const lately = cache.completions.filter(({ sequence }) => isResolved(state, sequence))
-  const all = [...new Map([...resumed, ...lately].map((transfer) => [transfer.sequence, transfer])).values()]
-  if (all.length === 0) return
-  const shown = await source.delivered(all)
-  const missing = await undelivered(
-    context,
-    all.filter((_, index) => !shown[index]),
-  )
-  if (missing.length === 0) return
-  const numbers = missing.map(({ sequence }) => sequence).sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))
-  if (!(await streamClient.apply([{ kind: 'undone', numbers: setOf(numbers) }], era))) return
-  for (const number of numbers) cache.undone(number)
-  audit.undone += numbers.length
-  logger.error('what had completed transfers is gone from the target: it was reorganised deeper than finality; they are started again', {
+  const again = running.filter((one) => one.state !== 'parked' && isResolved(state, one.number)).slice(0, mostResumed)
+  const resumed = await recordedTransfers(context, [...new Set(again.map(({ number }) => number))])
+  const latest = cache.completions.filter(({ sequence }) => isResolved(state, sequence))
+  const all = [...new Map([...resumed, ...latest].map((transfer) => [transfer.sequence, transfer])).values()]
+  const gone = await undelivered(context, (await splitByDelivery(context, all)).missing)
+  if (gone.length === 0) return
+  const numbers = setOf(gone.map(({ sequence }) => sequence))
+  if (!(await streamClient.apply([{ kind: 'undone', numbers }], era))) return
+  for (const { sequence } of gone) cache.undone(sequence)
+  audit.undone += gone.length
+  logger.error('deliveries are gone from the target: it was reorganised deeper than finality; the transfers are started again', {
     stream: source.config.stream,
-    transfers: numbers.length,
-    first: numbers[0],
+    transfers: gone.length,
+    first: numbers[0]?.[0],
   })
 }

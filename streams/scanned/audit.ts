@@ -1,10 +1,10 @@
-import { toRelayerError } from '../../domain/errors.ts'
 import { setOf } from '../../domain/stream/interval-set.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
 import { runningTransfers } from '../../temporal/client/stream-transfers.ts'
 import { auditCompleted, auditOpen } from './audit-transfers.ts'
 import type { StreamAudit } from './audit-transfers.ts'
-import { transfersOf } from './outcomes.ts'
+import { streamOf } from './outcomes.ts'
+import { runAll } from '../run-all.ts'
 import { goBack } from './fork.ts'
 import { numbersInGaps } from './gap-filler.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
@@ -20,22 +20,20 @@ const scanMs = 30_000
  * the first that failed has thrown. Any number of processes may audit at once.
  */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
+  const { client, sourceChain, targetChain } = context
   const audit: StreamAudit = { gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 }
-  const errors: unknown[] = []
-  const attempt = async (part: () => Promise<void>) => {
-    try {
-      await part()
-    } catch (error) {
-      errors.push(error)
-    }
-  }
   await viewOf(context)
-  await attempt(() => checkCursor(context))
-  const running = await runningTransfers(context.client, transfersOf(context))
-  await attempt(() => haltOnMismatch(context, context.targetChain, (at) => auditOpen(context, running, audit, at)))
-  await attempt(() => haltOnMismatch(context, context.targetChain, () => auditCompleted(context, running, audit)))
-  await attempt(() => haltOnMismatch(context, context.sourceChain, () => count(context, audit)))
-  if (errors.length > 0) throw toRelayerError(errors[0])
+  await runAll(
+    () => checkCursor(context),
+    async () => {
+      const running = await runningTransfers(client, streamOf(context))
+      await runAll(
+        () => haltOnMismatch(context, targetChain, (at) => auditOpen(context, running, audit, at)),
+        () => haltOnMismatch(context, targetChain, () => auditCompleted(context, running, audit)),
+      )
+    },
+    () => haltOnMismatch(context, sourceChain, () => count(context, audit)),
+  )
   return audit
 }
 

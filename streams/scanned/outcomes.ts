@@ -1,108 +1,86 @@
-import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+import type { OpenNumber, StreamRequest } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { transferId } from '../../temporal/contracts/names.ts'
 import { latestRun } from '../../temporal/client/closed-transfers.ts'
 import {
   isOf,
-  parkedAndUndelivered,
   type ListedTransfer,
+  parkedAndUndelivered,
   statusOf,
   type StreamOfTransfers,
 } from '../../temporal/client/stream-transfers.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
 import { toClosed } from '../transfer-outcomes.ts'
-import { viewOf } from './context.ts'
-import type { ScannedContext } from './context.ts'
+import { type ScannedContext, viewOf } from './context.ts'
+import { transfersUnder } from './transfers.ts'
 
 /** The visibility store lags; what closed this long before the last look is looked at again, ms. */
 const lagMs = 60_000
-const askedAtOnce = 50
+const readsAtOnce = 50
 
 /**
- * How transfers end, or wait, otherwise than by a delivery: one query of the visibility store, and each transfer's own word for what has changed.
+ * Records outcomes other than a delivery, and which transfers are parked: one query of the visibility store, and the status of each transfer that changed.
  * @returns one look
  */
-export function createOutcomes(context: ScannedContext): () => Promise<boolean> {
-  const { streamClient, client, source } = context
+export function createOutcomeReporter(context: ScannedContext): () => Promise<boolean> {
+  const { streamClient, client, source, logger } = context
   let since = Date.now() - 60 * lagMs
-  return async function lookAtEnds() {
+  return async function reportOutcomes() {
     const view = await viewOf(context)
     if (view.open === 0) return false
     const era = streamClient.era
     const from = Date.now()
-    const standings = await parkedAndUndelivered(client, transfersOf(context), since)
-    const state = standings.length > 0 || view.parked > 0 ? await streamClient.state() : undefined
-    if (state) {
-      const known = await transfersUnder(context, concerned(state, standings))
-      const requests = await changes(context, state, standings, known)
-      if (requests.length > 0) await streamClient.apply(requests, era)
-      for (const { kind, ...facts } of requests)
-        context.logger.info(`a transfer of a stream is ${kind}`, { stream: source.config.stream, ...facts })
-    }
+    const listed = await parkedAndUndelivered(client, streamOf(context), since)
+    const state = listed.length > 0 || view.parked > 0 ? await streamClient.state() : undefined
+    const requests = state ? await changes(context, state.open, listed) : []
+    if (requests.length > 0) await streamClient.apply(requests, era)
+    for (const { kind, ...facts } of requests) logger.info(`a transfer of a stream is ${kind}`, { stream: source.config.stream, ...facts })
     since = from - lagMs
     return false
   }
 }
 
-export function transfersOf({ source: { bridge, sourceChain, targetChain } }: Pick<ScannedContext, 'source'>): StreamOfTransfers {
+export function streamOf({ source: { bridge, sourceChain, targetChain } }: Pick<ScannedContext, 'source'>): StreamOfTransfers {
   return { bridge, sourceChain, targetChain }
 }
 
-/** What the stream is told of a transfer that ended undelivered; undefined: it did not. Throws what the Temporal client throws. */
+/** The request for a transfer that ended undelivered; undefined: it did not. Throws what the Temporal client throws. */
 export async function closedRequest(
   { client }: Pick<ScannedContext, 'client'>,
-  standing: { readonly id: string; readonly runId?: string; readonly running: boolean; readonly number: string },
+  listed: { readonly id: string; readonly runId?: string; readonly running: boolean; readonly number: string },
 ): Promise<StreamRequest | undefined> {
-  return toClosed(standing.number, await statusOf(client, standing))
+  return toClosed(listed.number, await statusOf(client, listed))
 }
 
-/** Open numbers that have changed, as far as the standings tell. */
-function concerned({ open }: StreamState, standings: readonly ListedTransfer[]): readonly string[] {
-  const told = new Map(standings.map((one) => [one.number, one]))
-  return open
-    .filter(({ number, parked }) => isNews(told.get(number), parked))
-    .map(({ number }) => number)
-    .slice(0, askedAtOnce)
-}
-
-function isNews(standing: ListedTransfer | undefined, parked: string | undefined): boolean {
-  if (standing?.running) return parked === undefined
-  return standing !== undefined || parked !== undefined
-}
-
-/** The transfers under these numbers: the source's table has them for good. */
-export async function transfersUnder({ cache, source }: ScannedContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
-  const unknown = numbers.filter((number) => !cache.transfer(number))
-  if (unknown.length > 0) cache.know((await source.recorded(unknown, 'finalized')).flatMap((transfer) => transfer ?? []))
-  return numbers.flatMap((number) => cache.transfer(number) ?? [])
-}
-
-/** What has changed, by each transfer's own word. */
+/** What has changed of the open numbers, by the status of each transfer. */
 async function changes(
   context: ScannedContext,
-  { open }: StreamState,
-  standings: readonly ListedTransfer[],
-  known: readonly Transfer[],
+  open: readonly OpenNumber[],
+  listed: readonly ListedTransfer[],
 ): Promise<readonly StreamRequest[]> {
-  const told = await Promise.all(
-    known.map(async (transfer) => {
-      const { sequence: number } = transfer
-      const isParked = open.some((one) => one.number === number && one.parked !== undefined)
-      const standing = standings.find((one) => one.number === number && isOf(one, transfer))
-      if (standing?.running) return isParked ? undefined : parkedRequest(context, standing)
-      if (standing) return closedRequest(context, standing)
-      // Another one may claim the number: of this one nothing is known.
-      return isParked && !standings.some((one) => one.number === number) ? releasedRequest(context, transfer) : undefined
-    }),
-  )
-  return told.flatMap((request) => request ?? [])
+  const parked = new Set(open.flatMap((one) => (one.parked === undefined ? [] : [one.number])))
+  const byNumber = new Map(listed.map((one) => [one.number, one]))
+  const hasChanged = (number: string) => {
+    const one = byNumber.get(number)
+    return one?.running ? !parked.has(number) : one !== undefined || parked.has(number)
+  }
+  const changed = open.map(({ number }) => number).filter(hasChanged)
+  const requests = (await transfersUnder(context, changed.slice(0, readsAtOnce))).map(async (transfer) => {
+    const { sequence: number } = transfer
+    // Another message may claim the number.
+    const own = listed.find((one) => one.number === number && isOf(one, transfer))
+    if (own?.running) return parked.has(number) ? undefined : parkedRequest(context, own)
+    if (own) return closedRequest(context, own)
+    return parked.has(number) && !byNumber.has(number) ? releasedRequest(context, transfer) : undefined
+  })
+  return (await Promise.all(requests)).flatMap((request) => request ?? [])
 }
 
-async function parkedRequest({ client }: Pick<ScannedContext, 'client'>, standing: ListedTransfer): Promise<StreamRequest | undefined> {
-  const { state, code = 'INTERNAL' } = await statusOf(client, standing)
-  return state === 'parked' ? { kind: 'parked', number: standing.number, code } : undefined
+async function parkedRequest({ client }: Pick<ScannedContext, 'client'>, listed: ListedTransfer): Promise<StreamRequest | undefined> {
+  const { state, code = 'INTERNAL' } = await statusOf(client, listed)
+  return state === 'parked' ? { kind: 'parked', number: listed.number, code } : undefined
 }
 
-/** One that closed since is told by the target, or by the next look. */
+/** A parked transfer that runs again. One that closed since is recorded by the target's completions, or by the next look. */
 async function releasedRequest({ client }: Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<StreamRequest | undefined> {
   const id = transferId(transfer)
   if ((await latestRun(client, id)) !== 'running') return undefined

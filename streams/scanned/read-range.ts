@@ -2,20 +2,22 @@ import type { BlockRange, PlacedTransfer } from '../../bridges/source-port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { hasNumber, setOf } from '../../domain/stream/interval-set.ts'
 import { isWanted, room } from '../../domain/stream/numbers.ts'
-import type { Reading, StreamState } from '../../domain/stream/stream.ts'
+import type { Finding, Reading, StreamState } from '../../domain/stream/stream.ts'
+import type { ScannedContext } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
 import { startAll } from './start-transfers.ts'
-import type { ScannedContext } from './context.ts'
+import { splitByDelivery } from './transfers.ts'
 
-/** Numbers that are told at once: far below an update's limit. */
+/** Most numbers of one request: far below the limit of an update. */
 const mostNumbers = 2_000
-/** How long a full stream is waited for before it is asked again, ms. Whatever it is told wakes it sooner. */
+/** Longest wait for a change of a full stream before it is asked again, ms. */
 const roomMs = 2_000
 
 /**
  * Reads the transfers of a range and starts those that are wanted. `too-long`: nothing was done, shorter ranges come next. `gone`: the stream went back, is
- * paused, or gone; nothing of the range may be told. Throws NODE_REFUSED for a single block, what contradicts itself by quorum, and what reads throw.
- * @param live and `era` as of `startWanted`
+ * paused, or gone; nothing of the range may be recorded. Throws NODE_REFUSED for a single block, what contradicts itself by quorum, and what reads throw.
+ * @param live the blocks are new: their completions are followed at the target, so that the delivery of each need not be read
+ * @param era of the stream client when the reading began
  */
 export async function readRange(
   context: ScannedContext,
@@ -23,19 +25,16 @@ export async function readRange(
   live: boolean,
   era: number,
 ): Promise<Reading | 'too-long' | 'gone'> {
-  const taken = await haltOnMismatch(
-    context,
-    context.sourceChain,
-    async (at) => {
-      const placed = await readTransfers(context, range, at)
-      return placed ? ((await startWanted(context, placed, live, era)) ?? 'gone') : 'too-long'
-    },
-    () => context.ranges.source.refused(range.toBlock - range.fromBlock + 1),
-  )
-  return taken ?? 'too-long'
+  const { sourceChain, ranges } = context
+  const read = async (at?: 'agreed') => {
+    const placed = await readTransfers(context, range, at)
+    return placed && ((await startWanted(context, placed, live, era)) ?? 'gone')
+  }
+  const split = () => ranges.source.refused(range.toBlock - range.fromBlock + 1)
+  return (await haltOnMismatch(context, sourceChain, read, split)) ?? 'too-long'
 }
 
-/** Undefined: it was too long, and shorter ones come next. */
+/** Undefined: the range was too long. */
 async function readTransfers(context: ScannedContext, range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[] | undefined> {
   const { source, ranges, alarms, logger } = context
   const blocks = range.toBlock - range.fromBlock + 1
@@ -60,10 +59,8 @@ async function readTransfers(context: ScannedContext, range: BlockRange, at?: 'a
 }
 
 /**
- * Starts what the logs show and the stream wants, in order, as far as there is room: those for which there is none wait here, and so does the cursor. What
- * is delivered already needs no workflow and no room. Undefined: the stream went back, is paused, or gone; nothing of the reading may be told.
- * @param live blocks of just now: what completed them is told by the target, nobody asks for each
- * @param era of the stream client when the reading began
+ * Starts the transfers that the stream wants, in order, as far as there is room: the others wait here, and so does the cursor. What is delivered already
+ * needs no workflow and no room. Undefined: the stream went back, is paused, or gone.
  */
 async function startWanted(
   context: ScannedContext,
@@ -73,46 +70,49 @@ async function startWanted(
 ): Promise<Reading | undefined> {
   if (placed.length === 0) return { numbers: [], passed: [] }
   const { streamClient, stopping } = context
-  const over = new Set<string>()
+  const delivered = new Set<string>()
   const asked = new Set<string>()
   while (!stopping.aborted && streamClient.era === era) {
     const state = await streamClient.state()
     if (!state || state.paused || streamClient.era !== era) return undefined
-    const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))
     const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (!live && !asked.has(number))
-    const due = wanted.map(({ transfer }) => transfer).filter(({ sequence }) => !over.has(sequence) && isDue(sequence))
-    const shown = due.length > 0 ? await context.source.delivered(due) : []
-    due.forEach(({ sequence }, index) => (shown[index] ? over : asked).add(sequence))
-    const fitting = fits(state, wanted, over)
+    const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))
+    const missing = () => wanted.map(({ transfer }) => transfer).filter(({ sequence }) => !delivered.has(sequence))
+    const due = missing().filter(({ sequence }) => isDue(sequence))
+    for (const { sequence } of due) asked.add(sequence)
+    for (const { sequence } of (await splitByDelivery(context, due)).delivered) delivered.add(sequence)
+    const fitting = fits(state, wanted, delivered)
     const isWhole = fitting.length === wanted.length
     const some = isWhole ? wanted : fitting.filter(({ transfer }) => !isOpen(state, transfer.sequence))
+    const numbers = new Set(some.map(({ transfer }) => transfer.sequence))
     await startAll(
       context,
-      some.map(({ transfer }) => transfer).filter(({ sequence }) => !over.has(sequence)),
+      missing().filter(({ sequence }) => numbers.has(sequence)),
     )
     if (isWhole) {
       const passed = placed.filter((one) => !wanted.includes(one))
-      return { ...finding(wanted, over), passed: setOf(passed.map(({ transfer }) => transfer.sequence)) }
+      return { ...finding(wanted, delivered), passed: setOf(passed.map(({ transfer }) => transfer.sequence)) }
     }
     if (some.length === 0) await streamClient.changed(roomMs)
-    else await streamClient.apply([{ kind: 'seen', ...finding(some, over) }], era)
+    else await streamClient.apply([{ kind: 'seen', ...finding(some, delivered) }], era)
   }
   return undefined
 }
 
 /** The first of them, in order, so that no number is skipped: as many as there is room for, and as fit into an update. */
-function fits(state: StreamState, wanted: readonly PlacedTransfer[], over: ReadonlySet<string>): readonly PlacedTransfer[] {
+function fits(state: StreamState, wanted: readonly PlacedTransfer[], delivered: ReadonlySet<string>): readonly PlacedTransfer[] {
   let free = room(state)
   const end = wanted.findIndex(({ transfer }, index) => {
     if (index >= mostNumbers) return true
-    return !over.has(transfer.sequence) && !isOpen(state, transfer.sequence) && --free < 0
+    return !delivered.has(transfer.sequence) && !isOpen(state, transfer.sequence) && --free < 0
   })
   return end < 0 ? wanted : wanted.slice(0, end)
 }
 
-function finding(some: readonly PlacedTransfer[], over: ReadonlySet<string>) {
-  const delivered = setOf(some.map(({ transfer }) => transfer.sequence).filter((number) => over.has(number)))
-  return { numbers: some.map(({ transfer, height }) => [transfer.sequence, height] as const), ...(delivered.length > 0 && { delivered }) }
+function finding(placed: readonly PlacedTransfer[], delivered: ReadonlySet<string>): Finding {
+  const done = setOf(placed.map(({ transfer }) => transfer.sequence).filter((number) => delivered.has(number)))
+  const numbers = placed.map(({ transfer, height }) => [transfer.sequence, height] as const)
+  return { numbers, ...(done.length > 0 && { delivered: done }) }
 }
 
 const isOpen = ({ open }: StreamState, number: string) => open.some((one) => one.number === number)

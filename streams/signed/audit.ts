@@ -1,9 +1,10 @@
-import { toRelayerError } from '../../domain/errors.ts'
 import { limits } from '../../domain/stream/gaps.ts'
 import { type NumberStatus, seenRequest } from '../number-status.ts'
-import { createOutcomes, type Outcomes, type OutcomesDeps } from './outcomes.ts'
+import { runAll } from '../run-all.ts'
 import { fetchMissing } from './fetch-missing.ts'
-import { createGapFiller, type GapReport, type GapFiller, type GapsDeps } from './gap-filler.ts'
+import { createGapFiller, type GapReport, type GapsDeps } from './gap-filler.ts'
+import { createLostTransfers, graceMs, type LostTransfersDeps, recordEnded, reopenUndone } from './lost-transfers.ts'
+import { createOutcomeReporter, type OutcomeReporter } from './outcomes.ts'
 
 /** What an audit came to, in numbers. */
 export interface SignedAudit extends GapReport {
@@ -20,56 +21,61 @@ export interface SignedAudit extends GapReport {
 }
 
 export interface SignedAuditor {
-  readonly ends: Outcomes
-  readonly gaps: GapFiller
+  /** Records how transfers ended, and which are parked. */
+  readonly reportOutcomes: OutcomeReporter['look']
   /**
    * The stream against its source's own count, its gaps against the servers of the network, and its open numbers against their transfers. Each part is
-   * done whatever becomes of the others; then throws what the first that failed has thrown. What was told stays, and nothing is lost.
+   * done whatever becomes of the others; then throws what the first that failed has thrown. What was recorded stays, and nothing is lost.
    */
   audit(): Promise<SignedAudit>
   /** The gaps alone, by the last count. */
-  look(): Promise<GapReport>
+  fillGaps(): Promise<GapReport>
+  /** All gaps that were not asked for just now are due. */
+  hurry(): void
+  /** ms until the next audit is worth it though none is due; undefined: no open number is suspected to be lost. */
+  readonly soonMs: number | undefined
 }
 
-/** Looked for again in one audit: all that can be open, so that none stands behind others that nobody has. */
-const mostLost = limits.open
+/** A suspect that is asked for this much later than `graceMs` has been missed for long enough, ms. */
+const marginMs = 500
 const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
 
 /** @param auditMs how often it audits: the measure of how often an absent number is asked for */
-export function createSignedAuditor(deps: GapsDeps & OutcomesDeps, auditMs: number): SignedAuditor {
+export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs: number): SignedAuditor {
   const { source, chain, streamClient, logger } = deps
   const { stream } = source.config
-  const ends = createOutcomes(deps)
+  const outcomes = createOutcomeReporter(deps)
+  const lost = createLostTransfers(deps)
   const gaps = createGapFiller(deps, auditMs)
   let upTo: string | undefined
 
-  /** What an agent of another process, or before Temporal was restored, has told as started, and is not there. */
-  async function findLost(numbers: readonly string[]): Promise<{ restarted: number; closed: number }> {
+  /** Numbers that another process, or this one before Temporal was restored, has recorded as started, and that have no transfer. */
+  async function restart(numbers: readonly string[]): Promise<{ restarted: number; closed: number }> {
     if (numbers.length === 0) return { restarted: 0, closed: 0 }
-    const outcomes = await fetchMissing(deps, numbers)
-    const seen = [...outcomes].flatMap(([number, { kind }]): [string, NumberStatus][] =>
+    const fetched = await fetchMissing(deps, numbers)
+    const seen = [...fetched].flatMap(([number, { kind }]): [string, NumberStatus][] =>
       kind === 'absent' || kind === 'unknown' ? [] : [[number, kind]],
     )
     if (seen.length > 0) await streamClient.apply([seenRequest(seen)])
-    const again = [...outcomes].flatMap(([number, one]) => (one.kind === 'started' && one.status === 'started' ? [number] : []))
-    if (again.length > 0) logger.warn('transfers that were open and gone are started again', { stream, numbers: again.join(', ') })
-    return { restarted: again.length, closed: await ends.settle(outcomes) }
+    const again = [...fetched].flatMap(([number, one]) => (one.kind === 'started' && one.status === 'started' ? [number] : []))
+    if (again.length > 0) logger.warn('open transfers were gone and are started again', { stream, numbers: again.join(', ') })
+    return { restarted: again.length, closed: await recordEnded(deps, fetched) }
   }
 
-  /** The final block of which the source's count was told, or a lower one; undefined: nothing was. */
-  async function count(): Promise<number | undefined> {
+  /** A final block that the recorded count covers; nothing if none was recorded. */
+  async function count(): Promise<{ height?: number }> {
     // Read before the count: the count is that of this block or of a later one.
     const height = chain.heads.current?.finalized
     upTo = await source.highest(upTo)
-    if (upTo === undefined || height === undefined) return undefined
+    if (upTo === undefined || height === undefined) return {}
     await streamClient.apply([{ kind: 'audited', upTo, height, present: [] }])
-    return height
+    return { height }
   }
 
-  async function look(): Promise<GapReport> {
+  async function fillGaps(): Promise<GapReport> {
     const state = await streamClient.state()
     if (!state || state.paused || state.gaps.length === 0) return nothing
-    // Names need a count that is not older than what is missing; what is fetched needs none.
+    // To classify a gap the count must not be older than the gap; to fetch its numbers no count is needed.
     if (upTo === undefined || BigInt(state.gaps.at(-1)?.to ?? 0) > BigInt(upTo)) {
       upTo = await source.highest(upTo).catch((error: unknown) => {
         logger.debug('the source was not counted', { stream, error: String(error) })
@@ -79,29 +85,38 @@ export function createSignedAuditor(deps: GapsDeps & OutcomesDeps, auditMs: numb
     return gaps.look(state, upTo)
   }
 
+  /** The open numbers against their transfers, and the resolved ones that run again. */
+  async function auditTransfers(audit: { restarted: number; closed: number; undone: number }): Promise<void> {
+    const state = await streamClient.state()
+    if (!state) return
+    let missing: readonly string[] = []
+    await runAll(
+      () => outcomes.look(state),
+      async () => void (missing = await lost.find(state)),
+      async () => {
+        const numbers = new Set([...missing, ...outcomes.awaitingSignatures])
+        // All that can be open: none waits behind others that no server has.
+        Object.assign(audit, await restart([...numbers].slice(0, limits.open)))
+      },
+      async () => void (audit.undone = await reopenUndone(deps, state)),
+    )
+  }
+
   return {
-    ends,
-    gaps,
-    look,
+    reportOutcomes: (state) => outcomes.look(state),
+    fillGaps,
+    hurry: () => gaps.hurry(),
+    get soonMs() {
+      return lost.suspects ? graceMs + marginMs : undefined
+    },
     async audit() {
-      const errors: unknown[] = []
-      const attempt = async <T>(part: () => Promise<T>, otherwise: T): Promise<T> => {
-        try {
-          return await part()
-        } catch (error) {
-          errors.push(error)
-          return otherwise
-        }
-      }
-      const height = await attempt(count, undefined)
-      const missing = await attempt(look, nothing)
-      const state = await streamClient.state()
-      if (state) await attempt(() => ends.look(state), undefined)
-      const lost = state ? await attempt(() => ends.lost(state), []) : []
-      const found = await attempt(() => findLost([...new Set([...lost, ...ends.aged])].slice(0, mostLost)), { restarted: 0, closed: 0 })
-      const undone = state ? await attempt(() => ends.reopen(state), 0) : 0
-      if (errors.length > 0) throw toRelayerError(errors[0])
-      return { ...missing, ...found, ...(height !== undefined && { height }), ...(upTo !== undefined && { upTo }), undone }
+      const audit = { ...nothing, restarted: 0, closed: 0, undone: 0 }
+      await runAll(
+        async () => void Object.assign(audit, await count()),
+        async () => void Object.assign(audit, await fillGaps()),
+        () => auditTransfers(audit),
+      )
+      return { ...audit, ...(upTo !== undefined && { upTo }) }
     },
   }
 }

@@ -35,7 +35,7 @@ function running(begun: StreamConfig) {
     },
   }
   const logger = createLogger({ destination: { write: (text) => void lines.push(JSON.parse(text) as Record<string, unknown>) } })
-  return { streamClient, told, lines, look: (wanted: ConfiguredSource) => createConfigReporter({ wanted, streamClient, logger }) }
+  return { streamClient, told, lines, look: (wanted: ConfiguredSource) => createConfigReporter({ source: wanted, streamClient, logger }) }
 }
 
 describe('a stream that runs already', () => {

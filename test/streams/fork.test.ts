@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
 import { goBack } from '../../streams/scanned/fork.ts'
-import { StreamCache } from '../../streams/scanned/stream-cache.ts'
+import { createStreamCache } from '../../streams/scanned/stream-cache.ts'
 import type { ScannedContext } from '../../streams/scanned/context.ts'
 import { silentLogger } from '../../observability/logger.ts'
 
@@ -12,7 +12,7 @@ const hash = (height: number) => `h${height}`
 /** A stream with a transfer in each tenth block up to 200, whose chain is as it was. */
 function world() {
   let state = initialStream(config)
-  const cache = new StreamCache()
+  const cache = createStreamCache()
   const apply = async (requests: readonly StreamRequest[]) => {
     const told = applyToStream(state, { requests }, 1)
     state = told.state

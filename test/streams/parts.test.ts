@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { assertStreamRequest } from '../../domain/stream/request.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseCheckpoint } from '../../streams/checkpoints.ts'
-import { StreamCache } from '../../streams/scanned/stream-cache.ts'
-import { RangeSize } from '../../streams/scanned/range-size.ts'
+import { createStreamCache } from '../../streams/scanned/stream-cache.ts'
+import { createRangeSize } from '../../streams/scanned/range-size.ts'
 import { toClosed } from '../../streams/transfer-outcomes.ts'
 import { isOf } from '../../temporal/client/stream-transfers.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
@@ -12,13 +12,13 @@ import { codeOf } from '../helpers/refusals.ts'
 
 describe('the size of a range', () => {
   it('halves with each refusal, down to a block that cannot be split', () => {
-    const size = new RangeSize(100)
+    const size = createRangeSize(100)
     expect([size.blocks, size.refused(100), size.blocks]).toEqual([100, true, 50])
     expect([size.refused(1), size.blocks]).toEqual([false, 1])
   })
 
   it('grows again after some luck at its full length, never above the most', () => {
-    const size = new RangeSize(10)
+    const size = createRangeSize(10)
     size.refused(10)
     for (let count = 0; count < 20; count++) size.answered(3)
     expect(size.blocks).toBe(5)
@@ -30,7 +30,7 @@ describe('the size of a range', () => {
     const most = fc.integer({ min: 1, max: 10_000 })
     fc.assert(
       fc.property(most, most, (limit, longest) => {
-        const size = new RangeSize(longest)
+        const size = createRangeSize(longest)
         let refusals = 0
         for (let look = 0; look < 200; look++) {
           const { blocks } = size
@@ -60,7 +60,7 @@ describe('what a process remembers of a stream', () => {
   })
 
   it('keeps the newest ends of ranges, and forgets with a fork what lay above it', () => {
-    const cache = new StreamCache()
+    const cache = createStreamCache()
     for (let height = 0; height < 1_000; height++) cache.scanned({ height, hash: `h${height}` })
     const heights = cache.blocks.map(({ height }) => height)
     expect(heights.length).toBeLessThanOrEqual(128)
@@ -73,7 +73,7 @@ describe('what a process remembers of a stream', () => {
   })
 
   it('keeps what was completed lately, once each, as far as it knows the transfer', () => {
-    const cache = new StreamCache()
+    const cache = createStreamCache()
     for (let number = 1; number <= 600; number++) {
       cache.know([transfer(String(number))])
       cache.completed(String(number))

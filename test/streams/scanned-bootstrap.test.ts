@@ -6,7 +6,7 @@ import type { CheckpointStore } from '../../streams/checkpoints.ts'
 import type { AgentAlarm } from '../../streams/report.ts'
 import { createScannedBootstrap } from '../../streams/scanned/bootstrap.ts'
 import { createBlockScanner } from '../../streams/scanned/scan-blocks.ts'
-import { RangeSize } from '../../streams/scanned/range-size.ts'
+import { createRangeSize } from '../../streams/scanned/range-size.ts'
 import type { ScannedContext } from '../../streams/scanned/context.ts'
 import { createLogger } from '../../observability/logger.ts'
 
@@ -72,7 +72,7 @@ describe('where the stream of a native bridge begins', () => {
       source: { config },
       streamClient: { view, era: 0 },
       sourceChain: { heads: { current: { finalized: 50 } } },
-      ranges: { source: new RangeSize(10) },
+      ranges: { source: createRangeSize(10) },
     } as unknown as ScannedContext
     expect(await createBlockScanner(context, async () => void asked++)()).toBe(false)
     expect(asked).toBe(1)

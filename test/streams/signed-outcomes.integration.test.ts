@@ -6,7 +6,8 @@ import { until } from '../../lab/devnet/until.ts'
 import { initialStream } from '../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import type { Transfer, TransferState } from '../../domain/transfer/transfer.ts'
-import { createOutcomes } from '../../streams/signed/outcomes.ts'
+import { createLostTransfers } from '../../streams/signed/lost-transfers.ts'
+import { createOutcomeReporter } from '../../streams/signed/outcomes.ts'
 import { parkedAndEnded } from '../../temporal/client/stream-transfers.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import type { TransferInput } from '../../temporal/contracts/transfer.ts'
@@ -48,8 +49,8 @@ describe('how the transfers of an emitter end', () => {
     })
   }
 
-  /** What an agent's ends tell of a stream with these numbers open. */
-  function ends(...numbers: number[]) {
+  /** What an agent records about a stream with these numbers open. */
+  function agentOf(...numbers: number[]) {
     const told: StreamRequest[] = []
     const state: StreamState = {
       ...initialStream({ stream, origin: '1/0xaa', first: '0', maxOpen: 10 }),
@@ -57,11 +58,12 @@ describe('how the transfers of an emitter end', () => {
       open: numbers.map((number) => ({ number: String(number) })),
     }
     const streamClient = {
-      view: undefined,
-      state: async () => state,
-      apply: async (requests: readonly StreamRequest[]) => void told.push(...requests),
+      apply: async (requests: readonly StreamRequest[]) => {
+        told.push(...requests)
+        return undefined
+      },
     }
-    const source = { ...of, config: { stream }, delivered: async () => [] }
+    const source = { ...of, config: state.config, delivered: async () => [] }
     const asked: string[] = []
     const interceptor: WorkflowClientInterceptor = {
       query(input, next) {
@@ -72,7 +74,7 @@ describe('how the transfers of an emitter end', () => {
     const { connection, namespace } = temporal
     const client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
     const deps = { source, streamClient, client, logger: silentLogger() }
-    return { told, state, asked, ends: createOutcomes(deps as unknown as Parameters<typeof createOutcomes>[0]) }
+    return { told, state, asked, outcomes: createOutcomeReporter(deps), lost: createLostTransfers(deps) }
   }
 
   beforeAll(async () => {
@@ -96,32 +98,32 @@ describe('how the transfers of an emitter end', () => {
     for (let number = 1; number <= 30; number++) await start(number, 'unserved', 'parked')
     await start(50, 'served', 'admitting')
     // The list lags behind the starts, too: 30 that run may be all that it knows yet.
-    const standings = () => parkedAndEnded(temporal.client, of, 0)
-    const settled = async () => (await standings()).filter(({ number, running }) => running === (number !== '50')).length
+    const listed = () => parkedAndEnded(temporal.client, of, 0)
+    const settled = async () => (await listed()).filter(({ number, running }) => running === (number !== '50')).length
     await until(async () => (await settled()) === 31, { ...patience, what: 'the one to end, and the others to be listed' })
-    const { told, state, asked, ends: end } = ends(1, 2, 3, 50)
-    await end.look(state)
+    const { told, state, asked, outcomes } = agentOf(1, 2, 3, 50)
+    await outcomes.look(state)
     expect(told).toEqual([{ kind: 'closed', number: '50', outcome: 'rejected', reason: expect.any(String) }])
     // What did not answer is left alone for a while.
     expect(asked.toSorted()).toEqual([1, 2, 3].map((number) => transferId(transferOf(number, 'unserved'))))
     told.length = 0
     asked.length = 0
-    await end.look(state)
+    await outcomes.look(state)
     expect(asked).toEqual([])
     expect(told.filter(({ kind }) => kind !== 'closed')).toEqual([])
   })
 
   it('are looked for in quick succession where a transfer is gone, and not for ever', async () => {
-    const { state, ends: end } = ends(70)
-    expect(end.suspects).toBe(false)
-    expect(await end.lost(state)).toEqual([])
-    expect(end.suspects).toBe(true)
+    const { state, lost } = agentOf(70)
+    expect(lost.suspects).toBe(false)
+    expect(await lost.find(state)).toEqual([])
+    expect(lost.suspects).toBe(true)
     const now = Date.now
     try {
       Date.now = () => now() + 20_000
-      expect([await end.lost(state), end.suspects]).toEqual([['70'], true])
+      expect([await lost.find(state), lost.suspects]).toEqual([['70'], true])
       Date.now = () => now() + 10 * 60_000
-      expect([await end.lost(state), end.suspects]).toEqual([['70'], false])
+      expect([await lost.find(state), lost.suspects]).toEqual([['70'], false])
     } finally {
       Date.now = now
     }

@@ -1,0 +1,97 @@
+import type { StreamView } from '../../domain/stream/stream.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { SignedAuditor } from './audit.ts'
+import { settleMs } from './gap-filler.ts'
+import type { Recorder } from './recorder.ts'
+import type { TailProof } from './tail-proof.ts'
+
+export interface AuditScheduleOptions {
+  readonly auditor: SignedAuditor
+  readonly recorder: Pick<Recorder, 'flush'>
+  readonly tail: Pick<TailProof, 'isDue' | 'take'>
+  /** The stream as it was last heard of. */
+  readonly view: () => StreamView | undefined
+  readonly stream: string
+  /** How often the stream is held against its source, ms. */
+  readonly auditMs: number
+  readonly logger: Logger
+}
+
+/** When an emitter's gaps are filled, and when its stream is audited. */
+export interface AuditSchedule {
+  /** One look of a loop; undefined: nothing was due. */
+  look(): Promise<boolean | undefined>
+  /** Both are due now. */
+  hurry(): void
+}
+
+/** Wait after a failure, ms. */
+const afterFailureMs = 5_000
+
+export function createAuditSchedule({ auditor, recorder, tail, view, stream, auditMs, logger }: AuditScheduleOptions): AuditSchedule {
+  let auditAt = 0
+  let fillAt = 0
+  let isAuditOwed = false
+  let missing = 0n
+  const hasGoneBack = createResetDetector()
+
+  /** True: the gaps were looked at. They come first: they need no node of the source. */
+  async function fillGaps(now: number, count: bigint): Promise<boolean> {
+    if (count > missing) fillAt = Math.min(fillAt, now + settleMs)
+    missing = count
+    if (count === 0n || now < fillAt) return false
+    // If it fails: a due audit must not wait for servers that fail.
+    fillAt = now + afterFailureMs
+    fillAt = (await auditor.fillGaps()).nextAt ?? Infinity
+    return true
+  }
+
+  async function audit(now: number): Promise<void> {
+    isAuditOwed = true
+    auditAt = now + Math.min(auditMs, afterFailureMs)
+    const proofIsMade = tail.take()
+    // A number that was heard and not recorded yet is no gap.
+    await recorder.flush()
+    const { nextAt, restarted, closed, undone } = await auditor.audit()
+    proofIsMade()
+    isAuditOwed = false
+    fillAt = nextAt ?? Infinity
+    // Several processes audit the same stream: not all at once.
+    auditAt = now + Math.min(auditMs * (0.9 + Math.random() * 0.2), auditor.soonMs ?? Infinity)
+    if (restarted + closed + undone > 0)
+      logger.warn('the audit of a stream found open numbers that were not', { stream, restarted, closed, undone })
+  }
+
+  return {
+    async look() {
+      const now = Date.now()
+      const known = view()
+      if (known && hasGoneBack(known)) auditAt = 0
+      const isFilled = await fillGaps(now, known ? missingIn(known) : 0n)
+      if (now < auditAt && !tail.isDue()) return isFilled && !isAuditOwed ? false : undefined
+      await audit(now)
+      return false
+    },
+    hurry() {
+      auditor.hurry()
+      fillAt = 0
+      auditAt = 0
+    },
+  }
+}
+
+/** Whether Temporal was wiped, or restored from a copy, since the last call: what was recorded meanwhile is gone, and so may be the transfers. */
+function createResetDetector(): (view: StreamView) => boolean {
+  let [next, completed] = [-1n, -1]
+  return (view) => {
+    const isBack = BigInt(view.next) < next || view.counts.completed < completed
+    next = BigInt(view.next)
+    completed = view.counts.completed
+    return isBack
+  }
+}
+
+/** How many numbers are in gaps. */
+export function missingIn({ gaps }: StreamView): bigint {
+  return Object.values(gaps).reduce((sum, count) => sum + BigInt(count), 0n)
+}

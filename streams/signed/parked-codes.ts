@@ -1,0 +1,47 @@
+import { awaitsNewSignatures } from '../../domain/errors.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import { type ListedTransfer, statusOf } from '../../temporal/client/stream-transfers.ts'
+import { forEachLimited } from '../for-each-limited.ts'
+
+/** The codes that transfers are parked with. A run keeps its code until it runs again, so that each is queried once. */
+export interface ParkedCodes {
+  /** By number, of those whose query was answered. */
+  of(parked: readonly ListedTransfer[]): Promise<ReadonlyMap<string, string>>
+  /** Numbers that are parked until guardians of a newer set sign their message. */
+  readonly awaitingSignatures: readonly string[]
+}
+
+/** Most queries in one look, and at once; how long one may take, ms; and how long a transfer that did not answer is left alone, ms. */
+const limits = { queries: 50, atOnce: 20, queryMs: 5_000, silentMs: 60_000 } as const
+
+export function createParkedCodes(client: TemporalClient, stream: string, logger: Logger): ParkedCodes {
+  const codes = new Map<string, { readonly number: string; readonly code: string }>()
+  const silentUntil = new Map<string, number>()
+
+  async function query(listed: ListedTransfer): Promise<void> {
+    const { runId, number } = listed
+    try {
+      const { state, code } = await statusOf(client, listed, limits.queryMs)
+      if (state === 'parked' && code !== undefined) codes.set(runId, { number, code })
+    } catch (error) {
+      // No worker of its target chain answers: the other numbers do not wait for it.
+      silentUntil.set(runId, Date.now() + limits.silentMs)
+      logger.debug('a parked transfer does not answer', { stream, number, error: String(error) })
+    }
+  }
+
+  return {
+    async of(parked) {
+      const runs = new Set(parked.map(({ runId }) => runId))
+      for (const known of [codes, silentUntil]) for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)
+      const now = Date.now()
+      const unknown = parked.filter(({ runId }) => !codes.has(runId) && (silentUntil.get(runId) ?? 0) <= now)
+      await forEachLimited(unknown.slice(0, limits.queries), limits.atOnce, query)
+      return new Map([...codes.values()].map(({ number, code }) => [number, code]))
+    },
+    get awaitingSignatures() {
+      return [...codes.values()].flatMap(({ number, code }) => (awaitsNewSignatures(code) ? [number] : []))
+    },
+  }
+}
