@@ -1,13 +1,14 @@
+import { defaultTakeover } from '../temporal/contracts/takeover.ts'
 import type { Context } from '@temporalio/activity'
 
-/** As workflows/policies.ts has it where nothing else is configured, ms. */
-const defaultTimeoutMs = 10_000
-
-/** When a step gives its first sign of life, and how often after that, ms: three fit into its heartbeat time-out. */
+/**
+ * When a step sends its first heartbeat, and how often after that, ms. Each costs a state transition. Half of the time-out leaves the other half to a busy
+ * process; the SDK itself sends one in 80 % of the time-out at most.
+ */
 export function heartbeatPace({ info }: { readonly info: Pick<Context['info'], 'heartbeatTimeoutMs'> }): {
   readonly firstMs: number
   readonly everyMs: number
 } {
-  const timeoutMs = info.heartbeatTimeoutMs ?? defaultTimeoutMs
-  return { firstMs: timeoutMs * 0.4, everyMs: timeoutMs * 0.3 }
+  const timeoutMs = info.heartbeatTimeoutMs ?? defaultTakeover.heartbeatMs
+  return { firstMs: timeoutMs * 0.5, everyMs: timeoutMs * 0.3 }
 }

@@ -31,7 +31,7 @@ const workerSchema = z
       .default(10)
       .describe('A workflow task waits so long for the process that has the workflow in memory; then any process may take it.'),
     heartbeatSeconds: seconds(1)
-      .default(10)
+      .default(15)
       .describe("A step with a lane's key that has given no sign of life for so long is given to another process."),
     laneTaskSeconds: seconds(1)
       .default(60)

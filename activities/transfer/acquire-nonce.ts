@@ -7,6 +7,7 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import { laneCall } from '../../lanes/lane-call.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import type { Acquired, NonceRequest } from '../../lanes/nonce-requests.ts'
+import { defaultTakeover } from '../../temporal/contracts/takeover.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
 import type { StepDeps } from '../deps.ts'
@@ -140,7 +141,7 @@ class EffectLooks {
     this.#deps = deps
     this.#transfer = transfer
     this.#at = info.currentAttemptScheduledTimestampMs
-    this.#believedMs = (info.heartbeatTimeoutMs ?? 10_000) * believedShare
+    this.#believedMs = (info.heartbeatTimeoutMs ?? defaultTakeover.heartbeatMs) * believedShare
   }
 
   get isOld(): boolean {

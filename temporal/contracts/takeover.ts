@@ -14,7 +14,7 @@ export interface TakeoverMemo {
   takeover: Takeover
 }
 
-export const defaultTakeover: Takeover = { heartbeatMs: 10_000, laneTaskMs: 60_000 }
+export const defaultTakeover: Takeover = { heartbeatMs: 15_000, laneTaskMs: 60_000 }
 
 /** What a workflow goes by. */
 export function takeoverOf(memo: Readonly<Record<string, unknown>> | undefined): Takeover {

@@ -98,7 +98,7 @@ describe('a good config', () => {
         },
         "worker": {
           "fillAfterSeconds": 60,
-          "heartbeatSeconds": 10,
+          "heartbeatSeconds": 15,
           "laneTaskSeconds": 60,
           "shutdownForceSeconds": 20,
           "shutdownGraceSeconds": 5,
