@@ -3,21 +3,15 @@ import type { UpdateDefinition } from '@temporalio/common'
 import { ApplicationFailure, allHandlersFinished, condition, setHandler, sleep, workflowInfo } from '@temporalio/workflow'
 
 /**
- * The loop that the workflows of lanes, streams and settings share: a reducer behind one update, in runs of so many updates.
- * @param options.setSignalHandlers called after the update's handler is set. A reset sends a run again all that it was told, in one task: were signals
- *   handled first, a stream's pause would refuse the updates that came before it
+ * The loop that the workflows of lanes, streams and settings share: a reducer behind one update, in runs of so many updates. The
+ * handler of the update is set by the call itself.
  * @param options.apply is synchronous and never waits
  * @param options.refuse throws what is wrong with a request: it is refused as `malformedUpdate`, and costs no history
  * @returns resolves once the run is full, and has answered: the workflow then continues as new
  */
 export async function entityWorkflow<Request, Response>(
   update: UpdateDefinition<Response, [Request]>,
-  options: {
-    readonly updatesPerRun: number
-    apply(request: Request): Response
-    refuse(request: Request): void
-    setSignalHandlers?(): void
-  },
+  options: { readonly updatesPerRun: number; apply(request: Request): Response; refuse(request: Request): void },
 ): Promise<void> {
   let updates = 0
   let lengthAtLastUpdate = -1
@@ -37,7 +31,6 @@ export async function entityWorkflow<Request, Response>(
     }
   }
   setHandler(update, handler, { validator })
-  options.setSignalHandlers?.()
   await condition(isFull)
   // A task that answers an update must not close the run: the answer would be lost to its caller.
   do await sleep(1)

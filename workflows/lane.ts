@@ -42,24 +42,23 @@ export async function lane(input: LaneInput): Promise<void> {
   }
   const order = (request: LaneRequest) => void step({ requests: [request] })
 
-  // Batch tools can only signal. Each of these is idempotent. They are typed by hand: a missing field must not fail the task, and so the lane.
-  const setSignalHandlers = () => {
-    setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', pause: { kind: 'operator', reason: textOr(by?.reason, noReason) } }))
-    setHandler(drainSignal, (by) => order({ kind: 'drain', id: '', reason: textOr(by?.reason, noReason) }))
-    setHandler(forbidSignal, (by) => order({ kind: 'forbid', id: '', reason: textOr(by?.reason, noReason) }))
-    setHandler(activateSignal, () => order({ kind: 'activate', id: '' }))
-    setHandler(resumeSignal, () => order({ kind: 'resume', id: '' }))
-    setHandler(setWindowSignal, (to) => order({ kind: 'setWindow', id: '', window: to?.window }))
-    setHandler(resyncSignal, () => order({ kind: 'resync', id: '' }))
-  }
-  setHandler(laneStatusQuery, () => state)
-
-  await entityWorkflow(applyUpdate, {
+  // Its update is handled before the signals: a reset sends a run again all that it was told, in one task, and a pause would refuse the updates before it.
+  const full = entityWorkflow(applyUpdate, {
     updatesPerRun: input.updatesPerRun ?? updatesPerRun,
     apply: step,
     refuse: assertApplyRequest,
-    setSignalHandlers,
   })
+  // Batch tools can only signal. Each of these is idempotent. They are typed by hand: a missing field must not fail the task, and so the lane.
+  setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', pause: { kind: 'operator', reason: textOr(by?.reason, noReason) } }))
+  setHandler(drainSignal, (by) => order({ kind: 'drain', id: '', reason: textOr(by?.reason, noReason) }))
+  setHandler(forbidSignal, (by) => order({ kind: 'forbid', id: '', reason: textOr(by?.reason, noReason) }))
+  setHandler(activateSignal, () => order({ kind: 'activate', id: '' }))
+  setHandler(resumeSignal, () => order({ kind: 'resume', id: '' }))
+  setHandler(setWindowSignal, (to) => order({ kind: 'setWindow', id: '', window: to?.window }))
+  setHandler(resyncSignal, () => order({ kind: 'resync', id: '' }))
+  setHandler(laneStatusQuery, () => state)
+
+  await full
   await continueAsNew<typeof lane>({ ...input, state })
 }
 

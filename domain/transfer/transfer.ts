@@ -4,8 +4,8 @@ export type BridgeName = string
 export type ChainName = string
 
 /**
- * One message to deliver, as plain JSON: it is the input of a `transfer` workflow. Whoever makes one has checked the message's
- * signatures, since its id is taken by starting the workflow (DESIGN §2.7).
+ * One message to deliver, as plain JSON: it is the input of a `transfer` workflow. Its signatures (or the source's table) were checked before, since
+ * starting the workflow takes its id.
  */
 export interface Transfer {
   readonly bridge: BridgeName
@@ -34,7 +34,7 @@ export const transferStates = [
   'cancelled',
 ] as const
 
-/** Where a transfer is on its way. The last four are outcomes. */
+/** The state of a transfer. The last four are outcomes. */
 export type TransferState = (typeof transferStates)[number]
 
 /** Which states may follow a state. The lifecycle document is generated from this table. */
@@ -55,7 +55,7 @@ export function isOutcome(state: TransferState): boolean {
   return transitions[state].length === 0
 }
 
-/** Who delivered, and where: the target chain's word. */
+/** Who delivered, and where, as the target chain shows it. */
 export interface Delivery {
   /** Sender of the delivering transaction, lower-case 0x address; absent if the chain tells only that it happened. */
   readonly by?: string

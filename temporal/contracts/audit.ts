@@ -10,7 +10,7 @@ export interface AuditInput {
   graceMs: number
 }
 
-/** What an audit found. Its lists hold the first 200 ids; the counts count all. */
+/** Findings of an audit. Its lists hold the first 200 ids; the counts count all. */
 export interface AuditReport {
   chain: ChainName
   hours: number
@@ -37,7 +37,7 @@ export interface AuditSteps {
   auditDelivered(input: AuditInput): Promise<AuditReport>
 }
 
-/** What closed a minute ago or less is left for the next audit. */
+/** The usual `graceMs` of an audit. */
 export const auditGraceMs = 60_000
 
 /** Id of the schedule of a chain's audits, and of the workflows that it starts (with the time behind it). */

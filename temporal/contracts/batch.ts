@@ -4,8 +4,8 @@ import type { Held, SendOperatorTransactionResult } from './operator-transaction
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 /**
- * Input of the workflow `batch`: one call that delivers many transfers, as it is recorded before it gets its nonce. The processes that hold the
- * members drive it; the workflow keeps what it says, and looks after it when nobody else does.
+ * Input of the workflow `batch`: one call that delivers many transfers, recorded before it gets its nonce. The processes that hold the members drive
+ * it; the workflow keeps the call, and drives it where none of them does.
  */
 export interface BatchInput {
   lane: LaneId
@@ -18,27 +18,27 @@ export interface BatchInput {
   held?: Held
 }
 
-/** What became of its one nonce. */
+/** How its one nonce ended. */
 export type BatchEnd =
   | { state: 'done' | 'reverted'; detail: string; nonce: number; txHash: string; blockHeight: number; gasPaid: string }
   /** It never got a nonce, or gave it back unsigned. */
   | { state: 'unsent'; detail: string }
-  /** A no-op, or a stranger, used its nonce. */
+  /** A no-op, or a transaction from outside Portage, used its nonce. */
   | { state: 'spent'; detail: string; nonce: number }
-  /** The ledger knows nothing of it; whether it was mined only the chain can say, and its members ask that for themselves. */
+  /** The ledger does not know it. Only the chain can say whether it was mined, and each of its members asks that. */
   | { state: 'lost'; detail: string }
 
 /** Answer of the query `status`, and (closed) the result of the workflow. */
 export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members' | 'cleared'> & (BatchEnd | { state: 'underway'; detail: string })
 
-/** On the workflow: who is in it can be read without a worker. The short names of intents (`tombstone`). */
+/** Its members, readable without a worker: short names of intents (`tombstone`). */
 export interface BatchMemo {
   members: readonly string[]
 }
 
-/** What a batch needs of the key; on the lane's queue. */
+/** The step of a batch that needs the key, on the lane's queue. */
 export interface BatchSteps {
-  /** Drives the nonce that the batch holds for a while. It asks for no nonce: where the batch holds none, the result says so. */
+  /** Drives the nonce that the batch holds, for a while. It asks for no nonce: where the batch holds none, the result says so. */
   broadcastBatch(input: BroadcastBatchInput): Promise<SendOperatorTransactionResult>
 }
 
@@ -55,6 +55,6 @@ export interface BroadcastBatchInput extends Pick<BatchInput, 'lane' | 'intent' 
  * cancelled later is told so: whoever drives the batch next sends it again without asking the members.
  */
 export const batchClearedSignal = defineSignal('cleared')
-/** From a process that drove it: what became of it. */
+/** From a process that drove it: how it ended. */
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')
 export const batchStatusQuery = defineQuery<BatchStatus>('status')

@@ -34,7 +34,7 @@ export function chainQueue(chain: ChainName): string {
   return `chain:${chain}`
 }
 
-/** What needs the key of a lane. */
+/** Steps that need the key of a lane. */
 export function laneQueue(lane: LaneId): string {
   return `lane:${lane}`
 }

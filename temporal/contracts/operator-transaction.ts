@@ -11,7 +11,7 @@ export interface OperatorTransactionInput {
   /** Who orders it, and why. */
   by: string
   reason: string
-  /** What it carries from run to run when it continues as new. */
+  /** Carried from run to run when it continues as new. */
   progress?: OperatorTransactionProgress
 }
 
@@ -26,7 +26,7 @@ export interface OperatorTransactionProgress {
   cancelledBy?: { by: string; reason: string }
 }
 
-/** A nonce and what was signed for it: by these it is found on the chain when it is final, and the ledger has forgotten it. */
+/** A nonce and what was signed for it: with these it is found on the chain once it is final and the ledger has forgotten it. */
 export interface Held {
   nonce: number
   tried: Pick<AttemptRecord, 'kind' | 'hash'>[]
@@ -54,7 +54,7 @@ export interface OperatorTransactionStatus {
   gasPaid?: string
 }
 
-/** What the operator transaction needs of the key; on the lane's queue. */
+/** The step of an operator transaction that needs the key, on the lane's queue. */
 export interface OperatorTransactionSteps {
   /** Gets the intent a nonce, signs, sends, follows for a while. Killed at any point, its next try makes the same bytes. */
   sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult>

@@ -9,7 +9,7 @@ export interface TransferInput {
   transfer: Transfer
   /** Class among those that wait for a nonce of the lane, 1 (first) … 5; absent: 3. */
   priority?: number
-  /** ms since the epoch: not delivered by then, it is given up by its lane, and parked. */
+  /** ms since the epoch: if it is not delivered by then, its lane gives it up and it is parked. */
   deadline?: number
   /** Carried from run to run when the transfer continues as new. */
   progress?: TransferProgress
@@ -104,7 +104,7 @@ export interface RetryHint {
 
 /** From an operator: try now, also out of parked, and past a deadline. With a hint: only if it waits. */
 export const retrySignal = defineSignal<[RetryHint?]>('retry')
-/** An operator ends the transfer. A nonce in flight gets the lane's no-op; if the call wins, the transfer is delivered. */
+/** An operator ends the transfer. A nonce that it holds gets the lane's no-op; if the call wins, the transfer is delivered. */
 export const cancelSignal = defineSignal<[CancelOrder]>('cancel')
 export const expediteSignal = defineSignal('expedite')
 /** A better-signed copy (base64) of the same message; its digest is checked by `validate`. */

@@ -33,22 +33,22 @@ export async function recordOperatorTransactions(keep: Keep): Promise<void> {
     return client.workflow.start<(input: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>('operatorTransaction', run)
   }
   const inPool = () => pooled(setting.anvil, signer.address)
-  const patience = { timeoutMs: 60_000, everyMs: 200 }
+  const waiting = { timeoutMs: 60_000, everyMs: 200 }
   try {
     const paid = await start('operator-transaction:paid')
     const pending = async () => (await paid.query<OperatorTransactionStatus>('status')).state === 'pending'
-    await until(pending, { ...patience, what: 'a look that finds it unmined' })
+    await until(pending, { ...waiting, what: 'a look that finds it unmined' })
     await setting.mine(3)
     await paid.result()
     await keep('operator-transaction-paid', stage, 'operator-transaction:paid')
 
     const cancelled = await start('operator-transaction:cancelled')
-    await until(async () => (await inPool()).length === 1, { ...patience, what: 'the payment to be in the pool' })
+    await until(async () => (await inPool()).length === 1, { ...waiting, what: 'the payment to be in the pool' })
     await cancelled.signal(cancelOperatorTransactionSignal, { by: 'operator', reason: 'a recording wants a no-op' })
     const noop = () => setting.passBlock().then(async () => (await inPool())[0]?.to === signer.address)
-    await until(noop, { ...patience, what: 'the no-op' })
+    await until(noop, { ...waiting, what: 'the no-op' })
     const over = () => setting.mine().then(async () => (await cancelled.describe()).status.name === 'COMPLETED')
-    await until(over, { ...patience, what: 'the operator transaction to end' })
+    await until(over, { ...waiting, what: 'the operator transaction to end' })
     await keep('operator-transaction-cancelled', stage, 'operator-transaction:cancelled')
   } finally {
     worker.shutdown()

@@ -34,7 +34,7 @@ export const transfer: Transfer = {
   message: 'b3du',
 }
 export const landed: Landed = { nonce: 7, txHash: '0x07', blockHeight: 9, blockHash: '0x09', gasPaid: '1', attempts: 1, tried: [] }
-export const patience = { timeoutMs: 60_000, everyMs: 20 }
+export const waiting = { timeoutMs: 60_000, everyMs: 20 }
 
 /** What the steps of a test answer. */
 export interface Script {
@@ -126,7 +126,7 @@ export function scriptedTransfers(): Scripted {
         args: [{ transfer, ...options } satisfies TransferInput],
       }),
     status: (handle) => handle.query<TransferStatus>('status'),
-    reaches: (handle, look, what) => until(async () => look(await on.status(handle)), { ...patience, what }),
+    reaches: (handle, look, what) => until(async () => look(await on.status(handle)), { ...waiting, what }),
     async runs(handle) {
       const query = `WorkflowId = '${handle.workflowId}' AND ExecutionStatus = 'ContinuedAsNew'`
       return (await temporal.client.workflow.count(query)).count
@@ -138,7 +138,7 @@ export function scriptedTransfers(): Scripted {
         const now = (await handle.describe()).raw.workflowExecutionInfo?.execution
         return now?.runId !== execution?.runId
       }
-      await until(renewed, { ...patience, everyMs: 100, what: 'a new run' })
+      await until(renewed, { ...waiting, everyMs: 100, what: 'a new run' })
     },
   }
   return on

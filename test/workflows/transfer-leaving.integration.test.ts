@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/contracts/transfer.ts'
 import type { BroadcastInput, LaneStatusAnswer } from '../../temporal/contracts/transfer-steps.ts'
-import { lanes, patience, scriptedTransfers, sound, type Script } from './scripted.ts'
+import { lanes, waiting, scriptedTransfers, sound, type Script } from './scripted.ts'
 
 /** When a transfer gives up, or leaves its lane, with a nonce and without one. */
 describe('A transfer', () => {
@@ -39,7 +39,7 @@ describe('A transfer', () => {
         return { kind: 'held', nonce: 7 }
       }
       const handle = await on.start({ deadline: soon() })
-      await until(() => on.asked.withdraw.length > 0, { ...patience, what: 'the lane to be on.asked' })
+      await until(() => on.asked.withdraw.length > 0, { ...waiting, what: 'the lane to be asked' })
       // Too early to be taken for the order to go on without a deadline: it only ends the wait.
       await handle.signal(retrySignal)
       await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
@@ -59,7 +59,7 @@ describe('A transfer', () => {
         return { kind: 'held', nonce: 7 }
       }
       const handle = await on.start({ deadline: soon() })
-      await until(() => on.asked.withdraw.length > 0, { ...patience, what: 'the lane to be on.asked' })
+      await until(() => on.asked.withdraw.length > 0, { ...waiting, what: 'the lane to be asked' })
       await handle.signal(retrySignal)
       expect(await handle.result()).toMatchObject({ state: 'delivered', nonce: 7, rounds: 1 })
       expect(new Set(on.asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
@@ -72,7 +72,7 @@ describe('A transfer', () => {
       await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
       await on.nextRun(handle)
       await until(() => on.asked.withdraw.some(({ how }) => how === 'cancel'), {
-        ...patience,
+        ...waiting,
         what: 'the lane to be asked for its no-op',
       })
       on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
@@ -107,14 +107,14 @@ describe('A transfer', () => {
     test.each([
       ['merely paused', () => closed('paused')],
       ['forbidden, with no other lane open', () => closed('forbidden', 0)],
-      ['forbidden for less than the patience', () => closed('forbidden', 1, 60_000)],
-    ])('%s: it stays', async (_, standing) => {
+      ['forbidden for less than abandonAfterMs', () => closed('forbidden', 1, 60_000)],
+    ])('%s: it stays', async (_, answer) => {
       on.script.broadcast = stuck
-      on.script.getLaneStatus = standing
+      on.script.getLaneStatus = answer
       const handle = await on.start()
       await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
       await handle.signal(rolledBackSignal, { intentId: `${handle.workflowId}/1`, nonce: 7 })
-      await until(() => on.asked.broadcast.length > 1, { ...patience, what: 'the nonce to be followed again' })
+      await until(() => on.asked.broadcast.length > 1, { ...waiting, what: 'the nonce to be followed again' })
       on.script.broadcast = sound.broadcast
       await handle.signal(retrySignal)
       expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[0], rounds: 1 })
@@ -126,7 +126,7 @@ describe('A transfer', () => {
       on.script.getLaneStatus = () => closed('unserved')
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
       const handle = await on.start()
-      await until(() => on.asked.withdraw.length > 0, { ...patience, what: 'the ledger to be on.asked' })
+      await until(() => on.asked.withdraw.length > 0, { ...waiting, what: 'the ledger to be asked' })
       on.script.broadcast = sound.broadcast
       await handle.signal(retrySignal)
       expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[0], rounds: 1 })
@@ -138,10 +138,10 @@ describe('A transfer', () => {
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
       const handle = await on.start()
       // Cancelled before that, it would hold nothing and end at once.
-      await until(() => on.asked.broadcast.length > 0, { ...patience, what: 'the lane to be asked for a nonce' })
+      await until(() => on.asked.broadcast.length > 0, { ...waiting, what: 'the lane to be asked for a nonce' })
       await handle.signal(cancelSignal, { operator: 'night-shift', reason: 'a test' })
       await until(() => on.asked.withdraw.some(({ how }) => how === 'cancel'), {
-        ...patience,
+        ...waiting,
         what: 'the lane to be asked for its no-op',
       })
       on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })

@@ -3,16 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { adoptSignal, cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/contracts/transfer.ts'
 import type { Admission } from '../../temporal/contracts/transfer-steps.ts'
-import { landed, lanes, patience, ready, scriptedTransfers, sound, transfer } from './scripted.ts'
+import { landed, lanes, waiting, ready, scriptedTransfers, sound, transfer } from './scripted.ts'
 
 /**
  * The transfer workflow on a real server, with steps that answer what chains and ledgers answer only once in a while: each case here would
  * need hours of a stalled chain. Whole ways over real chains are in test/e2e.
  */
-describe('A transfer on its way', () => {
+describe('The transfer workflow', () => {
   const on = scriptedTransfers()
 
-  test('pending for long: goes on in new runs with the same intent, without a look at the way so far', async () => {
+  test('pending for long: goes on in new runs with the same intent, without another admission', async () => {
     on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
@@ -23,7 +23,7 @@ describe('A transfer on its way', () => {
     expect(on.asked.admit).toHaveLength(1)
     expect(new Set(on.asked.broadcast.map(({ intentId }) => intentId))).toEqual(new Set([`${handle.workflowId}/1`]))
     expect(on.asked.broadcast.map(({ mode }) => mode)).toEqual(on.asked.broadcast.map((_, index) => (index > 0 ? 'follow' : 'new')))
-    await until(async () => (await on.runs(handle)) > 0, { ...patience, what: 'the run to be listed' })
+    await until(async () => (await on.runs(handle)) > 0, { ...waiting, what: 'the run to be listed' })
   })
 
   test('far finality that stalls: goes on in new runs, and a cancel is not forgotten', async () => {
@@ -54,7 +54,7 @@ describe('A transfer on its way', () => {
     expect(on.asked.broadcast.map(({ intentId }) => intentId.split('/').at(-1))).toEqual(['1', '2'])
   })
 
-  test('a nonce that the ledger has done with while nobody looked counts as a try without effect', async () => {
+  test('a nonce that the ledger no longer knows counts as a try without effect', async () => {
     on.script.broadcast = ({ mode }) =>
       mode === 'follow' ? { kind: 'withdrawn' } : { kind: 'pending', nonce: 7, attempts: 1, reason: 'slow' }
     const handle = await on.start()
@@ -65,7 +65,7 @@ describe('A transfer on its way', () => {
     await handle.terminate()
   })
 
-  test('nonces that no-ops used park nobody soon: the sixth is still not the last', async () => {
+  test('nonces that no-ops used do not park a transfer soon: it goes on after the sixth', async () => {
     let rounds = 0
     on.script.broadcast = (input) => (++rounds > 6 ? sound.broadcast(input) : { kind: 'spent', nonce: rounds, by: 'noop' })
     const handle = await on.start()
@@ -103,14 +103,14 @@ describe('A transfer on its way', () => {
     expect(on.asked.broadcast.map(({ mode }) => mode)).toEqual(['new', 'follow'])
   })
 
-  test('a copy by a guardian set that nobody knows does not replace the message', async () => {
+  test('a copy whose signatures could not be checked does not replace the message', async () => {
     const unknown: Admission = { kind: 'waiting', code: 'GUARDIAN_SET_UNKNOWN', reason: 'set 99', retryInMs: 60_000, unverified: true }
     const missing: Admission = { kind: 'waiting', code: 'WRAPPER_MISSING', reason: 'no wrapper', retryInMs: 60_000 }
     on.script.admit = (input) => (input.transfer.message === transfer.message ? missing : unknown)
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to wait')
     await handle.signal(adoptSignal, { message: 'dHdv' })
-    await until(() => on.asked.admit.length === 3, { ...patience, what: 'the copy and the message to be judged' })
+    await until(() => on.asked.admit.length === 3, { ...waiting, what: 'the copy and the message to be judged' })
     expect(on.asked.admit.map((input) => input.transfer.message)).toEqual([transfer.message, 'dHdv', transfer.message])
     await on.reaches(handle, ({ code }) => code === 'WRAPPER_MISSING', 'the message to wait for its wrapper')
     await handle.terminate()
@@ -122,7 +122,7 @@ describe('A transfer on its way', () => {
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to wait')
     await handle.signal(adoptSignal, { message: 'dHdv' })
-    await until(() => on.asked.admit.length === 2, { ...patience, what: 'the copy to meet the halt' })
+    await until(() => on.asked.admit.length === 2, { ...waiting, what: 'the copy to meet the halt' })
     const forged: Admission = { kind: 'rejected', code: 'VAA_SIGNATURE_INVALID', reason: 'not signed by a guardian' }
     on.script.admit = (input) => (input.transfer.message === transfer.message ? ready(input) : forged)
     await handle.signal(retrySignal)
@@ -135,7 +135,7 @@ describe('A transfer on its way', () => {
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     await handle.cancel()
-    await until(async () => (await handle.describe()).status.name === 'CANCELLED', { ...patience, what: 'the workflow to end' })
+    await until(async () => (await handle.describe()).status.name === 'CANCELLED', { ...waiting, what: 'the workflow to end' })
     expect((await handle.fetchHistory()).events?.filter(({ workflowTaskFailedEventAttributes: failed }) => failed)).toEqual([])
   })
 })

@@ -1,0 +1,56 @@
+import { toRelayerError } from '../../domain/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { RunId } from '../../temporal/client/runs.ts'
+import type { StepDeps } from '../deps.ts'
+import { chainOf, endpointOf } from '../deps.ts'
+import { nextBlock } from '../transfer/next-block.ts'
+import type { StoredTransfer } from './stored-transfers.ts'
+
+/** The second look waits this many block times for a block, and at least 10 s. */
+const blocksToWait = 5
+const leastWaitMs = 10_000
+
+type Deps = Pick<StepDeps, 'bridges' | 'chains'>
+
+/** `unsure`: the nodes do not agree, or no block came for a second look. */
+export interface Effects {
+  readonly intact: number
+  readonly unsure: number
+  /** Delivered runs whose effect is gone. */
+  readonly gone: readonly RunId[]
+}
+
+/**
+ * Asks the target chain for the effects of all these transfers in one batch. A missing one is looked at again a block later, in the finalized state
+ * of more than half of the nodes: if it is not there either, a reorg deeper than finality undid it. Throws what reads throw.
+ * @param delivered transfers to one chain
+ */
+export async function checkEffects(deps: Deps, delivered: readonly StoredTransfer[]): Promise<Effects> {
+  const there = await Promise.all(delivered.map(({ transfer }) => endpointOf(deps, transfer).delivered(transfer, 'latest')))
+  const missing = delivered.filter((_, index) => !there[index])
+  const found = delivered.length - missing.length
+  const [first] = missing
+  if (!first) return { intact: found, unsure: 0, gone: [] }
+  const chain = chainOf(deps, first.transfer)
+  if (!(await nextBlock(chain, Math.max(leastWaitMs, blocksToWait * chain.blockTimeMs)))) {
+    return { intact: found, unsure: missing.length, gone: [] }
+  }
+  const looks = await Promise.all(missing.map(async ({ run, transfer }) => ({ run, shows: await lookAgain(deps, transfer) })))
+  return {
+    intact: found + looks.filter(({ shows }) => shows === true).length,
+    unsure: looks.filter(({ shows }) => shows === undefined).length,
+    gone: looks.filter(({ shows }) => shows === false).map(({ run }) => run),
+  }
+}
+
+/** Undefined while the nodes do not agree. */
+async function lookAgain(deps: Deps, transfer: Transfer): Promise<boolean | undefined> {
+  const endpoint = endpointOf(deps, transfer)
+  try {
+    const [latest, agreed] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'agreed')])
+    return latest || agreed
+  } catch (error) {
+    if (toRelayerError(error).code === 'NODES_DISAGREE') return undefined
+    throw error
+  }
+}
