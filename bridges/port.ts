@@ -24,7 +24,7 @@ export type RevertMeaning =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'wait' | 'permanent' | 'unknown'; readonly code: ErrorCode; readonly reason: string }
 
-/** Who delivered, as found on the target chain. */
+/** A delivery, as found on the target chain. */
 export interface FoundDelivery {
   readonly by: string
   readonly txHash: string
@@ -33,8 +33,8 @@ export interface FoundDelivery {
 }
 
 /**
- * May a transfer go now? `lane`: that lane alone can't, and is to be paused with the reason. `route`: nothing of its route can that is like it;
- * `opensAt`, seconds since the epoch, if it is known. `transfer`: this one never fits as the limits are: park it.
+ * May a transfer go now? `lane`: this lane alone can't deliver, and is paused with the reason. `route`: the route lets nothing of this amount in;
+ * `opensAt`, seconds since the epoch, if it is known. `transfer`: this one does not fit on any day: park it.
  */
 export type Gate =
   | { readonly kind: 'open' }
@@ -42,7 +42,7 @@ export type Gate =
   | { readonly kind: 'transfer'; readonly code: ErrorCode; readonly reason: string }
   | { readonly kind: 'route'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number }
 
-/** A bridge as it stands on one target chain: reads, the delivering call, and what its reverts mean. */
+/** A bridge on one target chain: reads, the delivering call, and what its reverts mean. */
 export interface Endpoint {
   readonly chain: ChainName
   /**
@@ -54,7 +54,7 @@ export interface Endpoint {
   validate(transfer: Transfer): Promise<Verdict>
   /** Does the target chain's state show the effect? One read, batched; one of each node where it asks for `agreed`. */
   delivered(transfer: Transfer, at: At): Promise<boolean>
-  /** Who delivered, from the chain's logs; undefined if the node does not tell (pruned, still unsynced). */
+  /** The delivery, from the chain's logs; undefined if the node has no such log (pruned, not synced). */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
   /** The call that delivers. Chosen by reads (wrapped native token or not) that never change for a token, so cached. */
   intent(transfer: Transfer): Promise<Intent>
@@ -78,7 +78,7 @@ export interface Endpoint {
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** How several transfers leave in one call; absent: the bridge cannot do that. */
   readonly batches?: SharedCalls
-  /** Whom it goes to (lower-case address of the target chain) and of what token (as the bridge's asset list names it): what a deny-list asks. */
+  /** The recipient (lower-case address of the target chain) and the token (as the bridge's asset list names it), for the deny-list. */
   parties(transfer: Transfer): { readonly recipient: string; readonly token: string }
   /** True if this receipt of ours shows the effect of this transfer (its event). */
   hasEffect(receipt: Receipt, transfer: Transfer): boolean
@@ -108,7 +108,7 @@ export interface Bridge {
    */
   decode(message: Uint8Array): Transfer
   /**
-   * By whom the bytes say that they are signed, where one message may be signed anew by others (a guardian set, by its index); absent: signatures never
+   * The signers that the bytes name, where others may sign the same message anew (a guardian set, by its index); absent: signatures never
    * age. Throws as `decode`.
    */
   signedBy?(message: Uint8Array): string

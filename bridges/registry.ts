@@ -22,7 +22,7 @@ export interface BridgesOptions {
   readonly bridges: Config['bridges']
 }
 
-/** Where signed messages of a bridge are heard: a guardian spy, and whose messages to ask it for. */
+/** Where signed messages of a bridge come from: a guardian spy, and the emitters to ask it for. */
 export interface SpySource {
   readonly bridge: BridgeName
   /** host:port */
@@ -79,12 +79,12 @@ const makers: {
   },
 }
 
-/** How the native bridge stands on a chain of each family. */
+/** The native bridge on a chain of each family. */
 const nativeEndpoints: Record<ChainConfig['family'], (chain: Chain, routes: readonly ReadableRoute[], good: GoodMessages) => Endpoint> = {
   evm: (chain, routes, good) => createNativeEndpoint({ chain: evmOf(chain), routes, good }),
 }
 
-/** How the token bridge stands on a chain of each family. */
+/** The token bridge on a chain of each family. */
 const tokenBridgeEndpoints: Record<ChainConfig['family'], (chain: Chain, values: Omit<EvmEndpointOptions, 'chain'>) => Endpoint> = {
   evm: (chain, values) => createEvmEndpoint({ ...values, chain: evmOf(chain) }),
 }
@@ -130,7 +130,7 @@ export function createBridges(options: BridgesOptions, connected: Chains, served
   return new Map((Object.keys(makers) as (keyof typeof makers)[]).flatMap((name) => make(name, options.bridges[name])))
 }
 
-/** The chains that who delivers to `targets` has to read: whose messages nobody signs, so that the source itself is asked. */
+/** The chains that must be read to deliver to `targets`: sources whose messages have no signatures are asked themselves. */
 export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
   const routes = bridges['native-bridge']?.routes ?? []
   return [...new Set(routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])))]

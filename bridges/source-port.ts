@@ -8,7 +8,7 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
-/** A numbered source of transfers, as whoever feeds its stream reads it (domain/stream/stream.ts). `scanned`: its messages are in blocks. `signed`: others sign and keep them. */
+/** A numbered source of transfers, as its stream agent reads it (domain/stream/stream.ts). `scanned`: its messages are in blocks. `signed`: others sign and keep them. */
 export type Source = ScannedSource | SignedSource
 
 interface SourceBase {
@@ -43,7 +43,7 @@ export interface ScannedSource extends SourceBase {
    * for what that one does not have. Throws what contradicts itself (`haltRoute`, by quorum), what reads throw; at `agreed` NODES_DISAGREE.
    */
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
-  /** Completions in these blocks of the target, by whomever. Throws as `initiated`. */
+  /** Completions in these blocks of the target, by any account. Throws as `initiated`. */
   completed(range: BlockRange, at?: 'agreed'): Promise<readonly Completion[]>
   /** The error that halts the route: the target completed another transfer under this number than the source has recorded (its digest). */
   contradiction(completed: Completion, recorded: string | undefined): RelayerError
@@ -65,7 +65,7 @@ export interface SignedSource extends SourceBase {
   /** 64 lower-case hex digits. */
   readonly emitter: string
   /**
-   * Where the config says that it begins; the `first` of `config` is only the lowest number there can be. Absent: whoever starts the stream
+   * Where the config says that it begins; the `first` of `config` is only the lowest number there can be. Absent: the stream agent
    * decides. `block` is where reads of `published` end: no number from `first` on is below it.
    */
   readonly begins: { readonly first?: string; readonly block?: number }

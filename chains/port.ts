@@ -32,7 +32,7 @@ export interface HeadEvent {
   readonly finalized: number
 }
 
-/** One poll or subscription per chain, shared by all who wait. */
+/** One poll or subscription per chain, shared by all that wait for blocks. */
 export interface Heads {
   /** Throws NODE_UNAVAILABLE if the first block was not read within the connect timeout. */
   start(): Promise<void>
@@ -60,7 +60,7 @@ export interface Receipt {
   readonly logs: readonly Log[]
 }
 
-/** Where the watched transactions stand: none in a canonical block, or one of them is. `final`: its block is past finality. */
+/** Whether one of the watched transactions is in a canonical block. `final`: its block is past finality. */
 export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included'; readonly receipt: Receipt; readonly final: boolean }
 
 /** Follows a set of transaction hashes of one nonce (of which at most one can be included) without a poll of its own. */
@@ -106,7 +106,7 @@ export interface SignedTransaction {
 export interface SigningPolicy {
   /** Contract → selectors of its functions; such calls carry no coins. */
   readonly calls: Readonly<Record<string, readonly string[]>>
-  /** Who may be sent coins. */
+  /** Addresses that may be sent coins. */
   readonly coinPayees: readonly string[]
   /** Token contracts whose tokens may be sent to `tokenPayees`. */
   readonly tokens: readonly string[]
@@ -124,7 +124,7 @@ export interface Signer {
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
 }
 
-/** The closed set of what a node can say to a send; each class has one reaction (reference: docs/ARCHITECTURE.md, error classes). */
+/** All that a node can say to a send; each class has one reaction (docs/ARCHITECTURE.md, "What nodes say"). */
 export type SendErrorClass =
   | 'nonce-too-low'
   | 'already-known'
@@ -154,8 +154,8 @@ export type Simulation = { readonly ok: true; readonly gas: string } | { readonl
 
 /**
  * Which state a read looks at. `agreed`: the finalized state, on the word of more than half of the nodes that read (with one node: in two
- * reads a block apart). Verdicts that can't be taken back ask for that; throws NODES_DISAGREE. `agreed-latest`: the same of the latest state, where
- * one node's word alone would hold something up.
+ * reads a block apart). Verdicts that can't be taken back use it; throws NODES_DISAGREE. `agreed-latest`: the same of the latest state, where
+ * one node alone could hold something up.
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest'
 
@@ -222,7 +222,7 @@ export interface Chain {
   agreedNonce(address: string): Promise<number>
   /**
    * The canonical transaction that used this nonce of the account, on the word of more than half of the nodes; undefined while none has,
-   * where the nodes no longer tell (pruned), or where no transaction did (an EIP-7702 authorisation). Throws NODES_DISAGREE.
+   * where the nodes no longer know (pruned), or where no transaction did (an EIP-7702 authorisation). Throws NODES_DISAGREE.
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /**
@@ -233,12 +233,12 @@ export interface Chain {
   denies(block: BlockRef): Promise<boolean>
   /**
    * The canonical block at a height, without its transactions; undefined: there is none yet. `agreed`: on the word of more than half of the nodes
-   * (what makes sense of final heights only). Throws NODES_DISAGREE.
+   * (only for final heights). Throws NODES_DISAGREE.
    */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
   /** The nodes as they stand. */
   nodes(): readonly NodeStatus[]
-  /** Lays the live changes of this chain over its configured nodes; replaces the changes that were laid before. */
+  /** Applies the live changes of this chain to its configured nodes; replaces those that were applied before. */
   adjustNodes(changes: readonly NodeChange[]): void
   /** Canonical transaction hash and sender of a mined transaction, or undefined. */
   receipt(hash: string): Promise<Receipt | undefined>

@@ -8,7 +8,7 @@ export interface PlacedLog extends Log {
   readonly transactionHash: string
 }
 
-/** What is read of a chain to find out who delivered. */
+/** What is read of a chain to find a delivery. */
 export interface LogReader {
   readonly heads: Pick<Heads, 'current'>
   logs(filter: { address: string; topics: readonly string[]; fromBlock: number; toBlock: number }): Promise<readonly PlacedLog[]>
@@ -18,7 +18,7 @@ export interface LogReader {
 export interface FindDeliveryOptions {
   /** Blocks of one read. Default 2,000: many public nodes refuse more. */
   readonly rangeBlocks?: number
-  /** How far back is looked. Default 10,000: who delivered is worth five reads, not a scan of the chain. */
+  /** How far back is looked. Default 10,000: the deliverer's name is worth five reads, not a scan of the chain. */
   readonly depthBlocks?: number
 }
 
@@ -30,7 +30,7 @@ export interface DeliveryLog {
   readonly shows?: (log: PlacedLog) => boolean
 }
 
-/** Who delivered, by the contract's logs, newest range first. Undefined: not in the blocks that are looked at, or the node refuses such reads. */
+/** Finds a delivery in the contract's logs, newest range first. Undefined: not in the blocks that are looked at, or the node refuses such reads. */
 export function createFindDelivery(chain: LogReader, { rangeBlocks = 2_000, depthBlocks = 10_000 }: FindDeliveryOptions = {}) {
   return async function findDelivery({ address, topics, shows = () => true }: DeliveryLog): Promise<FoundDelivery | undefined> {
     const latest = chain.heads.current?.latest.height

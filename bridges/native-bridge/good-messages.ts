@@ -1,6 +1,6 @@
 import { keccak256 } from 'ethers'
 
-/** Messages that the source's table confirmed lately, by quorum: shared by all who look, so that each is asked for once. */
+/** Messages that the source's table confirmed lately, by quorum: shared by a process, so that each is asked for once. */
 export interface GoodMessages {
   has(message: Uint8Array): boolean
   add(message: Uint8Array): void

@@ -65,7 +65,7 @@ export function createInbound(chain: LimitsChain & StreamReader, contract: strin
       const [read] = await Promise.all([limits.read(relayer), dropOncePerBlock()])
       const gateBy = (limit: InboundLimits) => gateOf(limit, amount, secondsOf(chain), reservations.beside([id]))
       const first = gateBy(read)
-      // One node that lies, or lags, keeps nobody waiting where others may be asked.
+      // One node that lies, or lags, holds nothing up where others can be asked.
       const others = first.kind === 'route' || first.kind === 'lane' ? await limits.byMost(relayer) : undefined
       const gate = others ? gateBy(others) : first
       if (gate.kind === 'open') reservations.take(id, amount)

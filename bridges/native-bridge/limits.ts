@@ -8,7 +8,7 @@ import { daySeconds, type InboundLimits } from './gates.ts'
 /** What reads of the limits need of the target chain. */
 export type LimitsChain = ContractReader & {
   readonly heads: Pick<Heads, 'current'>
-  /** Absent: there is one, and nobody else to ask. */
+  /** Absent: there is one. */
   readonly nodes?: Chain['nodes']
 }
 

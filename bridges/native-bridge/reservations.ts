@@ -1,15 +1,15 @@
-/** What was let through and the target's contract does not count yet. */
+/** What was let through and is not counted by the target's contract yet. */
 export interface Reservations {
-  /** Until it is dropped, or for a while. Again: for as long again. */
+  /** Holds the amount until it is dropped, or for `lastsMs` from the last call. */
   take(id: string, amount: bigint): void
   drop(id: string): void
-  /** What all but these hold, in the token's smallest unit. */
+  /** What is held for all but these, in the token's smallest unit. */
   beside(ids: readonly string[]): bigint
   readonly size: number
 }
 
 export interface ReservationOptions {
-  /** So long one lasts that nobody drops, ms: its transfer asks again when it is its turn. Default 10 minutes. */
+  /** After so long, ms, one lapses: its transfer asks again when it is its turn. Default 10 minutes. */
   readonly lastsMs?: number
   /** ms since any moment; for tests. */
   readonly clock?: () => number

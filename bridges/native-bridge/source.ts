@@ -27,13 +27,13 @@ export function initiatedIn(chain: StreamReader, bridge: string, range: BlockRan
   return eventsIn(chain, bridge, range, initiatedTopic, readInitiated, at)
 }
 
-/** The transfers that were completed in these blocks, by whomever, as their sources know them. Throws as `initiatedIn`. */
+/** The transfers that were completed in these blocks, by any account, as their sources know them. Throws as `initiatedIn`. */
 export function completedIn(chain: StreamReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
   return eventsIn(chain, bridge, range, completedTopic, readCompleted, at)
 }
 
 /**
- * What the source's table says of these nonces, in the same order; undefined: nothing yet. So a transfer is found whose log a node hides.
+ * What the source's table says of these nonces, in the same order; undefined: nothing yet. So a transfer is found even if a node hides its log.
  * Batched. Throws NATIVE_ID_MISMATCH, and what reads throw.
  */
 export async function recordedUnder(

@@ -14,7 +14,7 @@ export interface NativeSourceOptions {
   /** Block of the source to begin with. */
   readonly startBlock: number
   readonly maxOpen: number
-  /** Is told what was read of the table by quorum, so that nobody of this process asks again. */
+  /** Remembers what was read of the table by quorum, so that this process does not ask again. */
   readonly good: Pick<GoodMessages, 'add'>
 }
 

@@ -13,7 +13,7 @@ export interface ReadableRoute extends NativeRoute {
   readonly batch?: number | undefined
 }
 
-/** Checks messages against what their source contract recorded: nobody signs them. */
+/** Checks messages, which have no signatures, against what their source contract recorded. */
 export interface Verifier {
   /**
    * The message and its route, if the source's table says the same at its finalized state, on the word of more than half of its nodes.
@@ -27,7 +27,7 @@ export interface Verifier {
 
 export interface VerifierOptions {
   readonly routes: Routes<ReadableRoute>
-  /** What was found good lately is not looked up again: from the door, or the stream that read it, to its last step. Absent: a memory of its own. */
+  /** What was found good lately is not looked up again, from submission, or the stream that read it, to the last step. Absent: a memory of its own. */
   readonly good?: GoodMessages
 }
 

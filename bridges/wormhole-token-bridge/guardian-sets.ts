@@ -51,7 +51,7 @@ export function createGuardianSets(options: GuardianSetsOptions): GuardianSets {
     })
     const made = { value, readAt: clock() }
     cache.set(key, made)
-    // A read that failed at first must not be remembered; whoever awaits it gets the error.
+    // A read that failed at first must not be remembered; its callers get the error.
     value.catch(() => cache.get(key) === made && cache.delete(key))
     return value
   }

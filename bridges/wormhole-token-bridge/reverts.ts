@@ -14,7 +14,7 @@ interface Row {
   readonly say?: string
 }
 
-/** Every revert that completeTransfer and its sisters know (Bridge.sol, Messages.sol; reference/wormhole.md §3). */
+/** Every revert that completeTransfer and its sisters know (Bridge.sol, Messages.sol). */
 const rows: readonly Row[] = [
   { text: 'transfer already completed', selector: '0x2ef04c88', means: 'delivered' },
   { text: 'no wrapper for this token created yet', selector: '0x1a0ee8b6', means: 'wait', code: 'WRAPPER_MISSING' },

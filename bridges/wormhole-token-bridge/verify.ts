@@ -23,7 +23,7 @@ const remembered = 4_096
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 export function createVerifier({ guardianSets, now }: VerifierOptions): Verifier {
-  // 13 recoveries take some 20 ms of CPU, and the same bytes are checked at the door and again when the transfer is validated.
+  // 13 recoveries take some 20 ms of CPU, and the same bytes are checked at submission and again when the transfer is validated.
   const good = new Set<string>()
   return {
     async verify(message) {

@@ -1,22 +1,19 @@
 import { keccak256 } from 'ethers'
-import { RelayerError } from '../../domain/errors.ts'
 import type { FinalityPolicy } from '../../domain/finality.ts'
 import type { NodeUse } from '../../domain/settings/settings.ts'
-import type { At, Chain } from '../port.ts'
+import type { Chain } from '../port.ts'
 import { createAccounts } from './transactions/accounts.ts'
 import type { FeeModel } from './fees/data-fee.ts'
 import { createReplacedChainCheck } from './heads/replaced-chain.ts'
 import { createBlocks } from './heads/blocks.ts'
 import { createClassifier, type ErrorTexts } from './transactions/error-classes.ts'
 import { createFees } from './fees/fees.ts'
-import { createHeads } from './heads/heads.ts'
-import { toBytes, toNumber, toRecord } from './hex.ts'
+import { createHeads, type EvmHeads } from './heads/heads.ts'
 import { createInclusions } from './transactions/inclusions.ts'
-import { agreedLogs, type FoundLog, type LogFilter, readLogs } from './logs.ts'
 import { createMined } from './transactions/mined.ts'
 import { createNodes } from './nodes/nodes.ts'
 import { createQuorum } from './nodes/quorum.ts'
-import type { Question } from './nodes/rounds.ts'
+import { type BridgeReads, createReads } from './reads.ts'
 import { createReceipts } from './transactions/receipts.ts'
 import { sendRaw } from './transactions/send.ts'
 import { simulate } from './transactions/simulate.ts'
@@ -54,24 +51,8 @@ export interface EvmChainOptions {
   readonly timeoutMs?: number | undefined
 }
 
-/** The port, and the reads that a bridge needs on this family. All calls of a tick leave in one HTTP request. */
-export interface EvmChain extends Chain {
-  /** `eth_call`: the returned bytes. A revert too throws NODE_REFUSED. Throws NODE_UNAVAILABLE, NODES_DISAGREE (at `agreed`). */
-  call(to: string, data: string, at: At): Promise<string>
-  /** Logs of a range of blocks, both ends included, in order. Throws NODE_REFUSED, NODE_UNAVAILABLE; at `agreed` (final blocks) NODES_DISAGREE. */
-  logs(filter: LogFilter, at?: 'agreed'): Promise<readonly FoundLog[]>
-  /** Sender of a mined transaction, lower case; undefined if the node knows none in a block. */
-  transactionSender(hash: string): Promise<string | undefined>
-}
-
-/** No pool keeps so many of one account (domain/lane/request.ts): a node that is so far above the others tells nonsense, and only it. */
-const mostPending = 1_000
-
-function highestPlausible(counts: readonly number[]): number {
-  const sorted = counts.toSorted((a, b) => a - b)
-  const middle = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
-  return Math.max(...sorted.filter((count) => count - middle <= mostPending))
-}
+/** The port, and the reads that a bridge needs on this family. */
+export interface EvmChain extends Chain, BridgeReads {}
 
 /** One EVM network. Nothing is asked before `connect`. */
 export function createEvmChain(options: EvmChainOptions): EvmChain {
@@ -89,22 +70,12 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   const quorum = createQuorum({ chain: name, nodes, heads, blockTimeMs })
   const receipts = createReceipts(nodes, quorum)
   const accounts = createAccounts(name, nodes, heads, finality)
-  const mined = createMined({ chain: name, nodes, heads, quorum })
-  const denies = createReplacedChainCheck({ nodes, kept: heads.kept, quorum, finality })
   const classify = createClassifier(options.errors)
   const inclusions = createInclusions(heads, receipts)
-  const fees = createFees({ chain: name, networkId, nodes, heads, model: options.feeModel, history: options.feeHistory })
-  let connecting: Promise<void> | undefined
-
-  function agreedCall(to: string, data: string, at: 'agreed' | 'agreed-latest'): Question<string> {
-    const params = () => [{ to, data }, at === 'agreed' ? accounts.finalizedTag() : 'latest']
-    return { about: `call ${at} ${to} ${data}`, method: 'eth_call', params, read: (value) => toBytes(value, 'returned bytes') }
-  }
-
-  async function connect(): Promise<void> {
+  const connect = once(async () => {
     await nodes.verify()
     await heads.start()
-  }
+  })
 
   return {
     name,
@@ -114,41 +85,17 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     blockTimeMs,
     heads,
     calls: nodes.calls,
-    async connect() {
-      connecting ??= connect()
-      try {
-        await connecting
-      } catch (error) {
-        connecting = undefined
-        throw error
-      }
-    },
+    connect,
     close() {
       heads.stop()
       nodes.close()
     },
     account: accounts.read,
-    async pendingNonce(address) {
-      const answers = await nodes.askAll('eth_getTransactionCount', [address, 'pending'])
-      const counts = answers.flatMap((answer) => (answer.ok ? [toNumber(answer.result, 'transaction count')] : []))
-      if (counts.length * 2 > nodes.readers) return highestPlausible(counts)
-      const detail = answers.flatMap((answer) => (answer.ok ? [] : [answer.error.message])).join('; ')
-      throw new RelayerError('NODE_UNAVAILABLE', { detail, facts: { chain: name, nodes: nodes.readers, answered: counts.length } })
-    },
-    async hasCode(address) {
-      return toBytes(await nodes.request('eth_getCode', [address, 'latest']), 'code') !== '0x'
-    },
-    ...fees,
+    ...createReads({ chain: name, nodes, quorum, finalizedTag: accounts.finalizedTag }),
+    ...createFees({ chain: name, networkId, nodes, heads, model: options.feeModel, history: options.feeHistory }),
     simulate: (call, from, gasFactor = 1) => simulate(nodes, call, from, gasFactor, heads.kept.latest?.gasLimit),
-    agreedNonce: (address) =>
-      quorum.agree({
-        about: `nonce ${address}`,
-        method: 'eth_getTransactionCount',
-        params: () => [address, accounts.finalizedTag()],
-        read: (value) => toNumber(value, 'transaction count'),
-      }),
-    mined,
-    denies,
+    mined: createMined({ chain: name, nodes, heads, quorum }),
+    denies: createReplacedChainCheck({ nodes, kept: heads.kept, quorum, finality }),
     block: createBlocks(nodes, quorum),
     nodes: nodes.status,
     adjustNodes: nodes.adjust,
@@ -158,31 +105,36 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
       return outcome
     },
     watch: inclusions.watch,
-    msToFinality(height) {
-      const event = heads.current
-      const latest = event?.latest.height ?? height
-      if (finality.kind === 'instant' || (event && height <= event.finalized)) return 0
-      const lag = finality.kind === 'depth' ? finality.blocks : heads.finalityLag
-      const elapsed = event ? Date.now() - heads.latestSeenAt : 0
-      const remaining = Math.max(0, height + lag - latest) * blockTimeMs - elapsed
-      // Not final yet, so never 0: at the earliest with the next poll.
-      return Math.max(remaining, Math.ceil(blockTimeMs / 2))
-    },
+    msToFinality: (height) => msToFinality(heads, options, height),
     async receipt(hash) {
       const receipt = await receipts.one(hash)
       return receipt && heads.kept.lists(receipt.block, receipt.hash) !== false ? receipt : undefined
     },
-    async call(to, data, at) {
-      if (at === 'agreed' || at === 'agreed-latest') return quorum.agree(agreedCall(to, data, at))
-      const tag = at === 'latest' ? 'latest' : accounts.finalizedTag()
-      return toBytes(await nodes.request('eth_call', [{ to, data }, tag]), 'returned bytes')
-    },
-    logs: (filter, at) => (at === 'agreed' ? agreedLogs(quorum, filter) : readLogs(nodes, filter)),
-    async transactionSender(hash) {
-      const value = await nodes.request('eth_getTransactionByHash', [hash])
-      if (value === null) return undefined
-      const transaction = toRecord(value, 'transaction')
-      return transaction['blockHash'] == null ? undefined : toBytes(transaction['from'], 'sender')
-    },
+  }
+}
+
+function msToFinality(
+  heads: EvmHeads,
+  { finality, blockTimeMs }: Pick<EvmChainOptions, 'finality' | 'blockTimeMs'>,
+  height: number,
+): number {
+  const { current } = heads
+  if (finality.kind === 'instant' || (current && height <= current.finalized)) return 0
+  const lag = finality.kind === 'depth' ? finality.blocks : heads.finalityLag
+  const elapsed = current ? Date.now() - heads.latestSeenAt : 0
+  const remaining = Math.max(0, height + lag - (current?.latest.height ?? height)) * blockTimeMs - elapsed
+  // Not final yet, so never 0: at the earliest with the next poll.
+  return Math.max(remaining, Math.ceil(blockTimeMs / 2))
+}
+
+/** Runs once for all that call it; after a failure the next call tries again. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  return () => {
+    running ??= work().catch((error: unknown) => {
+      running = undefined
+      throw error
+    })
+    return running
   }
 }

@@ -1,4 +1,4 @@
-/** Calls a listener whose throw is its own problem: it surfaces as a warning of the process and stops nobody else. */
+/** Calls a listener. What it throws becomes a warning of the process, so that it does not stop the others. */
 export function isolate(listener: () => void): void {
   try {
     listener()

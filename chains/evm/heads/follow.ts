@@ -27,7 +27,7 @@ export interface FollowOptions {
   readonly finalized: () => number
   /** The node that was asked was seen to be late: the nodes are to be compared soon. */
   readonly onLate: () => void
-  /** Blocks are kept that nobody was told of yet. */
+  /** Blocks are kept that no event has had yet. */
   readonly onKept: () => void
 }
 

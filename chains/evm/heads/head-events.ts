@@ -7,7 +7,7 @@ import type { Step } from './follow.ts'
 /** How many observations of the finality lag are remembered. */
 const lagsKept = 128
 
-/** What was found, as events for those who listen. */
+/** Turns what a poll has found into events, and calls the listeners. */
 export interface HeadEvents extends Pick<Heads, 'current' | 'subscribe'> {
   /** Blocks between the head and the finalized height, the most seen lately. */
   readonly finalityLag: number

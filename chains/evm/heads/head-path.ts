@@ -25,7 +25,7 @@ export interface Path {
 export async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock): Promise<Path | undefined> {
   const head = kept.latest
   if (!head) return { blocks: [target], ancestor: undefined, forked: false }
-  // Those who wait read their receipts instead.
+  // Watched transactions are looked up by their receipts instead.
   if (target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
   let blocks: EvmBlock[] = [target]
   let step = firstStep

@@ -4,12 +4,12 @@ import type { EvmBlock } from './block-cache.ts'
 import { longestGap } from '../nodes/head-lags.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 
-/** An honest node may be so many blocks behind the one that tells of a far head, and still knows that the chain is there. */
+/** An honest node may be so many blocks behind the one with the far head. */
 const slack = 64
 
 /**
- * Nothing links a head that is far above ours, or the first one, to what is known: it is one node's word. A far one is believed when more than half
- * of the nodes have come as far; the first one unless more than half say that they have not (some may be down when a process starts).
+ * A head that is far above ours, and the first head, are linked to no known block: one node's word. A far one is believed when more than half of the
+ * nodes have come as far; the first one unless more than half say that they have not (some may be down when a process starts).
  * @param head ours; absent: there is none yet
  */
 export async function isBelievable(nodes: Nodes, head: EvmBlock | undefined, target: EvmBlock): Promise<boolean> {

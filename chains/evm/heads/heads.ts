@@ -23,10 +23,10 @@ export interface HeadsOptions {
   readonly connectTimeoutMs?: number
 }
 
-/** The tracker with what the rest of the adapter shares. */
+/** The head tracker, with what the rest of the adapter shares. */
 export interface EvmHeads extends Heads {
   readonly kept: BlockCache
-  /** Called after every poll, changed or not: the one clock of those who must try again. */
+  /** Called after every poll, changed or not: the clock of all retries on this chain. */
   onPoll(listener: () => void): void
   /** Grows each time that continuity breaks: blocks were skipped, or rolled back below the kept ones. */
   readonly breaks: number
@@ -113,7 +113,7 @@ type PollerOptions = Pick<HeadsOptions, 'nodes' | 'finality'> & {
 function createPoller({ nodes, kept, finality, events, onLate }: PollerOptions) {
   /** Of the poll that is under way, or was the last: one that was stopped publishes nothing. */
   let polling: AbortSignal | undefined
-  /** Blocks are kept that nobody was told of yet: the poll that found them does it. */
+  /** Blocks are kept that no event has had yet: the poll that found them publishes them. */
   let unpublished = false
   let breaks = 0
   let latestSeenAt = 0

@@ -6,7 +6,7 @@ import type { BlockCache } from './block-cache.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** A chain that is this many blocks below a block it had finalized is not late, but another one. Full nodes keep states for as many. */
+/** A chain that is this many blocks below a block that it had finalized was replaced. Full nodes keep states for as many blocks. */
 const farBelow = 128
 
 /** See `Chain.denies`. A node that lags only a little does not know the block yet: it will show its hash, or another, when it gets there. */
@@ -23,7 +23,7 @@ export function createReplacedChainCheck(options: { nodes: Nodes; kept: BlockCac
     })
   }
 
-  /** A node that has just been started, and reads the chain from its beginning, denies nothing. */
+  /** A node that was just started and reads the chain from its beginning denies nothing. */
   async function isSyncing(): Promise<boolean> {
     return (await nodes.request('eth_syncing', []).catch(() => false)) !== false
   }

@@ -1,9 +1,9 @@
-/** Past this gap, blocks, what lies between two heads is not read; and no chain grows as far between two looks. */
+/** Blocks: no chain grows as far between two looks, and what lies between two heads further apart is not read. */
 export const longestGap = 1_024
 
 /**
- * How far each node lags behind the best, blocks; undefined: it did not answer. One that is further above our head, and above where more than half
- * of the nodes are, than a chain grows between two looks, is not the best: it counts as far behind as it is above.
+ * How far each node lags behind the best, blocks; undefined: it did not answer. A node that is further above our head, and above more than half of the
+ * nodes, than a chain grows between two looks, is not the best: it counts as far behind as it is above.
  * @param heights by node
  * @param readers how many nodes there should be
  * @param known height of our head; absent: there is none yet

@@ -13,9 +13,8 @@ export interface QuorumOptions {
 
 export interface Quorum {
   /**
-   * The answer that more than half of the nodes which read give: of the configured ones that are not disabled; those that do not answer are silent,
-   * not agreeing. With one node: two equal answers a block apart, or 4 block times where no block comes; it waits for that. A revert is an
-   * answer too, and thrown as the RpcError it is. Throws NODES_DISAGREE, NODE_UNAVAILABLE (nobody answered).
+   * The answer of more than half of the nodes that read, counted of all that are configured and not disabled: no answer is no agreement. With one node: two equal answers a block apart, or 4 block times where no block comes; it waits for that. A revert is an
+   * answer too, and thrown as the RpcError it is. Throws NODES_DISAGREE, NODE_UNAVAILABLE (no node answered).
    */
   agree<T>(question: Question<T>): Promise<T>
 }

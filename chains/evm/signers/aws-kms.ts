@@ -72,7 +72,7 @@ const lasting = new Set([
   'ValidationException',
 ])
 
-/** @param opening only then is a lasting refusal final: later, nonces wait for the key, and whoever took it away may give it back */
+/** @param opening only then is a lasting refusal final: later, nonces wait for the key, and its rights may be given back */
 async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
     return await send(AbortSignal.timeout(timeoutMs))

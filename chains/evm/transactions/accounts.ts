@@ -8,8 +8,8 @@ import type { Nodes } from '../nodes/nodes.ts'
 
 /** Full nodes keep the state of the last 128 blocks (go-ethereum TriesInMemory). */
 const statesKept = 128
-/** So many heads in a row at which a node counts less than was read before: then that was not the truth. A node that lags catches up sooner. */
-const mostDenials = 5
+/** After so many heads in a row at which a node counts less than was read before, what was read before was wrong. A node that lags catches up sooner. */
+const mostLowerReads = 5
 
 export interface Accounts {
   /** See `Chain.account`. At most one set of reads per address and head. */
@@ -21,73 +21,88 @@ export interface Accounts {
 export function createAccounts(chain: string, nodes: Nodes, heads: EvmHeads, finality: FinalityPolicy): Accounts {
   let head = ''
   const memo = new Map<string, Promise<Account>>()
-  /** The highest nonces read on this chain of blocks: a node that lags behind another can't take them back. */
-  const floors = new Map<string, { latest: number; finalized: number; denials: number }>()
-
+  const floors = createFloors()
   heads.subscribe((event) => {
     if (event.rolledBack.length === 0) return
     memo.clear()
-    const lowestGone = event.rolledBack.at(-1)?.height ?? 0
-    if (lowestGone <= event.finalized) floors.clear()
-    else for (const floor of floors.values()) floor.latest = floor.finalized
+    floors.rolledBack((event.rolledBack.at(-1)?.height ?? 0) <= event.finalized)
   })
 
-  function tag(event: HeadEvent): string {
-    if (finality.kind === 'instant') return 'latest'
-    return event.latest.height - event.finalized < statesKept ? toQuantity(event.finalized) : 'finalized'
-  }
+  const countAt = async (address: string, at: string) =>
+    toNumber(await nodes.request('eth_getTransactionCount', [address, at]), 'transaction count')
 
-  async function readFinalizedNonce(address: string, event: HeadEvent): Promise<number> {
-    const at = tag(event)
+  async function readFinalizedNonce(address: string, at: string): Promise<number> {
     try {
-      return toNumber(await nodes.request('eth_getTransactionCount', [address, at]), 'transaction count')
+      return await countAt(address, at)
     } catch (error) {
       // A pruned node, or one that has not this block yet: its own tag is the next best word.
       if (!(error instanceof RpcError) || at === 'finalized') throw error
-      return toNumber(await nodes.request('eth_getTransactionCount', [address, 'finalized']), 'transaction count')
+      return countAt(address, 'finalized')
     }
   }
 
   async function readNow(address: string, event: HeadEvent): Promise<Account> {
     const [latest, balance, finalized] = await Promise.all([
-      nodes.request('eth_getTransactionCount', [address, 'latest']),
+      countAt(address, 'latest'),
       nodes.request('eth_getBalance', [address, 'latest']),
-      finality.kind === 'instant' ? undefined : readFinalizedNonce(address, event),
+      finality.kind === 'instant' ? undefined : readFinalizedNonce(address, finalizedTag(event, finality)),
     ])
-    const count = toNumber(latest, 'transaction count')
-    const known = floors.get(address) ?? { latest: 0, finalized: 0, denials: 0 }
-    const denied = count < known.latest || (finalized ?? count) < known.finalized
-    const denials = denied ? known.denials + 1 : 0
-    // Floors hold only while the head that they were read at is an ancestor of ours.
-    const canonical = heads.kept.isCanonical(event.latest) !== false
-    const floor = denials < mostDenials ? known : { latest: 0, finalized: 0 }
-    const latestNonce = canonical ? Math.max(floor.latest, count) : count
-    const finalizedNonce = Math.min(latestNonce, Math.max(floor.finalized, finalized ?? latestNonce))
-    if (canonical) floors.set(address, { latest: latestNonce, finalized: finalizedNonce, denials: floor === known ? denials : 0 })
+    const isCanonical = heads.kept.isCanonical(event.latest) !== false
+    const nonces = floors.raise(address, { latest, finalized: finalized ?? latest }, isCanonical)
     const { height, hash } = event.latest
-    return { latestNonce, finalizedNonce, balance: toDecimal(balance, 'balance'), block: { height, hash } }
+    const finalizedNonce = Math.min(nonces.latest, nonces.finalized)
+    return { latestNonce: nonces.latest, finalizedNonce, balance: toDecimal(balance, 'balance'), block: { height, hash } }
   }
 
   return {
-    finalizedTag() {
-      return tag(currentHead(chain, heads))
-    },
+    finalizedTag: () => finalizedTag(currentHead(chain, heads), finality),
     async read(address) {
       const event = currentHead(chain, heads)
       // The finalized height may move without a new head.
       const now = `${event.latest.hash}/${event.finalized}`
-      if (now !== head) {
-        head = now
-        memo.clear()
-      }
+      if (now !== head) memo.clear()
+      head = now
       const key = address.toLowerCase()
       const running = memo.get(key)
       if (running) return running
       const reading = readNow(key, event)
       memo.set(key, reading)
-      // A failure is not an answer: the next who asks reads again.
+      // A failure is not an answer: the next call reads again.
       reading.catch(() => memo.get(key) === reading && memo.delete(key))
       return reading
+    },
+  }
+}
+
+function finalizedTag(event: HeadEvent, finality: FinalityPolicy): string {
+  if (finality.kind === 'instant') return 'latest'
+  return event.latest.height - event.finalized < statesKept ? toQuantity(event.finalized) : 'finalized'
+}
+
+interface Nonces {
+  readonly latest: number
+  readonly finalized: number
+}
+
+/** The highest nonces read on this chain of blocks: a node that lags behind another can't take them back. */
+function createFloors() {
+  const floors = new Map<string, { latest: number; finalized: number; lower: number }>()
+  return {
+    /** The higher of what was read now and before, unless lower ones were read for so long that what was read before was wrong. */
+    raise(address: string, { latest, finalized }: Nonces, isCanonical: boolean): Nonces {
+      const known = floors.get(address) ?? { latest: 0, finalized: 0, lower: 0 }
+      const isLower = latest < known.latest || finalized < known.finalized
+      const lower = isLower ? known.lower + 1 : 0
+      const floor = lower < mostLowerReads ? { ...known, lower } : { latest: 0, finalized: 0, lower: 0 }
+      // Floors hold only while the head that they were read at is an ancestor of ours.
+      const raised = { latest: isCanonical ? Math.max(floor.latest, latest) : latest, finalized: Math.max(floor.finalized, finalized) }
+      if (isCanonical) floors.set(address, { ...raised, finalized: Math.min(raised.latest, raised.finalized), lower: floor.lower })
+      return raised
+    },
+    /** @param isBelowFinality blocks that were final are gone too */
+    rolledBack(isBelowFinality: boolean): void {
+      if (isBelowFinality) floors.clear()
+      else for (const floor of floors.values()) floor.latest = floor.finalized
     },
   }
 }

@@ -17,7 +17,7 @@ export interface Inclusions {
   readonly size: number
 }
 
-const lookup: Due = { kind: 'lookup', doubts: 0 }
+const lookup: Due = { kind: 'lookup', unknown: 0 }
 
 export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusions {
   const { kept } = heads
@@ -108,7 +108,7 @@ function followHeads(heads: EvmHeads, { all, byHash }: WatchedHashes, read: () =
     }
     for (const watch of all) if (watch.inclusion.kind === 'included') show(watch, included(heads, watch.inclusion.receipt))
     if (event.applied.length > 0) {
-      for (const watched of byHash.values()) if (watched.due.kind === 'doubted') watched.due = { ...watched.due, kind: 'lookup' }
+      for (const watched of byHash.values()) if (watched.due.kind === 'unknown') watched.due = { ...watched.due, kind: 'lookup' }
     }
     read()
   })

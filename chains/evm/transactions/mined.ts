@@ -18,37 +18,6 @@ const probes = 15
 export function createMined(options: { chain: string; nodes: Nodes; heads: EvmHeads; quorum: Quorum }) {
   const { chain, nodes, heads, quorum } = options
 
-  async function countAt(address: string, height: number): Promise<number> {
-    return toNumber(await nodes.request('eth_getTransactionCount', [address, toQuantity(height)]), 'transaction count')
-  }
-
-  /** The lowest height whose state has the nonce spent; undefined if no state of before that can be read. */
-  async function findHeight(address: string, nonce: number, latest: number): Promise<number | undefined> {
-    let spent = latest
-    let window = statesKept - 1
-    let unspent: number
-    for (;;) {
-      unspent = Math.max(0, latest - window)
-      const count = await countAt(address, unspent).catch(unlessPruned)
-      if (count === undefined) return undefined
-      if (count <= nonce) break
-      spent = unspent
-      if (unspent === 0) return undefined
-      window *= 8
-    }
-    while (spent - unspent > 1) {
-      const step = Math.max(1, (spent - unspent) / (probes + 1))
-      const wanted = Array.from({ length: probes }, (_, index) => Math.round(unspent + step * (index + 1)))
-      const heights = [...new Set(wanted)].filter((height) => height > unspent && height < spent)
-      const counts = await Promise.all(heights.map((height) => countAt(address, height)))
-      const first = counts.findIndex((count) => count > nonce)
-      const [below, above] = first < 0 ? [heights.at(-1), spent] : [heights[first - 1] ?? unspent, heights[first]]
-      unspent = below ?? unspent
-      spent = above ?? spent
-    }
-    return spent
-  }
-
   async function findIn(address: string, nonce: number, height: number): Promise<MinedTransaction | undefined> {
     const block = await quorum.agree({
       about: `mined ${address} ${nonce}`,
@@ -77,16 +46,45 @@ export function createMined(options: { chain: string; nodes: Nodes; heads: EvmHe
    */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
-    const { latest } = currentHead(chain, heads)
-    if ((await countAt(address, latest.height)) <= nonce) return undefined
+    const { height: latest } = currentHead(chain, heads).latest
+    const countAt = async (height: number) =>
+      toNumber(await nodes.request('eth_getTransactionCount', [address, toQuantity(height)]), 'transaction count')
+    if ((await countAt(latest)) <= nonce) return undefined
     try {
-      const height = await findHeight(address, nonce, latest.height)
+      const height = await findHeight(countAt, nonce, latest)
       return height === undefined ? undefined : await findIn(address, nonce, height)
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       throw new RelayerError('NODES_DISAGREE', { detail: error.rpcMessage, facts: { chain }, cause: error })
     }
   }
+}
+
+/** The lowest height whose state has the nonce spent; undefined if no state of before that can be read. */
+async function findHeight(countAt: (height: number) => Promise<number>, nonce: number, latest: number): Promise<number | undefined> {
+  let spent = latest
+  let window = statesKept - 1
+  let unspent: number
+  for (;;) {
+    unspent = Math.max(0, latest - window)
+    const count = await countAt(unspent).catch(unlessPruned)
+    if (count === undefined) return undefined
+    if (count <= nonce) break
+    spent = unspent
+    if (unspent === 0) return undefined
+    window *= 8
+  }
+  while (spent - unspent > 1) {
+    const step = Math.max(1, (spent - unspent) / (probes + 1))
+    const wanted = Array.from({ length: probes }, (_, index) => Math.round(unspent + step * (index + 1)))
+    const heights = [...new Set(wanted)].filter((height) => height > unspent && height < spent)
+    const counts = await Promise.all(heights.map((height) => countAt(height)))
+    const first = counts.findIndex((count) => count > nonce)
+    const [below, above] = first < 0 ? [heights.at(-1), spent] : [heights[first - 1] ?? unspent, heights[first]]
+    unspent = below ?? unspent
+    spent = above ?? spent
+  }
+  return spent
 }
 
 function unlessPruned(error: unknown): undefined {

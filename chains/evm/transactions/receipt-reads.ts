@@ -5,7 +5,7 @@ import { type Due, nothing, type WatchedHash, type WatchState } from './watched-
 
 /** While fewer blocks are kept, a hash that no node knows is looked up again, so many times. */
 const fewBlocks = 64
-const mostDoubts = 2
+const mostUnknown = 2
 /** A node that only lags has the receipt by then. */
 const mostMisses = 3
 
@@ -67,7 +67,7 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
     if (receipt && receipt.block.height > (heads.current?.latest.height ?? -1)) return
     if (receipt) return judge(watched, receipt)
     if (kept.find(watched.hash)) return
-    watched.due = doubtOf(watched.due, kept)
+    watched.due = afterUnknown(watched.due, kept)
     for (const { watch, inclusion } of before) {
       if (watch.inclusion === inclusion && inclusion.kind === 'included' && inclusion.receipt.hash === watched.hash) onGone(watch)
     }
@@ -113,11 +113,11 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
 }
 
 /**
- * One node's word that nobody knows a hash is not enough while few blocks were seen: it may have been mined before them, and the node may lag. Later a
- * hash that is mined is found in the blocks.
+ * While few blocks were seen, one node that does not know a hash is not enough: the hash may have been mined before them, and the node may lag. Later a mined
+ * hash is found in the blocks.
  */
-function doubtOf(due: Due, kept: EvmHeads['kept']): Due {
-  const doubts = 1 + (due.kind === 'lookup' ? due.doubts : 0)
+function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
+  const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
   const few = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks
-  return few && doubts <= mostDoubts ? { kind: 'doubted', doubts } : nothing
+  return few && unknown <= mostUnknown ? { kind: 'unknown', unknown } : nothing
 }

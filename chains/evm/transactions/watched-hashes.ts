@@ -3,13 +3,13 @@ import { isolate } from '../isolate.ts'
 
 /** What is to be read of a watched hash. */
 export type Due =
-  /** In no block as far as is known, or its receipt was read: blocks to come tell the rest. */
+  /** Nothing: its receipt was read, or the blocks to come will show it. */
   | { readonly kind: 'nothing' }
   /** Its receipt is read by hash at each poll until a node answers. */
-  | { readonly kind: 'lookup'; readonly doubts: number }
-  /** No node knew it, so many times, though it may be in a block from before our first: looked up again at the next block. */
-  | { readonly kind: 'doubted'; readonly doubts: number }
-  /** A kept block lists it, and its receipt is not here yet; `misses`: so many times a node did not have it. */
+  | { readonly kind: 'lookup'; readonly unknown: number }
+  /** `unknown`: so many times no node knew it, though it may be in a block from before our first. Looked up again at the next block. */
+  | { readonly kind: 'unknown'; readonly unknown: number }
+  /** A kept block lists it, and its receipt was not read yet; `misses`: so many times a node did not have it. */
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
 
 /** One hash with all its watches. */

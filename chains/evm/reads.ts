@@ -1,0 +1,72 @@
+import { RelayerError } from '../../domain/errors.ts'
+import type { At, Chain } from '../port.ts'
+import { toBytes, toNumber, toRecord } from './hex.ts'
+import { agreedLogs, type FoundLog, type LogFilter, readLogs } from './logs.ts'
+import type { Nodes } from './nodes/nodes.ts'
+import type { Quorum } from './nodes/quorum.ts'
+
+/** No pool keeps so many of one account (domain/lane/request.ts): a node that is so far above the others is wrong, and only it. */
+const mostPending = 1_000
+
+export interface ReadsOptions {
+  readonly chain: string
+  readonly nodes: Nodes
+  readonly quorum: Quorum
+  /** The block argument of a read at the finalized state. */
+  readonly finalizedTag: () => string
+}
+
+/** What a bridge reads of this family. All calls of a tick leave in one HTTP request. */
+export interface BridgeReads {
+  /** `eth_call`: the returned bytes. A revert too throws NODE_REFUSED. Throws NODE_UNAVAILABLE, NODES_DISAGREE (at `agreed`). */
+  call(to: string, data: string, at: At): Promise<string>
+  /** Logs of a range of blocks, both ends included, in order. Throws NODE_REFUSED, NODE_UNAVAILABLE; at `agreed` (final blocks) NODES_DISAGREE. */
+  logs(filter: LogFilter, at?: 'agreed'): Promise<readonly FoundLog[]>
+  /** Sender of a mined transaction, lower case; undefined if the node knows none in a block. */
+  transactionSender(hash: string): Promise<string | undefined>
+}
+
+type Reads = BridgeReads & Pick<Chain, 'pendingNonce' | 'agreedNonce' | 'hasCode'>
+
+/** Single reads of state, logs and transactions. */
+export function createReads({ chain, nodes, quorum, finalizedTag }: ReadsOptions): Reads {
+  return {
+    async pendingNonce(address) {
+      const answers = await nodes.askAll('eth_getTransactionCount', [address, 'pending'])
+      const counts = answers.flatMap((answer) => (answer.ok ? [toNumber(answer.result, 'transaction count')] : []))
+      if (counts.length * 2 > nodes.readers) return highestPlausible(counts)
+      const detail = answers.flatMap((answer) => (answer.ok ? [] : [answer.error.message])).join('; ')
+      throw new RelayerError('NODE_UNAVAILABLE', { detail, facts: { chain, nodes: nodes.readers, answered: counts.length } })
+    },
+    agreedNonce: (address) =>
+      quorum.agree({
+        about: `nonce ${address}`,
+        method: 'eth_getTransactionCount',
+        params: () => [address, finalizedTag()],
+        read: (value) => toNumber(value, 'transaction count'),
+      }),
+    async hasCode(address) {
+      return toBytes(await nodes.request('eth_getCode', [address, 'latest']), 'code') !== '0x'
+    },
+    async call(to, data, at) {
+      const method = 'eth_call'
+      const params = () => [{ to, data }, at === 'latest' || at === 'agreed-latest' ? 'latest' : finalizedTag()]
+      const read = (value: unknown) => toBytes(value, 'returned bytes')
+      if (at === 'latest' || at === 'finalized') return read(await nodes.request(method, params()))
+      return quorum.agree({ about: `call ${at} ${to} ${data}`, method, params, read })
+    },
+    logs: (filter, at) => (at === 'agreed' ? agreedLogs(quorum, filter) : readLogs(nodes, filter)),
+    async transactionSender(hash) {
+      const value = await nodes.request('eth_getTransactionByHash', [hash])
+      if (value === null) return undefined
+      const transaction = toRecord(value, 'transaction')
+      return transaction['blockHash'] == null ? undefined : toBytes(transaction['from'], 'sender')
+    },
+  }
+}
+
+function highestPlausible(counts: readonly number[]): number {
+  const sorted = counts.toSorted((a, b) => a - b)
+  const middle = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
+  return Math.max(...sorted.filter((count) => count - middle <= mostPending))
+}
