@@ -31,6 +31,14 @@ describe('folder rules', () => {
     ['config/load.ts', `import { logger } from '../observability/logger.ts'`, 'config may import only'],
     ['workers/runtime.ts', `import { createApi } from '../api/server.ts'`, 'workers may import only'],
     ['workers/chain.ts', `import { Client } from '@temporalio/client'`, 'workers may import only'],
+    ['lanes/ledger-client.ts', `import type { Client } from '@temporalio/client'`, 'lanes may import only'],
+    ['streams/stream-client.ts', `import { WorkflowNotFoundError } from '@temporalio/common'`, 'streams may import only'],
+    ['recovery/remedies.ts', `import type { WorkflowHandle } from '@temporalio/client'`, 'recovery may import only'],
+    ['intake/submitter.ts', `import { ServiceError } from '@temporalio/client'`, 'intake may import only'],
+    ['cli/temporal.ts', `import { Connection } from '@temporalio/client'`, 'cli may import only'],
+    ['cli/commands/settings.ts', `import { runRole } from '../../workers/runtime.ts'`, 'cli may import only'],
+    ['cli/commands/run.ts', `import { demo } from '../../lab/demo/main.ts'`, 'may import only'],
+    ['temporal/client/lanes.ts', `import { LaneAgent } from '../../lanes/agent.ts'`, 'temporal/client may import only'],
     ['api/start.ts', `import { runRole } from '../workers/runtime.ts'`, 'api may import only'],
     ['cli/commands/settings.ts', `import { createApi } from '../../api/server.ts'`, 'cli may import only'],
     ['nowhere/new.ts', `import { x } from './y.ts'`, 'no room has this path'],
@@ -49,6 +57,7 @@ describe('folder rules', () => {
     ['bridges/native-bridge/index.ts', `import { endpoint } from './evm.ts'`],
     ['chains/registry.ts', `import { evmChain } from './evm/index.ts'`],
     ['cli/commands/run.ts', `import { runRole } from '../../workers/runtime.ts'\nimport { restApi } from '../../api/start.ts'`],
+    ['lab/demo/main.ts', `import { Client } from '@temporalio/client'\nimport { runRole } from '../../workers/runtime.ts'`],
     ['test/lanes/agent.test.ts', `import { fork } from 'node:child_process'\nimport { run } from '../../workers/all.ts'`],
   ])('%s: %s is allowed', (file, text) => {
     expect(checkFile(file, text)).toEqual([])
@@ -68,6 +77,13 @@ describe('folder rules', () => {
   test('the table is the one in docs/ARCHITECTURE.md', () => {
     const text = readFileSync(`${root}docs/ARCHITECTURE.md`, 'utf8')
     for (const room of rooms) expect(text, `docs/ARCHITECTURE.md has no row for ${room.path}`).toContain(`\`${room.path}\``)
+  })
+
+  test('only temporal/client calls the methods of a Temporal client', () => {
+    const calls = /\bclient\.(workflow|schedule|workflowService|activity|connection|options|withDeadline)\b|\.getHandle\(/
+    const free = /^(temporal\/client|lab|test|scripts)\//
+    const reaching = sourceFiles(root).filter((file) => !free.test(file) && calls.test(readFileSync(root + file, 'utf8')))
+    expect(reaching).toEqual([])
   })
 
   test('every source file of the repo keeps them', () => {
