@@ -23,7 +23,7 @@ export interface SpyStreamHandlers {
   /** Once, when the spy can be reached and was asked. */
   readonly onOpen: () => void
   readonly onMessage: (vaa: Uint8Array) => void
-  /** Once, at the end, whoever ended it; `reason` is the spy's word. */
+  /** Once, at the end, whichever side ended it; `reason` comes from the spy. */
   readonly onEnd: (reason: string) => void
 }
 

@@ -15,17 +15,17 @@ export interface CheckpointKeeperOptions {
   readonly logger: Logger
 }
 
-/** The checkpoint of one stream, as one process reads and writes it. What is wrong with it is told to people, by an alarm and the log. */
+/** The checkpoint of one stream, as one process reads and writes it. Problems with it are raised as an alarm and logged. */
 export interface CheckpointKeeper {
   /** Undefined: there is none, or none that can be used. Throws CHECKPOINT_UNAVAILABLE: there may be one. */
   read(): Promise<StreamCheckpoint | undefined>
-  /** What is kept is of no use: an alarm, until one is written. */
+  /** The kept checkpoint cannot be used: raises an alarm, until one is written. */
   complain(error: unknown): void
   /**
-   * Writes the stream as it stands. Throws what asking for its state throws.
-   * @param news what a checkpoint would say by the view: only when it has changed is the whole state asked for; undefined: nothing worth keeping
+   * Writes the stream as it is now, if `key` differs from that of the last write. Throws what asking for its state throws.
+   * @param key changes whenever the checkpoint would
    */
-  keep(streamClient: Pick<StreamClient, 'state'>, news: string | undefined): Promise<void>
+  keep(streamClient: Pick<StreamClient, 'state'>, key: string): Promise<void>
   /** When it was last written, ms since the epoch. */
   readonly writtenAt: number | undefined
 }
@@ -61,17 +61,17 @@ export function createCheckpointKeeper({ config, store, alarms, logger }: Checkp
         return undefined
       }
     },
-    async keep(streamClient, news) {
-      if (!store || news === undefined || news === written) return
+    async keep(streamClient, key) {
+      if (!store || key === written) return
       const state = await streamClient.state()
-      // Of a stream that reads blocks, one without a cursor would take the place of a better one.
+      // A stream that reads blocks and has no cursor yet would replace a better checkpoint.
       if (!state || (start !== undefined && !state.cursor)) return
       try {
         await store.write(checkpointOf(state))
       } catch (error) {
         return raise('the checkpoint of a stream could not be written', error)
       }
-      written = news
+      written = key
       writtenAt = Date.now()
       alarms.delete('checkpoint')
     },

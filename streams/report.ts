@@ -27,7 +27,7 @@ const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
 
 /**
  * The stream as this process last heard of it, as metrics. What is over is set to 0, so that its alert ends.
- * @param view absent: nothing was heard of it yet, and only the agent's own alarms are told
+ * @param view absent: the stream has not answered yet, and only the agent's own alarms are reported
  */
 export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamReport): void {
   const raised = new Set<string>([...(view?.alarms ?? []), ...(report.alarms ?? [])])

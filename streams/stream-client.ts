@@ -19,8 +19,8 @@ const mostRequests = 64
 const mostNumbers = 5_000
 
 /**
- * What one process tells one stream. At most one update is under way. What was not answered is told again, in the same words, until this client is
- * closed. The stream comes into being with the first thing that is told.
+ * Updates of one stream by one process. At most one update is under way. An update that was not answered is repeated unchanged, until this client is
+ * closed. The first update creates the stream.
  */
 export class StreamClient {
   readonly #options: StreamClientOptions
@@ -57,7 +57,7 @@ export class StreamClient {
   }
 
   /**
-   * Answers in the order of the requests. Undefined: the stream went back since `era`, and nothing was told; read again.
+   * Answers in the order of the requests. Undefined: the stream went back since `era`, and nothing was recorded; read again.
    * Throws STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds the requests malformed.
    * @param era of the moment that the reading began
    */

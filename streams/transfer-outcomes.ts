@@ -4,7 +4,7 @@ import type { TransferStatus } from '../temporal/contracts/transfer.ts'
 /** Longest reason that a stream takes (domain/stream/checks.ts). */
 const longestReason = 1_000
 
-/** What a stream is told of a transfer that ended undelivered; undefined: it did not. */
+/** The request that records a transfer that ended undelivered; undefined: it did not. */
 export function toClosed(number: string, status: TransferStatus): StreamRequest | undefined {
   const { state, reason, code, cancelledBy } = status
   if (state !== 'rejected' && state !== 'declined' && state !== 'cancelled') return undefined

@@ -11,12 +11,12 @@ import { haltOnMismatch } from './halt-on-mismatch.ts'
 import { finalizedOf, nextHead, viewOf } from './context.ts'
 import type { ScannedContext } from './context.ts'
 
-/** So long the scan may take to come to the block at which the source was counted, ms; then the next audit says what is hidden. */
+/** Longest wait for the scan to reach the block at which the source was counted, ms; after that the next audit finds what is hidden. */
 const scanMs = 30_000
 
 /**
- * A stream against its source, its target and its workflows: is its last block still in the chain, does the source count more than its logs showed,
- * is what was delivered still there, does every open number have a workflow? Each part is done whatever becomes of the others; then throws what
+ * Compares a stream with its source, its target and its workflows: is its last block still in the chain, does the source count more than its logs showed,
+ * are deliveries still there, does every open number have a workflow? Each part is done whatever becomes of the others; then throws what
  * the first that failed has thrown. Any number of processes may audit at once.
  */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
@@ -54,11 +54,11 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   const upTo = (await source.highest(seen)) ?? (BigInt(first) > 0n ? String(BigInt(first) - 1n) : undefined)
   if (upTo === undefined) return
   const isTail = () => streamClient.view !== undefined && BigInt(upTo) >= BigInt(streamClient.view.next)
-  // Nodes may know of a later final block than we do: what lies in it was not scanned, and is not hidden.
+  // Nodes may know a later final block than this process: its numbers were not scanned, and are not hidden.
   const height = isTail() ? await scannedUpTo(context) : at
   const state = await streamClient.state()
   if (!state || streamClient.era !== era) return
-  // What the scan has yet to come to, or has no room for, is the scan's to find, and nothing of it is hidden yet.
+  // Numbers that the scan has yet to reach, or has no room for, are not hidden.
   const isScanned = state.cursor !== undefined && height <= state.cursor.height
   const tail =
     isScanned && BigInt(upTo) >= BigInt(state.next)
@@ -68,15 +68,15 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   const table = await source.recorded(numbers, 'finalized')
   const present = setOf(numbers.filter((_, index) => table[index]))
   const request: StreamRequest = { kind: 'audited', upTo, height: isTail() ? height : at, present }
-  const told = await streamClient.apply([request], era)
-  if (!told) return
-  Object.assign(audit, { upTo, height: request.height, gaps: gapsOf(told.view.gaps) })
-  if (!told.view.alarms.includes('vanished')) return
+  const response = await streamClient.apply([request], era)
+  if (!response) return
+  Object.assign(audit, { upTo, height: request.height, gaps: gapsOf(response.view.gaps) })
+  if (!response.view.alarms.includes('vanished')) return
   logger.error('the source counts fewer transfers than its logs have shown; its blocks are read again', { stream: source.config.stream })
   await goBack(context, true)
 }
 
-/** The final block of now, when the scan has come to it, or has taken its time. */
+/** The present final block, once the scan has reached it or `scanMs` have passed. */
 async function scannedUpTo({ streamClient, sourceChain, stopping }: ScannedContext): Promise<number> {
   await nextHead(sourceChain, stopping)
   const height = finalizedOf(sourceChain)

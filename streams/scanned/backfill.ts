@@ -6,8 +6,8 @@ import type { ScannedContext } from './context.ts'
 const logMs = 10_000
 
 /**
- * BOOTSTRAP beside the live scan: the lowest chunk of the blocks that are left, told when all its transfers were started or found delivered by batched
- * reads. What was told is off the list, so that a crash repeats one chunk.
+ * BOOTSTRAP beside the live scan: the lowest chunk of the blocks that are left, recorded when all its transfers were started or found delivered by batched
+ * reads. A recorded chunk is off the list, so that a crash repeats one chunk.
  * @returns one chunk; true: there is more
  */
 export function createBackfill(context: ScannedContext): () => Promise<boolean> {
@@ -25,12 +25,12 @@ export function createBackfill(context: ScannedContext): () => Promise<boolean> 
     const reading = await readRange(context, { fromBlock: from, toBlock: to }, false, era)
     if (reading === 'too-long') return true
     if (reading === 'gone') return false
-    const told = await streamClient.apply([{ kind: 'backfilled', from, to, ...reading }], era)
-    if (told && Date.now() - loggedAt > logMs) {
+    const response = await streamClient.apply([{ kind: 'backfilled', from, to, ...reading }], era)
+    if (response && Date.now() - loggedAt > logMs) {
       loggedAt = Date.now()
-      const { left, ordered } = told.view.backfill
+      const { left, ordered } = response.view.backfill
       logger.info('backfill', { stream: source.config.stream, upTo: to, left, ordered })
     }
-    return told !== undefined && told.view.backfill.left > 0
+    return response !== undefined && response.view.backfill.left > 0
   }
 }

@@ -14,13 +14,13 @@ export interface ScannedBootstrapOptions {
 }
 
 /**
- * How the stream of a scanned source begins with its checkpoint: only if the source still has the block of its cursor, and has given out the number of its
- * watermark. A watermark above that would pass transfers that are yet to come.
+ * The beginning of a scanned source's stream. Its checkpoint is used only if the source still has the block of the cursor, and has given out the number of
+ * the watermark: a watermark above that would pass transfers that are yet to come.
  */
 export interface ScannedBootstrap {
-  /** What a stream that is not there begins with. Throws what the source's nodes throw. */
+  /** The input of a new stream. Throws what the source's nodes throw. */
   begin(): Promise<StreamInput>
-  /** The checkpoint that the stream began with, if the source denies its block by now: what it says is worthless. */
+  /** The checkpoint that the stream began with, if the source denies its block by now: it is worthless. */
   denied(): Promise<StreamCheckpoint | undefined>
 }
 
@@ -34,7 +34,7 @@ export function createScannedBootstrap({ source, sourceChain, keeper, logger }: 
     return { config }
   }
 
-  /** Without one more is read, and that is all: what a broken place keeps from us stops no transfer. */
+  /** Without a checkpoint more blocks are read, and no transfer is lost: a store that is out of reach stops nothing. */
   async function read(): Promise<StreamCheckpoint | undefined> {
     try {
       return await keeper.read()

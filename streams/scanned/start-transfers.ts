@@ -6,11 +6,11 @@ import { restartTransfer } from '../../temporal/client/start-transfer.ts'
 import { forEachLimited } from '../for-each-limited.ts'
 import type { ScannedContext } from './context.ts'
 
-/** The door's look at the source's table by quorum waits a block with one node: all of a range wait together. */
+/** With one node the submitter waits a block to read the source's table by quorum: all transfers of a range wait together. */
 const startsAtOnce = 200
 
 /**
- * INIT_EVENT_PROCESSING: a workflow for each, or the certainty that its id is taken. All are tried before it throws what the door throws: a contradiction
+ * INIT_EVENT_PROCESSING: a workflow for each, or the certainty that its id is taken. All are tried before it throws what the submitter throws: a contradiction
  * between what was read and the source's table first (`haltRoute`), else what passes (not final yet, NODE_UNAVAILABLE,
  * TEMPORAL_UNAVAILABLE).
  */
@@ -33,8 +33,8 @@ export async function startAll(
 }
 
 /**
- * The same for one whose effect the target does not show (any more): what closed as delivered is started again too. The states in which it stays closed
- * are told; `running` otherwise.
+ * The same for a transfer whose effect the target does not show (any more): one that closed as delivered is started again too.
+ * @returns the state in which it stays closed; else `running`
  */
 export async function startAgain(
   context: Pick<ScannedContext, 'submitter' | 'cache' | 'stopping' | 'client'>,

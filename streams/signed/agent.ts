@@ -90,7 +90,7 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
       schedule.hurry()
     },
     heard(sequence, vaa, outcome) {
-      // A message that cannot be told apart now is a gap, which the audit fills or ignores.
+      // A message that cannot be classified now is a gap, which the audit fills or ignores.
       hear(sequence, vaa, outcome).catch((error: unknown) =>
         logger.debug('a message was not recorded in its stream', { stream, error: String(error) }),
       )

@@ -3,7 +3,7 @@ import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import type { StreamInput } from '../../temporal/contracts/stream.ts'
 
-/** Without a word of the config or of a checkpoint, so many numbers below the present one are looked after as well. */
+/** Without a first number in the config and without a checkpoint, so many numbers below the present one are looked after as well. */
 const below = 1_000n
 
 /**
@@ -11,7 +11,7 @@ const below = 1_000n
  * above what the source has given out is one of another network, and counts for nothing.
  * Throws what reads throw: nothing is begun before the source could be asked. Where the config names no first number, neither before the checkpoint could be
  * read (CHECKPOINT_UNAVAILABLE): what is more than a thousand numbers behind would never be looked at again.
- * @param onProblem a checkpoint that could not be used, for people
+ * @param onProblem called with the reason why a checkpoint cannot be used
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,

@@ -7,16 +7,16 @@ import type { PublishedLogs } from './published-logs.ts'
 type Classified = Extract<StreamRequest, { kind: 'classified' }>
 export type GapClass = Classified['state']
 
-/** What is known of numbers that nobody could be asked for has. */
+/** What is known of numbers that no server has. */
 export interface ClassifiedGaps {
   /** No transfers, or to chains that we do not serve, by the source's logs. */
   readonly ignored: readonly string[]
   /** The target shows them, by the digests that the logs make. */
   readonly delivered: readonly string[]
-  readonly names: ReadonlyMap<string, GapClass>
+  readonly classes: ReadonlyMap<string, GapClass>
 }
 
-/** What the names are made of. */
+/** How far the source has come. */
 export interface SourceCount {
   /** The source's highest number at its finalized state; absent: not asked lately. */
   readonly upTo?: string | undefined
@@ -25,7 +25,7 @@ export interface SourceCount {
 
 /**
  * Why the guardians' servers do not have these numbers. not-final: above what the source's finalized state has given out; later ones were signed earlier, as
- * with several consistency levels. held: by the Governor of a guardian. unobserved: it is final, and nobody has it. Throws what reads throw.
+ * with several consistency levels. held: by the Governor of a guardian. unobserved: it is final, and no server has it. Throws what reads throw.
  */
 export async function classifyGaps(
   deps: Pick<SignedDeps, 'source' | 'lookup'> & { readonly logs: PublishedLogs },
@@ -43,19 +43,19 @@ export async function classifyGaps(
   const over = new Set([...ignored, ...done])
   const open = numbers.filter((number) => !over.has(number))
   const place = { chain: source.emitterChain, emitter: source.emitter }
-  const names = await Promise.all(
+  const classes = await Promise.all(
     open.map(async (number): Promise<[string, GapClass]> => {
       if (upTo !== undefined && BigInt(number) > BigInt(upTo)) return [number, 'not-final']
       return [number, (await lookup.held({ ...place, sequence: number })) ? 'held' : 'unobserved']
     }),
   )
-  return { ignored, delivered: [...done], names: new Map(names) }
+  return { ignored, delivered: [...done], classes: new Map(classes) }
 }
 
-/** The names as requests, neighbours of one name together; without those that the gaps have already. */
-export function classifications(names: ReadonlyMap<string, GapClass>, gaps: readonly Gap[]): readonly Classified[] {
+/** The classes as requests: neighbours of one class together, without those that the gaps have already. */
+export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: readonly Gap[]): readonly Classified[] {
   const runs: { from: bigint; to: bigint; state: GapClass }[] = []
-  for (const [number, state] of [...names].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))) {
+  for (const [number, state] of [...classes].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))) {
     const at = BigInt(number)
     if (gaps.some((gap) => gap.state === state && BigInt(gap.from) <= at && at <= BigInt(gap.to))) continue
     const last = runs.at(-1)

@@ -2,15 +2,15 @@ import type { SignedSource } from '../../bridges/source-port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 
-/** What the targets of some transfers say of them, by number. */
+/** What the targets show of some transfers, by number. */
 export interface Delivered {
   /** Delivered for good. */
   readonly done: ReadonlySet<string>
-  /** Nobody knows now: the nodes of their target do not answer, and why. */
+  /** Not known now: the nodes of their target do not answer, and why. */
   readonly unread: ReadonlyMap<string, string>
 }
 
-/** `source.delivered`, by target: one whose nodes are down is in nobody else's way. Throws what is no outage. */
+/** `source.delivered`, by target: one whose nodes are down does not hold up the others. Throws errors that are no outage. */
 export async function deliveredByTarget(
   { delivered }: Pick<SignedSource, 'delivered'>,
   transfers: readonly Omit<Transfer, 'message'>[],

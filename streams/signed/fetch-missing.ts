@@ -7,11 +7,11 @@ import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from './deps.ts'
 
 /**
- * What became of a number that was looked for. started: its transfer runs, or was done. delivered: the target shows it. ignored: a signed message that we
- * do not deliver. absent: nobody who could be asked has a copy that passes; `code` says what the last one was refused for. unknown: ask again.
+ * The result for one missing number. started: its transfer runs, or was done. delivered: the target shows it. ignored: a signed message that Portage does
+ * not deliver. absent: no server that could be asked has a valid copy; `code` is that of the last refused copy. unknown: ask again.
  */
 export type FetchOutcome =
-  /** By the door's word: `known` may also have ended long ago. */
+  /** The submitter's status: `known` may also have ended long ago. */
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status'] }
   | { readonly kind: 'delivered' | 'ignored' }
   | { readonly kind: 'absent'; readonly againInMs?: number; readonly code?: ErrorCode }
@@ -20,7 +20,7 @@ export type FetchOutcome =
 /** The last copy of a number that was refused: which server had it, and why. */
 type Refused = ReadonlyMap<string, { readonly api: number; readonly code: ErrorCode }>
 
-/** Codes that a message is refused with whose bytes say that it is nothing of ours. */
+/** Codes of messages that are not for Portage, by their bytes alone. */
 const notOurs: readonly ErrorCode[] = ['PAYLOAD_KIND', 'PAYLOAD_LENGTH', 'TARGET_CHAIN_UNSUPPORTED']
 const afterTroubleMs = 5_000
 
@@ -29,16 +29,16 @@ interface Copy {
   readonly vaa: Uint8Array
   /** The server that had it. */
   readonly api: number
-  /** Absent: it is no transfer of ours, if its signatures are good. */
+  /** Absent: it is not for Portage, if its signatures are good. */
   readonly transfer?: Transfer
 }
 
 type Deps = Pick<SignedDeps, 'source' | 'bridge' | 'submitter' | 'lookup'>
 
 /**
- * Looks for the signed messages of these numbers and brings them through the door, all at a time. What the target already shows starts nothing: that is
- * the target's own word on the digest, which needs no signature. A copy that is refused leaves its place to that of the next server: each is asked once,
- * so that one which has another bad copy each time keeps nobody busy.
+ * Fetches the signed messages of these numbers and submits them, all at a time. A message that the target already shows starts nothing: the target
+ * knows its digest, which needs no signature. After a refused copy the next server is asked: each is asked once, so that a server with another bad
+ * copy each time costs no more.
  * A target whose nodes do not answer keeps its own numbers `unknown`, and no others. Throws what is no outage; nothing is lost by that.
  */
 export async function fetchMissing(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
@@ -117,7 +117,7 @@ async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<F
   }
 }
 
-/** Undefined: its signatures are good by the source's own core contract. Nobody else's word makes us forget a number. */
+/** Undefined: its signatures are good by the source's own core contract, the only proof that lets a number be ignored. */
 async function isGenuine(
   { source, bridge }: Pick<Deps, 'source' | 'bridge'>,
   vaa: Uint8Array,
@@ -128,7 +128,7 @@ async function isGenuine(
   return { refusedAs: verdict.code }
 }
 
-/** Whether a message that the door refused with this code is none of ours for good: its bytes say so, and its signatures are good. */
+/** Whether a refused message can be ignored for good: by its bytes it is not for Portage, and its signatures are good. */
 export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
   if (read(bridge, '', vaa).transfer) return false
   return (await isGenuine({ source, bridge }, vaa)) === undefined

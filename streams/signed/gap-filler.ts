@@ -50,7 +50,7 @@ export function createGapFiller(deps: GapsDeps, auditMs: number): GapFiller {
   /** Where a look that did not come to the end goes on. */
   let above = -1n
 
-  /** Known for a moment only: the spy may be about to tell it. A clock that is far from ours says nothing. */
+  /** Known for a moment only: the spy may be about to tell it. Times of a clock that is far from this one are not compared. */
   const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
 
   function* due({ gaps, open }: StreamState): Generator<string> {
@@ -104,7 +104,7 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
     const error = toRelayerError(thrown)
     if (!error.retriable) throw error
     logger.warn('missing numbers cannot be classified now', { stream, error: error.message })
-    return { ignored: [], delivered: [], names: new Map() }
+    return { ignored: [], delivered: [], classes: new Map() }
   }
 
   return async (outcomes: ReadonlyMap<string, FetchOutcome>, upTo: string | undefined, state: StreamState): Promise<NumberStatus[]> => {
@@ -112,20 +112,20 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
     const absent = new Map([...outcomes].flatMap(([number, one]) => (one.kind === 'absent' ? [[number, one] as const] : [])))
     const finalized = chain.heads.current?.finalized
     const classified = await classifyGaps({ ...deps, logs }, [...absent.keys()], { upTo, finalized }).catch(unclassified)
-    const { ignored, delivered, names } = classified
+    const { ignored, delivered, classes } = classified
     const resolved: (readonly [string, NumberStatus])[] = [
       ...ignored.map((number) => [number, 'ignored'] as const),
       ...delivered.map((number) => [number, 'delivered'] as const),
     ]
     const seen: (readonly [string, NumberStatus])[] = [...found, ...resolved]
-    const named = classifications(names, state.gaps)
+    const named = classifications(classes, state.gaps)
     const requests: StreamRequest[] = [...(seen.length > 0 ? [seenRequest(seen)] : []), ...named]
     const response = requests.length > 0 ? await streamClient.apply(requests) : undefined
     // Full: recorded with the next look, as their transfers run.
     const isRecorded = response?.answers[0]?.kind === 'done'
     if (isRecorded) for (const [number] of seen) schedule.forget(number)
     for (const [number] of resolved) absent.delete(number)
-    for (const [number, { againInMs }] of absent) schedule.later(number, names.get(number), againInMs)
+    for (const [number, { againInMs }] of absent) schedule.later(number, classes.get(number), againInMs)
     for (const [number, one] of outcomes) if (one.kind === 'unknown') schedule.later(number, undefined, one.againInMs)
     for (const status of new Set(seen.map(([, each]) => each))) {
       const numbers = seen.filter(([, each]) => each === status).map(([number]) => number)

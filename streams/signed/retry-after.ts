@@ -1,9 +1,9 @@
-/** Longest time that a server may ask us to stay away, ms: one that says more is asked again after this. */
+/** Longest pause that a server may ask for, ms: one that wants more is asked again after this. */
 const longestMs = 3_600_000
 
 /**
- * How long a server wants to be left alone, ms: Retry-After in whole seconds or as an HTTP date (RFC 9110 §10.2.3). Undefined: it does not say, or says
- * nothing that can be read.
+ * How long a server wants to be left alone, ms: Retry-After in whole seconds or as an HTTP date (RFC 9110 §10.2.3). Undefined: there is none, or
+ * none that can be read.
  * @param now ms since the epoch
  */
 export function retryAfterMs(value: string | null, now: number): number | undefined {

@@ -1,17 +1,17 @@
 import type { Heads } from '../../chains/port.ts'
 
-/** When the source's count proves what a subscription cannot have told. */
+/** When the source's count covers all messages that a subscription may have missed. */
 export interface TailProof {
-  /** A subscription stands: from now on messages of new blocks are heard. */
+  /** A subscription was opened: from now on messages of new blocks are heard. */
   begin(): void
   /** Every block that may hold a message which was signed before then is final. */
   isDue(): boolean
-  /** The proof is being made; the function that is returned says that it is made. What begins meanwhile needs its own. */
+  /** The count is about to be read; the returned function says that it was recorded. A subscription that begins meanwhile needs its own count. */
   take(): () => void
   close(): void
 }
 
-/** A head that is told after the subscription may have been asked for before it: the one after it was not. */
+/** The first head after the subscription may have been requested before it: the second one was not. */
 const headsToSee = 2
 
 /**

@@ -9,23 +9,23 @@ export interface VaaLookupOptions extends Partial<Omit<VaaHostOptions, 'url'>> {
   readonly wormholescanApis: readonly string[]
 }
 
-/** `againInMs`: an API could not be asked, and may be by then. `api`: the place in the order of asking of whoever had it. */
+/** `againInMs`: an API could not be asked, and may be by then. `api`: index of the API that had it, in the order of asking. */
 export type Found =
   | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string; readonly api: number }
-  /** Whoever could be asked has none that was accepted; nobody is configured also counts. */
+  /** No API that could be asked has an accepted copy, or no API is configured. */
   | { readonly kind: 'absent'; readonly againInMs?: number }
-  /** Nobody could be asked. */
+  /** No API could be asked. */
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
-/** Signed VAAs and the Governor's queue, as the APIs of the network tell them. One per process: its manners are for each server as a whole. */
+/** Signed VAAs and the Governor's queue, from the APIs of the network. One per process: its limits hold for each server as a whole. */
 export interface VaaLookup {
   /**
-   * The first copy that is accepted, of one API after the other. Never throws; whoever delivers it checks the signatures.
+   * The first copy that is accepted, of one API after the other. Never throws; the signatures are checked when it is submitted.
    * @param accepts false: another API may have a better one
-   * @param from the first API that is asked, by its place: those before it had none that was any good
+   * @param from index of the first API that is asked: those before it had no valid copy
    */
   find(place: MessagePlace, accepts: (vaa: Uint8Array) => boolean, from?: number): Promise<Found>
-  /** Whether the Governor holds the message back; undefined: nobody could say. */
+  /** Whether the Governor holds the message back; undefined: no API answered. */
   held(place: MessagePlace): Promise<boolean | undefined>
 }
 
