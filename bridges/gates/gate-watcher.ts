@@ -11,17 +11,17 @@ import type { Endpoint, Gate } from '../port.ts'
 import type { ClosedGate, ClosedGates } from './closed-gates.ts'
 import { type Reserve, withReservation } from './reservation.ts'
 
-/** So many are woken at a block at most, so many at a time: lanes take some hundred at a block. */
+/** Most transfers that are woken at a block, and at a time: lanes take some hundred at a block. */
 const wokenPerBlock = 200
 const wokenAtATime = 20
-/** Waiters that are known by name; more than that look by themselves. */
+/** Most transfers that are watched; those beyond look by themselves. */
 const mostWaiting = 20_000
 
-/** How waiters are found and woken: Temporal. */
+/** Finds and wakes transfers that wait: Temporal. */
 export interface WaitingTransfers {
   /** Wakes a transfer. False: there is no such transfer any more. Throws what the Temporal client throws. */
   wake(id: string): Promise<boolean>
-  /** Those of this bridge to this chain that wait for anything, as the server knows them: what an earlier process knew. */
+  /** All transfers of this bridge to this chain that wait for anything, as the server knows them: also those that an earlier process watched. */
   waiting(bridge: BridgeName): AsyncIterable<Transfer>
 }
 
@@ -48,8 +48,8 @@ interface Waiter {
 }
 
 /**
- * Looks at the gates of one target chain once per block while anybody waits there, which costs the reads of one (the endpoint's), and wakes those whom
- * they let through, in the order of their numbers. Who is woken finds set aside for it what the gate let it through with.
+ * Looks at the gates of one target chain once per block while transfers wait there, at the cost of one look (the endpoint reads once per block), and wakes
+ * those that are let through, in the order of their numbers. What a transfer was let through with stays reserved for it.
  */
 export class GateWatcher implements ClosedGates {
   readonly #options: GateWatcherOptions
@@ -65,7 +65,7 @@ export class GateWatcher implements ClosedGates {
     const { chain, metrics } = options
     this.#ends.push(chain.heads.subscribe(() => this.#atBlock()))
     this.#ends.push(metrics.onCollect(() => this.#collect()))
-    void this.#recall()
+    void this.#findEarlier()
   }
 
   wait(transfer: Transfer, { code }: ClosedGate): void {
@@ -123,7 +123,7 @@ export class GateWatcher implements ClosedGates {
       })
   }
 
-  /** Keeps the reservation for its next admission. One that no day lets in passes too: its admission parks it. */
+  /** Keeps the reservation for the next admission. A transfer that fits on no day passes too: its admission parks it. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const gate = await withReservation(
@@ -137,7 +137,7 @@ export class GateWatcher implements ClosedGates {
     return !isClosed
   }
 
-  /** Open for the account of one lane is open. */
+  /** Open if it is open for the account of one lane. */
   async #gateOf(reserve: Reserve): Promise<Gate> {
     let answer: Gate = { kind: 'open' }
     for (const lane of this.#options.lanes) {
@@ -152,7 +152,7 @@ export class GateWatcher implements ClosedGates {
   }
 
   async #wake(waiter: Waiter): Promise<void> {
-    // Before it is told: it may be back before the answer is.
+    // Before it is woken: it may wait again before the answer is here.
     this.#remove(waiter)
     try {
       const { id, transfer } = waiter
@@ -178,8 +178,8 @@ export class GateWatcher implements ClosedGates {
     return this.#order
   }
 
-  /** What waited before this process began. Until it is done, they look by themselves. */
-  async #recall(): Promise<void> {
+  /** Finds what waited before this process began; until then, those transfers look by themselves. */
+  async #findEarlier(): Promise<void> {
     const { endpoints, waitingTransfers, logger, chain } = this.#options
     for (const [name, { reserve }] of endpoints) {
       if (!reserve) continue
@@ -190,7 +190,7 @@ export class GateWatcher implements ClosedGates {
           if (!this.#waiting.has(id)) this.#add({ id, transfer })
         }
       } catch (error) {
-        logger.warn('who waits for a gate since earlier could not be asked; they look by themselves', {
+        logger.warn('transfers that waited for a gate before this start could not be listed; they look by themselves', {
           chain: chain.name,
           reason: toRelayerError(error).message,
         })

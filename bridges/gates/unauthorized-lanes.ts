@@ -8,7 +8,7 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** The status of a lane is up to 5 s old (lanes/lane-status-cache.ts): an order is not repeated before it can show, ms. */
+/** The status of a lane is up to 5 s old (lanes/lane-status-cache.ts): an order is not repeated before its effect can show, ms. */
 const orderAgainMs = 10_000
 /** Between two looks for lanes that another process has paused for this reason, ms: a process that ended resumes nothing. */
 const statusesMs = 60_000
@@ -41,8 +41,8 @@ export interface UnauthorizedLanesOptions {
 }
 
 /**
- * Lanes whose account lacks a role, looked at once per block until it has it. Admissions pass them over by themselves. One that may deliver
- * nothing at all, of any bridge, is paused with the reason, and resumed when it may; one that can do other work goes on with that.
+ * Lanes whose account lacks a role, looked at once per block until it has the role. Admissions pass such a lane over by themselves. A lane that may deliver
+ * nothing, of no bridge, is paused with the reason, and resumed when it may; a lane that can do other work goes on with that.
  */
 export class UnauthorizedLanes {
   readonly #options: UnauthorizedLanesOptions

@@ -1,3 +1,4 @@
+import { splitCredentials } from '../url.ts'
 import { readRetryAfter } from './json-rpc.ts'
 import { TransportError } from './node-errors.ts'
 import { createRedactor } from './redact.ts'
@@ -15,20 +16,14 @@ export interface HttpPost {
   close(): void
 }
 
+const json = { 'content-type': 'application/json', accept: 'application/json' }
+
 /** Errors of a connection that was never made: the request cannot have been received. */
 const neverConnected = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/
 
 export function createHttpPost({ url, timeoutMs }: { readonly url: string; readonly timeoutMs: number }): HttpPost {
-  const target = new URL(url)
-  const { origin, username, password } = target
-  const redact = createRedactor(target)
-  const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
-  if (username || password) {
-    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-    headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
-  }
-  // `fetch` refuses URLs with credentials.
-  target.username = target.password = ''
+  const { target, headers, origin } = splitCredentials(url)
+  const redact = createRedactor(new URL(url))
   const running = new Set<AbortController>()
   let closed = false
 
@@ -43,7 +38,7 @@ export function createHttpPost({ url, timeoutMs }: { readonly url: string; reado
       running.add(controller)
       const timer = setTimeout(() => controller.abort(), timeoutMs)
       try {
-        const response = await fetch(target, { method: 'POST', headers, body, signal: controller.signal })
+        const response = await fetch(target, { method: 'POST', headers: { ...headers, ...json }, body, signal: controller.signal })
         const text = await response.text()
         return { text, status: response.status, retryAfterMs: readRetryAfter(response.headers.get('retry-after')) }
       } catch (error) {

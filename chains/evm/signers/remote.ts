@@ -1,5 +1,6 @@
 import { computeAddress, type Transaction } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
+import { splitCredentials } from '../url.ts'
 import { attachSignature, type SignatureNumbers } from './signature.ts'
 import type { Key } from './verified.ts'
 
@@ -95,13 +96,10 @@ const meanings: Readonly<Record<number, string>> = {
   429: ' (too many requests)',
 }
 
-/** `fetch` refuses URLs with credentials: they become a header. The query is dropped: web3signer knows none. */
-function split(url: string): { base: URL; headers: Record<string, string>; origin: string } {
-  const base = new URL(url)
-  const { username, password, origin } = base
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  const headers: Record<string, string> = username === '' ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }
-  base.username = base.password = base.search = base.hash = ''
+/** The query is dropped: web3signer knows none. */
+function split(url: string) {
+  const { target: base, headers, origin } = splitCredentials(url)
+  base.search = base.hash = ''
   if (!base.pathname.endsWith('/')) base.pathname += '/'
   return { base, headers, origin }
 }

@@ -6,8 +6,8 @@ import { toDecimal, toNumber, toQuantity } from '../hex.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 
-/** Full nodes keep the state of the last 128 blocks (go-ethereum TriesInMemory). */
-const statesKept = 128
+/** Full nodes keep the state of the last 128 blocks (go-ethereum TriesInMemory); further back only archives answer. */
+export const statesKept = 128
 /** After so many heads in a row at which a node counts less than was read before, what was read before was wrong. A node that lags catches up sooner. */
 const mostLowerReads = 5
 

@@ -2,15 +2,13 @@ import { Signature, Transaction, zeroPadValue } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { Intent } from '../../../domain/intent.ts'
 import type { MinedTransaction } from '../../port.ts'
-import { currentHead } from './accounts.ts'
+import { currentHead, statesKept } from './accounts.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import { toBytes, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Full nodes keep the state of the last 128 blocks (go-ethereum TriesInMemory); further back only archives answer. */
-const statesKept = 128
 /** Heights that are read in one batch: two rounds search 128 blocks. */
 const probes = 15
 
