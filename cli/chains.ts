@@ -5,7 +5,7 @@ import type { ChainName } from '../domain/transfer/transfer.ts'
 
 type Options = Partial<Pick<Parameters<typeof createChain>[1], 'nodes' | 'timeoutMs' | 'environment'>>
 
-/** A chain of the config, not connected. Close it. @param options what is to be otherwise than in the config */
+/** A chain of the config, not connected yet; the caller closes it. `options` replace what the config says. */
 export function createConfiguredChain(name: ChainName, chain: ChainConfig, options: Options = {}) {
   const { family, networkId, nodes, finality, blockTimeMs } = chain
   return createChain(family, { name, networkId, nodes, finality, blockTimeMs, ...options })

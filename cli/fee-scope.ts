@@ -40,7 +40,7 @@ export function parseWei(text: string): string {
   try {
     if (amount !== undefined) return String(parseUnits(amount, unit))
   } catch {
-    // Less than a wei.
+    // It has a fraction of a wei: refused below.
   }
   throw new InvalidArgumentError('It must be an amount in wei, or with a unit: 30gwei, 0.05ether.')
 }
@@ -51,7 +51,7 @@ export function weiText(wei: string): string {
   return `${formatUnits(wei, digits).replace(/[.]0$/, '')}${unit}`
 }
 
-/** A limit as `fees set` takes it: amounts with their unit, the rest as it is. Undefined: `-`. */
+/** A limit as `fees set` takes it: amounts with their unit, other numbers unchanged. Undefined: `-`. */
 export function limitText(field: keyof FeePolicy, value: string | number | undefined): string {
   if (value === undefined) return '-'
   return field === 'gasFactor' || field === 'gasLimit' ? String(value) : weiText(String(value))

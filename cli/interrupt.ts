@@ -1,6 +1,6 @@
 import type { CliContext } from './context.ts'
 
-/** Calls `listener` at the first SIGINT or SIGTERM; a second one ends the process. Returns what takes the listener away. */
+/** Calls `listener` at the first SIGINT or SIGTERM; a second one ends the process. The result removes the listener. */
 export function onInterrupt(context: CliContext, listener: () => void): () => void {
   const release = (): void => {
     context.off('SIGINT', once)

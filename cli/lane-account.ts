@@ -6,10 +6,10 @@ import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { ConfiguredChain } from './chains.ts'
 import { withChain } from './chains.ts'
 
-/** Gas of a payment, and how often its price of now may be passed before it is sent. */
+/** Gas of a payment, and the factor by which the price may rise before it is sent. */
 const paymentGas = 21_000n
 const priceRoom = 2n
-/** The limit that is signed is the estimate times 1.2; rounded up. */
+/** The signed gas limit is the estimate times 1.2; 2 is on the safe side. */
 const limitRoom = 2n
 
 /** The account of a configured lane, with its chain connected. */
@@ -30,7 +30,7 @@ export async function withLaneChain<Result>(config: Config, id: LaneId, use: (ac
   throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane: id } })
 }
 
-/** Coins over what is to be kept and what sending them may cost, wei, decimal. Throws INPUT_INVALID if there are none. */
+/** The coins that remain after `keep` and the cost of sending them, wei, decimal. Throws INPUT_INVALID if there are none. */
 export async function spare({ chain, lane }: LaneAccount, to: string, keep: bigint): Promise<string> {
   const intent = { to, data: '0x', value: '0' }
   const [account, quote, dataFee] = await Promise.all([chain.account(lane.address), chain.quote(), chain.dataFee(intent)])

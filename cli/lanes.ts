@@ -14,7 +14,7 @@ import { orderOfLane, readLane, runningLanes, setLaneMode } from '../temporal/cl
 import type { Call } from './command.ts'
 import type { Send } from './orders.ts'
 
-/** A lane as the config and its ledger tell it. */
+/** A lane, as its config and its ledger describe it. */
 export interface LaneRow {
   readonly lane: LaneId
   /** Absent: not in this config, but its ledger runs. */
@@ -53,7 +53,7 @@ export function laneArgument(command: Command): Command {
     .option('--chain <name>', 'the chain, where several have this address')
 }
 
-/** The lane that a person means: an id, or the address of a configured lane (of the chain `chain`, if several have it). Throws LANE_NOT_FOUND. */
+/** The lane of a command line: by its id, or by the address of a configured lane (of the chain `chain`, if several have it). Throws LANE_NOT_FOUND. */
 export function resolveLane(config: Config, name: string, chain?: string): LaneId {
   if (/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/i.test(name)) return name.toLowerCase()
   const found = configuredLanes(config).filter(
@@ -100,14 +100,14 @@ export async function listLanes(client: TemporalClient, config: Config): Promise
   const statuses = createLaneStatusCache(client, lanes)
   return Promise.all(
     lanes.map(async (lane) => {
-      // One lane that does not answer must not hide the others; its row says so.
+      // A lane that does not answer must not hide the others; its row says so.
       const state = running.has(lane) ? await readLane(client, lane).catch(() => undefined) : undefined
       return toRow(lane, chains.get(lane), running.has(lane), state, state && (await statuses.status(lane)))
     }),
   )
 }
 
-/** @param status as the workers see it, who know as well whether anybody serves the lane */
+/** @param status as workers see the lane: it also says whether any worker serves it */
 export function toRow(
   lane: LaneId,
   chain: string | undefined,

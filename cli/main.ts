@@ -15,10 +15,10 @@ export async function main(argv: readonly string[], context: CliContext): Promis
     await program.parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
-    // Commander has printed its text already: help and version end well, everything else is a wrong command line.
+    // Commander has printed its text already. Help and version are no failure; everything else is a wrong command line.
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.ok
-      // Before the line was understood nobody knows its options: only that a script wants its one object.
+      // The line could not be parsed, so that --json is looked for in the raw arguments.
       if (argv.includes('--json'))
         printError(context, { json: true }, new RelayerError('INPUT_INVALID', { detail: error.message.replace(/^error: /, '') }))
       return exitCodes.usage

@@ -13,7 +13,7 @@ export interface NodeRow extends NodeStatus {
 /** Longest wait for a node, ms. */
 const timeoutMs = 3_000
 
-/** Connects to every node of the config, or of one chain, with the changes of the operators laid over it. Throws INPUT_INVALID for an unknown chain. */
+/** Connects to every node of the config, or of one chain, with the changes of operators applied. Throws INPUT_INVALID for an unknown chain. */
 export async function lookAtNodes(config: Config, settings: Settings, env: NodeJS.ProcessEnv, only?: string): Promise<NodeRow[]> {
   const names = only === undefined ? Object.keys(config.chains) : [only]
   const found = await Promise.all(
@@ -22,7 +22,7 @@ export async function lookAtNodes(config: Config, settings: Settings, env: NodeJ
       try {
         const changes = settings.nodes.filter((change) => change.chain === name)
         chain.adjustNodes(changes)
-        // What does not answer says so in its row.
+        // A node that does not answer has that state in its row.
         await chain.connect().catch(() => {})
         const added = new Set(changes.filter(({ url }) => url !== undefined).map((change) => change.name))
         return chain.nodes().map((node): NodeRow => ({ chain: name, ...node, source: added.has(node.name) ? 'added' : 'config' }))

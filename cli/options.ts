@@ -22,7 +22,7 @@ export function withAuthor(command: Command): Command {
   return withBy(command.requiredOption('--reason <text>', 'why; kept in the history'))
 }
 
-/** A parser for commander: what the pattern does not match is a wrong command line, with `rule` as the text. */
+/** A parser for commander, which also lower-cases the text. A text that does not match is a wrong command line, with `rule` as the message. */
 export function matching(pattern: RegExp, rule: string): (text: string) => string {
   return (text) => {
     if (pattern.test(text)) return text.toLowerCase()

@@ -8,16 +8,16 @@ import { facts } from './output.ts'
 export interface Answer {
   readonly result: 'done' | 'unchanged' | 'asked'
   readonly json: object
-  /** Told beside the words for the result. */
+  /** Shown with the result. */
   readonly about: Readonly<Record<string, Cell>>
 }
 
-/** Sends an order to a lane, a stream, the settings or a transfer. Throws what they say against it. */
+/** Sends an order to a lane, a stream, the settings or a transfer. Throws the reason why the order is refused. */
 export type Send = (temporal: TemporalClient, config: Config) => Promise<Answer>
 
 /**
  * Gives an order and tells what became of it. Throws what sending throws.
- * @param words for the reader: what is done, or asked; and what it means that nothing has changed
+ * @param words `done`: what is done, or asked for; `same`: why nothing has changed
  */
 export async function order(call: Call<unknown>, send: Send, words: { readonly done: string; readonly same?: string }): Promise<Outcome> {
   const { result, json, about } = await call.withTemporal(send)

@@ -24,7 +24,7 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
     .join('\n')
 }
 
-/** A table, or the words for none where there are no rows. */
+/** A table, or the text `none` where there are no rows. */
 export function list(none: string, headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
   return rows.length === 0 ? none : table(headings, rows)
 }

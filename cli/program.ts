@@ -48,7 +48,7 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
-      // The same text everywhere: what is in a terminal is also what is in a log or a document.
+      // The same width in a terminal, a log and a document.
       getOutHelpWidth: () => 100,
       getErrHelpWidth: () => 100,
     })

@@ -3,7 +3,7 @@ import type { HaltScope, NodeChange, Settings, SettingsChange, SettingsOrder } f
 import { feeScopeText, limitText } from './fee-scope.ts'
 import { table } from './output.ts'
 
-/** `everything`, or what narrows it. */
+/** The scope of a halt: `everything`, or its bridge and chains. */
 export function scopeText({ bridge, chain, sourceChain, targetChain }: HaltScope): string {
   const parts = [
     bridge && `bridge ${bridge}`,

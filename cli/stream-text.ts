@@ -34,7 +34,7 @@ function gapsText({ gaps }: StreamView): string {
 /** All that a stream knows. @param now ms since the epoch */
 export function stateText(state: StreamState, report: StreamReport, now: number): string {
   const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts } = report
-  // A Wormhole emitter that was never scanned has no block to begin at either.
+  // A stream without a start block, such as that of a Wormhole emitter, reads no blocks.
   const scanned = cursor !== undefined || state.start !== undefined
   const head = facts({
     stream: report.stream,
@@ -58,7 +58,7 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
   return [head, ...details(state, now)].join('\n\n')
 }
 
-/** @param now ms since the epoch; absent: since when is not told */
+/** @param now ms since the epoch; absent: the text says no age */
 export function maxOpenText(maxOpen: StreamView['maxOpen'], now?: number): string {
   if (!maxOpen) return 'as it is set'
   const { most, configured, ordered } = maxOpen
@@ -115,7 +115,7 @@ function details(state: StreamState, now: number): string[] {
   ].filter((part): part is string => typeof part === 'string')
 }
 
-/** Neighbours as one range: 360 numbers in a line are no information. */
+/** Consecutive numbers as ranges: hundreds of single numbers could not be read. */
 function ranges(open: readonly OpenNumber[]): [string, string][] {
   return open.reduce<[string, string][]>((found, { number }) => {
     const last = found.at(-1)

@@ -9,7 +9,7 @@ import { withChain } from './chains.ts'
 import type { Send } from './orders.ts'
 import type { Cell } from './output.ts'
 
-/** A list of streams waits no longer for an answer of a node: the lag is then unknown, ms. */
+/** A list of streams waits so long for a node, ms; then the lag is unknown. */
 const headTimeoutMs = 3_000
 
 /** The argument of every command about one stream. */

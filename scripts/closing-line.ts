@@ -7,7 +7,7 @@ export default class ClosingLine implements Reporter {
     for (const module of modules) {
       const tests = [...module.children.allTests()]
       for (const test of tests) counts[test.result().state] += 1
-      // A file that did not load, or a hook that threw, fails no test of its own.
+      // A file that did not load, or a hook that threw, is a failure without a failed test.
       if (module.state() === 'failed' && !tests.some((test) => test.result().state === 'failed')) counts.failed += 1
     }
     const skipped = counts.skipped > 0 ? `${counts.skipped} skipped\n` : ''

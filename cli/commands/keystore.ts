@@ -79,7 +79,7 @@ function walletOf(privateKey: string): Wallet {
   try {
     if (/^[0-9a-fA-F]{64}$/.test(digits)) return new Wallet(`0x${digits}`)
   } catch {
-    // Zero, or beyond the curve's order: said below, without the library's text, which may quote the key.
+    // Zero, or beyond the curve's order. The library's text is dropped, because it may quote the key.
   }
   throw new RelayerError('INPUT_INVALID', { detail: 'stdin must hold exactly the 64 hex digits of a private key.' })
 }

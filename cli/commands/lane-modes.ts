@@ -5,7 +5,7 @@ import type { LaneOptions } from '../lanes.ts'
 import { laneArgument, toLaneMode } from '../lanes.ts'
 import { order } from '../orders.ts'
 
-/** The commands that change what work a lane takes. With a reason: it takes less. */
+/** The commands that change what work a lane takes. Those with an example of a reason require --reason. */
 const modes: Record<LaneMode, { readonly description: string; readonly reason?: string }> = {
   pause: {
     description: 'Give out no more nonces. What is in flight is still followed and replaced; transfers without a nonce go to another lane.',

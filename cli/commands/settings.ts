@@ -50,7 +50,7 @@ export const settingsCommand = defineCommand({
   },
 })
 
-/** The rows as the orders that set them. */
+/** The orders that set these settings. */
 function toOrders({ halts, denied, fees, nodes }: Settings): SettingsOrder[] {
   return [
     ...halts.map(({ scope }): SettingsOrder => ({ kind: 'halt', scope })),
@@ -60,7 +60,7 @@ function toOrders({ halts, denied, fees, nodes }: Settings): SettingsOrder[] {
   ]
 }
 
-/** What is in the orders is checked where every change is checked. Throws INPUT_INVALID. */
+/** Reads only the list: the orders themselves are checked when they are given. Throws INPUT_INVALID. */
 async function readOrders({ stdin, cwd }: CliContext, file: string): Promise<SettingsOrder[]> {
   try {
     const text = file === '-' ? await readAll(stdin) : await readFile(resolve(cwd(), file), 'utf8')

@@ -19,7 +19,7 @@ interface SubmitOptions {
   readonly api?: string
 }
 
-/** Guardian APIs may be slow; the API gives up before. */
+/** Longer than the API itself waits for guardian APIs, which may be slow. */
 const answerTimeoutMs = 60_000
 
 /** Through the REST API, so that only its process needs the chains to check signatures. */
@@ -73,7 +73,7 @@ async function messageOf({ context, options, misuse }: Call<SubmitOptions>, vaa:
   return vaa === undefined ? { chain, emitter, sequence } : { vaa: vaa === '-' ? await readAll(context.stdin) : vaa }
 }
 
-/** What --native means unless --bridge says otherwise: its name in the config. */
+/** The bridge of --native where --bridge names no other. */
 const nativeBridge = 'native-bridge' satisfies keyof Config['bridges']
 
 interface NativePlace {
@@ -93,7 +93,7 @@ function priorityOf(text: string): number {
   throw new InvalidArgumentError('It is a number from 1 to 5.')
 }
 
-/** Minutes as a number, a time as it is written: the API reads it, by its own clock. */
+/** Minutes as a number, or a time as ISO 8601: the API adds minutes to its own clock. */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
   if (!Number.isNaN(Date.parse(text)) && text.includes('T')) return new Date(text).toISOString()
@@ -124,7 +124,7 @@ async function post(url: URL, body: object): Promise<Answer> {
 function apiUrl({ api }: Config): string {
   if (api.port === 0)
     throw new RelayerError('INPUT_INVALID', { detail: 'The config leaves the port of the API open: name its URL with --api.' })
-  // An API that listens on every address is asked on loopback.
+  // An API that listens on every address also answers on loopback.
   const host = api.host === '0.0.0.0' || api.host === '::' ? '127.0.0.1' : api.host
   return `http://${host.includes(':') ? `[${host}]` : host}:${api.port}`
 }

@@ -8,7 +8,7 @@ import type { Check, Finding } from './check.ts'
 import { checkTimeoutMs, look } from './check.ts'
 import { checkKey } from './keys.ts'
 
-/** Every node by itself, then, through the first that is well, the contracts and the lanes. */
+/** Checks every node by itself, then the contracts and the lanes through the first healthy node. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
   const found = await Promise.all(Object.entries(chains).map(([name, chain]) => checkChain(name, chain)))
   return found.flat()
@@ -56,7 +56,7 @@ function reads(reader: Reader): boolean {
   return use === 'all' || use === 'read'
 }
 
-/** A node that only takes transactions is asked for nothing but its network. */
+/** A node that only takes transactions is asked only for its network. */
 async function checkSender(reader: Reader): Promise<Finding> {
   await reader.connect().catch((error: unknown) => {
     if (statusOf(reader).state !== 'up') throw error
@@ -64,7 +64,7 @@ async function checkSender(reader: Reader): Promise<Finding> {
   return `network ${reader.networkId}, takes transactions`
 }
 
-/** Serves the right network, has a head, and knows what is final. */
+/** Checks that a node serves the right network, has a head, and knows what is final. */
 async function checkNode(reader: Reader, { finality, networkId }: ChainConfig): Promise<Finding> {
   await reader.connect()
   const head = reader.heads.current
@@ -94,7 +94,7 @@ function isOnWormhole<Some extends ChainConfig>(chain: Some): chain is Some & On
   return chain.wormholeChainId !== undefined && chain.contracts !== undefined
 }
 
-/** The core contract answers, has our Wormhole chain id, and its guardian set can be read. */
+/** Checks that the core contract answers, has the configured Wormhole chain id, and that its guardian set can be read. */
 async function checkCore(reader: Reader, { contracts: { core }, wormholeChainId }: OnWormhole): Promise<Finding> {
   const chainId = Number(await read(reader, core, 'chainId'))
   if (chainId !== wormholeChainId) return wrongChainId(core, chainId, wormholeChainId)
@@ -127,7 +127,7 @@ function wrongChainId(contract: string, actual: number, expected: number): Findi
 
 async function read(reader: Reader, contract: string, name: string, args: readonly unknown[] = []): Promise<unknown> {
   const answer = await reader.call(contract, contracts.encodeFunctionData(name, args), 'latest')
-  // An address without code answers every call with nothing.
+  // An address without code answers every call with empty data.
   if (answer === '0x')
     throw new RelayerError('INPUT_INVALID', { detail: `${contract} does not answer ${name}(): there is no such contract on this network.` })
   return contracts.decodeFunctionResult(name, answer)[0]

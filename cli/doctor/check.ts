@@ -1,9 +1,9 @@
 import { toRelayerError } from '../../domain/errors.ts'
 import { redactText } from '../../observability/redact.ts'
 
-/** One thing that the doctor looked at. `warn`: it works, but somebody should know. */
+/** The result of one check. `warn`: it works, but an operator should know. */
 export interface Check {
-  /** temporal, chain ethereum, bridge…: what it belongs to. */
+  /** The part of the network that was checked: temporal, chain ethereum, bridge… */
   readonly area: string
   readonly name: string
   readonly status: 'ok' | 'warn' | 'fail'
@@ -11,13 +11,13 @@ export interface Check {
   readonly remedy?: string
 }
 
-/** What a look at one thing finds: a text if it is well, or a text and what to do. */
+/** What one check found: a text if it is well, else a text and a remedy. */
 export type Finding = string | { readonly status: 'warn' | 'fail'; readonly detail: string; readonly remedy: string }
 
 /** Longest wait for any one answer, ms. */
 export const checkTimeoutMs = 10_000
 
-/** Runs one look. What it throws, or does not answer in time, is a failed check with the error's own remedy. */
+/** Runs one check. An error, or no answer in time, is a failed check with the error's own remedy. */
 export async function look(area: string, name: string, at: () => Promise<Finding>): Promise<Check> {
   try {
     const finding = await withTimeout(at())

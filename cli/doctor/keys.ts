@@ -3,7 +3,7 @@ import { createSigner } from '../../chains/registry.ts'
 import type { ChainConfig, LaneSettings } from '../../config/schema.ts'
 import type { Finding } from './check.ts'
 
-/** Nothing but what every policy allows, no-ops, so that the trial can sign nothing of value whatever goes wrong. */
+/** A policy that allows only no-ops, so that the trial can sign nothing of value. */
 const noopsOnly = { calls: {}, coinPayees: [], tokens: [], tokenPayees: [] } as const
 
 /**
@@ -18,13 +18,13 @@ export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId'>,
   return keyFindings[spec.kind]
 }
 
-/** Nonce 0 at 1 wei per gas: an account in use has passed it, and no node takes it of a fresh one. It leaves this function in no form. */
+/** Nonce 0 at 1 wei per gas: an account in use is past that nonce, and no node accepts that fee. The signed bytes never leave this function. */
 async function signTrial(signer: Signer, networkId: ChainConfig['networkId']): Promise<void> {
   const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
   await signer.sign({ ...noop, networkId: String(networkId), nonce: 0, maxFee: '1', tip: '0' })
 }
 
-/** What it means that a signer of each kind could be opened for the address of its lane, and signed. */
+/** What the check says when the signer of a kind opened and signed. */
 const keyFindings: Record<NonNullable<LaneSettings['signer']>['kind'], Finding> = {
   keystore: 'the keystore opens, is of this address, and signs',
   remote: 'the remote signer answers, has the key of this address, and signs',

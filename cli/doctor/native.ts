@@ -10,7 +10,7 @@ import { checkTimeoutMs, look } from './check.ts'
 
 type Route = NativeBridgeConfig['routes'][number]
 
-/** Each direction of the native bridge: both contracts, whether the target lets anything in, and whether our lanes may complete. */
+/** Checks each direction of the native bridge: both contracts, pause and budget of the target, and the role of our lanes. */
 export async function checkNativeRoutes({ chains, bridges }: Config): Promise<Check[]> {
   const routes = bridges['native-bridge']?.routes ?? []
   const names = new Set(routes.flatMap(({ source, target }) => [source, target]))
@@ -20,7 +20,7 @@ export async function checkNativeRoutes({ chains, bridges }: Config): Promise<Ch
     if (!chain) continue
     const reader = createConfiguredChain(name, chain, { timeoutMs: checkTimeoutMs / 2 })
     const connected = reader.connect()
-    // Told with each look that waits for it.
+    // Every check that awaits the connection reports its failure.
     connected.catch(() => undefined)
     readers.set(name, { reader, connected })
   }
@@ -48,14 +48,14 @@ export async function checkNativeRoutes({ chains, bridges }: Config): Promise<Ch
   }
 }
 
-/** It has code, and a table of transfers. */
+/** Checks that the source contract has code and a table of transfers. */
 async function checkSource(reader: Reader, { sourceContract }: Route): Promise<Finding> {
   if (!(await reader.hasCode(sourceContract))) return noCode(sourceContract, 'sourceContract')
   const highest = await highestNonce(reader, sourceContract, { at: 'latest' })
   return `${sourceContract}, ${highest} transfer${highest === 1n ? '' : 's'} so far`
 }
 
-/** It has code, is not paused, and has a budget. */
+/** Checks that the target contract has code, is not paused, and has a budget. */
 async function checkTarget(reader: Reader, { targetContract }: Route): Promise<Finding> {
   if (!(await reader.hasCode(targetContract))) return noCode(targetContract, 'targetContract')
   const { paused, used, cap } = await createLimits(reader, targetContract).read(targetContract)

@@ -5,7 +5,7 @@ import { redactUrl } from '../../observability/redact.ts'
 import type { Check } from './check.ts'
 import { checkTimeoutMs, look } from './check.ts'
 
-/** The guardian spy, the guardian REST APIs and Wormholescan's, of Wormhole's bridge. */
+/** Checks the guardian spy, the guardian REST APIs and the Wormholescan APIs of Wormhole's bridge. */
 export async function checkServices({ bridges }: Config): Promise<Check[]> {
   const wormhole = bridges['wormhole-token-bridge']
   if (!wormhole) return []
@@ -18,7 +18,7 @@ export async function checkServices({ bridges }: Config): Promise<Check[]> {
   ])
 }
 
-/** An open HTTP/2 connection: a subscription would take a place at the spy. */
+/** Only opens a connection: a subscription would use up a place at the spy. */
 async function reachSpy(address: string): Promise<string> {
   const client = new Client(address, credentials.createInsecure())
   try {
@@ -33,7 +33,7 @@ async function reachSpy(address: string): Promise<string> {
   }
 }
 
-/** Any answer to a question about a message that cannot exist: refusals are answers, failures of the server are not. */
+/** Asks for a message that cannot exist: any answer below 500 shows that the API works. */
 async function reachApi(url: string, route: string, field: string) {
   const base = url.replace(/\/+$/, '')
   const remedy = `Check the URL in ${field}, and that it can be reached from here.`

@@ -12,7 +12,7 @@ import { maxOpenText } from '../stream-text.ts'
 import type { Check, Finding } from './check.ts'
 import { look } from './check.ts'
 
-/** Each stream of the config: does it run, and by what the config says? Nothing of one whose Temporal does not answer: that is said elsewhere. */
+/** Checks that each stream of the config runs with the values of the config. No checks if Temporal does not answer: checkTemporal reports that. */
 export async function checkStreams(config: Config): Promise<Check[]> {
   const { sources, close } = sourcesOf(config)
   try {
@@ -30,7 +30,7 @@ async function checkStream(client: TemporalClient, source: Source): Promise<Find
     if (error instanceof RelayerError && error.code === 'STREAM_UNREACHABLE') return error
     throw error
   })
-  // Who asks the doctor first starts the workers after that.
+  // No failure: the doctor is often run before the workers are started.
   if (state instanceof RelayerError) return { status: 'warn', detail: 'is there, and does not answer', remedy: state.remedy }
   if (!state) return `has not begun; at most ${config.maxOpen} transfers under way`
   const detail = `runs; ${maxOpenText(viewStream(state).maxOpen)}`
@@ -44,7 +44,7 @@ async function checkStream(client: TemporalClient, source: Source): Promise<Find
   }
 }
 
-/** The numbered sources of the config, by chains that nothing is asked of. */
+/** The numbered sources of the config; their chains are never connected. */
 function sourcesOf(config: Config): { readonly sources: readonly Source[]; close(): void } {
   const chains = new Map(Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain)]))
   return {

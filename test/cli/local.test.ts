@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(cwd, { recursive: true }))
 
-/** A config whose every server is a port on which nobody listens. */
+/** A config in which every server is a port on which nothing listens. */
 async function writeDeadConfig(): Promise<string> {
   const port = await closedPort()
   const lane = { address: devnetAddress, signer: { kind: 'environment', variable: 'DEVNET_KEY' } }
@@ -44,13 +44,13 @@ async function writeDeadConfig(): Promise<string> {
     },
     api: { port },
   }
-  // A file of its own: tests that run at the same time must not read what another one is just writing.
+  // A file per test: tests that run at the same time must not read a file that another one is writing.
   const file = join(cwd, `dead-${++deadConfigs}.yaml`)
   await writeFile(file, stringify(config))
   return file
 }
 
-/** Below the ports that tests find for their servers (lab/devnet/ports.ts) and that systems give: nobody comes to listen there. */
+/** Below the ports that tests find for their servers (lab/devnet/ports.ts) and that operating systems hand out. */
 async function closedPort(): Promise<number> {
   for (let port = 9_100; port < 9_900; port++) if (!(await accepts(port))) return port
   throw new Error('Something listens on every port from 9100 to 9899')
@@ -86,10 +86,10 @@ describe('config check', () => {
   })
 })
 
-/** Keystores are slow to open by design, and a connection that is never made takes its time: far more of it where the machine is busy. */
-const patience = { timeout: 120_000 }
+/** Keystores are slow to open by design, and connections that are never made run into their time-outs: much later on a busy machine. */
+const slow = { timeout: 120_000 }
 
-describe('keystore', patience, () => {
+describe('keystore', slow, () => {
   const env = { PORTAGE_KEYSTORE_PASSWORD: 'correct horse' }
 
   test('import writes an encrypted file that only its owner may read, and never the key', async () => {
@@ -127,8 +127,8 @@ describe('keystore', patience, () => {
   })
 })
 
-/** Each waits for a connection that is never made; together they wait once. */
-describe.concurrent('where nothing answers', patience, () => {
+/** Each waits for a connection that is never made; run concurrently, they wait only once. */
+describe.concurrent('where nothing answers', slow, () => {
   test('the doctor names every part with its remedy, and no secret', async ({ expect }) => {
     const file = await writeDeadConfig()
     const { code, out, json } = await runCli(['doctor', '--json', '--config', file])

@@ -13,11 +13,11 @@ export interface CliSetting {
   readonly env?: NodeJS.ProcessEnv
   readonly stdin?: string
   readonly cwd?: string
-  /** Told what comes on stderr, as it comes. */
+  /** Called with every text on stderr. */
   readonly onError?: (text: string) => void
 }
 
-/** The command line in this process, with streams that are read back. */
+/** Runs a command line in this process and collects its output. */
 export async function runCli(
   argv: readonly string[],
   { env = {}, stdin = '', cwd = process.cwd(), onError = () => {} }: CliSetting = {},

@@ -158,15 +158,15 @@ test('the version is the one of the package', async () => {
 })
 
 // Each starts a process or two, which takes seconds where the machine is busy.
-const patience = { timeout: 120_000 }
+const slow = { timeout: 120_000 }
 
-test('a reader that has seen enough is no error', patience, async () => {
-  // The reader is gone before the first word.
+test('a reader that has seen enough is no error', slow, async () => {
+  // The reader closes the pipe before anything is written.
   const { stdout, stderr } = await run('bash', ['-c', '"$0" "$1" --help | true; echo "${PIPESTATUS[0]}"', process.execPath, launcher])
   expect([stdout, stderr]).toEqual(['0\n', ''])
 })
 
-test('the launcher runs from any folder', patience, async () => {
+test('the launcher runs from any folder', slow, async () => {
   const { stdout } = await run(process.execPath, [launcher, 'config', '--help'], { cwd: tmpdir() })
   expect(stdout).toContain('Usage: portage config')
   const failure = await run(process.execPath, [launcher, 'config', 'check', '--config', 'absent.yaml'], { cwd: tmpdir() }).catch(

@@ -19,7 +19,7 @@ const definitions = new Map(Object.values(metricDefinitions).map((one): [string,
 const metricsOf = (expr: string) => [...expr.matchAll(/portage_\w+/g)].map(([name]) => name)
 const words = (text: string) => text.split(',').map((word) => word.trim())
 
-/** What Prometheus's own grammar does not understand of a query, with its place. */
+/** The parts of a query that Prometheus's grammar does not accept, with their places. */
 function faults(query: string): string[] {
   const found: string[] = []
   parser.parse(query).iterate({
@@ -47,7 +47,7 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks for metrics
   const selected = [...expr.matchAll(/(\w+)=~?"/g)].map(([, label = '']) => label)
   const told = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)
   for (const label of [...grouped, ...selected, ...told]) expect([...labels]).toContain(label)
-  // A counter only grows: alone it would alarm for ever.
+  // A counter only grows: without rate or increase its alert would never end.
   for (const name of metrics) if (name.endsWith('_total')) expect(expr).toContain(`increase(${name}[`)
 })
 

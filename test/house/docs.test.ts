@@ -9,7 +9,7 @@ import { between, generatedDocs, staleDocs } from '../../scripts/docs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const text = (path: string) => readFileSync(join(root, path), 'utf8')
-/** First cell of every table row, if it is code. */
+/** The first cell of every table row that is in backticks. */
 const keysOf = (document: string) => [...document.matchAll(/^\| `([^`]+)` \|/gm)].map(([, key = '']) => key)
 
 describe('generated docs', () => {

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'portage-lint-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Rules that the linter, with the config of this repo, finds broken in these files. */
+/** The rules that these files break, by the linter with the config of this repo. */
 function lint(files: Record<string, string>): { code: number | null; output: string } {
   copyFileSync(join(root, '.oxlintrc.json'), join(folder, '.oxlintrc.json'))
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { strict: true, module: 'nodenext', noEmit: true } }))

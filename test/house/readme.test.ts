@@ -1,11 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { runCli } from '../cli/run-cli.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const documents = ['README.md', 'AGENTS.md', 'docs/ARCHITECTURE.md', 'docs/LIFECYCLE.md']
+const documents = ['README.md', 'AGENTS.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter((path) =>
+  path.endsWith('.md'),
+)
 const text = (path: string) => readFileSync(join(root, path), 'utf8')
 const scripts: Record<string, string> = JSON.parse(text('package.json')).scripts
 
@@ -48,7 +50,7 @@ describe('the commands of the CLI', () => {
 
   test.each(portageCommands)('%s', async (line) => {
     const words = line.split(/\s+/).slice(1)
-    const subcommands = words.slice(0, words.findIndex((word) => !/^[a-z]+$/.test(word)) >>> 0)
+    const subcommands = words.slice(0, words.findIndex((word) => !/^[a-z-]+$/.test(word) || word.startsWith('--')) >>> 0)
     const { out, code } = await runCli([...subcommands, '--help'])
     expect(code).toBe(0)
     expect(out).toContain(`portage ${subcommands.join(' ')}`)

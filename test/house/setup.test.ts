@@ -9,7 +9,7 @@ import { importsOf } from '../../scripts/check-rooms.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 let clone: string
 
-/** A clone of nothing but the set-up, with these dependencies. */
+/** A folder with only the set-up script and a package.json with these dependencies. */
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), 'portage-setup-'))
   mkdirSync(join(clone, 'scripts'))

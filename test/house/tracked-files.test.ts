@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const self = 'test/house/tracked-files.test.ts'
 
-/** Files that git tracks or would track, without this one (it has to name what it looks for). */
+/** Files that git tracks or would track, except this one, which has to name what it looks for. */
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '' && file !== self && statSync(join(root, file), { throwIfNoEntry: false })?.isFile())
