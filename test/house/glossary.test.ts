@@ -22,7 +22,7 @@ const structural =
   error event fees filler finding header host keeper listener log lookup number observation observer options order outcome pause policy
   proof published publisher quote range receipt recorder ref report request response revert rule scope settings signature size source state
   status step store subject tracker transaction update view waiting work back bisection broadcaster closed closing delivered delivery distrusted
-  found observed owned owner raise raising reading remembered account head watch name alarm queue result batcher standing patience`.split(
+  found observed owned owner raise raising reading remembered account head watch name alarm queue result batcher sender flushed`.split(
     /\s+/,
   )
 
