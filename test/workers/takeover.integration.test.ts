@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { changeSettings } from '../../temporal/client/settings.ts'
+import { ledgerQueue, settingsWorkflowId } from '../../temporal/contracts/names.ts'
+import { createLedgerWorker } from '../../workers/ledger.ts'
+import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
+import { defaultTuning } from '../../workers/tuning.ts'
+
+const takeover = { workflowTaskSeconds: 4, heartbeatSeconds: 2, laneTaskSeconds: 5 }
+const known = { bridges: [], nodes: { one: [] }, lanes: [] }
+const patience = { timeoutMs: 60_000, everyMs: 50 }
+
+let temporal: Temporal
+const closing: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  const server = await startTemporal({ inMemory: true, headless: true })
+  closing.push(() => server.stop())
+  temporal = await connectTemporal({ address: server.address, namespace: 'default' }, silentLogger(), { takeover })
+  closing.push(() => temporal.connection.close())
+  const worker = await createLedgerWorker({ temporal, logger: silentLogger(), tuning: { ...defaultTuning, graceMs: 0 } })
+  const run = worker.run()
+  closing.push(async () => {
+    worker.shutdown()
+    await run
+  })
+})
+
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close()
+})
+
+test('an activity with a key gets the heartbeat time-out that its workflow was started with', async () => {
+  const intent = { to: `0x${'1'.repeat(40)}`, data: '0x', value: '1' }
+  const handle = await temporal.client.workflow.start('operatorTransaction', {
+    workflowId: 'operator-transaction:test',
+    taskQueue: ledgerQueue,
+    args: [{ lane: `evm-1:0x${'2'.repeat(40)}`, intent, by: 'night-shift', reason: 'a test' }],
+  })
+  const scheduled = await until(
+    async () => {
+      const { events } = await handle.fetchHistory()
+      return events?.map((event) => event.activityTaskScheduledEventAttributes).find(Boolean)
+    },
+    { ...patience, what: 'the step to be scheduled' },
+  )
+  expect(Number(scheduled?.heartbeatTimeout?.seconds)).toBe(takeover.heartbeatSeconds)
+  const { events } = await handle.fetchHistory()
+  expect(Number(events?.[0]?.workflowExecutionStartedEventAttributes?.workflowTaskTimeout?.seconds)).toBe(takeover.workflowTaskSeconds)
+  await handle.terminate()
+})
+
+test('a run that continues as new keeps them', async () => {
+  const first = await temporal.client.workflow.start('settings', {
+    workflowId: settingsWorkflowId,
+    taskQueue: ledgerQueue,
+    args: [{ updatesPerRun: 1 }],
+  })
+  await changeSettings(temporal.client, known, { by: 'night-shift', reason: 'a test', orders: [{ kind: 'halt', scope: {} }] })
+  const latest = temporal.client.workflow.getHandle(settingsWorkflowId)
+  const next = await until(
+    async () => {
+      const description = await latest.describe()
+      return description.runId !== first.firstExecutionRunId && description
+    },
+    { ...patience, what: 'the next run' },
+  )
+  expect(next.memo).toEqual({ takeover: { heartbeatMs: 2_000, laneTaskMs: 5_000 } })
+  const { events } = await temporal.client.workflow.getHandle(settingsWorkflowId, next.runId).fetchHistory()
+  expect(Number(events?.[0]?.workflowExecutionStartedEventAttributes?.workflowTaskTimeout?.seconds)).toBe(takeover.workflowTaskSeconds)
+})
