@@ -22,7 +22,7 @@ async function linesOf(request: InjectOptions): Promise<Line[]> {
 
 const emitter = 'b'.repeat(40).padStart(64, '0')
 
-test('a refusal that its caller was told is no line that anybody reads, and has no stack', async () => {
+test('a refusal that its caller was told is logged for debugging, without a stack', async () => {
   const [line, ...rest] = await linesOf({ method: 'POST', url: '/v1/transfers', payload: { chain: 2, emitter, sequence: '7' } })
   expect(rest).toEqual([])
   expect(line).toMatchObject({ level: 'debug', message: 'request failed', status: 503, code: 'VAA_NOT_FOUND' })
@@ -36,7 +36,7 @@ test('an outage is a warning of one line, without a stack or a URL', async () =>
   expect(JSON.stringify(line)).not.toMatch(/stack|secret-path/)
 })
 
-test('what nobody expects keeps its stack', () => {
+test('an unexpected error keeps its stack', () => {
   const { api } = setting
   const broken = Object.assign(new Error('a slip of ours'), { stack: 'Error: a slip of ours\n    at somewhere' })
   lines.length = 0

@@ -22,7 +22,7 @@ const vaa = signVaa(
 ).bytes
 const base64 = Buffer.from(vaa).toString('base64')
 
-/** In the table of a source that no node shows. */
+/** The place of a transfer in the table of a source whose nodes do not answer. */
 const native = { bridge: 'native-bridge', source: 'ethereum', target: 'bsc', nonce: '1' }
 
 let setting: Awaited<ReturnType<typeof openApi>>
@@ -102,7 +102,7 @@ describe('POST /v1/transfers', () => {
     ])
   })
 
-  test('refuses what is not JSON, and what is too long', async () => {
+  test('refuses a body that is not JSON, and one that is too long', async () => {
     const broken = await setting.api.inject({
       method: 'POST',
       url: '/v1/transfers',
@@ -114,7 +114,7 @@ describe('POST /v1/transfers', () => {
     expect([long.statusCode, long.json<{ error: { code: string } }>().error.code]).toEqual([400, 'INPUT_INVALID'])
   })
 
-  test('counts what came in and what was refused', async () => {
+  test('counts the messages that came in and those that were refused', async () => {
     const { metrics } = setting
     const labels = { via: 'api', bridge: 'wormhole-token-bridge' }
     const received = () => metricValue(metrics, 'intakeReceived', labels)
@@ -140,7 +140,7 @@ describe("GET /relayvaa, spy_relayer's route", () => {
     }
   })
 
-  test('keeps 503 for what may heal', async () => {
+  test('answers a retriable error with 503', async () => {
     const response = await setting.api.inject({ method: 'GET', url: `/relayvaa/${base64}` })
     expect([response.statusCode, response.json()]).toEqual([
       503,
@@ -192,7 +192,7 @@ describe('the rest', () => {
     expect(Object.keys(document.paths['/v1/transfers']?.post?.responses ?? {})).toEqual(['200', '202', '400', '422', '429', '503'])
   })
 
-  test('GET /health says that the process lives, GET /ready that Temporal does not answer', async () => {
+  test('GET /health says that the process is alive, GET /ready that Temporal does not answer', async () => {
     expect((await get('/health')).json()).toEqual({ status: 'ok' })
     const ready = await get('/ready')
     expect([ready.statusCode, ready.json()]).toEqual([
@@ -223,7 +223,7 @@ describe('the rest', () => {
   )
 })
 
-test('one address that asks too often is told to wait; health and metrics are not limited', async () => {
+test('an address that asks too often is refused; health and metrics are not limited', async () => {
   const limited = await openApi(deadConfig(await freePort()), { requestsPerMinute: 2 })
   try {
     const get = (url: string) => limited.api.inject({ method: 'GET', url })

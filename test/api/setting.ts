@@ -14,7 +14,7 @@ import { createMetrics } from '../../observability/metrics.ts'
 
 const contract = (digit: string): string => `0x${digit.repeat(40)}`
 
-/** Two chains with the token bridge 0xbb…bb, and a native bridge from the first to the second, all on a port where nobody listens. */
+/** Two chains with the token bridge 0xbb…bb, and a native bridge from the first to the second, all on a closed port. */
 export function deadConfig(port: number): Config {
   const chain = {
     family: 'evm',
@@ -30,13 +30,13 @@ export function deadConfig(port: number): Config {
   })
 }
 
-/** The API on real parts: door, bridges, chains and client of the config, none of them connected yet. */
+/** The API on real parts: submitter, bridges, chains and client of the config, none of them connected yet. */
 export async function openApi(
   config: Config,
   options: Partial<ApiOptions> = {},
   logger: Logger = silentLogger(),
 ): Promise<{ api: Api; metrics: Metrics; close(): Promise<void> }> {
-  // Without the retries of this client, of which the processes' own has none: one that waits when the connection is closed throws where nobody catches.
+  // Without the retries of this client, which processes have not either: a retry after the connection was closed would be an unhandled error.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] })
   const client = new Client({ connection })
   const chains = new Map(

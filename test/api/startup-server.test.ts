@@ -21,7 +21,7 @@ async function opened() {
   return { port, startupServer, ask }
 }
 
-test('alive, not ready with the reason, and everything else refused with its code', async () => {
+test('it is alive, not ready with the reason, and refuses everything else with the code of the reason', async () => {
   const { startupServer, ask } = await opened()
   await startupServer.say('Temporal', new RelayerError('TEMPORAL_NAMESPACE', { facts: { namespace: 'prod' } }))
   expect(await ask('/health')).toMatchObject({ status: 200, body: { status: 'ok' } })
@@ -42,7 +42,7 @@ test('alive, not ready with the reason, and everything else refused with its cod
   expect(JSON.stringify(body)).not.toMatch(/secret|\/key/)
 })
 
-test('nothing listens before something is waited for, and the port is free after it', async () => {
+test('it listens only once something is waited for, and leaves the port free', async () => {
   const { port, startupServer, ask } = await opened()
   await expect(ask('/health')).rejects.toThrow('fetch failed')
   await startupServer.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))

@@ -54,7 +54,7 @@ describe('/v1/streams', () => {
     expect((await get('/nothing')).statusCode).toBe(404)
   })
 
-  test('obeys orders, and answers with the stream after it', async () => {
+  test('applies orders, and answers with the stream after them', async () => {
     const answers = async (order: string, payload?: object) => {
       const response = await post(order, payload)
       return { status: response.statusCode, ...response.json<object>() }
@@ -96,7 +96,7 @@ describe('/v1/streams', () => {
     expect(response.statusCode).toBe(400)
   })
 
-  test('orders nothing of a stream that there is not, and starts none', async () => {
+  test('refuses an order to a stream that does not exist, and does not start it', async () => {
     const response = await post('pause', by, 'native-bridge:bsc:ethereum')
     expect([response.statusCode, response.json<{ error: { code: string } }>().error.code]).toEqual([404, 'STREAM_NOT_FOUND'])
     expect((await get('/native-bridge:bsc:ethereum')).statusCode).toBe(404)

@@ -15,8 +15,8 @@ import type { CliResult } from '../cli/run-cli.ts'
 import { runCli } from '../cli/run-cli.ts'
 
 /**
- * The doors for people on a whole devnet: the API and the command line hand transfers in, look at them, cancel and retry them. At first
- * only the role `api` runs, so that transfers are seen that nobody works on; then all the others.
+ * On a whole devnet the API and the command line submit transfers, show, cancel and retry them. At first only the role `api` runs, so that transfers are
+ * seen that no worker serves; then all other roles start.
  */
 describe('API and command line on a devnet', () => {
   let devnet: Devnet
@@ -65,11 +65,11 @@ describe('API and command line on a devnet', () => {
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
     expect([result.code, healthy]).toEqual([0, true])
     expect(checks.find(({ name }) => name === 'core contract')?.detail).toMatch(/guardian set 0 of 1$/)
-    // DEVNET keys come from the environment, which the doctor does not like.
+    // DEVNET keys come from the environment, which the doctor warns of.
     expect(checks.filter(({ status }) => status === 'warn').map(({ name }) => name.slice(0, 6))).toEqual(['key of', 'key of'])
   })
 
-  test('a VAA is started once, whoever brings it and however', async () => {
+  test('a VAA is started once, however often and in whatever form it is submitted', async () => {
     const vaa = await base64(sent[0]!)
     const first = await post({ vaa })
     const started = (await first.json()) as { id: string; status: string }
@@ -105,7 +105,7 @@ describe('API and command line on a devnet', () => {
     expect(await list()).toHaveLength(2)
   })
 
-  test('what nobody works on is told from what the server knows', async () => {
+  test('transfers without a worker are shown from what the server knows', async () => {
     const { transfers } = (await cli('transfer', 'list', '--chain', 'bsc', '--json')).json() as {
       transfers: { id: string; state: string }[]
     }
@@ -176,7 +176,7 @@ describe('API and command line on a devnet', () => {
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('LANE_NOT_FOUND')])
   })
 
-  test('metrics tell what the API did, and how many transfers are where', async () => {
+  test('metrics show what the API did, and how many transfers are in each state', async () => {
     const scrape = async () => (await fetch(`${url}/metrics`)).text()
     const countsIn = (metrics: string) =>
       Array.from(

@@ -53,7 +53,7 @@ describe('A lane without the role', () => {
     await look()
     const { looks } = state
     await look()
-    // Nobody looks at it any more.
+    // It is no longer looked at.
     expect(state.looks).toBe(looks)
   })
 

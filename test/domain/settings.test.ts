@@ -15,7 +15,7 @@ function after(settings: Settings, ...orders: SettingsOrder[]): Settings {
 const route = { bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }
 
 describe('settings', () => {
-  it('tell who changed what, when and why, one version per change', () => {
+  it('record author, time and reason of each change, one version per change', () => {
     const settings = after(noSettings, { kind: 'halt', scope: { chain: 'bsc' } }, { kind: 'deny', what: 'token', value: token })
     expect(settings).toEqual({
       version: 2,
@@ -30,7 +30,7 @@ describe('settings', () => {
     })
   })
 
-  it('leave no trace of an order that changes nothing', () => {
+  it('do not record an order that changes nothing', () => {
     const halted = after(noSettings, { kind: 'halt', scope: { chain: 'bsc' } })
     expect(after(halted, { kind: 'halt', scope: { chain: 'bsc', bridge: undefined } })).toBe(halted)
     expect(changeSettings(halted, { by: 'another', reason: 'too', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }, 2)).toBe(halted)
@@ -39,7 +39,7 @@ describe('settings', () => {
     expect(after(halted, { kind: 'setFees', scope: { kind: 'global' }, policy: {} })).toBe(halted)
   })
 
-  it('keep the newest 200 changes', () => {
+  it('hold the newest 200 changes', () => {
     const orders = Array.from({ length: 150 }, (_, index): SettingsOrder[] => [
       { kind: 'halt', scope: { bridge: `b${index}` } },
       { kind: 'unhalt', scope: { bridge: `b${index}` } },
@@ -101,7 +101,7 @@ describe('settings', () => {
         const last = orders.at(-1)
         if (last) expect(after(settings, last)).toBe(settings)
         expect(settings.version).toBe(settings.audit.at(-1)?.version ?? 0)
-        // Plain JSON: what travels is what is kept.
+        // Plain JSON: a round trip changes nothing.
         expect(JSON.parse(JSON.stringify(settings))).toEqual(settings)
         for (const rows of [settings.halts.map((halt) => halt.scope), settings.fees.map((rule) => rule.scope)]) {
           expect(

@@ -26,7 +26,7 @@ test('render as Prometheus text', async () => {
   expect((await metrics.render()).endsWith('\n')).toBe(true)
 })
 
-test('values that others keep are read at every render; one that fails does not take the rest with it', async () => {
+test('values that other objects keep are read at every rendering; a collector that throws does not affect the others', async () => {
   const metrics = createMetrics()
   let height = 5
   metrics.onCollect(() => {

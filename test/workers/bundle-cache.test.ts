@@ -24,7 +24,7 @@ describe('The cache of bundled workflow code', () => {
     directory = join(await mkdtemp(join(root, 'one-')), 'made/by/itself')
   })
 
-  test('is asked first, and holds what was made', async () => {
+  test('is read first, and holds the code that was made', async () => {
     expect(await cachedCode({ directory, key: 'a' }, make)).toBe('code\nof two lines')
     expect(await cachedCode({ directory, key: 'a' }, () => make('other'))).toBe('code\nof two lines')
     expect(made).toBe(1)
@@ -46,7 +46,7 @@ describe('The cache of bundled workflow code', () => {
     expect(await readFile(file, 'utf8')).toBe(whole)
   })
 
-  test('where nothing can be written the code is made each time', async () => {
+  test('without a writable cache the code is made each time', async () => {
     const file = join(root, 'a-file')
     await writeFile(file, '')
     for (const count of [1, 2]) {
@@ -55,18 +55,18 @@ describe('The cache of bundled workflow code', () => {
     }
   })
 
-  test('what cannot be made is not kept', async () => {
+  test('code that could not be made is not stored', async () => {
     await expect(cachedCode({ directory, key: 'a' }, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
     expect(await cachedCode({ directory, key: 'a' }, make)).toBe('code\nof two lines')
   })
 
-  test('processes that make the same at once all get it', async () => {
+  test('processes that make the same code at once all get it', async () => {
     const all = await Promise.all(Array.from({ length: 5 }, () => cachedCode({ directory, key: 'a' }, make)))
     expect(new Set(all)).toEqual(new Set(['code\nof two lines']))
     expect(await readdir(directory)).toEqual(['a.js'])
   })
 
-  test('keeps a few, the newest', async () => {
+  test('holds only the newest files', async () => {
     for (let index = 0; index < 12; index++) await cachedCode({ directory, key: `key-${index}` }, make)
     const left = await readdir(directory)
     expect(left).toHaveLength(8)

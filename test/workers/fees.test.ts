@@ -21,7 +21,7 @@ const chain = {
 
 const config: Config = configSchema.parse({ chains: { alpha: chain }, fees: { gasFactor: 1.5, maxFeePerGas: '1' }, bridges: {} })
 
-test('the limits of a config at each level, and what operators lay over them while it runs', () => {
+test('the limits of a config at each level, and the changes of operators on top of them', () => {
   let settings: Settings = noSettings
   const desk = createFeePolicyResolver(config, () => settings)
   const about = { chain: 'alpha', contract, selector: '0x12345678', lane: `evm-5:${lane}`, transfer: 't' }
@@ -29,7 +29,7 @@ test('the limits of a config at each level, and what operators lay over them whi
   expect(desk({ chain: 'alpha' })).toMatchObject({ maxFeePerGas: '2' })
   expect(desk({ chain: 'alpha', contract, selector: '0x00000000' })).toEqual({ gasFactor: 1.5, maxFeePerGas: '3', maxTip: '3' })
   expect(desk(about)).toEqual({ gasFactor: 1.5, maxFeePerGas: '4', maxTip: '5' })
-  // A live rule beats the config's of its scope, not what is more specific.
+  // A rule of the settings wins over the config's rule of the same scope, not over a more specific one.
   settings = {
     ...noSettings,
     version: 1,

@@ -36,7 +36,7 @@ describe('the network of a process that serves one end of a native bridge', () =
     return network
   }
 
-  test('reads the source of what it delivers, and delivers nothing there', async () => {
+  test('reads the source of the transfers that it delivers, and delivers nothing there', async () => {
     const { chains, served, bridges } = await connect(['target'])
     expect([[...chains.keys()], served]).toEqual([['target', 'source'], ['target']])
     const bridge = bridges.get('native-bridge')!

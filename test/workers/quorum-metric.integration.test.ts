@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => anvil?.stop())
 
-test('of two nodes that read one that is down leaves no majority; disabled, it counts no more', async () => {
+test('of two nodes that read, one that is down leaves no majority; once disabled, it no longer counts', async () => {
   const chain = testChain([anvil.url, `http://127.0.0.1:${await freePort()}`])
   try {
     await chain.connect()

@@ -5,7 +5,7 @@ import type { Logger } from '../../observability/logger.ts'
 import type { RetryOptions } from '../../workers/retry-until-available.ts'
 import { retryUntilAvailable, Stopped } from '../../workers/retry-until-available.ts'
 
-/** Minutes of waiting pass at once: the clock is the test's. */
+/** Fake timers: minutes of waiting pass at once. */
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
@@ -21,7 +21,7 @@ function setting(options: Partial<RetryOptions> = {}) {
   return { lines, stopping, retry }
 }
 
-/** Fails with each of these, then with nothing. */
+/** Fails with each of these codes, then succeeds. */
 function failing(codes: readonly ErrorCode[]) {
   const left = [...codes]
   return vi.fn(async () => {
@@ -32,7 +32,7 @@ function failing(codes: readonly ErrorCode[]) {
 }
 
 describe('a start that waits', () => {
-  test('goes on as soon as it is there; the same trouble is told once, another at once', async () => {
+  test('goes on as soon as the dependency is there; the same error is logged once, another one at once', async () => {
     const { retry, lines } = setting()
     const attempt = failing([
       'TEMPORAL_UNAVAILABLE',
@@ -52,13 +52,13 @@ describe('a start that waits', () => {
     ])
   })
 
-  test('what is there at once is no line at all', async () => {
+  test('nothing is logged for a dependency that is there at once', async () => {
     const { retry, lines } = setting()
     expect(await retry('Temporal', failing([]))).toBe('there')
     expect(lines).toEqual([])
   })
 
-  test('an hour of the same: a line every five minutes, a try at least every five seconds', async () => {
+  test('an hour of the same error: a line every five minutes, a try at least every five seconds', async () => {
     const { retry, lines, stopping } = setting()
     const attempt = vi.fn(() => Promise.reject(new RelayerError('TEMPORAL_UNAVAILABLE')))
     const ended = retry('Temporal', attempt).catch((error: unknown) => error)
@@ -95,7 +95,7 @@ describe('a start that waits', () => {
     expect(lines).toEqual([])
   })
 
-  test('each try is told to who answers in its place, and what that throws ends the wait', async () => {
+  test('onWaiting is called after each try, and its error ends the wait', async () => {
     const told: string[] = []
     const { retry } = setting({
       onWaiting: async (what, { code }) => {

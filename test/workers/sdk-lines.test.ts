@@ -23,7 +23,7 @@ describe('a step that failed', () => {
     expect(fields).toEqual({ activityType: 'prepare', code, reason: expect.stringContaining('so it is') })
   })
 
-  test('what nobody expects is a warning with all that is known', () => {
+  test('an unexpected error is a warning with its stack and causes', () => {
     const unexpected = toFailure(new TypeError('a slip of ours'))
     expect(failed(unexpected)).toEqual({ level: 'warn', fields: { activityType: 'prepare', error: unexpected } })
     const foreign = ApplicationFailure.create({ message: 'x', type: 'SomebodyElses' })
@@ -31,7 +31,7 @@ describe('a step that failed', () => {
   })
 })
 
-test('other lines of the SDK keep their level; those of a healthy start are none', () => {
+test('other lines of the SDK keep their level; those of a healthy start are not shown', () => {
   expect(sdkLine({ level: 'ERROR', message: 'Workflow task failed' })).toMatchObject({ level: 'error' })
   expect(sdkLine({ level: 'INFO', message: 'Worker state changed' })).toMatchObject({ level: 'debug' })
   expect(sdkLine({ level: 'WARN', message: 'No activities registered, not polling for activity tasks' })).toMatchObject({ level: 'debug' })

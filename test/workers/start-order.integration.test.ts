@@ -16,8 +16,8 @@ import { runTemporalCli } from '../helpers/e2e-cli.ts'
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 const chainId = 31_400
 
-/** A fleet whose parts come up in any order: processes of `portage run` before the servers that they need. */
-describe('what a process needs is not there yet', () => {
+/** Processes of `portage run` that start before the servers that they depend on. */
+describe('a process whose dependencies are not there yet', () => {
   let folder: string
   const running: Child[] = []
   const servers: { stop(): Promise<void> }[] = []
@@ -78,7 +78,7 @@ describe('what a process needs is not there yet', () => {
     }
     const waitsFor = (code: string) => seen('/ready', ({ status, text }) => status === 503 && text.includes(code), `to wait: ${code}`)
     const isReady = () => seen('/ready', ({ status }) => status === 200, 'to be ready')
-    // Who is written to the file has its last line's end there last.
+    // The last line may be incomplete.
     const lines = async () =>
       (await readFile(logFile, 'utf8'))
         .split('\n')
@@ -93,7 +93,7 @@ describe('what a process needs is not there yet', () => {
     return child.ended
   }
 
-  test('it waits for Temporal, then for nodes, says so, and goes on; when Temporal goes and comes again, too', async () => {
+  test('waits for Temporal, then for nodes, reports both, and goes on; also when Temporal goes away and comes back', async () => {
     const at = { temporal: await freePort(), node: await freePort() }
     const process = await portage('all', at)
     await process.waitsFor('Temporal server cannot be reached')
@@ -125,12 +125,12 @@ describe('what a process needs is not there yet', () => {
     const halt = { by: 'test', reason: 'Temporal is back', orders }
     const init = { method: 'POST', body: JSON.stringify(halt), headers: { 'content-type': 'application/json' } }
     await process.seen('/v1/settings', ({ status }) => status === 200, 'to obey an order', init)
-    // That it was away is told once, and not with each call of each part.
+    // The outage is logged once, and not with each call of each part.
     const lines = await process.lines()
     const told = lines.filter(({ level, message }) => /warn|error/.test(level) && !message.startsWith('waiting for'))
     const kinds = told.map(({ message }) => message)
     expect(kinds).toContain('request failed')
-    // Only if it was away, or slow, for long enough; and never again before it was back.
+    // Logged only if Temporal was away, or slow, for long enough, and not again before it was back.
     const unread = 'the settings cannot be read; '
     const others = kinds.filter((kind) => kind !== 'request failed' && !kind.startsWith(unread))
     expect(others.filter((kind) => kind !== 'the schedule of the audits could not be set; trying again')).toEqual([])
@@ -141,7 +141,7 @@ describe('what a process needs is not there yet', () => {
     expect(await ended(process)).toBe('ended with code 0')
   })
 
-  test('it ends in order when it is told to while it waits', async () => {
+  test('ends in order when it is stopped while it waits', async () => {
     const at = { temporal: await freePort(), node: await freePort() }
     const withoutTemporal = await portage('api', at)
     await withoutTemporal.waitsFor('Temporal server cannot be reached')
@@ -154,7 +154,7 @@ describe('what a process needs is not there yet', () => {
     expect(await ended(withoutNode)).toBe('ended with code 0')
   })
 
-  test('a namespace that is not there is named, and what makes it; once it is made, it goes on', async () => {
+  test('names a namespace that is missing, and the command that creates it, and goes on once it exists', async () => {
     const at = { temporal: await freePort(), node: await freePort(), namespace: 'elsewhere' }
     const [temporal] = await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
     const process = await portage('all', at)
@@ -164,14 +164,14 @@ describe('what a process needs is not there yet', () => {
     await process.isReady()
   })
 
-  test('a start that fails ends with its reason, and leaves nothing that keeps the process', async () => {
+  test('ends with the reason of a start that failed', async () => {
     const at = { temporal: await freePort(), node: await freePort() }
     await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
-    // The ledgers' Worker was made before the key is missed.
+    // The Worker of the queue `ledger` was created before the key is found to be missing.
     const lane = { address: `0x${'1'.repeat(40)}`, signer: { kind: 'environment', variable: 'NO_SUCH_KEY_IS_SET' } }
     const process = await portage('all', { ...at, lanes: [lane] })
     expect(await ended(process)).toBe('ended with code 1')
-    // What a process has written may be read after its end.
+    // The last output of a process may be read after its end.
     await until(() => process.child.tail().includes('SIGNER_UNAVAILABLE'), { timeoutMs: 60_000, what: 'the reason' })
     expect(process.child.tail()).toContain('SIGNER_UNAVAILABLE')
   })
