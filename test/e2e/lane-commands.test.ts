@@ -6,7 +6,7 @@ import type { LaneState } from '../../domain/lane/lane.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { sendCoins } from '../faults/processes.ts'
 import { stuckInPool } from '../faults/stuck.ts'
-import { inPool, nonceOf, pooled } from '../helpers/e2e-chain.ts'
+import { inPool, mine, nonceOf, pooled } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { ledgerId, startStage } from '../helpers/e2e.ts'
@@ -113,8 +113,10 @@ describe('Orders to a lane', () => {
     await stage.end(portage)
     await stage.temporal('workflow', 'terminate', '--workflow-id', ledgerId(stage.devnet, 'bsc'), '--reason', 'a test')
     const pool = await stuckInPool(anvil)
+    // Blocks enough for an inherited nonce to be old, and for the base fee to be next to nothing: the no-op has to outbid 500 wei.
+    await mine(anvil, 200)
     const nonce = await nonceOf(anvil, address)
-    const fees = { type: 2, maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+    const fees = { type: 2, maxFeePerGas: 500n, maxPriorityFeePerGas: 5n }
     const call = { ...fees, chainId: anvil.chainId, nonce, to: stage.devnet.outsiders.bsc.address, gasLimit: 50_000n }
     await anvil.rpc('eth_sendRawTransaction', [await new Wallet(privateKey).signTransaction(call)])
     const [left] = await inPool(anvil, address, 1)
