@@ -54,8 +54,6 @@ export interface BatchBuilderDeps {
 const nonceMs = 20_000
 /** A reading of what is delivered is believed for so long, ms. */
 const believedMs = 8_000
-/** A refusal that passes with time: look again after this, ms. */
-const retryMs = 5_000
 /** Reasons of the whole route: every half of the batch would meet the same. */
 const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'FEE_CEILING'])
 
@@ -198,5 +196,5 @@ function meaningOf({ endpoint }: BatchBuilderDeps, revert: Revert, transfer?: Tr
 const withdrawn: BatchAnswer = { kind: 'refused', why: 'withdrawn', detail: 'the intent was withdrawn while it waited' }
 
 function noSlot(code: ErrorCode, reason: string): NoSlot {
-  return { kind: 'no-slot', code, reason, retryInMs: retryMs }
+  return { kind: 'no-slot', code, reason }
 }

@@ -14,8 +14,6 @@ import { Context } from '@temporalio/activity'
 
 /** Longest time that a transaction is followed, ms: then another step gets the activity slot, and the workflow waits without one. */
 const followMs = 30_000
-/** First wait after a refusal that passes with time, ms. */
-const retryMs = 5_000
 
 /**
  * Step 4, on the lane's queue: gets the nonce from the ledger, signs, sends, follows into a block and, where finality is near, to finality.
@@ -74,7 +72,7 @@ async function signAndSend(agent: LaneAgent, pending: PendingTransaction): Promi
 function refused({ why, detail }: Refused): BroadcastResult {
   if (why === 'withdrawn') return { kind: 'withdrawn' }
   if (why === 'conflict') throw new RelayerError('LANE_CONFLICT', { detail })
-  return { kind: 'no-slot', code: refusalCodes[why], reason: `${why}: ${detail}`, retryInMs: retryMs }
+  return { kind: 'no-slot', code: refusalCodes[why], reason: `${why}: ${detail}` }
 }
 
 interface Phases {

@@ -9,8 +9,6 @@ import type { StepDeps } from '../deps.ts'
 
 /** First wait while halted, ms; the workflow doubles it up to a minute. */
 const haltedMs = 5_000
-/** Wait after a lane found a gate closed, ms: the next admission looks at the gate, and knows for how long. */
-const closedGateMs = 1_000
 
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
@@ -35,10 +33,10 @@ export async function restrictionOf(
     transfer,
     async (reserve) => {
       const halted = haltedBy(deps, transfer)
-      if (halted) return { ...halted, kind: 'no-slot' }
+      if (halted) return { kind: 'no-slot', code: halted.code, reason: halted.reason }
       const gate = await reserve(laneAddress(lane))
       if (gate.kind === 'open') return undefined
-      return { kind: 'no-slot', code: gate.code, reason: gate.reason, retryInMs: closedGateMs }
+      return { kind: 'no-slot', code: gate.code, reason: gate.reason }
     },
     (restriction) => restriction === undefined,
   )

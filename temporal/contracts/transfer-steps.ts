@@ -126,7 +126,7 @@ export type BroadcastResult =
   /** Sent, not in a block: call again later, the same intent. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string }
   /** No nonce was given: the lane is paused, full, out of funds… */
-  | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs: number }
+  | { kind: 'no-slot'; code: ErrorCode; reason: string }
   /** In a final block and reverted (or without the effect). The nonce is used up. */
   | { kind: 'reverted'; landed: Landed; reason: string }
   /** The nonce was used by a no-op of the lane or by a transaction from outside Portage; final. */

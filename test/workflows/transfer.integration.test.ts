@@ -78,7 +78,7 @@ describe('The transfer workflow', () => {
   })
 
   test('a lane that gives no nonce is left for another; when none is left, the reason is what the last one said', async () => {
-    on.script.broadcast = ({ lane }) => ({ kind: 'no-slot', code: 'LANE_FUNDS', reason: `${lane} is poor`, retryInMs: 60_000 })
+    on.script.broadcast = ({ lane }) => ({ kind: 'no-slot', code: 'LANE_FUNDS', reason: `${lane} is poor` })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to wait')
     expect(on.asked.broadcast.map(({ lane }) => lane)).toEqual([...lanes])
