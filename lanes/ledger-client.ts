@@ -27,11 +27,11 @@ export interface LedgerClientOptions {
   readonly updatesPerRun?: number
 }
 
-/** Told what the ledger says. */
+/** Called with the responses of the ledger. */
 export interface LedgerListener {
   /** Nonces to fill and attempts to raise, repeated by the ledger with every response until it is done. */
   onOrders(fills: readonly FillOrder[], raises: readonly RaiseOrder[]): void
-  /** After every response, orders first, and after every look. */
+  /** Called after every response, orders first, and after every `look`. */
   onView(view: LaneView): void
 }
 
@@ -39,8 +39,8 @@ export interface LedgerListener {
 const requestsPerUpdate = 64
 
 /**
- * What one process asks and tells the ledger of one lane. At most one update is under way, however many transfers ask. A ledger that does not answer is
- * asked again, with the same request ids, until this client is closed.
+ * The requests and observations of one process for the ledger of one lane. At most one update is under way, however many transfers ask. A ledger that does
+ * not answer is asked again, with the same request ids, until this client is closed.
  */
 export class LedgerClient {
   readonly #options: LedgerClientOptions
@@ -88,7 +88,7 @@ export class LedgerClient {
     await this.ask({ kind: 'configure', config: this.#options.config }).catch(() => {})
   }
 
-  /** Reads the ledger and tells it nothing, which costs no history: shows what others ordered of a lane without work. */
+  /** Queries the ledger, which costs no history: shows orders of operators to a lane that has no work. */
   async look(): Promise<void> {
     const { client, config } = this.#options
     try {
@@ -97,7 +97,7 @@ export class LedgerClient {
       if (this.#updates.busy || this.#updates.closed) return
       this.#see(view(state))
     } catch {
-      // It is not there, or cannot be reached: the next update finds that out.
+      // It is not there, or cannot be reached: the next update starts it, or waits for it.
     }
   }
 
@@ -138,7 +138,7 @@ export class LedgerClient {
     for (const listener of this.#listeners) listener.onView(seen)
   }
 
-  /** The most that a ledger of this era has said. One that was set back says less, and is told of what it forgot until it says as much. */
+  /** Keeps the most that a ledger of this era has answered. A ledger that was set back answers less, and is told of what it forgot until it has caught up. */
   #remember({ era, granted, next, finalized }: LaneView): void {
     const known = this.#known
     if (known?.era === era && granted < known.granted) return

@@ -19,13 +19,13 @@ export type Finding =
 
 /**
  * What is done about each, and why, for the Web UI. A transfer can be started again, since the chains know all that it knows. A reset keeps the input of a
- * run and sends it again what it was told, such as an operator's orders, which no chain knows.
+ * run and sends it again all its signals and updates, among them operators' orders, which no chain knows.
  */
 export const remedies: Readonly<Record<Finding, { readonly action: 'start again' | 'reset' | 'none'; readonly why: string }>> = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },
   effectGone: { action: 'start again', why: 'started again: its effect was undone' },
   idle: { action: 'reset', why: 'it waited for nothing' },
-  unanswered: { action: 'reset', why: 'nobody answered its tasks' },
+  unanswered: { action: 'reset', why: 'no process answered its tasks' },
   unfitting: { action: 'reset', why: 'its history fits nothing that the code does' },
   failing: { action: 'none', why: 'its task fails' },
 }

@@ -7,7 +7,7 @@ import { wakeUnansweredSettings } from '../temporal/client/settings.ts'
 import { diagnoseTask } from './diagnose.ts'
 import { recover } from './remedies.ts'
 
-/** Workflows of the queue `ledger`: what they know is in their input, and in what they were told since, which a reset tells them again. */
+/** Workflows of the queue `ledger`: what they know is in their input, and in the signals and updates since, which a reset sends them again. */
 const types = ['lane', 'stream', 'settings', 'batch', 'operatorTransaction'] as const
 
 /** Between two looks, ms: one query of the visibility store, and one call per open workflow of the queue. */
@@ -62,7 +62,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
     if (isMadeByReset(events, runId) && Date.now() - startedAt < (options.restMs ?? restMs) && finding !== 'failing') return
     if (await recover(client, run, finding)) {
       metrics.workflowsReset.inc({ type })
-      logger.error('a stuck workflow was reset to its first task; it is sent again what it was told since', {
+      logger.error('a stuck workflow was reset to its first task; it gets its signals and updates again', {
         workflow: workflowId,
         run: runId,
         reason,

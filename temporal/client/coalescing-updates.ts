@@ -12,9 +12,9 @@ export interface CoalescingOptions<Request, Update, Response> {
   build(requests: readonly Request[]): Update
   /** Sends an update. A throw means that it is sent again, with the same id, unless the workflow has refused it as malformed. */
   send(update: Update, updateId: string): Promise<Response>
-  /** Called with every response, before those who asked have it. */
+  /** Called with every response, before the callers of `ask` have it. */
   onResponse(response: Response): void
-  /** The code of what was not answered when the client is closed. */
+  /** The error code of a request that was not answered when this client was closed. */
   readonly unreachable: ErrorCode
   /** The workflow, for logs and errors. */
   readonly facts: Facts
@@ -23,7 +23,7 @@ export interface CoalescingOptions<Request, Update, Response> {
 
 interface Asked<Request, Response> {
   readonly requests: readonly Request[]
-  /** Asked right before it would be sent: whether it is dropped instead. */
+  /** Called right before it would be sent; true drops it. */
   drop?(): boolean
   resolve(response: Response): void
   reject(error: RelayerError): void
@@ -34,8 +34,8 @@ const firstRetryMs = 50
 const longestRetryMs = 5_000
 
 /**
- * The updates that one process sends to one workflow: at most one at a time. Whatever is asked while an update is under way goes together in the next
- * one. An update is sent until the workflow has answered it or this client is closed: a run that ends, a restart of the server and a Temporal that
+ * The updates that one process sends to one workflow: at most one at a time. All requests that are made while an update is under way go together in the
+ * next one. An update is sent until the workflow has answered it or this client is closed: a run that ends, a restart of the server and a Temporal that
  * cannot be reached are all the same here, and all pass.
  */
 export class CoalescingUpdates<Request, Update, Response extends { readonly answers: readonly unknown[] }> {
@@ -85,13 +85,13 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     })
   }
 
-  /** Sends an update soon, even if nobody asks anything. */
+  /** Sends an update soon, even if there is no request. */
   flush(): void {
     this.#isOwed = true
     this.#wake()
   }
 
-  /** Fails what was not answered with the code `unreachable`. */
+  /** Fails all requests that were not answered with the code `unreachable`. */
   close(): void {
     this.#closing.abort()
     for (const { reject } of this.#queue.splice(0)) reject(this.#unreachable())
@@ -106,7 +106,7 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
   #wake(): void {
     if (this.#busy || this.closed) return
     this.#busy = true
-    // What is asked in the same turn of the event loop goes along.
+    // Requests of the same turn of the event loop go together.
     setImmediate(() => void this.#run())
   }
 
@@ -129,7 +129,7 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     this.#busy = false
   }
 
-  /** As much of the queue as fits into an update, without what is dropped. */
+  /** As much of the queue as fits into an update, without dropped requests. */
   #take(): Asked<Request, Response>[] {
     const taken: Asked<Request, Response>[] = []
     const requests: Request[] = []
@@ -157,7 +157,7 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
           logger.error('a workflow refuses an update as malformed', { ...facts, reason: refusal.detail })
           return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
         }
-        // That a run is full belongs to every day.
+        // A full run is normal.
         const level = refusal || !isTold(tries) ? 'debug' : 'warn'
         const reason = error instanceof Error ? error.message : String(error)
         logger[level]('a workflow did not answer; the update is sent again', { ...facts, tries, reason })

@@ -10,14 +10,14 @@ import { ApplicationFailure, NamespaceNotFoundError, WorkflowNotFoundError } fro
 import type { ErrorCode, Facts } from '../../domain/errors.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { redactText } from '../../observability/redact.ts'
-import { malformedUpdate, runIsFull } from '../contracts/lane.ts'
+import { malformedUpdate, runIsFull } from '../contracts/update-refusals.ts'
 
 /**
- * gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline ended the wait), FAILED_PRECONDITION (nobody polls the queue): the server answers, and no worker
+ * gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline ended the wait), FAILED_PRECONDITION (no worker polls the queue): the server answers, and no worker
  * does.
  */
 const unservedCodes = [1, 4, 9]
-/** gRPC: NOT_FOUND, which describeNamespace says of a namespace that does not exist. */
+/** gRPC: NOT_FOUND, the answer of describeNamespace for a namespace that does not exist. */
 const notFoundCode = 5
 
 /** No workflow of this id takes signals and updates: it was never started, has ended, or Temporal was wiped. */

@@ -73,7 +73,7 @@ function connectOverTcp(address: string, timeoutMs: number, stopping?: AbortSign
     }
     const stop = () => end(new Error('stopped'))
     stopping?.addEventListener('abort', stop)
-    socket.setTimeout(timeoutMs, () => end(new Error(`nobody has answered within ${timeoutMs} ms`)))
+    socket.setTimeout(timeoutMs, () => end(new Error(`no answer within ${timeoutMs} ms`)))
     socket.once('connect', () => end())
     socket.once('error', end)
   })

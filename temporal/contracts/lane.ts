@@ -13,10 +13,6 @@ export interface LaneInput {
 
 /** The one update: observation and requests in, grants, refusals and orders out. Idempotent by request id. */
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
-/** Failure type of an update that a ledger, or the settings, refuse because it is malformed: asking again gets the same answer. */
-export const malformedUpdate = 'LANE_REQUEST_MALFORMED'
-/** Failure type of an update that comes while a run of a ledger, or of the settings, ends: the next run takes it. */
-export const runIsFull = 'LANE_RUN_IS_FULL'
 export const pauseSignal = defineSignal<[{ reason: string }]>('pause')
 export const resumeSignal = defineSignal('resume')
 export const drainSignal = defineSignal<[{ reason: string }]>('drain')

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { createLogger } from '../../observability/logger.ts'
 import { CoalescingUpdates } from '../../temporal/client/coalescing-updates.ts'
-import { malformedUpdate, runIsFull } from '../../temporal/contracts/lane.ts'
+import { malformedUpdate, runIsFull } from '../../temporal/contracts/update-refusals.ts'
 
 interface Sent {
   readonly update: readonly string[]

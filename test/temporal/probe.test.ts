@@ -18,8 +18,8 @@ async function listening(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a server that wants TLS is not called one that is away', async () => {
-  // Shared keys and no certificate: the greeting ends in an alert, which only who speaks TLS sends.
+test('a server that wants TLS is told from one that does not answer', async () => {
+  // Shared keys and no certificate: the handshake ends in an alert, which only a TLS server sends.
   const address = await listening(
     createTlsServer({ ciphers: 'PSK', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2', pskCallback: () => null }),
   )
@@ -29,7 +29,7 @@ test('a server that wants TLS is not called one that is away', async () => {
   })
 })
 
-test('nobody listens; who listens is no Temporal', async () => {
+test('no server listens; a server that is no Temporal', async () => {
   const address = `127.0.0.1:${await freePort()}`
   await expect(probeTemporal({ address, namespace: 'default' })).rejects.toMatchObject({
     code: 'TEMPORAL_UNAVAILABLE',

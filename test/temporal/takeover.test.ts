@@ -21,7 +21,9 @@ async function startedWith(settings: Parameters<typeof takeoverInterceptor>[0]):
 
 describe('the time-outs that a workflow is started with', () => {
   it('add nothing where they are the defaults', async () => {
-    expect(await startedWith({ workflowTaskSeconds: 10, heartbeatSeconds: 10, laneTaskSeconds: 60 })).toEqual(started.options)
+    expect(
+      await startedWith({ workflowTaskSeconds: 10, heartbeatSeconds: defaultTakeover.heartbeatMs / 1_000, laneTaskSeconds: 60 }),
+    ).toEqual(started.options)
     expect(takeoverOf(started.options.memo)).toEqual(defaultTakeover)
     expect(takeoverOf(undefined)).toEqual(defaultTakeover)
   })

@@ -1,0 +1,67 @@
+import { status } from '@grpc/grpc-js'
+import { QueryNotRegisteredError, ServiceError, WorkflowExecutionAlreadyStartedError, WorkflowUpdateFailedError } from '@temporalio/client'
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common'
+import { describe, expect, test } from 'vitest'
+import { RelayerError } from '../../domain/errors.ts'
+import { fromTemporal, isAlreadyStarted, isGone, isQueryRefused, isUnavailable, updateRefusal } from '../../temporal/client/errors.ts'
+import { malformedUpdate, runIsFull } from '../../temporal/contracts/update-refusals.ts'
+
+/** As the client throws it: the gRPC error is the cause. */
+function grpc(code: number, details = 'a detail'): ServiceError {
+  const cause = Object.assign(new Error(`${code} ${details}`), { code, details, metadata: {} })
+  return new ServiceError('Failed to do something', { cause })
+}
+
+const gone = new WorkflowNotFoundError('not found', 'an id', undefined)
+const codes = { gone: 'STREAM_NOT_FOUND', unserved: 'STREAM_UNREACHABLE' } as const
+
+describe('errors of the Temporal client', () => {
+  test('are told apart', () => {
+    const errors = {
+      gone,
+      unavailable: grpc(status.UNAVAILABLE),
+      noPoller: grpc(status.FAILED_PRECONDITION),
+      deadline: grpc(status.DEADLINE_EXCEEDED),
+      started: new WorkflowExecutionAlreadyStartedError('started', 'an id', 'transfer'),
+      unknownQuery: new QueryNotRegisteredError('no such query', status.INVALID_ARGUMENT),
+      other: new Error('a bug'),
+    }
+    const which = (holds: (error: unknown) => boolean) => Object.entries(errors).flatMap(([name, error]) => (holds(error) ? [name] : []))
+    expect(which(isGone)).toEqual(['gone'])
+    expect(which(isUnavailable)).toEqual(['unavailable'])
+    expect(which(isAlreadyStarted)).toEqual(['started'])
+    expect(which(isQueryRefused)).toEqual(['unknownQuery'])
+  })
+
+  test.each([
+    ['an unknown workflow', gone, codes, 'STREAM_NOT_FOUND'],
+    ['a server that does not answer', grpc(status.UNAVAILABLE), codes, 'TEMPORAL_UNAVAILABLE'],
+    ['a queue without a worker', grpc(status.FAILED_PRECONDITION), codes, 'STREAM_UNREACHABLE'],
+    ['a queue without a worker, where that has no code', grpc(status.DEADLINE_EXCEEDED), {}, 'TEMPORAL_UNAVAILABLE'],
+    ['anything else, where the workflow has a code', new Error('a bug'), codes, 'STREAM_UNREACHABLE'],
+  ])('%s has a code', (_, error, of, code) => {
+    const known = fromTemporal(error, of, { stream: 'a stream' })
+    expect(known).toBeInstanceOf(RelayerError)
+    expect(known).toMatchObject({ code, facts: { stream: 'a stream' }, cause: error })
+  })
+
+  test('what is no error of the server, and what has a code already, comes back as it is', () => {
+    const bug = new Error('a bug')
+    const coded = new RelayerError('INPUT_INVALID', { detail: 'a field' })
+    expect([fromTemporal(bug, {}), fromTemporal(gone, {}), fromTemporal(coded, codes)]).toEqual([bug, gone, coded])
+  })
+
+  test('a code of the server carries its detail, without secrets', () => {
+    const error = fromTemporal(grpc(status.UNAVAILABLE, 'no connection to https://user:secret@temporal.example/key'), {})
+    expect(error).toMatchObject({ message: expect.stringContaining('no connection to') })
+    expect(String(error)).not.toContain('secret')
+    expect(String(error)).not.toContain('Failed to do something')
+  })
+
+  test('a refusal of an update says which kind it is', () => {
+    const refused = (type: string) => new WorkflowUpdateFailedError('refused', ApplicationFailure.nonRetryable('why', type))
+    expect(updateRefusal(refused(malformedUpdate))).toEqual({ kind: 'malformed', detail: 'why' })
+    expect(updateRefusal(refused(runIsFull))).toEqual({ kind: 'full', detail: 'why' })
+    expect([updateRefusal(refused('OTHER')), updateRefusal(gone), updateRefusal(undefined)]).toEqual([undefined, undefined, undefined])
+  })
+})
