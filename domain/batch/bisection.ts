@@ -1,6 +1,6 @@
 /**
- * Which transfers to try together next. A batch is all or nothing, so one bad transfer undoes the others: a batch that fails is halved until the bad
- * one is alone, and the next new batch is half as large. Plain JSON; all functions are pure.
+ * Which transfers to try together next. A batch is all or nothing, so one bad transfer makes the others fail: a batch that fails is halved until the
+ * bad one is alone, and the next new batch is half as large. Plain JSON; all functions are pure.
  *
  * Of n transfers with k bad ones, n / most + O(k log most) tries end with every good one completed and every bad one isolated.
  */
@@ -16,7 +16,7 @@ export interface Bisection<T> {
   readonly isolated: readonly T[]
 }
 
-/** How many transfers a first batch has: beyond 50 nodes' simulations were seen to time out (reference/bridges.md, Oasys' relayer). */
+/** How many transfers a first batch has: beyond 50 nodes' simulations were seen to time out (Oasys' relayer). */
 const firstSize = 20
 const defaultMost = 40
 
@@ -37,8 +37,8 @@ export function nextBatch<T>({ halves, waiting, size }: Bisection<T>): readonly 
 }
 
 /**
- * After the batch that `nextBatch` named was tried. It failed if it reverted, or is too much for a node or a block. What fails for a reason of the
- * whole route (budget, pause, role) is not to be told here: its gate is closed, and the same batch is tried when it opens.
+ * After a try of the batch that `nextBatch` returned. It failed if it reverted, or is too much for a node or a block. A failure for a reason of the
+ * whole route (budget, pause, role) must not be told here: its gate is closed, and the same batch is tried when it opens.
  */
 export function tried<T>(state: Bisection<T>, completed: boolean): Bisection<T> {
   const batch = nextBatch(state)
@@ -53,8 +53,8 @@ export function tried<T>(state: Bisection<T>, completed: boolean): Bisection<T> 
 }
 
 /**
- * After a try that told nothing of the transfers (a node timed out on it, say). They are off the list; should it have been too much for the node, the
- * next new batch is smaller: one that never comes back with an answer would be tried for ever.
+ * After a try without a result (a node timed out on it, say). Its transfers are taken off the list. In case it was too much for the node, the next new
+ * batch is smaller: a size that never gets an answer would be tried for ever.
  */
 export function unanswered<T>(state: Bisection<T>): Bisection<T> {
   const batch = nextBatch(state)

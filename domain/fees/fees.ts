@@ -29,8 +29,8 @@ export type Offer =
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
 
 /**
- * The first offer for a call: the market, lowered to what the policy allows, if the next block can take it at that (its base fee and the tip, or
- * the legacy gas price, which counts as a base fee for the ceiling).
+ * The first offer for a call: the market's fees, lowered to the caps of the policy, if the next block can take the call at that (its base fee and
+ * the tip, or the legacy gas price, which counts as a base fee for the ceiling).
  */
 export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost): Offer {
   const { gasLimit, baseFeeCeiling } = policy
@@ -51,29 +51,30 @@ export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost):
   return { kind: 'offer', maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(tip) }
 }
 
-/** What a further attempt is asked for. */
+/** What a further attempt must be like. */
 export interface Raising extends CallCost {
   readonly kind: 'call' | 'noop'
   readonly policy: FeePolicy
-  /** An operator, or the lane, wants it now: only the policy's caps hold, not the limit of raises. */
+  /** An operator, or the lane, needs it now: only the policy's caps hold, not the limit of raises. */
   readonly urgent?: boolean | undefined
-  /** An operator's own fees: at least these, whatever the policy says. What is absent is left to the market. */
+  /** An operator's own fees: at least these, without the policy's caps. An absent field is left to the market. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** The nodes refuse the dearest of ours as too cheap a replacement: a pool holds something dearer that we do not know. */
+  /** The nodes refuse our dearest attempt as too cheap a replacement: a pool holds a dearer transaction that we do not know. */
   readonly outpriced?: boolean | undefined
-  /** Of the account, wei, decimal, and what the call moves of it: an offer that it cannot pay is none. Asked only when `outpriced`. */
+  /** Of the account, wei, decimal: what it cannot pay is not offered. Used only when `outpriced`. */
   readonly balance?: string | undefined
+  /** What the call moves, wei, decimal. */
   readonly value?: string | undefined
 }
 
 /**
- * Fees of the next attempt for a nonce: at least 20 % above every earlier one on both fields, or the market if that is more. Undefined: what was
- * offered is as dear as it may get, and is sent again as it is.
+ * Fees of the next attempt for a nonce: at least 20 % above every earlier one on both fields, or the market if that is more. Undefined: the last
+ * attempt is as dear as it may be, and is sent again.
  *
  * A call never passes the caps of its policy; where no cap is set, its raises end at five times the market or the first offer. A no-op starts at
- * the caps but may pass them by what outbidding needs: it costs 21,000 gas, and a hole in the lane holds up everything behind it.
+ * the caps but may pass them as far as it must to outbid the earlier attempts: it costs 21,000 gas, and a gap in the lane blocks every nonce above.
  *
- * What is `outpriced` at that limit goes on beyond it, since resending could not end it; see `beyondLimit`.
+ * An attempt that is `outpriced` at that limit goes beyond it, since resending does not help; see `beyondLimit`.
  *
  * @param offered all attempts for the nonce that a pool may hold, the first before the last
  */
@@ -92,9 +93,9 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Somebody else's transaction at our nonce: 20 % more, and twice the tip, which is what is short against one with a legacy gas price (both its
- * fields are that price). A no-op goes on as far as the balance pays for it. A call without a cap ends where its tip alone is at the limit: a
- * block takes what is dearer than that by itself, and what is in no block has no higher price than the base fee.
+ * Against a transaction from outside Portage at our nonce: 20 % more, and twice the tip, since against one with a legacy gas price (both its fields
+ * are that price) the tip falls short. A no-op goes on as far as the balance pays for it. A call without a cap ends where its tip alone is at the
+ * limit: a dearer transaction would be in a block by itself, and one that is in no block has no higher price than the base fee.
  */
 function beyondLimit(
   fees: Fees,
@@ -116,12 +117,12 @@ export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** A raise goes no further than so many times what the market asks now and what was offered first (Optimism's txmgr, FeeLimitMultiplier: 5). */
+/** Raises end at so many times the market or the first offer, whichever is more (Optimism's txmgr, FeeLimitMultiplier: 5). */
 const limitFactor = 5n
 
 /**
- * True if what is offered for a nonce, the first before the last, is as dear as raises may make it. Without a limit a call that is stuck for
- * any other reason (its node passes it on to nobody, say) would offer twice as much every four raises, for ever.
+ * True if the attempts for a nonce, the first before the last, are as dear as raises may make them. Without a limit a call that is stuck for another
+ * reason (its node does not pass it on, say) would offer twice as much every four raises, for ever.
  */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
@@ -135,7 +136,7 @@ export function pricedOut(offered: readonly Fees[], baseFee: string | undefined)
   return baseFee !== undefined && offered.every(({ maxFee }) => BigInt(maxFee) < BigInt(baseFee))
 }
 
-/** The most that an attempt can cost in wei: gas limit × maxFee, what the chain charges for its data, and the value. */
+/** The most that an attempt can cost, wei: gas limit × maxFee, the chain's charge for its data, and the value. */
 export function worstCost(attempt: Fees & CallCost & { readonly value?: string }): bigint {
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
 }

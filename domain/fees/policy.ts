@@ -30,7 +30,7 @@ export interface FeeRule {
   readonly policy: FeePolicy
 }
 
-/** What a transaction is about, as far as it is known: who owns it, by which lane it goes, and what it calls. Hex in any case. */
+/** The facts about a transaction that rules match, as far as they are known: its owner, its lane, its call. Hex in any case. */
 export interface FeeSubject {
   readonly chain: ChainName
   /** Workflow id. */
@@ -41,7 +41,7 @@ export interface FeeSubject {
   readonly selector?: string | undefined
 }
 
-/** The policy for a transaction, by the rules as they stand now: the config's, and what operators changed since. */
+/** The policy for a transaction, by the rules as they are now: those of the config, and the changes of operators. */
 export type FeePolicyResolver = (about: FeeSubject) => FeePolicy
 
 /**

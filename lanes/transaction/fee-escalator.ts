@@ -15,22 +15,21 @@ export interface FeeEscalatorDeps {
   readonly fees?: FeePolicyResolver
 }
 
-/** What the next attempt must be like. */
-export interface RaiseOptions {
-  /** Absent: as the last one. */
-  readonly kind?: Attempt['kind'] | undefined
-  /** An operator's own fees, whatever the policy says. */
-  readonly atLeast?: Partial<Fees> | undefined
-  /** Raised whatever was offered before: only the caps of the policy hold. */
-  readonly urgent?: boolean
-  /** Only if the market asks for more than the last attempt offers. */
-  readonly onlyIfMarketAsks?: boolean
+/**
+ * Why one more attempt is made. `stuck`: the lowest nonce is in no block. `reprice`: only if the market asks for more than the last attempt offers.
+ * `more-gas`: a no-op was refused for its gas limit. `order`: of an operator or the ledger, whatever was offered before; `kind` absent: as the last
+ * attempt; `atLeast`: an operator's own fees, without the policy's caps.
+ */
+export type RaiseReason =
+  | { readonly why: 'stuck' | 'reprice' | 'more-gas' }
+  | { readonly why: 'order'; readonly kind: Attempt['kind'] | undefined; readonly atLeast: Partial<Fees> | undefined }
+
+/** What the nodes and the chain say of the nonce now. */
+export interface RaiseFacts {
   /** The nodes say that a pool holds a dearer transaction, see `Raising`. */
-  readonly outpriced?: boolean
-  /** The no-op was refused for its gas limit. */
-  readonly moreGas?: boolean
+  readonly outpriced: boolean
   /** Of the account, wei, decimal. */
-  readonly balance?: string | undefined
+  readonly balance: string | undefined
 }
 
 /** Room over the estimate of a no-op's gas. */
@@ -62,17 +61,20 @@ export class FeeEscalator {
    * Undefined: nothing dearer may, or need, be offered; the best attempt is sent again.
    * @param offered fees of all transactions of this nonce that a pool may hold
    */
-  async next(attempts: readonly Attempt[], offered: readonly Fees[], options: RaiseOptions): Promise<Attempt | undefined> {
+  async next(attempts: readonly Attempt[], offered: readonly Fees[], reason: RaiseReason, facts: RaiseFacts): Promise<Attempt | undefined> {
     const { chain } = this.#deps
     const last = attempts.at(-1)
-    const kind = options.kind ?? last?.kind ?? 'noop'
-    const [market, noopGas] = await Promise.all([chain.quote(), this.#noopGas(attempts, options.moreGas === true)])
-    if (options.onlyIfMarketAsks && last && !dearer(market, last)) return undefined
+    const moreGas = reason.why === 'more-gas'
+    const ordered = reason.why === 'order' ? reason : undefined
+    const kind = ordered?.kind ?? last?.kind ?? 'noop'
+    const [market, noopGas] = await Promise.all([chain.quote(), this.#noopGas(attempts, moreGas)])
+    if (reason.why === 'reprice' && last && !dearer(market, last)) return undefined
     const cost =
       kind === 'noop' || !last ? { gasLimit: noopGas } : { gasLimit: last.gasLimit, ...(last.dataFee && { dataFee: last.dataFee }) }
-    if (options.moreGas && noopGas === last?.gasLimit) return undefined
+    if (moreGas && noopGas === last?.gasLimit) return undefined
     const value = kind === 'call' ? this.#value : undefined
-    const fees = nextOffer(offered, market, { ...options, ...cost, kind, value, policy: this.#policy() })
+    const urgent = moreGas || ordered !== undefined
+    const fees = nextOffer(offered, market, { ...facts, ...cost, kind, value, urgent, atLeast: ordered?.atLeast, policy: this.#policy() })
     this.atLimit = fees === undefined
     if (fees) return { kind, ...cost, ...fees }
     if (!this.#warned) {

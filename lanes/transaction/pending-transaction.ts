@@ -4,7 +4,7 @@ import type { Attempt } from '../../domain/lane/lane.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import { callHash } from '../lane-call.ts'
 import { AttemptSender, type AttemptSenderDeps, type OwnedCall } from './attempt-sender.ts'
-import { FeeEscalator, type RaiseOptions } from './fee-escalator.ts'
+import { FeeEscalator, type RaiseReason } from './fee-escalator.ts'
 import { NonceConflictCheck } from './nonce-conflict-check.ts'
 import { StuckDetector } from './stuck-detector.ts'
 
@@ -130,7 +130,7 @@ export class PendingTransaction {
    * @param atLeast an operator's own offer, wei: at least this, whatever the policy says
    */
   async bump(kind?: Attempt['kind'], atLeast?: Partial<Fees>): Promise<void> {
-    await this.#exclusively(() => this.#raise({ kind, atLeast, urgent: true }))
+    await this.#exclusively(() => this.#raise({ why: 'order', kind, atLeast }))
   }
 
   /** Once per block, with the account as it stands. */
@@ -147,11 +147,11 @@ export class PendingTransaction {
   /** What is to be done at this block; undefined: nothing. */
   #dueWork(height: number, account: Account): (() => Promise<void>) | undefined {
     const { broadcaster, isFilling, attempts } = this.#sender
-    if (isFilling && broadcaster.unfit) return () => this.#raise({ urgent: true, moreGas: true })
+    if (isFilling && broadcaster.unfit) return () => this.#raise({ why: 'more-gas' })
     const { baseFee } = this.#deps.chain.heads.current?.latest ?? {}
     const lowest = this.nonce === account.latestNonce
     const due = this.#stuck.look({ height, lowest, pricedOut: pricedOut(attempts, baseFee) })
-    if (due) return () => this.#raise({ onlyIfMarketAsks: due === 'reprice' })
+    if (due) return () => this.#raise({ why: due })
     return broadcaster.due(height) ? () => this.#sender.send() : undefined
   }
 
@@ -182,9 +182,9 @@ export class PendingTransaction {
   }
 
   /** One more attempt; the best again if none may be dearer. */
-  async #raise(options: RaiseOptions): Promise<void> {
+  async #raise(reason: RaiseReason): Promise<void> {
     const { outpriced } = this.#sender.broadcaster
-    const attempt = await this.#escalator.next(this.#sender.attempts, this.offered, { ...options, outpriced, balance: this.#balance })
+    const attempt = await this.#escalator.next(this.#sender.attempts, this.offered, reason, { outpriced, balance: this.#balance })
     if (attempt) return this.#sender.add(attempt)
     this.#stuck.attempted(this.#deps.chain.heads.current?.latest.height ?? 0)
     await this.#sender.send()

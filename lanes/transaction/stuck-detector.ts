@@ -7,8 +7,8 @@ export interface NonceAtBlock {
   readonly pricedOut: boolean
 }
 
-/** `raise`: outbid what was offered. `reprice`: only if the market asks for more than was offered. */
-export type Due = 'raise' | 'reprice' | undefined
+/** `stuck`: to be outbid. `reprice`: to be raised only if the market asks for more than was offered. */
+export type Due = 'stuck' | 'reprice' | undefined
 
 /**
  * Decides when the fee of one nonce is raised. Time is counted in blocks, so that nothing is raised on a chain that is halted. Only the lowest nonce
@@ -51,7 +51,7 @@ export class StuckDetector {
     this.#lowestSince = lowest ? (this.#lowestSince ?? height) : undefined
     this.#pricedOutSince = pricedOut ? (this.#pricedOutSince ?? height) : undefined
     if (height <= this.#attemptedAt) return undefined
-    if (lowest && this.#raises && (this.#tooCheap || this.#longEnough(this.#lowestSince, height))) return 'raise'
+    if (lowest && this.#raises && (this.#tooCheap || this.#longEnough(this.#lowestSince, height))) return 'stuck'
     if (this.#tooCheap === 'any' || this.#longEnough(this.#pricedOutSince, height)) return 'reprice'
     return undefined
   }

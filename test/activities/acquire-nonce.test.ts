@@ -13,14 +13,14 @@ const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 const intent = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 
 /** A ledger that knows nothing of the intent, and gives a nonce once `meanwhile` has happened; the answers of chain and ledger are scripted. */
-function setting(attempt: number, meanwhile: (world: { block: string; delivered: boolean }) => void) {
-  const world = { block: '0xaa', delivered: false }
+function setting(attempt: number, meanwhile: (now: { block: string; delivered: boolean }) => void) {
+  const now = { block: '0xaa', delivered: false }
   const seen = { looks: 0, givenBack: 0 }
   const pending = { nonce: 7, unsigned: true } as PendingTransaction
   const agent: NonceSource = {
     find: async () => ({ kind: 'refused', why: 'none', detail: 'the intent has no nonce' }),
     async acquire() {
-      meanwhile(world)
+      meanwhile(now)
       return { kind: 'acquired', pending }
     },
     release: async () => void seen.givenBack++,
@@ -29,13 +29,13 @@ function setting(attempt: number, meanwhile: (world: { block: string; delivered:
     intent: async () => intent,
     async delivered() {
       seen.looks++
-      return world.delivered
+      return now.delivered
     },
   }
   const bridge = { endpoint: () => endpoint as Partial<Endpoint> as Endpoint } as Partial<Bridge> as Bridge
   const deps: AcquireDeps = {
     bridges: new Map([['native-bridge', bridge]]),
-    chain: scriptedChain(() => world.block),
+    chain: scriptedChain(() => now.block),
     settings: () => noSettings,
   }
   const transfer: Transfer = {
@@ -65,14 +65,14 @@ function setting(attempt: number, meanwhile: (world: { block: string; delivered:
 }
 
 describe('A nonce from a ledger that has forgotten what it gave', () => {
-  test('goes back, unsigned, where the call of an earlier try was in the block from which on it gives again', async () => {
-    const { got, seen } = setting(2, (world) => Object.assign(world, { block: '0xbb', delivered: true }))
+  test('goes back, unsigned, where the call of an earlier try is in the block from which on the ledger grants again', async () => {
+    const { got, seen } = setting(2, (now) => Object.assign(now, { block: '0xbb', delivered: true }))
     expect(await got()).toBe('seen')
     expect(seen).toEqual({ looks: 2, givenBack: 1 })
   })
 
   test('is used where that block has no such call', async () => {
-    const { got, seen } = setting(2, (world) => Object.assign(world, { block: '0xbb' }))
+    const { got, seen } = setting(2, (now) => Object.assign(now, { block: '0xbb' }))
     expect(await got()).toMatchObject({ kind: 'acquired' })
     expect(seen).toEqual({ looks: 2, givenBack: 0 })
   })
@@ -81,7 +81,7 @@ describe('A nonce from a ledger that has forgotten what it gave', () => {
     [2, 'no block has come since the last look', 1],
     [1, 'nothing was sent before', 0],
   ])('costs no more looks (try %i): %s', async (attempt, _, looks) => {
-    const { got, seen } = setting(attempt, (world) => Object.assign(world, { block: attempt === 1 ? '0xbb' : '0xaa' }))
+    const { got, seen } = setting(attempt, (now) => Object.assign(now, { block: attempt === 1 ? '0xbb' : '0xaa' }))
     expect(await got()).toMatchObject({ kind: 'acquired' })
     expect(seen).toEqual({ looks, givenBack: 0 })
   })

@@ -73,8 +73,8 @@ describe('The candidates of a batch', () => {
     [true, '0xaa', [[...all]]],
     [false, '0xbb', [[...all]]],
   ])(
-    'are looked at once more if one has tried before (%s) and a block has come before their nonce (0xaa, then %s)',
-    async (again, hash, calls) => {
+    'are looked at once more if one may have been sent \(%s\) and a block has come before their nonce (0xaa, then %s)',
+    async (maybeSent, hash, calls) => {
       let granted = false
       const onGrant = (head: { hash: string }) => {
         granted = true
@@ -82,7 +82,7 @@ describe('The candidates of a batch', () => {
       }
       const { flush, signed } = setting((number) => granted && number === 2, { nodes: 1, onGrant })
       const { answers } = await flush(
-        [1, 2, 3].map((number) => candidate(number, again)),
+        [1, 2, 3].map((number) => candidate(number, maybeSent)),
         false,
       )
       expect(signed).toEqual(calls)
@@ -90,14 +90,14 @@ describe('The candidates of a batch', () => {
     },
   )
 
-  it('take along whom one node alone shows as delivered: it would be sent back here for ever', async () => {
+  it('include one that a single node shows as delivered: it would be sent back here for ever', async () => {
     const { flush, signed } = setting((number, at) => number === 2 && at === 'latest')
     const { answers } = await flush(candidates, false)
     expect(signed).toEqual([all])
     expect([...answers.values()].map(({ kind }) => kind)).toEqual(['member', 'member', 'member'])
   })
 
-  it('leave out whom most nodes show as delivered, or the only one', async () => {
+  it('do not include one that most nodes show as delivered, or the only one does', async () => {
     for (const nodes of [1, 3]) {
       const { flush, signed, left } = setting((number) => number === 2, { nodes })
       const { answers } = await flush(candidates, false)
@@ -106,7 +106,7 @@ describe('The candidates of a batch', () => {
     }
   })
 
-  it('have no part in what is wrong with one of them', async () => {
+  it('are not concerned by what is wrong with one of them', async () => {
     const { flush, signed } = setting((number) => {
       if (number === 2) throw new RelayerError('NATIVE_NONCE_MISMATCH')
       return false
@@ -123,7 +123,7 @@ describe('The candidates of a batch', () => {
     await expect(flush(candidates, false)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
 
-  it('leave room to others while they are halted', async () => {
+  it('release their reservations while they are halted', async () => {
     const halts = [{ scope: { bridge: 'native-bridge' }, by: 'an operator', reason: 'a test', at: 0 }]
     const { flush, left, signed } = setting(() => false, { settings: { ...noSettings, halts } })
     const { answers } = await flush(candidates, false)

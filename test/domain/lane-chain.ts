@@ -100,8 +100,8 @@ export class ModelChain {
   }
 
   /** Someone with the key uses it without us. */
-  foreign(nonce: number, fee: bigint): void {
-    this.send({ id: `foreign ${nonce} ${++this.#hashes}`, nonce, maxFee: fee, tip: fee })
+  external(nonce: number, fee: bigint): void {
+    this.send({ id: `external ${nonce} ${++this.#hashes}`, nonce, maxFee: fee, tip: fee })
   }
 
   #countAt(height: number): number {

@@ -34,14 +34,14 @@ interface PendingTransaction {
   outbid: readonly Attempt[]
   signed: number
   /** The ledger knows less of the nonce than we: it was wiped. What was signed is still sent, but nothing of it is claimed or raised. */
-  estranged: boolean
+  forgotten: boolean
 }
 
 /** A process that holds the key: all that a crash makes it forget. */
 interface Process {
   head: Head
   since: number
-  readonly flights: Map<number, PendingTransaction>
+  readonly transactions: Map<number, PendingTransaction>
   orders: readonly (FillOrder & { readonly epoch: number })[]
   raises: readonly RaiseOrder[]
   known: KnownLedger | undefined
@@ -119,29 +119,29 @@ export class Network {
     one.waiting = false
   }
 
-  launch(p: number, which: number): void {
+  sign(p: number, which: number): void {
     const process = this.#process(p)
-    const flight = pick([...process.flights.values()], which)
-    if (flight) this.#signAndSend(flight)
+    const pending = pick([...process.transactions.values()], which)
+    if (pending) this.#signAndSend(pending)
   }
 
   bump(p: number, which: number, answered: boolean): void {
     const process = this.#process(p)
-    const flight = pick([...process.flights.values()], which)
-    const kind = flight?.attempts.at(-1)?.kind
-    if (flight && kind && flight.signed > 0) this.#append(process, flight, kind, answered)
+    const pending = pick([...process.transactions.values()], which)
+    const kind = pending?.attempts.at(-1)?.kind
+    if (pending && kind && pending.signed > 0) this.#append(process, pending, kind, answered)
   }
 
   /** A try that has signed nothing gives its nonce back. */
   release(p: number, which: number, answered: boolean): void {
     const process = this.#process(p)
-    const flight = pick(
-      [...process.flights.values()].filter(({ signed, grantedTo }) => signed === 0 && grantedTo),
+    const pending = pick(
+      [...process.transactions.values()].filter(({ signed, grantedTo }) => signed === 0 && grantedTo),
       which,
     )
-    if (!flight?.intentId || !flight.grantedTo) return
-    process.flights.delete(flight.nonce)
-    this.#ask(process, [{ kind: 'release', id: this.#id(), intentId: flight.intentId, grantedTo: flight.grantedTo }], answered)
+    if (!pending?.intentId || !pending.grantedTo) return
+    process.transactions.delete(pending.nonce)
+    this.#ask(process, [{ kind: 'release', id: this.#id(), intentId: pending.intentId, grantedTo: pending.grantedTo }], answered)
   }
 
   withdraw(intent: number, how: 'leave' | 'cancel' | 'abandon'): void {
@@ -170,7 +170,7 @@ export class Network {
   }
 
   /** Looks through a node that knows the newest block but not yet what it did to the account. */
-  lookAskance(p: number, blocksBehind: number): void {
+  lookAtLaggingNode(p: number, blocksBehind: number): void {
     const { latest, finalized } = this.chain.head()
     const less = (nonce: number) => Math.max(this.chain.first, nonce - blocksBehind)
     this.#process(p).head = { ...this.chain.head(), latest: less(latest), finalized: less(finalized) }
@@ -185,9 +185,9 @@ export class Network {
     const process = this.#process(p)
     for (const order of process.orders) this.#fill(process, order)
     for (const { nonce, after } of process.raises) {
-      const flight = process.flights.get(nonce)
-      const kind = flight?.attempts.at(-1)?.kind
-      if (flight && kind && !flight.estranged && flight.attempts.length <= after) this.#append(process, flight, kind, true)
+      const pending = process.transactions.get(nonce)
+      const kind = pending?.attempts.at(-1)?.kind
+      if (pending && kind && !pending.forgotten && pending.attempts.length <= after) this.#append(process, pending, kind, true)
     }
   }
 
@@ -207,52 +207,54 @@ export class Network {
         this.look(p)
         this.observe(p)
         this.obey(p)
-        for (const flight of process.flights.values()) this.#drive(process, flight)
+        for (const pending of process.transactions.values()) this.#drive(process, pending)
       }
       this.chain.mine(3, 50n)
       const { synced, next, observed, entries } = this.lane.state
-      if (synced && observed?.finalized === next && Object.keys(entries).length === 0) return
+      // Both must say so: after a reorganisation deeper than finality the ledger learns only a block later that its nonces are gone.
+      const done = observed?.finalized === next && this.chain.head().finalized === next
+      if (synced && done && Object.keys(entries).length === 0) return
     }
     assert.fail(`after ${rounds} blocks the ledger still owes ${JSON.stringify(this.lane.state)}, on chain ${this.chain.latest}`)
   }
 
-  #drive(process: Process, flight: PendingTransaction): void {
-    if (flight.nonce < this.chain.latest) return
-    if (this.#signAndSend(flight) === 'underpriced' || flight.nonce === process.head.latest) {
-      const kind = flight.attempts.at(-1)?.kind
-      if (kind) this.#append(process, flight, kind, true)
+  #drive(process: Process, pending: PendingTransaction): void {
+    if (pending.nonce < this.chain.latest) return
+    if (this.#signAndSend(pending) === 'underpriced' || pending.nonce === process.head.latest) {
+      const kind = pending.attempts.at(-1)?.kind
+      if (kind) this.#append(process, pending, kind, true)
     }
   }
 
   #fill(process: Process, { nonce, attempts, epoch }: Process['orders'][number]): void {
-    const known = process.flights.get(nonce)
-    const flight: PendingTransaction =
-      known && !known.estranged ? known : { nonce, epoch, attempts, outbid: known?.outbid ?? [], signed: 0, estranged: false }
-    process.flights.set(nonce, flight)
-    if (attempts.length > flight.attempts.length) flight.attempts = attempts
-    if (flight.attempts.at(-1)?.kind !== 'noop') this.#append(process, flight, 'noop', true)
+    const known = process.transactions.get(nonce)
+    const pending: PendingTransaction =
+      known && !known.forgotten ? known : { nonce, epoch, attempts, outbid: known?.outbid ?? [], signed: 0, forgotten: false }
+    process.transactions.set(nonce, pending)
+    if (attempts.length > pending.attempts.length) pending.attempts = attempts
+    if (pending.attempts.at(-1)?.kind !== 'noop') this.#append(process, pending, 'noop', true)
     // Fees of an inherited transaction are nobody's knowledge: outbid it step by step.
-    for (let steps = 0; steps < 30 && this.#signAndSend(flight) === 'underpriced'; steps++) this.#append(process, flight, 'noop', true)
+    for (let steps = 0; steps < 30 && this.#signAndSend(pending) === 'underpriced'; steps++) this.#append(process, pending, 'noop', true)
   }
 
-  #append(process: Process, flight: PendingTransaction, kind: Attempt['kind'], answered: boolean): void {
-    const attempt: Attempt = { kind, gasLimit, ...bumpFees([...flight.attempts, ...flight.outbid], market) }
-    this.#ask(process, [{ kind: 'attempt', id: this.#id(), nonce: flight.nonce, index: flight.attempts.length, attempt }], answered)
+  #append(process: Process, pending: PendingTransaction, kind: Attempt['kind'], answered: boolean): void {
+    const attempt: Attempt = { kind, gasLimit, ...bumpFees([...pending.attempts, ...pending.outbid], market) }
+    this.#ask(process, [{ kind: 'attempt', id: this.#id(), nonce: pending.nonce, index: pending.attempts.length, attempt }], answered)
   }
 
   /** Signs what is recorded and not signed yet, sends the last that it could sign. */
-  #signAndSend(flight: PendingTransaction): ReturnType<ModelChain['send']> | undefined {
+  #signAndSend(pending: PendingTransaction): ReturnType<ModelChain['send']> | undefined {
     let last: Attempt | undefined
-    if (flight.intentId) this.signers.set(flight.nonce, (this.signers.get(flight.nonce) ?? new Set()).add(flight.intentId))
-    for (const [index, attempt] of flight.attempts.entries()) {
-      if (attempt.kind === 'call' && !flight.intentId) continue
-      this.lane.signing(flight.epoch, flight.nonce, index, attempt, flight.intentId)
-      flight.signed += 1
+    if (pending.intentId) this.signers.set(pending.nonce, (this.signers.get(pending.nonce) ?? new Set()).add(pending.intentId))
+    for (const [index, attempt] of pending.attempts.entries()) {
+      if (attempt.kind === 'call' && !pending.intentId) continue
+      this.lane.signing(pending.epoch, pending.nonce, index, attempt, pending.intentId)
+      pending.signed += 1
       last = attempt
     }
     if (!last) return undefined
-    flight.outbid = [last]
-    return this.chain.send(txOf(flight.nonce, last, flight.intentId ?? ''))
+    pending.outbid = [last]
+    return this.chain.send(txOf(pending.nonce, last, pending.intentId ?? ''))
   }
 
   #ask(process: Process, requests: readonly LaneRequest[], answered: boolean, observe = false): void {
@@ -272,9 +274,9 @@ export class Network {
   }
 
   #update(process: Process, requests: readonly LaneRequest[], observe: boolean): ApplyResponse {
-    const { head, since, flights } = process
-    const claims = [...flights.values()]
-      .filter(({ nonce, signed, estranged }) => signed > 0 && !estranged && nonce >= head.latest)
+    const { head, since, transactions } = process
+    const claims = [...transactions.values()]
+      .filter(({ nonce, signed, forgotten }) => signed > 0 && !forgotten && nonce >= head.latest)
       .map(({ nonce }) => nonce)
     const pending = this.lane.state.synced && process.told ? {} : { pending: this.chain.pending }
     const undone = this.#isUndone(head) ? { undone: true } : {}
@@ -283,7 +285,7 @@ export class Network {
     return this.lane.apply({ requests, run: heard, ...(observe && { observe: seen }), ...(known && { known }) }).response
   }
 
-  /** As lanes/account-observer.ts finds it out; that more than half of the nodes agree is that the chain says so, too. */
+  /** As lanes/account-checks.ts finds it out; that more than half of the nodes agree is that the chain says so, too. */
   #isUndone({ finalized, final }: Head): boolean {
     const { observed } = this.lane.state
     const { finalized: agreed } = this.chain.head()
@@ -300,11 +302,11 @@ export class Network {
     if (drives && answer.kind === 'granted') {
       const { nonce, maybeSent, attempts } = answer.entry
       const grantedTo = maybeSent ? undefined : answer.entry.grantedTo
-      const known = process.flights.get(nonce)
+      const known = process.transactions.get(nonce)
       const { epoch } = this.lane
       const intentId = request.kind === 'find' ? request.intentId : request.owner.intentId
-      if (known?.intentId === intentId && !known.estranged) return
-      process.flights.set(nonce, {
+      if (known?.intentId === intentId && !known.forgotten) return
+      process.transactions.set(nonce, {
         nonce,
         epoch,
         intentId,
@@ -312,23 +314,33 @@ export class Network {
         attempts,
         outbid: [],
         signed: 0,
-        estranged: false,
+        forgotten: false,
       })
     }
     if (request.kind === 'attempt' && answer.kind === 'refused') {
-      const flight = process.flights.get(request.nonce)
-      if (flight) flight.estranged = true
+      const pending = process.transactions.get(request.nonce)
+      if (pending) pending.forgotten = true
     }
     if (request.kind === 'attempt' && answer.kind === 'attempts') {
-      const flight = process.flights.get(request.nonce)
-      if (flight && answer.attempts.length < flight.attempts.length) flight.estranged = true
-      else if (flight) flight.attempts = answer.attempts
+      const pending = process.transactions.get(request.nonce)
+      if (pending && answer.attempts.length < pending.attempts.length) pending.forgotten = true
+      else if (pending) pending.attempts = answer.attempts
     }
   }
 
   #newProcess(): Process {
     const head = this.chain.head()
-    return { head, since: head.height, flights: new Map(), orders: [], raises: [], known: undefined, heard: '', told: false, asked: [] }
+    return {
+      head,
+      since: head.height,
+      transactions: new Map(),
+      orders: [],
+      raises: [],
+      known: undefined,
+      heard: '',
+      told: false,
+      asked: [],
+    }
   }
 
   #process(p: number): Process {

@@ -57,7 +57,7 @@ describe('observe', () => {
     expect(Object.keys(lane.state.entries)).toEqual(Array.from({ length: 1_000 }, (_, index) => String(1_005 + index)))
   })
 
-  test('orphans the lowest nonce only, when nobody drove it for K blocks that were watched', () => {
+  test('orphans the lowest nonce only, when no process drove it for K observed blocks', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     lane.observe({ height: 103 })
@@ -72,7 +72,7 @@ describe('observe', () => {
     expect(lane.orders).toEqual([[6, 'orphaned']])
   })
 
-  test('raises after foreign use and counts it', () => {
+  test('raises next after external use and counts it', () => {
     const lane = new Bench()
     lane.observe({ latest: 8, height: 101 })
     expect(nonceOf(lane.grant('a'))).toBe(8)
@@ -109,7 +109,7 @@ describe('observe', () => {
 
 describe('after an outage that all processes had', () => {
   // Regression: the process that came back first had the nonces of the others filled before they could claim them.
-  test('nobody is called idle for the time in which nobody could tell', () => {
+  test('no nonce is called idle for the time in which no process could report', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     lane.observe({ height: 101, claims: [5, 6] })

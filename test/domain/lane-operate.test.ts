@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 const id = 'o'
 
 describe('draining', () => {
-  test('grants nothing new, gives who holds a nonce its nonce, and takes the operator transactions of an operator', () => {
+  test('grants nothing new, finds a held nonce, and takes operator transactions', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.do({ kind: 'drain', id, reason: 'key rotation' })
@@ -63,7 +63,7 @@ describe('funds', () => {
 })
 
 describe('one nonce', () => {
-  test('is filled by an operator only if it is nobody’s; cancel-nonce takes it from its owner', () => {
+  test('is filled by an operator only if it has no owner; cancel-nonce takes it from its owner', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     expect(nonceOf(lane.do({ kind: 'fill', id, nonce: 5, reason: 'operator' }))).toBe('conflict')

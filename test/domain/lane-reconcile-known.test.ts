@@ -37,7 +37,7 @@ const known = (state: LaneState) => {
 }
 
 describe('a ledger that was set back', () => {
-  test('gives nothing twice that a process was told of as given; whose it is, it does not know any more', () => {
+  test('gives no nonce twice that a process was told of as given, and has forgotten its owner', () => {
     const before = granted(synced, 'a')
     const after = granted(before, 'b', 'c')
     const { state, response } = apply(before, { requests: [grant('d')], known: known(after) })
@@ -54,7 +54,7 @@ describe('a ledger that was set back', () => {
     expect(later(driven.state, 125, []).response.orders).toMatchObject([{ nonce: 5, reason: 'inherited' }])
   })
 
-  test('learns nothing from who knows as much, from another era, or of another chain', () => {
+  test('learns nothing from a process that knows as much, from another era, or of another chain', () => {
     const state = granted(synced, 'a', 'b')
     // Nonces that came back: fewer are handed out, as many were given.
     const released = apply(state, { requests: [{ kind: 'release', id: 'r', intentId: owner('b').intentId, grantedTo: 'b1' }] }).state
@@ -113,7 +113,7 @@ describe('a ledger that was reset, and is asked once more what it was asked sinc
     expect(mined.response.answers.map(nonceOf)).toEqual([6])
   })
 
-  test('still knows whose the nonces of before the reset are', () => {
+  test('still knows the owners of the nonces from before the reset', () => {
     const base = granted(synced, 'a')
     const { state: before, sent } = asked(base, grant('a'), grant('b'))
     const state = again(base, sent)
@@ -122,7 +122,7 @@ describe('a ledger that was reset, and is asked once more what it was asked sinc
     expect(response.answers.map(nonceOf)).toEqual([5])
   })
 
-  test('does not give again what came back since and may have gone to somebody', () => {
+  test('does not give a nonce again that came back since and may have been given to another', () => {
     const base = granted(synced, 'a', 'b')
     const { state: before, sent } = asked(base, release('a'), grant('c'))
     expect(before.entries['5']).toMatchObject({ owner: owner('c') })
@@ -132,14 +132,14 @@ describe('a ledger that was reset, and is asked once more what it was asked sinc
     }
   })
 
-  test('takes nothing for handed out that came back', () => {
+  test('does not count a nonce as handed out that came back', () => {
     const { state: before, sent } = asked(synced, grant('a'), release('a'), order('resume'))
     expect(before.next).toBe(5)
     const looked = apply(again(synced, sent), { requests: [], known: known(before), observe: { ...seen, height: 101 } }).state
     expect(looked).toMatchObject({ synced: true, next: 5, entries: {} })
   })
 
-  test('lets nobody have a nonce whom it had let go', () => {
+  test('gives no nonce to an intent that was withdrawn', () => {
     const { sent } = asked(synced, { kind: 'withdraw', id: 'w', intentId: owner('a').intentId, how: 'leave' })
     expect(nonceOf(apply(again(synced, sent), { requests: [grant('a')] }).response.answers[0])).toBe('withdrawn')
   })

@@ -37,7 +37,7 @@ describe('grant', () => {
     expect(nonceOf(lane.grant('a', 'a-2', { callHash: '0xother' }))).toBe('conflict')
   })
 
-  test('asked for what exists only, gives nothing new', () => {
+  test('find gives nothing new', () => {
     const lane = new Bench()
     const ask = { kind: 'find', id: 'x', intentId: owner('a').intentId, callHash: owner('a').callHash } as const
     expect(nonceOf(lane.do(ask))).toBe('none')
@@ -103,7 +103,7 @@ describe('grant', () => {
 })
 
 describe('attempt', () => {
-  test('is added once per index; who comes late is told what there is', () => {
+  test('is added once per index; a late request is told what there is', () => {
     const lane = new Bench()
     lane.grant('a')
     expect(lane.attempt(5, 1, bump)).toEqual({ kind: 'attempts', attempts: [first, bump] })
@@ -158,7 +158,7 @@ describe('release', () => {
   })
 
   // Regression: `next` fell below the account's nonce, and the next grant was a used one.
-  test('of a nonce that a foreign transaction used does not lower next', () => {
+  test('of a nonce that was used externally does not lower next', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.observe({ latest: 6, height: 101 })

@@ -6,7 +6,7 @@ import { activateSignal, drainSignal, pauseSignal, resumeSignal } from '../../te
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner, networkId } from '../helpers/evm.ts'
-import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
+import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const patience = { timeoutMs: 60_000 }
 const soon = { timeoutMs: 60_000 }
@@ -40,12 +40,12 @@ describe('The agent of a lane', () => {
     await expect(setting.agent(signer, { lane: laneOf(other) })).rejects.toMatchObject({ code: 'SIGNER_UNAVAILABLE' })
   })
 
-  test('gives nonces in order, each once, and the same again to who has one', async () => {
+  test('gives nonces in order, each once, and the same again for a call that has one', async () => {
     const agent = await fresh()
-    const wants = Array.from({ length: 6 }, (_, index) => want(`many-${index}`))
-    const transactions = await Promise.all(wants.map((one) => launched(agent, one)))
+    const requests = Array.from({ length: 6 }, (_, index) => request(`many-${index}`))
+    const transactions = await Promise.all(requests.map((one) => signedAndSent(agent, one)))
     expect(transactions.map(({ nonce }) => nonce).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5])
-    const again = await Promise.all(wants.map((one) => acquired(agent, one)))
+    const again = await Promise.all(requests.map((one) => acquired(agent, one)))
     expect(again).toEqual(transactions)
     await setting.mine()
     const states = await Promise.all(transactions.map((pending) => pending.until(({ kind }) => kind === 'included', patience.timeoutMs)))
@@ -55,10 +55,10 @@ describe('The agent of a lane', () => {
 
   test('a full window lets the others wait until a block has room, first class first', async () => {
     const agent = await fresh({ window: 2 })
-    const held = [await launched(agent, want('held-0')), await launched(agent, want('held-1'))]
+    const held = [await signedAndSent(agent, request('held-0')), await signedAndSent(agent, request('held-1'))]
     const order: string[] = []
     const waiting = (name: string, priority: number) =>
-      launched(agent, want(name, { priority })).then((pending) => {
+      signedAndSent(agent, request(name, { priority })).then((pending) => {
         order.push(name)
         return pending
       })
@@ -76,12 +76,12 @@ describe('The agent of a lane', () => {
     await setting.mine()
   })
 
-  test('who waits too long, or is cancelled, is told why and takes no nonce', async () => {
+  test('a call that waits too long, or is cancelled, is told why and takes no nonce', async () => {
     const agent = await fresh({ window: 1 })
-    await launched(agent, want('holder'))
-    expect(await agent.acquire(want('hasty'), { timeoutMs: 100 })).toMatchObject({ kind: 'refused', why: 'window' })
+    await signedAndSent(agent, request('holder'))
+    expect(await agent.acquire(request('hasty'), { timeoutMs: 100 })).toMatchObject({ kind: 'refused', why: 'window' })
     const abort = new AbortController()
-    const waiting = agent.acquire(want('cancelled'), { ...soon, signal: abort.signal })
+    const waiting = agent.acquire(request('cancelled'), { ...soon, signal: abort.signal })
     await until(() => agent.load.waiting === 1, { ...patience, what: 'one in the waiting room' })
     abort.abort()
     expect(await waiting).toMatchObject({ kind: 'refused' })
@@ -90,21 +90,21 @@ describe('The agent of a lane', () => {
     expect(await ledger()).toMatchObject({ next: 1, counts: { granted: 1 } })
   })
 
-  test('who leaves while the ledger answers gives the nonce back', async () => {
+  test('the nonce of a call that is gone when the ledger answers goes back', async () => {
     const agent = await fresh()
     const abort = new AbortController()
-    const gone = agent.acquire(want('gone'), { ...soon, signal: abort.signal })
+    const gone = agent.acquire(request('gone'), { ...soon, signal: abort.signal })
     // The question is on its way: the room is empty, the answer not there.
     expect(agent.load.waiting).toBe(0)
     abort.abort()
     expect(await gone).toMatchObject({ kind: 'refused' })
     await until(async () => (await ledger()).counts.released === 1, { ...patience, what: 'the nonce to come back' })
-    expect((await launched(agent, want('next'))).nonce).toBe(0)
+    expect((await signedAndSent(agent, request('next'))).nonce).toBe(0)
   })
 
-  test('asked again for what a dead process had, it drives the same nonce, past a full window; asked for what nobody had, it says none', async () => {
+  test('finds the nonce that a dead process had, past a full window, and drives it; none for an intent that holds none', async () => {
     const dead = await fresh({ window: 1 })
-    const one = want('orphan of a crash')
+    const one = request('orphan of a crash')
     const pending = await acquired(dead, one)
     dead.stop()
     const heir = await setting.agent(signer, { window: 1 })
@@ -112,7 +112,7 @@ describe('The agent of a lane', () => {
     if (again.kind !== 'acquired') throw new Error(again.detail)
     await again.pending.signAndSend()
     expect(again.pending.nonce).toBe(pending.nonce)
-    expect(await heir.find(want('unknown'))).toMatchObject({ kind: 'refused', why: 'none' })
+    expect(await heir.find(request('unknown'))).toMatchObject({ kind: 'refused', why: 'none' })
     await setting.mine()
     expect(await again.pending.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
   })
@@ -121,12 +121,12 @@ describe('The agent of a lane', () => {
     const one = await fresh({ window: 16 })
     const two = await setting.agent(signer, { window: 16 })
     const transactions = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => launched(index % 2 === 0 ? one : two, want(`shared-${index}`))),
+      Array.from({ length: 8 }, (_, index) => signedAndSent(index % 2 === 0 ? one : two, request(`shared-${index}`))),
     )
     expect(transactions.map(({ nonce }) => nonce).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
     // And if both drive one: the same bytes.
-    const twin = want('driven by both')
-    await launched(one, twin)
+    const twin = request('driven by both')
+    await signedAndSent(one, twin)
     const before = await pool()
     const other = await two.find(twin)
     if (other.kind !== 'acquired') throw new Error(other.detail)
@@ -137,26 +137,26 @@ describe('The agent of a lane', () => {
       expect(await pending.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
   })
 
-  test('a paused lane refuses at once, those who wait too; resumed, the next who asks has a nonce', async () => {
+  test('a paused lane refuses at once, also calls that wait; resumed, it gives the next one a nonce', async () => {
     const agent = await fresh({ window: 1 })
     const handle = setting.ledgers.temporal.client.workflow.getHandle(laneWorkflowId(laneOf(signer)))
-    await launched(agent, want('holder'))
-    const waiting = agent.acquire(want('waits'), soon)
+    await signedAndSent(agent, request('holder'))
+    const waiting = agent.acquire(request('waits'), soon)
     await until(() => agent.load.waiting === 1, { ...patience, what: 'one in the waiting room' })
     await handle.signal(pauseSignal, { reason: 'a test' })
     // In pending, the ledger is told something with every block, and its answer says that it is paused.
     await setting.passBlock()
     expect(await waiting).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
-    expect(await agent.acquire(want('too early'), soon)).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
+    expect(await agent.acquire(request('too early'), soon)).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
     await setting.mine()
     await handle.signal(drainSignal, { reason: 'a test' })
     await handle.signal(resumeSignal)
-    expect(await agent.acquire(want('drained'), soon)).toMatchObject({ kind: 'refused', why: 'draining' })
-    const operatorTransaction = await launched(agent, want('operatorTransaction', { operatorTransaction: true }))
+    expect(await agent.acquire(request('drained'), soon)).toMatchObject({ kind: 'refused', why: 'draining' })
+    const operatorTransaction = await signedAndSent(agent, request('operatorTransaction', { operatorTransaction: true }))
     await handle.signal(activateSignal)
     // Blocks come by hand here: who asks before the last one was read would wait for one that does not come.
     await setting.mineUntil(() => agent.view?.inFlight === 0, 'the operator transaction to be in a block')
-    expect([operatorTransaction.nonce, (await launched(agent, want('after'))).nonce]).toEqual([1, 2])
+    expect([operatorTransaction.nonce, (await signedAndSent(agent, request('after'))).nonce]).toEqual([1, 2])
     await setting.mine()
   })
 
@@ -164,23 +164,23 @@ describe('The agent of a lane', () => {
     signer = await devnetSigner(keys++)
     await setting.anvil.rpc('anvil_setBalance', [signer.address, '0x1'])
     const agent = await setting.agent(signer)
-    expect(await agent.acquire(want('poor'), soon)).toMatchObject({ kind: 'refused', why: 'funds' })
+    expect(await agent.acquire(request('poor'), soon)).toMatchObject({ kind: 'refused', why: 'funds' })
     expect(agent.view?.closed?.why).toBe('funds')
     await setting.anvil.rpc('anvil_setBalance', [signer.address, '0xde0b6b3a7640000'])
     await setting.mineUntil(() => agent.view?.closed === undefined, 'the lane to hear of its funds')
-    expect((await launched(agent, want('rich'))).nonce).toBe(0)
+    expect((await signedAndSent(agent, request('rich'))).nonce).toBe(0)
     await setting.mine()
   })
 
-  test('below its minimum balance it takes no new work, what is in pending goes on, and an operator transaction is taken', async () => {
+  test('below its minimum balance it takes no new work, what is in flight goes on, and an operator transaction is taken', async () => {
     const agent = await fresh({ minimumBalance: String(10n ** 18n) })
-    const held = await launched(agent, want('held'))
+    const held = await signedAndSent(agent, request('held'))
     await setting.anvil.rpc('anvil_setBalance', [signer.address, '0x6f05b59d3b20000'])
     await setting.mine()
     expect(await held.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
     await setting.mineUntil(() => agent.view?.closed?.why === 'funds', 'the lane to be broke')
-    expect(await agent.acquire(want('next'), soon)).toMatchObject({ kind: 'refused', why: 'funds' })
-    expect((await launched(agent, want('to the treasury', { operatorTransaction: true }))).nonce).toBe(1)
+    expect(await agent.acquire(request('next'), soon)).toMatchObject({ kind: 'refused', why: 'funds' })
+    expect((await signedAndSent(agent, request('to the treasury', { operatorTransaction: true }))).nonce).toBe(1)
     await setting.mine()
   })
 
@@ -195,11 +195,11 @@ describe('The agent of a lane', () => {
     expect((await ledger()).config).toMatchObject({ window: 5 })
   })
 
-  test("an operator's raise reaches the process that drives the nonce, his cancel replaces the call by a no-op", async () => {
+  test("an operator's raise reaches the process that drives the nonce, and a cancel replaces the call by a no-op", async () => {
     // Nothing but the operator's word raises a fee here, however long it takes to come.
     const agent = await fresh({ fillAfterBlocks: 20, bumpAfterBlocks: 1_000 })
-    const one = await launched(agent, want('raised'))
-    await launched(agent, want('cancelled'))
+    const one = await signedAndSent(agent, request('raised'))
+    await signedAndSent(agent, request('cancelled'))
     await setting.ledgers.order(laneOf(signer), { kind: 'replace', id: 'o', nonce: 0, maxFee: '30000000000' })
     await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'o', nonce: 1 })
     const replaced = async () => {
@@ -214,28 +214,28 @@ describe('The agent of a lane', () => {
     expect(Object.values((await ledger()).entries).some((entry) => entry.raise)).toBe(false)
   })
 
-  test('somebody else with the key, also in the middle of what is in pending: the lane tells, goes on, and leaves no hole', async () => {
+  test('external use of the key, also in the middle of what is in flight: the lane tells, goes on, and leaves no gap', async () => {
     const agent = await fresh()
-    const foreign = async (nonce: number) => {
+    const external = async (nonce: number) => {
       const payment = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000', nonce }
       const { raw } = await signer.sign({ ...payment, maxFee: '90000000000', tip: '90000000000' })
       expect(await setting.chain.send(raw)).toMatchObject({ kind: 'accepted' })
     }
-    await foreign(0)
+    await external(0)
     await setting.mine()
-    await setting.mineUntil(() => agent.external === 1, 'the first foreign nonce')
+    await setting.mineUntil(() => agent.external === 1, 'the first external nonce')
     const transactions = [
-      await launched(agent, want('below')),
-      await launched(agent, want('usurped')),
-      await launched(agent, want('above')),
+      await signedAndSent(agent, request('below')),
+      await signedAndSent(agent, request('usurped')),
+      await signedAndSent(agent, request('above')),
     ]
     expect(transactions.map(({ nonce }) => nonce)).toEqual([1, 2, 3])
-    await foreign(2)
+    await external(2)
     await setting.mine()
     await setting.mineUntil(() => transactions.every(({ state }) => state.kind !== 'pending'), 'three fates')
     expect(transactions.map(({ state }) => state.kind)).toEqual(['included', 'spent', 'included'])
     expect(transactions[1]?.state).toEqual({ kind: 'spent', by: 'external' })
-    expect((await launched(agent, want('next'))).nonce).toBe(4)
+    expect((await signedAndSent(agent, request('next'))).nonce).toBe(4)
     await setting.mine()
     await setting.mineUntil(() => agent.external === 2, 'the second to be counted')
   })
@@ -253,11 +253,11 @@ describe('The agent of a lane', () => {
     }
     await until(filled, { ...patience, what: 'a no-op in the place of the lowest' })
     await setting.mineUntil(() => agent.view?.latest === 3, 'all three to be mined')
-    expect((await launched(agent, want('above'))).nonce).toBe(3)
+    expect((await signedAndSent(agent, request('above'))).nonce).toBe(3)
     await setting.mine()
   })
 
-  test('what an earlier ledger offered fifty times the market for is outbid too: its nonce is never in the way for long', async () => {
+  test('a transaction of an earlier ledger at fifty times the market is outbid too', async () => {
     signer = await devnetSigner(keys++)
     const { maxFee, tip } = await setting.chain.quote()
     const dear = { maxFee: String(BigInt(maxFee) * 50n), tip: String(BigInt(tip) * 50n) }
@@ -274,11 +274,11 @@ describe('The agent of a lane', () => {
     // One a block, by a fifth each: fifty times the market is 22 of them away.
     expect((await ledger()).entries[0]?.attempts.length).toBeLessThanOrEqual(60)
     await setting.mineUntil(() => agent.view?.latest === 1, 'the no-op to be mined')
-    expect((await launched(agent, want('behind the dear one'))).nonce).toBe(1)
+    expect((await signedAndSent(agent, request('behind the dear one'))).nonce).toBe(1)
     await setting.mine()
   })
 
-  test('what the pool holds of an earlier ledger comes first; nothing is granted before it is mined', async () => {
+  test('transactions of an earlier ledger in the pool come first; nothing is granted before they are mined', async () => {
     signer = await devnetSigner(keys++)
     const earlier = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000', tip: '1000000000' }
     const signed = await signer.sign({ ...earlier, nonce: 0, maxFee: '9000000000' })
@@ -286,13 +286,13 @@ describe('The agent of a lane', () => {
     const agent = await setting.agent(signer)
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { fill: 'inherited' } } })
     const abort = new AbortController()
-    const early = agent.acquire(want('too early'), { ...soon, signal: abort.signal })
+    const early = agent.acquire(request('too early'), { ...soon, signal: abort.signal })
     // It was asked for, and is back.
     await until(() => agent.load.waiting === 1, { ...patience, what: 'the refusal of the ledger' })
     abort.abort()
     expect(await early).toMatchObject({ kind: 'refused', why: 'unsynced' })
-    const behind = want('behind it')
-    const waiting = launched(agent, behind)
+    const behind = request('behind it')
+    const waiting = signedAndSent(agent, behind)
     await setting.mineUntil(() => agent.pendingOf(behind.owner.intentId) !== undefined, 'it to be mined')
     expect((await waiting).nonce).toBe(1)
   })

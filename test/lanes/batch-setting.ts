@@ -61,7 +61,7 @@ export async function startBatchSetting(): Promise<BatchSetting> {
       const endpoint = createEvmEndpoint({ chain, routes: [{ ...world.route, source: world.source.chain, batch: 20 }] })
       const native = createNativeBridge({ routes: [world.route], endpoints: new Map([['target', endpoint]]), sources: [] })
       const bridges: Bridges = new Map([[bridge, native]])
-      const agent = new LaneAgent({ chain, signer: world.relayer, ledger: ledgers.line(config), logger, config, bumpAfterBlocks: 3 })
+      const agent = new LaneAgent({ chain, signer: world.relayer, ledger: ledgers.client(config), logger, config, bumpAfterBlocks: 3 })
       agent.start()
       await until(() => agent.view?.synced, { timeoutMs: 60_000, everyMs: 20, what: 'the lane to be synced' })
       const batches = new BatchTracker({ client, agent, logger })

@@ -86,7 +86,7 @@ describe('Batches of a lane', () => {
     expect(new Set(await delivered(rest))).toEqual(new Set([true]))
   })
 
-  test('leave out whom another relayer has delivered, and who was withdrawn', async () => {
+  test('leave out a transfer that another relayer has delivered, and one that was withdrawn', async () => {
     const transfers = await setting.world.transfers(...amounts(5))
     await setting.world.deliver(await one.endpoint.intent(transfers[0]!), undefined, outsider)
     expect(await withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[1]!).intentId, how: 'cancel' })).toEqual({
@@ -110,7 +110,7 @@ describe('Batches of a lane', () => {
     expect(await inPool()).toEqual([])
   })
 
-  test('take along only what the budget of the day lets in', async () => {
+  test('take only what the budget of the day lets in', async () => {
     await nextDay()
     const cap = 10n ** 17n / 4n
     const transfers = await setting.world.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)
@@ -182,7 +182,7 @@ describe('Batches of a lane', () => {
     expect(await delivered(transfers)).toEqual([true, true, true, true])
   })
 
-  test('are seen to by their workflow where no process holds their members any more', async () => {
+  test('are driven by their workflow where no process holds their members any more', async () => {
     const transfers = await setting.world.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [before] = await inPool()
@@ -203,7 +203,7 @@ describe('Batches of a lane', () => {
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
   })
 
-  test('revert as a whole where another relayer was quicker, and are found by nobody then', async () => {
+  test('revert as a whole where another relayer was quicker, and are not found then', async () => {
     const transfers = await setting.world.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [ours] = await inPool()

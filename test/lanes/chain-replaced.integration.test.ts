@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { devnetSigner } from '../helpers/evm.ts'
-import { laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
+import { laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const patience = { timeoutMs: 60_000 }
 
@@ -21,7 +21,7 @@ test('a replaced chain halts the lane, says so, and is worked on from its own be
   const agent = await setting.agent(signer)
   const mining = (done: () => unknown, what: string) =>
     until(async () => (await done()) || setting.mine().then(() => false), { ...patience, what })
-  await launched(agent, want('on the old chain'))
+  await signedAndSent(agent, request('on the old chain'))
   await mining(async () => (await ledger()).observed?.final && agent.view?.finalized === 1, 'the ledger to know a final block')
 
   await setting.anvil.rpc('anvil_reset')
@@ -34,7 +34,7 @@ test('a replaced chain halts the lane, says so, and is worked on from its own be
   }
   await until(denied, { ...patience, everyMs: 300, what: 'the ledger to be told' })
   await until(() => agent.load.pending === 0, { ...patience, what: 'the old transactions to end' })
-  expect(await agent.acquire(want('too early'), { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'replaced' })
+  expect(await agent.acquire(request('too early'), { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'replaced' })
   expect((await ledger()).next).toBe(1)
 
   expect(await setting.ledgers.order(lane, { kind: 'reset', id: 'o' })).toEqual({ kind: 'done' })
@@ -45,7 +45,7 @@ test('a replaced chain halts the lane, says so, and is worked on from its own be
     },
     { ...patience, everyMs: 300, what: 'the account to be read anew' },
   )
-  const pending = await launched(agent, want('on the new chain'))
+  const pending = await signedAndSent(agent, request('on the new chain'))
   expect(pending.nonce).toBe(0)
   await setting.anvil.mine()
   expect(await pending.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)

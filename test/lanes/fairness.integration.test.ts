@@ -5,14 +5,14 @@ import { until } from '../../lab/devnet/until.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { NonceRequest } from '../../lanes/nonce-requests.ts'
 import { devnetSigner } from '../helpers/evm.ts'
-import { launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
+import { signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const patience = { timeoutMs: 90_000, everyMs: 10 }
 /** So that nobody rises to a better class, however long a test takes. */
 const ageingMs = 3_600_000
 
 /** Who gets the slots of a small window when many want them, on a real chain whose blocks a test mines, with a real ledger. */
-describe('A lane that many wait for', () => {
+describe('A lane with many waiting calls', () => {
   let setting: LaneSetting
   let keys = 40
   let signer: Signer
@@ -34,13 +34,13 @@ describe('A lane that many wait for', () => {
     leave = new AbortController()
     setMaxListeners(0, leave.signal)
     const { window = 1 } = options ?? {}
-    for (let index = 0; index < window; index++) await launched(agent, want(`holder-${keys}-${index}`))
+    for (let index = 0; index < window; index++) await signedAndSent(agent, request(`holder-${keys}-${index}`))
   }
 
   /** Waits for a nonce as a transfer does, and sends with it. */
   function enter(name: string, changes: Partial<NonceRequest>): void {
     const come = async () => {
-      const result = await agent.acquire(want(`${name}-${keys}`, changes), { timeoutMs: 120_000, signal: leave.signal })
+      const result = await agent.acquire(request(`${name}-${keys}`, changes), { timeoutMs: 120_000, signal: leave.signal })
       if (result.kind === 'refused') return
       served.push(name)
       await result.pending.signAndSend()

@@ -21,7 +21,7 @@ describe('The cache of lane statuses', () => {
   /** A lane whose ledger has seen an account with so much, wei. */
   async function lane(minimumBalance = '0'): Promise<string> {
     const config = { lane: laneOf(devnetAccount(keys++)), window: 8, fillAfterBlocks: 100, minimumBalance }
-    const line = ledgers.line(config)
+    const line = ledgers.client(config)
     line.observe({ latest: 0, finalized: 0, height: 10, hash: '0x0a', balance: '1000', claims: [], since: 1, pending: 0 })
     await until(() => line.view?.synced, { timeoutMs: 60_000, what: 'the ledger to be synced' })
     return config.lane

@@ -8,7 +8,7 @@ import type { LaneConfig } from '../../domain/lane/lane.ts'
 import type { LaneAnswer, Observation } from '../../domain/lane/messages.ts'
 import type { Ask, LedgerClient } from '../../lanes/ledger-client.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
-import { countingClient, laneOf, startLedgers, want, type Ledgers } from './setting.ts'
+import { countingClient, laneOf, startLedgers, request, type Ledgers } from './setting.ts'
 
 const funds = String(10n ** 24n)
 
@@ -18,7 +18,7 @@ function observation(changes: Partial<Observation> = {}): Observation {
 }
 
 function grant(name: string): Ask {
-  const { owner, first: attempt } = want(name)
+  const { owner, first: attempt } = request(name)
   return { kind: 'grant', owner, attempt }
 }
 
@@ -29,7 +29,7 @@ function nonceOf(answer: LaneAnswer): number {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-describe('The line to a ledger', () => {
+describe('The client of a ledger', () => {
   let ledgers: Ledgers
   let dir: string
   let lanes = 0
@@ -48,20 +48,20 @@ describe('The line to a ledger', () => {
     return { lane: laneOf(devnetAccount(20 + lanes++)), window: 1_000, fillAfterBlocks: 100 }
   }
 
-  async function synced(line: LedgerClient): Promise<LedgerClient> {
-    line.observe(observation())
-    await until(() => line.view?.synced, { timeoutMs: 60_000, what: 'the ledger to be synced' })
-    return line
+  async function synced(client: LedgerClient): Promise<LedgerClient> {
+    client.observe(observation())
+    await until(() => client.view?.synced, { timeoutMs: 60_000, what: 'the ledger to be synced' })
+    return client
   }
 
-  test('however many ask, one update is on its way; what is asked meanwhile goes together in the next', async () => {
+  test('has one update under way; requests that come meanwhile go together in the next', async () => {
     const counting = countingClient(ledgers.temporal)
-    const line = await synced(ledgers.line(config(), { client: counting.client }))
+    const client = await synced(ledgers.client(config(), { client: counting.client }))
     const before = counting.sent
-    const asks = upTo(300).map((index) => line.ask(grant(`coalesced-${index}`)))
+    const asks = upTo(300).map((index) => client.ask(grant(`coalesced-${index}`)))
     // Others come while the first update is on its way.
     await until(() => counting.sent > before, { timeoutMs: 60_000, everyMs: 1, what: 'the first update to leave' })
-    asks.push(...upTo(100).map((index) => line.ask(grant(`later-${index}`))))
+    asks.push(...upTo(100).map((index) => client.ask(grant(`later-${index}`))))
     const nonces = (await Promise.all(asks)).map(nonceOf)
     expect(nonces.toSorted((a, b) => a - b)).toEqual(upTo(400))
     expect(counting.mostAtOnce).toBe(1)
@@ -69,11 +69,11 @@ describe('The line to a ledger', () => {
     expect(counting.sent - before).toBeLessThanOrEqual(8)
   })
 
-  test('an intent that is asked for again has its nonce, by whatever line', async () => {
+  test('a request of another client for the same intent gets the nonce that it holds', async () => {
     const one = config()
-    const line = await synced(ledgers.line(one))
-    const answers = await Promise.all([line.ask(grant('same')), line.ask(grant('other'))])
-    const other = ledgers.line(one)
+    const client = await synced(ledgers.client(one))
+    const answers = await Promise.all([client.ask(grant('same')), client.ask(grant('other'))])
+    const other = ledgers.client(one)
     const ask: Ask = { ...(grant('same') as Extract<Ask, { kind: 'grant' }>) }
     // The call is the same only if its hash is: a payment to somebody else is another call.
     expect(await other.ask(ask)).toMatchObject({ kind: 'refused', why: 'conflict' })
@@ -85,10 +85,10 @@ describe('The line to a ledger', () => {
 
   test('a newer observation replaces one that has not left', async () => {
     const counting = countingClient(ledgers.temporal)
-    const line = await synced(ledgers.line(config(), { client: counting.client }))
+    const client = await synced(ledgers.client(config(), { client: counting.client }))
     const before = counting.sent
-    for (const index of upTo(50)) line.observe(observation({ height: 11 + index, hash: `0x${index}` }))
-    await line.ask(grant('after'))
+    for (const index of upTo(50)) client.observe(observation({ height: 11 + index, hash: `0x${index}` }))
+    await client.ask(grant('after'))
     const state = await ledgers.state(laneOf(devnetAccount(20 + lanes - 1)))
     expect(state.observed).toMatchObject({ height: 60 })
     expect(counting.sent - before).toBeLessThanOrEqual(2)
@@ -96,7 +96,7 @@ describe('The line to a ledger', () => {
 
   test('continue-as-new in between: every ask is answered once, no nonce is given twice', async () => {
     const one = config()
-    const line = await synced(ledgers.line(one, { updatesPerRun: 2 }))
+    const client = await synced(ledgers.client(one, { updatesPerRun: 2 }))
     const nonces: number[] = []
     const runs = async () => {
       const query = `WorkflowId = '${laneWorkflowId(one.lane)}' AND ExecutionStatus = 'ContinuedAsNew'`
@@ -104,7 +104,7 @@ describe('The line to a ledger', () => {
     }
     // Asks without a pause until three runs have ended: a run ends between two updates.
     for (let round = 0; round < 300 && (await runs()) < 3; round++) {
-      const answers = await Promise.all(upTo(3).map((index) => line.ask(grant(`${round}-${index}`))))
+      const answers = await Promise.all(upTo(3).map((index) => client.ask(grant(`${round}-${index}`))))
       nonces.push(...answers.map(nonceOf))
     }
     await until(async () => (await runs()) >= 3, { timeoutMs: 60_000, what: 'three runs to be listed' })
@@ -114,12 +114,12 @@ describe('The line to a ledger', () => {
 
   test('a server that restarts in between: every ask is answered, no nonce is given twice', async () => {
     const one = config()
-    const line = await synced(ledgers.line(one))
-    const asks = [...upTo(20).map((index) => line.ask(grant(`before-${index}`)))]
+    const client = await synced(ledgers.client(one))
+    const asks = [...upTo(20).map((index) => client.ask(grant(`before-${index}`)))]
     const restarting = ledgers.server.restart()
-    asks.push(...upTo(20).map((index) => line.ask(grant(`during-${index}`))))
+    asks.push(...upTo(20).map((index) => client.ask(grant(`during-${index}`))))
     await restarting
-    asks.push(...upTo(20).map((index) => line.ask(grant(`after-${index}`))))
+    asks.push(...upTo(20).map((index) => client.ask(grant(`after-${index}`))))
     const nonces = (await Promise.all(asks)).map(nonceOf)
     expect(nonces.toSorted((a, b) => a - b)).toEqual(upTo(60))
     expect(await ledgers.state(one.lane)).toMatchObject({ next: 60, counts: { granted: 60 } })
@@ -127,22 +127,22 @@ describe('The line to a ledger', () => {
 
   test('a ledger that was terminated comes into being again, and grants nothing before it has seen the account', async () => {
     const one = config()
-    const line = await synced(ledgers.line(one))
-    expect(nonceOf(await line.ask(grant('first')))).toBe(0)
+    const client = await synced(ledgers.client(one))
+    expect(nonceOf(await client.ask(grant('first')))).toBe(0)
     await ledgers.temporal.client.workflow.getHandle(laneWorkflowId(one.lane)).terminate('a test')
-    expect(await line.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
+    expect(await client.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
     // The pool knows what the new ledger does not.
-    line.observe(observation({ height: 11, pending: 1 }))
-    expect(await line.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
-    line.observe(observation({ height: 12, latest: 1 }))
-    expect(nonceOf(await line.ask(grant('second')))).toBe(1)
+    client.observe(observation({ height: 11, pending: 1 }))
+    expect(await client.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
+    client.observe(observation({ height: 12, latest: 1 }))
+    expect(nonceOf(await client.ask(grant('second')))).toBe(1)
   })
 
   test('closed, it fails what has not left, and all that is asked later', async () => {
-    const line = await synced(ledgers.line(config()))
-    const asked = line.ask(grant('never sent'))
-    line.close()
+    const client = await synced(ledgers.client(config()))
+    const asked = client.ask(grant('never sent'))
+    client.close()
     await expect(asked).rejects.toMatchObject({ code: 'LANE_UNREACHABLE' })
-    await expect(line.ask(grant('too late'))).rejects.toMatchObject({ code: 'LANE_UNREACHABLE' })
+    await expect(client.ask(grant('too late'))).rejects.toMatchObject({ code: 'LANE_UNREACHABLE' })
   })
 })

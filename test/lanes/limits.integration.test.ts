@@ -3,7 +3,7 @@ import { until } from '../../lab/devnet/until.ts'
 import { pauseSignal } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { devnetSigner } from '../helpers/evm.ts'
-import { laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
+import { laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 /** What ends by itself though nothing else does: raises, and waits of a try that is over. */
 describe('Limits of a lane', () => {
@@ -16,10 +16,10 @@ describe('Limits of a lane', () => {
 
   afterAll(() => setting?.stop())
 
-  test('a call that no fee gets into a block is raised up to the limit and sent on, not raised for ever', async () => {
+  test('a call that no fee gets into a block is raised up to the limit and then sent again, not raised for ever', async () => {
     const agent = await setting.agent(await devnetSigner(keys++), { bumpAfterBlocks: 1 })
-    const one = want('censored')
-    const pending = await launched(agent, one)
+    const one = request('censored')
+    const pending = await signedAndSent(agent, one)
     const dearest = () => BigInt(pending.offered.at(-1)!.maxFee)
     const most = 5n * BigInt(one.first.maxFee)
     const raised = async () => dearest() >= most || setting.passBlock().then(() => false)
@@ -36,22 +36,22 @@ describe('Limits of a lane', () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
     const over = AbortSignal.abort()
-    expect(await agent.acquire(want('late'), { timeoutMs: 60_000, signal: over })).toMatchObject({ kind: 'refused' })
-    expect(await agent.find(want('late'), over)).toMatchObject({ kind: 'refused' })
+    expect(await agent.acquire(request('late'), { timeoutMs: 60_000, signal: over })).toMatchObject({ kind: 'refused' })
+    expect(await agent.find(request('late'), over)).toMatchObject({ kind: 'refused' })
     expect(agent.load).toEqual({ waiting: 0, pending: 0 })
-    const pending = await launched(agent, want('on time'))
+    const pending = await signedAndSent(agent, request('on time'))
     expect(await pending.until(({ kind }) => kind === 'included', 60_000, over)).toBe(false)
     await setting.mine()
   })
 
-  test('who was never asked for, because the lane is paused, is told so', async () => {
+  test('a call for which the ledger was never asked, because the lane is paused, is told so', async () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
     await setting.ledgers.temporal.client.workflow.getHandle(laneWorkflowId(laneOf(signer))).signal(pauseSignal, { reason: 'a test' })
     // The first is refused by the ledger, and the agent has heard of the pause.
-    await agent.acquire(want('first'), { timeoutMs: 100 })
+    await agent.acquire(request('first'), { timeoutMs: 100 })
     await until(() => agent.view?.closed?.pause, { timeoutMs: 60_000, what: 'the agent to hear of the pause' })
-    const second = await agent.acquire(want('second'), { timeoutMs: 100 })
+    const second = await agent.acquire(request('second'), { timeoutMs: 100 })
     expect(second).toMatchObject({ kind: 'refused', why: 'paused', detail: 'a test' })
   })
 })

@@ -5,7 +5,7 @@ import { LaneAgent } from '../../lanes/agent.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { devnetSigner, head, startManualAnvil, testChain } from '../helpers/evm.ts'
 import { startRpcProxy, type RpcProxy } from '../helpers/rpc-proxy.ts'
-import { laneOf, launched, startLedgers, want, type Ledgers } from './setting.ts'
+import { laneOf, signedAndSent, startLedgers, request, type Ledgers } from './setting.ts'
 
 const patience = { timeoutMs: 60_000 }
 const nonsense = 1_000_000
@@ -33,11 +33,11 @@ test('a node that counts a million nonces too many, alone, takes none from the l
   const chain = testChain(nodes.map(({ url }) => url))
   await chain.connect()
   const config = { lane: laneOf(signer), window: 4, fillAfterBlocks: 20 }
-  const agent = new LaneAgent({ chain, signer, ledger: ledgers.line(config), logger: silentLogger(), config, bumpAfterBlocks: 3 })
+  const agent = new LaneAgent({ chain, signer, ledger: ledgers.client(config), logger: silentLogger(), config, bumpAfterBlocks: 3 })
   try {
     agent.start()
     await until(() => agent.view?.synced, { ...patience, what: 'the lane to be synced' })
-    const pending = await launched(agent, want('before'))
+    const pending = await signedAndSent(agent, request('before'))
     let lies = 0
     if (first) {
       first.alter = (method) => {
@@ -49,7 +49,7 @@ test('a node that counts a million nonces too many, alone, takes none from the l
     await until(() => lies > 2 || anvil.mine().then(() => false), { ...patience, everyMs: 300, what: 'the lie to be read' })
     if (first) first.alter = undefined
     expect(await pending.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
-    const later = await launched(agent, want('after'))
+    const later = await signedAndSent(agent, request('after'))
     expect(later.nonce).toBe(1)
     await anvil.mine()
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))

@@ -13,24 +13,24 @@ function waiter(name: string, changes: Partial<Waiting> = {}): Named {
 }
 
 function roomOf(...waiters: readonly Named[]): NonceQueue<Named> {
-  const room = new NonceQueue<Named>()
-  for (const one of waiters) room.enter(one)
-  return room
+  const queue = new NonceQueue<Named>()
+  for (const one of waiters) queue.enter(one)
+  return queue
 }
 
 function names(waiters: readonly Named[]): string[] {
   return waiters.map(({ name }) => name)
 }
 
-describe('The waiting room', () => {
+describe('The nonce queue', () => {
   test('serves the better class first, within it the older', () => {
-    const room = roomOf(
+    const queue = roomOf(
       waiter('late', { since: 2 }),
       waiter('low', { priority: 5 }),
       waiter('early', { since: 1 }),
       waiter('first', { priority: 1, since: 3 }),
     )
-    expect(names(room.take(9, 10))).toEqual(['first', 'early', 'late', 'low'])
+    expect(names(queue.take(9, 10))).toEqual(['first', 'early', 'late', 'low'])
   })
 
   test('a low class rises by one with every ten seconds', () => {
@@ -43,57 +43,57 @@ describe('The waiting room', () => {
   test('sources of one class take turns, however many of one wait', () => {
     const many = Array.from({ length: 100 }, (_, index) => waiter(`a${index}`, { since: index }))
     const few = [waiter('b0', { source: 'b', since: 200 }), waiter('b1', { source: 'b', since: 201 })]
-    const room = roomOf(...many, ...few)
-    expect(names(room.take(6, 300))).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'a3'])
+    const queue = roomOf(...many, ...few)
+    expect(names(queue.take(6, 300))).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'a3'])
   })
 
   test('the turn is remembered from one take to the next', () => {
-    const room = roomOf(waiter('a0'), waiter('a1', { since: 1 }), waiter('b0', { source: 'b', since: 2 }))
-    expect(names(room.take(1, 5))).toEqual(['a0'])
-    expect(names(room.take(1, 5))).toEqual(['b0'])
-    expect(names(room.take(1, 5))).toEqual(['a1'])
+    const queue = roomOf(waiter('a0'), waiter('a1', { since: 1 }), waiter('b0', { source: 'b', since: 2 }))
+    expect(names(queue.take(1, 5))).toEqual(['a0'])
+    expect(names(queue.take(1, 5))).toEqual(['b0'])
+    expect(names(queue.take(1, 5))).toEqual(['a1'])
   })
 
   test('of one class and source the earliest deadline goes first, then those without one by age', () => {
-    const room = roomOf(
+    const queue = roomOf(
       waiter('old'),
       waiter('young', { since: 3 }),
       waiter('later', { since: 1, deadline: 90_000 }),
       waiter('sooner', { since: 2, deadline: 60_000 }),
     )
-    expect(names(room.take(4, 10))).toEqual(['sooner', 'later', 'old', 'young'])
+    expect(names(queue.take(4, 10))).toEqual(['sooner', 'later', 'old', 'young'])
   })
 
   test('a deadline gains nothing on a better class, or on the turn of another source', () => {
-    const room = roomOf(
+    const queue = roomOf(
       waiter('hurry', { priority: 4, deadline: 11 }),
       waiter('better', { priority: 3, since: 1 }),
       waiter('a0', { since: 2, deadline: 11 }),
       waiter('a1', { since: 3, deadline: 11 }),
       waiter('b0', { source: 'b', since: 4 }),
     )
-    expect(names(room.take(5, 10))).toEqual(['a0', 'b0', 'a1', 'better', 'hurry'])
+    expect(names(queue.take(5, 10))).toEqual(['a0', 'b0', 'a1', 'better', 'hurry'])
   })
 
   test('hundreds of one source leave a slot of a small window to the other in every turn', () => {
     const property = fc.property(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 100, max: 500 }), (window, flood) => {
-      const room = roomOf(...Array.from({ length: flood }, (_, index) => waiter(`flood${index}`, { since: index, deadline: 1_000_000 })))
+      const queue = roomOf(...Array.from({ length: flood }, (_, index) => waiter(`flood${index}`, { since: index, deadline: 1_000_000 })))
       const few = Array.from({ length: 5 }, (_, index) => waiter(`few${index}`, { source: 'b', since: flood + index }))
-      for (const one of few) room.enter(one)
+      for (const one of few) queue.enter(one)
       const served: string[] = []
-      for (let turn = 0; served.length < 12; turn++) served.push(...names(room.take(window, flood + 5 + turn)))
+      for (let turn = 0; served.length < 12; turn++) served.push(...names(queue.take(window, flood + 5 + turn)))
       // Turn about: whatever the window, the fifth of the few is at most the tenth that is served.
       expect(served.slice(0, 10).filter((name) => name.startsWith('few'))).toEqual(names(few))
     })
     fc.assert(property)
   })
 
-  test('who leaves is not served', () => {
+  test('a waiter that leaves is not served', () => {
     const gone = waiter('gone')
-    const room = roomOf(gone, waiter('there', { since: 1 }))
-    room.leave(gone)
-    expect(room.size).toBe(1)
-    expect(names(room.take(2, 5))).toEqual(['there'])
+    const queue = roomOf(gone, waiter('there', { since: 1 }))
+    queue.leave(gone)
+    expect(queue.size).toBe(1)
+    expect(names(queue.take(2, 5))).toEqual(['there'])
   })
 
   const anyWaiter = fc.record({
@@ -103,27 +103,27 @@ describe('The waiting room', () => {
     deadline: fc.option(fc.integer({ min: 0, max: 200_000 }), { nil: undefined }),
   })
 
-  test('everyone is served once, never more at a time than there are slots', () => {
+  test('every waiter is served once, never more at a time than there are slots', () => {
     const property = fc.property(
       fc.array(anyWaiter, { maxLength: 60 }),
       fc.array(fc.integer({ min: -3, max: 9 }), { maxLength: 20 }),
       (all, slots) => {
-        const room = roomOf(...all.map((one, index) => ({ ...one, name: String(index) })))
+        const queue = roomOf(...all.map((one, index) => ({ ...one, name: String(index) })))
         const served: string[] = []
         for (const [turn, count] of [...slots, all.length].entries()) {
-          const taken = room.take(count, 100_000 + turn)
+          const taken = queue.take(count, 100_000 + turn)
           expect(taken.length).toBeLessThanOrEqual(Math.max(0, count))
           served.push(...names(taken))
         }
         expect(served.length).toBe(new Set(served).size)
         expect(served.length).toBe(all.length)
-        expect(room.size).toBe(0)
+        expect(queue.size).toBe(0)
       },
     )
     fc.assert(property)
   })
 
-  test('nobody starves: a stream of fresh first-class waiters delays the last class by forty seconds at most', () => {
+  test('no waiter starves: a stream of fresh first-class waiters delays the last class by forty seconds at most', () => {
     const property = fc.property(
       fc.integer({ min: 1, max: 5 }),
       fc.integer({ min: 100, max: 2_000 }),
@@ -132,13 +132,13 @@ describe('The waiting room', () => {
       fc.boolean(),
       (priority, everyMs, ahead, source, urgent) => {
         const deadline = urgent ? 1 : undefined
-        const room = roomOf(...Array.from({ length: ahead }, (_, index) => waiter(`ahead${index}`, { priority: 1, source, deadline })))
-        room.enter(waiter('patient', { priority }))
+        const queue = roomOf(...Array.from({ length: ahead }, (_, index) => waiter(`ahead${index}`, { priority: 1, source, deadline })))
+        queue.enter(waiter('patient', { priority }))
         let now = 0
         // One slot per tick, and one more of the first class per tick: without age it would never come to the others.
         for (; now < 200_000; now += everyMs) {
-          room.enter(waiter(`fresh${now}`, { priority: 1, source, since: now, deadline }))
-          if (names(room.take(1, now)).includes('patient')) break
+          queue.enter(waiter(`fresh${now}`, { priority: 1, source, since: now, deadline }))
+          if (names(queue.take(1, now)).includes('patient')) break
         }
         // Risen to the first class, it has to let those go first that have waited as long and are of a class that has risen too.
         expect(now).toBeLessThanOrEqual((priority - 1) * ageingMs + (ahead + 2) * everyMs + ageingMs)

@@ -12,13 +12,13 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner } from '../helpers/evm.ts'
-import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
+import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const patience = { timeoutMs: 60_000 }
 const dear = 400n * 10n ** 9n
 
 /** What a nonce may cost, who used it, and what the key refuses: on a real chain, with a real ledger. */
-describe('A pending under a policy', () => {
+describe('A pending transaction under a policy', () => {
   let setting: LaneSetting
   let keys = 30
   let signer: Signer
@@ -57,11 +57,11 @@ describe('A pending under a policy', () => {
     await setting.passBlock()
   }
 
-  test('at the cap the best attempt is sent on; a cap that is lifted holds from the next raise on', async () => {
-    const one = want('capped')
+  test('at the cap the best attempt is sent again; a cap that is lifted holds from the next raise on', async () => {
+    const one = request('capped')
     policy = { maxFeePerGas: String((BigInt(one.first.maxFee) * 3n) / 2n) }
     const agent = await fresh({ bumpAfterBlocks: 1 })
-    const pending = await launched(agent, one)
+    const pending = await signedAndSent(agent, one)
     await passUntil('the limit', () => pending.atFeeLimit)
     expect(pending.offered.every(({ maxFee }) => BigInt(maxFee) <= BigInt(policy.maxFeePerGas!))).toBe(true)
     const raises = pending.attempts
@@ -88,20 +88,20 @@ describe('A pending under a policy', () => {
   })
 
   test('a cancelled call leaves by a no-op, also beyond its cap', async () => {
-    const one = want('cap and cancel')
+    const one = request('cap and cancel')
     policy = { maxFeePerGas: one.first.maxFee, maxTip: one.first.tip }
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
-    await launched(agent, one)
+    await signedAndSent(agent, one)
     expect(await agent.cancel(one.owner.intentId)).toBe('held')
     await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
     await setting.mine()
     policy = {}
   })
 
-  test('all that the base fee has left behind is repriced at once, not one after the other', async () => {
+  test('all attempts that the base fee has left behind are repriced at once, not one after the other', async () => {
     const agent = await fresh({ bumpAfterBlocks: 4 })
     const transactions: PendingTransaction[] = []
-    for (const name of ['a', 'b', 'c', 'd']) transactions.push(await launched(agent, want(`priced out ${name}`)))
+    for (const name of ['a', 'b', 'c', 'd']) transactions.push(await signedAndSent(agent, request(`priced out ${name}`)))
     let blocks = 0
     for (; blocks < 12 && transactions.some(({ attempts }) => attempts === 1); blocks++) {
       await passDear()
@@ -121,12 +121,12 @@ describe('A pending under a policy', () => {
     await setting.mine()
   })
 
-  test('what an earlier process sent is found though its hash is another each time the key signs', async () => {
+  test('a transaction of an earlier process is found though the key gives another hash each time it signs', async () => {
     const address = (await devnetSigner(keys)).address
     signer = randomSigner(keys++, address)
-    const one = want('random')
+    const one = request('random')
     const before = await setting.agent(signer, { fillAfterBlocks: 1_000 })
-    const first = await launched(before, one)
+    const first = await signedAndSent(before, one)
     const [sent] = await pool()
     before.stop()
     const after = await setting.agent(signer, { fillAfterBlocks: 1_000, bumpAfterBlocks: 1_000 })
@@ -151,12 +151,12 @@ describe('A pending under a policy', () => {
         refusing && transaction.to !== key.address ? Promise.reject(new RelayerError('SIGNING_REFUSED')) : key.sign(transaction),
     }
     const agent = await setting.agent(signer, { bumpAfterBlocks: 1_000 })
-    const pending = await acquired(agent, want('refused'))
+    const pending = await acquired(agent, request('refused'))
     await expect(pending.signAndSend()).rejects.toMatchObject({ code: 'SIGNING_REFUSED' })
     await agent.release(pending)
     expect(await ledger()).toMatchObject({ next: 0, counts: { released: 1 } })
     refusing = false
-    const next = await launched(agent, want('allowed for now'))
+    const next = await signedAndSent(agent, request('allowed for now'))
     refusing = true
     await next.bump()
     await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
@@ -166,8 +166,8 @@ describe('A pending under a policy', () => {
 
   test('a call that no node can ever mine is given up after two blocks, not after one answer', async () => {
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
-    const one = want('hopeless')
-    const pending = await launched(agent, { ...one, first: { ...one.first, gasLimit: '20999' } })
+    const one = request('hopeless')
+    const pending = await signedAndSent(agent, { ...one, first: { ...one.first, gasLimit: '20999' } })
     expect(pending.state).toMatchObject({ kind: 'pending', note: expect.stringContaining('fatal') as string })
     expect((await ledger()).entries['0']?.fill).toBeUndefined()
     await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
@@ -176,9 +176,9 @@ describe('A pending under a policy', () => {
   })
 
   test('a no-op that the chain refuses for its gas limit is made anew with what it needs', async () => {
-    const one = want('cancelled where no-ops are dear')
+    const one = request('cancelled where no-ops are dear')
     const agent = await fresh({ bumpAfterBlocks: 1_000, noopGas: '20999' })
-    await launched(agent, { ...one, first: { ...one.first, gasLimit: '20000' } })
+    await signedAndSent(agent, { ...one, first: { ...one.first, gasLimit: '20000' } })
     expect(await agent.cancel(one.owner.intentId)).toBe('held')
     await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
     const gas = (await ledger()).entries['0']?.attempts.filter(({ kind }) => kind === 'noop').map(({ gasLimit }) => BigInt(gasLimit)) ?? []

@@ -5,12 +5,12 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner, networkId } from '../helpers/evm.ts'
-import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from './setting.ts'
+import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const patience = { timeoutMs: 60_000 }
 
 /** One nonce on its way, on a real chain whose blocks a test mines, with a real ledger. */
-describe('A pending', () => {
+describe('A pending transaction', () => {
   let setting: LaneSetting
   let keys = 20
   let signer: Signer
@@ -46,7 +46,7 @@ describe('A pending', () => {
 
   test('is included by the next block, final two blocks later; the ledger then knows nothing of it', async () => {
     const agent = await fresh()
-    const pending = await launched(agent, want('happy'))
+    const pending = await signedAndSent(agent, request('happy'))
     expect(pending.state).toMatchObject({ kind: 'pending' })
     expect(await pool()).toMatchObject([{ nonce: 0 }])
     await setting.mine()
@@ -65,8 +65,8 @@ describe('A pending', () => {
 
   test('raises the fee of the lowest nonce after so many blocks, by a fifth at least; those behind it wait', async () => {
     const agent = await fresh({ bumpAfterBlocks: 4 })
-    const lowest = await launched(agent, want('lowest'))
-    const next = await launched(agent, want('next'))
+    const lowest = await signedAndSent(agent, request('lowest'))
+    const next = await signedAndSent(agent, request('next'))
     const [before] = await pool()
     const blocks = await passUntil('a raise', () => lowest.attempts > 1)
     expect(blocks).toBeGreaterThanOrEqual(4)
@@ -89,7 +89,7 @@ describe('A pending', () => {
 
   test('an earlier attempt that is mined after all is recognised', async () => {
     const agent = await fresh()
-    const pending = await launched(agent, want('twice'))
+    const pending = await signedAndSent(agent, request('twice'))
     const [first] = await pool()
     const raw = await setting.anvil.rpc<string>('eth_getRawTransactionByHash', [first!.hash])
     await pending.bump()
@@ -104,7 +104,7 @@ describe('A pending', () => {
 
   test('sends the same bytes again after a pool has forgotten them', async () => {
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
-    const pending = await launched(agent, want('evicted'))
+    const pending = await signedAndSent(agent, request('evicted'))
     const [before] = await pool()
     await setting.anvil.rpc('anvil_dropTransaction', [before!.hash])
     expect(await pool()).toEqual([])
@@ -118,7 +118,7 @@ describe('A pending', () => {
   test('falls out of its block in a reorganisation and is mined again', async () => {
     // However many blocks pass until it is sent again, it is not raised: the same bytes are looked for.
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
-    const pending = await launched(agent, want('reorganised'))
+    const pending = await signedAndSent(agent, request('reorganised'))
     await setting.mine()
     const first = await becomes(pending, ({ kind }) => kind === 'included')
     await setting.anvil.rpc('anvil_reorg', [1, []])
@@ -132,9 +132,9 @@ describe('A pending', () => {
     expect(second.receipt.block.hash).not.toBe(first.receipt.block.hash)
   })
 
-  test('is spent by a foreign transaction of the same key, once that is final', async () => {
+  test('is spent by an external transaction of the same key, once that is final', async () => {
     const agent = await fresh()
-    const pending = await launched(agent, want('robbed'))
+    const pending = await signedAndSent(agent, request('robbed'))
     const stranger = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
     const signed = await signer.sign({ ...stranger, nonce: pending.nonce, maxFee: '90000000000', tip: '20000000000' })
     expect(await setting.chain.send(signed.raw)).toEqual({ kind: 'accepted' })
@@ -144,10 +144,10 @@ describe('A pending', () => {
     await setting.mineUntil(() => pending.state.kind !== 'pending', 'a verdict')
     expect(pending.state).toEqual({ kind: 'spent', by: 'external' })
     // The lane goes on behind it.
-    expect((await launched(agent, want('after the robbery'))).nonce).toBe(1)
+    expect((await signedAndSent(agent, request('after the robbery'))).nonce).toBe(1)
   })
 
-  test('a nonce that a stranger took beyond ours is counted and passed over', async () => {
+  test('a nonce above ours that was used externally is counted and passed over', async () => {
     const agent = await fresh()
     const stranger = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000', tip: '1000000000' }
     const signed = await signer.sign({ ...stranger, nonce: 0, maxFee: '90000000000' })
@@ -155,17 +155,17 @@ describe('A pending', () => {
     await setting.mine()
     // Idle lanes look seldom: every tenth block.
     await passUntil('the ledger to know', () => agent.view!.next === 1)
-    expect((await acquired(agent, want('next'))).nonce).toBe(1)
+    expect((await acquired(agent, request('next'))).nonce).toBe(1)
     expect((await ledger()).counts.external).toBe(1)
   })
 
   test('is replaced by a no-op that outbids it when its owner cancels, also while its fee is being raised', async () => {
     const agent = await fresh({ bumpAfterBlocks: 1 })
-    const one = want('cancelled')
-    const pending = await launched(agent, one)
+    const one = request('cancelled')
+    const pending = await signedAndSent(agent, one)
     // Every block from now on is a reason to raise.
     await passUntil('a raise', () => pending.attempts > 1)
-    const line = setting.ledgers.line({ lane: laneOf(signer), window: 8, fillAfterBlocks: 20 })
+    const line = setting.ledgers.client({ lane: laneOf(signer), window: 8, fillAfterBlocks: 20 })
     expect(await line.ask({ kind: 'withdraw', intentId: one.owner.intentId, how: 'cancel' })).toEqual({ kind: 'held', nonce: 0 })
     await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
     const { attempts } = (await ledger()).entries['0']!
@@ -181,9 +181,9 @@ describe('A pending', () => {
     expect(await agent.acquire(one, { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
   })
 
-  test('an orphan, whose owner nobody drives, ends with a no-op of whoever serves the lane', async () => {
+  test('an orphan, which no process drives, ends with a no-op of any process of the lane', async () => {
     const dead = await fresh({ fillAfterBlocks: 4 })
-    const orphan = await acquired(dead, want('orphan'))
+    const orphan = await acquired(dead, request('orphan'))
     // Its process stops before it signs anything.
     dead.stop()
     const heir = await setting.agent(signer, { fillAfterBlocks: 4 })
@@ -191,10 +191,10 @@ describe('A pending', () => {
     expect(await pool()).toMatchObject([{ nonce: orphan.nonce, to: signer.address }])
     await setting.mine()
     expect(await ledger()).toMatchObject({ entries: { 0: { fill: 'orphaned', owner: { intentId: 'orphan/1' } } } })
-    expect((await launched(heir, want('heir'))).nonce).toBe(1)
+    expect((await signedAndSent(heir, request('heir'))).nonce).toBe(1)
   })
 
-  test('gives its nonce back when the key cannot sign; the next who asks gets it', async () => {
+  test('gives its nonce back when the key cannot sign; the next call gets it', async () => {
     const key = await devnetSigner(keys++)
     let locked = true
     // The real signer behind a lock, as a KMS that is out of reach for a while.
@@ -204,12 +204,12 @@ describe('A pending', () => {
     }
     signer = lockable
     const agent = await setting.agent(lockable)
-    const pending = await acquired(agent, want('unsigned'))
+    const pending = await acquired(agent, request('unsigned'))
     await expect(pending.signAndSend()).rejects.toThrow('out of reach')
     await agent.release(pending)
     expect(await ledger()).toMatchObject({ next: 0, entries: {}, counts: { released: 1 } })
     locked = false
-    const next = await launched(agent, want('signed'))
+    const next = await signedAndSent(agent, request('signed'))
     expect(next.nonce).toBe(pending.nonce)
     // What was signed may have been sent: it is not given back.
     await agent.release(next)

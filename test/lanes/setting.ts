@@ -23,15 +23,15 @@ import { defaultTuning, type WorkerTuning } from '../../workers/tuning.ts'
 import { networkId, startManualAnvil, testChain } from '../helpers/evm.ts'
 
 const logger = silentLogger()
-/** The first attempt of every want: far above a devnet's base fee. */
+/** The first attempt of every request: far above a devnet's base fee. */
 const first: Attempt = { kind: 'call', gasLimit: '30000', maxFee: '5000000000', tip: '1000000000' }
 
 /** A Temporal server with a worker for ledgers. */
 export interface Ledgers {
   readonly server: TemporalServer
   readonly temporal: Temporal
-  /** A process's line to a ledger. */
-  line(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): LedgerClient
+  /** A process's client of a ledger. */
+  client(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): LedgerClient
   state(lane: string): Promise<LaneState>
   /** What an operator, or a transfer, asks of a ledger past the processes of its lane. */
   order(lane: string, request: LaneOrder | LaneRequest): Promise<LaneAnswer | undefined>
@@ -55,14 +55,14 @@ export async function startLedgers({
     await running
   }
   let serving = await serve()
-  const lines: LedgerClient[] = []
+  const clients: LedgerClient[] = []
   return {
     server,
     temporal,
-    line(config, { client = temporal.client, ...rest } = {}) {
-      const line = new LedgerClient({ client, config, logger, ...rest })
-      lines.push(line)
-      return line
+    client(config, { client = temporal.client, ...rest } = {}) {
+      const ledgerClient = new LedgerClient({ client, config, logger, ...rest })
+      clients.push(ledgerClient)
+      return ledgerClient
     },
     state: (lane) => temporal.client.workflow.getHandle(laneWorkflowId(lane)).query(laneStatusQuery),
     async order(lane, request) {
@@ -78,7 +78,7 @@ export async function startLedgers({
       }
     },
     async stop() {
-      for (const line of lines) line.close()
+      for (const one of clients) one.close()
       await end(serving)
       await temporal.connection.close()
       await server.stop()
@@ -125,7 +125,7 @@ export interface LaneSetting {
   mine(blocks?: number): Promise<void>
   /**
    * Block after block, as on a chain that goes on, until it is so. An agent that still reads its account at one block looks at it again only with
-   * the next: who waits for what it reads can't do with a last block.
+   * the next: a wait for what it reads needs more than one last block.
    */
   mineUntil(look: () => Promise<boolean | undefined> | boolean | undefined, what: string): Promise<unknown>
   stop(): Promise<void>
@@ -172,7 +172,7 @@ export async function startLaneSetting(): Promise<LaneSetting> {
       const agent = new LaneAgent({
         chain: options.noopGas ? withNoopGas(chain, options.noopGas) : chain,
         signer,
-        ledger: ledgers.line(config),
+        ledger: ledgers.client(config),
         logger,
         config,
         bumpAfterBlocks,
@@ -215,22 +215,22 @@ export function laneOf(signer: Pick<Signer, 'address'>): string {
   return laneId('evm', networkId, signer.address)
 }
 
-/** A payment of 1 wei to somebody new, by an intent of this name. */
-export function want(name: string, changes: Partial<NonceRequest> = {}): NonceRequest {
+/** A payment of 1 wei to a new address, by an intent of this name. */
+export function request(name: string, changes: Partial<NonceRequest> = {}): NonceRequest {
   const intent = { to: freshAddress(), data: '0x', value: '1' }
   const owner = { intentId: `${name}/1`, callHash: callHash(intent), value: intent.value }
   return { owner, intent, first, priority: 3, source: 'test', ...changes }
 }
 
-/** The nonce of a want, or an error that says why it got none. */
+/** The nonce of a request, or an error that says why it got none. */
 export async function acquired(agent: LaneAgent, one: NonceRequest, timeoutMs = 60_000): Promise<PendingTransaction> {
   const result = await agent.acquire(one, { timeoutMs })
   if (result.kind === 'refused') throw new Error(`${one.owner.intentId} was refused: ${result.why}, ${result.detail}`)
   return result.pending
 }
 
-/** The pending of a want, on its way. */
-export async function launched(agent: LaneAgent, one: NonceRequest): Promise<PendingTransaction> {
+/** The transaction of a request, signed and sent. */
+export async function signedAndSent(agent: LaneAgent, one: NonceRequest): Promise<PendingTransaction> {
   const pending = await acquired(agent, one)
   await pending.signAndSend()
   return pending

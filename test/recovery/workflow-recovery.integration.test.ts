@@ -21,7 +21,7 @@ import { nonceOf, pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { takeAndNeverAnswer } from '../helpers/silent-worker.ts'
 import { isDispatched } from '../lanes/operator-transaction-run.ts'
-import { acquired, laneOf, launched, startLaneSetting, want, type LaneSetting } from '../lanes/setting.ts'
+import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from '../lanes/setting.ts'
 import { spoil } from './spoil.ts'
 import { metricValue } from '../helpers/metrics.ts'
 
@@ -55,11 +55,11 @@ describe('A stuck workflow is reset', () => {
   test('a lane: what flies is mined, and no nonce is given twice', async () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
-    const transactions = [await launched(agent, want('a')), await launched(agent, want('b'))]
+    const transactions = [await signedAndSent(agent, request('a')), await signedAndSent(agent, request('b'))]
     const id = laneWorkflowId(laneOf(signer))
     const before = await runOf(id)
     await spoiled(id)
-    const next = acquired(agent, want('c'), patience.timeoutMs)
+    const next = acquired(agent, request('c'), patience.timeoutMs)
     await untilRead(agent, before)
     const final = () => transactions.every(({ state }) => state.kind === 'included' && state.final)
     await until(() => setting.mine().then(final), { ...patience, what: 'what flies to be final' })
@@ -77,11 +77,11 @@ describe('A stuck workflow is reset', () => {
     await client().workflow.getHandle(id).signal(forbidSignal, { reason: 'the key may have leaked' })
     const before = await runOf(id)
     await spoiled(id)
-    const asked = agent.acquire(want('d'), { timeoutMs: patience.timeoutMs })
+    const asked = agent.acquire(request('d'), { timeoutMs: patience.timeoutMs })
     await untilRead(agent, before)
     // A request to the run before is refused for that, or for what the new run knows already.
     expect(await asked).toMatchObject({ kind: 'refused' })
-    const again = await agent.acquire(want('e'), { timeoutMs: patience.timeoutMs })
+    const again = await agent.acquire(request('e'), { timeoutMs: patience.timeoutMs })
     expect(again).toMatchObject({ kind: 'refused', why: 'forbidden', detail: expect.stringContaining('the key may have leaked') })
     expect(await setting.ledgers.state(laneOf(signer))).toMatchObject({ entries: {}, counts: { granted: 0 } })
   })

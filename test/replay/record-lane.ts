@@ -5,7 +5,7 @@ import { pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'
 import { resetRun } from '../lanes/reset-run.ts'
-import { laneOf, startLedgers, want } from '../lanes/setting.ts'
+import { laneOf, startLedgers, request } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
 
 /** A ledger that was paused by a signal between two grants, reset to the second of them, and asked again. */
@@ -14,11 +14,11 @@ export async function recordLaneReset(keep: Keep): Promise<void> {
   try {
     const config = { lane: laneOf(devnetAccount(60)), window: 8, fillAfterBlocks: 100 }
     const workflowId = laneWorkflowId(config.lane)
-    const line = ledgers.line(config)
+    const client = ledgers.client(config)
     const handle = ledgers.temporal.client.workflow.getHandle(workflowId)
     const ask = async (name: string) => {
-      const { owner, first: attempt } = want(name)
-      return line.ask({ kind: 'grant', owner, attempt })
+      const { owner, first: attempt } = request(name)
+      return client.ask({ kind: 'grant', owner, attempt })
     }
     const seen: Observation = {
       latest: 0,
@@ -30,8 +30,8 @@ export async function recordLaneReset(keep: Keep): Promise<void> {
       since: 1,
       pending: 0,
     }
-    line.observe(seen)
-    await until(() => line.view?.synced, { timeoutMs: 20_000, what: 'the ledger to be synced' })
+    client.observe(seen)
+    await until(() => client.view?.synced, { timeoutMs: 20_000, what: 'the ledger to be synced' })
     await ask('first')
     await handle.signal(pauseSignal, { reason: 'a recording' })
     await ask('refused')
@@ -39,7 +39,7 @@ export async function recordLaneReset(keep: Keep): Promise<void> {
     await ask('second')
     await resetRun(ledgers.temporal, workflowId, { afterUpdates: 2 })
     await ask('refused')
-    line.observe({ ...seen, height: 11, hash: '0x0b', latest: 2, pending: 2 })
+    client.observe({ ...seen, height: 11, hash: '0x0b', latest: 2, pending: 2 })
     await until(async () => (await ask('refused')).kind === 'granted', { timeoutMs: 20_000, what: 'a nonce to be given' })
     await keep('lane-reset-run', { temporal: (...args: string[]) => runTemporalCli(ledgers.server, args) }, workflowId)
   } finally {
