@@ -73,7 +73,7 @@ describe('The candidates of a batch', () => {
     [true, '0xaa', [[...all]]],
     [false, '0xbb', [[...all]]],
   ])(
-    'are looked at once more if one may have been sent \(%s\) and a block has come before their nonce (0xaa, then %s)',
+    'are looked at once more if one may have been sent (%s) and a block has come before their nonce (0xaa, then %s)',
     async (maybeSent, hash, calls) => {
       let granted = false
       const onGrant = (head: { hash: string }) => {
