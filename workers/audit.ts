@@ -59,7 +59,7 @@ export function auditAlarms(logger: Logger, metrics: Pick<Metrics, 'effectsUndon
     },
     onIdle(chain: ChainName, transfer: string) {
       metrics.transfersReopened.inc({ chain })
-      logger.warn('a transfer made no progress, as after Temporal was set back under its process; it is started over', {
+      logger.warn('a transfer made no progress, as after Temporal was set back under its process; it is reset to its first task', {
         chain,
         transfer,
       })

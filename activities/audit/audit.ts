@@ -14,7 +14,7 @@ export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
   readonly onUndone: (chain: ChainName, transfer: string) => void
   /** A transfer that closed without an outcome was started again. */
   readonly onReopened: (chain: ChainName, transfer: string) => void
-  /** A transfer that waited for nothing was started over. */
+  /** A transfer that waited for nothing, or whose tasks were not answered, was reset. */
   readonly onIdle: (chain: ChainName, transfer: string) => void
   /** An audit has ended. */
   readonly onDone: (chain: ChainName) => void

@@ -72,7 +72,7 @@ function findings({ undone, reopened, idle }: AuditReport): string[] {
   return [
     ...undone.map((id) => `undone, delivered again: ${id}`),
     ...reopened.map((id) => `closed without an outcome, started again: ${id}`),
-    ...idle.map((id) => `stood still, started over: ${id}`),
+    ...idle.map((id) => `waited for nothing or did not answer, reset: ${id}`),
   ]
 }
 

@@ -23,7 +23,7 @@ export interface AuditReport {
   /** Closed without an outcome (failed, terminated, timed out), and started again. */
   reopenedCount: number
   reopened: string[]
-  /** Waited for nothing, and started over. */
+  /** Waited for nothing, or its tasks were not answered: reset. */
   idleCount: number
   idle: string[]
   /** The effect is not there, and the transfer is on its way again already. */

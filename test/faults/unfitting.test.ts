@@ -55,8 +55,8 @@ describe('histories that fit nothing, of all that transfers need', () => {
 
     await startSound(stage)
     const ledger = ledgerId(stage.devnet, 'bsc')
-    const isMended = async () => (await stage.client.workflow.getHandle(ledger).describe()).runId !== runs.get(ledger)
-    await until(isMended, { timeoutMs: 150_000, everyMs: 200, what: 'the lane to be mended' })
+    const isReset = async () => (await stage.client.workflow.getHandle(ledger).describe()).runId !== runs.get(ledger)
+    await until(isReset, { timeoutMs: 150_000, everyMs: 200, what: 'the lane to be reset' })
     await startMining(anvil)
     sent.push(...(await sendCoins(stage, 2)), ...(await sendNatives(stage, 'ethereum', 2)))
     await expectAllProved(stage, sent)
