@@ -1,28 +1,11 @@
 import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Bridges } from '../bridges/port.ts'
+import type { Submitter } from '../intake/submitter.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-
-/** How a transfer is to be delivered, as its sender may say. */
-export interface SubmitOptions {
-  /** 1 (first) … 5. */
-  readonly priority?: number | undefined
-  /** ms since the epoch. */
-  readonly deadline?: number | undefined
-}
-
-/** The submitter (intake/submitter.ts), as the API uses it. */
-export interface Submitter {
-  /** Checks a message and starts its transfer. Throws RelayerError. */
-  submit(
-    bridge: string,
-    message: Uint8Array,
-    options?: SubmitOptions,
-  ): Promise<{ readonly id: string; readonly status: 'started' | 'known'; readonly halted?: string }>
-}
 
 /** A dependency of this process. `check` resolves if it works and throws the reason if not. */
 export interface HealthProbe {

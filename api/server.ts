@@ -12,9 +12,7 @@ import { indexRoute } from './routes/index.ts'
 import { listTransfersRoute } from './routes/list-transfers.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { relayVaaRoute } from './routes/relay-vaa.ts'
-import { settingsAuditRoute } from './routes/settings-audit.ts'
-import { settingsChangeRoute } from './routes/settings-change.ts'
-import { settingsRoute } from './routes/settings.ts'
+import { settingsRoutes } from './routes/settings.ts'
 import { showTransferRoute } from './routes/show-transfer.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
@@ -55,9 +53,7 @@ export async function createApi(deps: ApiDeps, options: ApiOptions): Promise<Api
   listTransfersRoute(app, deps)
   showTransferRoute(app, deps)
   streamRoutes(app, deps)
-  settingsRoute(app, deps)
-  settingsChangeRoute(app, deps, options)
-  settingsAuditRoute(app, deps)
+  settingsRoutes(app, deps, options)
   relayVaaRoute(app, deps)
   healthRoutes(app, deps)
   metricsRoute(app, deps)

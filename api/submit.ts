@@ -1,6 +1,7 @@
 import type { Bridges } from '../bridges/port.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
-import type { ApiDeps, SubmitOptions } from './deps.ts'
+import type { SubmitOptions, SubmitResult } from '../intake/submitter.ts'
+import type { ApiDeps } from './deps.ts'
 
 /** The bridge of a request that names none: the first one. Throws INPUT_INVALID if there is none. */
 export function defaultBridge(bridges: Bridges): string {
@@ -15,7 +16,7 @@ export async function submit(
   bridge: string,
   message: Uint8Array,
   options?: SubmitOptions,
-): ReturnType<ApiDeps['submitter']['submit']> {
+): Promise<SubmitResult> {
   if (!deps.bridges.has(bridge)) {
     throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${bridge}; configured: ${[...deps.bridges.keys()].join(', ')}.` })
   }

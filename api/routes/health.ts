@@ -1,6 +1,11 @@
 import { z } from 'zod'
-import type { Api, ApiDeps } from '../deps.ts'
-import { checkHealth, temporalProbe } from '../health.ts'
+import { redactText } from '../../observability/redact.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import { checkNamespace } from '../../temporal/client/probe.ts'
+import type { Api, ApiDeps, HealthProbe } from '../deps.ts'
+
+/** A probe that takes longer has failed, ms: load balancers do not wait longer either. */
+const probeTimeoutMs = 3_000
 
 const report = z.object({
   ready: z.boolean(),
@@ -25,4 +30,36 @@ export function healthRoutes(app: Api, { client, health }: ApiDeps): void {
       return reply.status(ready ? 200 : 503).send({ ready, checks: [...checks] })
     },
   )
+}
+
+/** Runs all probes at once. Never throws. */
+async function checkHealth(probes: readonly HealthProbe[]) {
+  const checks = await Promise.all(
+    probes.map(async ({ name, check, vital = true }) => {
+      try {
+        await withTimeout(check())
+        return { name, ok: true, vital }
+      } catch (error) {
+        return { name, ok: false, vital, problem: redactText(error instanceof Error ? error.message : String(error)) }
+      }
+    }),
+  )
+  return { ready: checks.every(({ ok, vital }) => ok || !vital), checks }
+}
+
+/** Checks that the Temporal server answers for our namespace. */
+function temporalProbe(client: TemporalClient): HealthProbe {
+  return { name: 'temporal', check: () => checkNamespace(client, probeTimeoutMs) }
+}
+
+async function withTimeout(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${probeTimeoutMs} ms`)), probeTimeoutMs)
+  })
+  try {
+    await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
