@@ -4,7 +4,7 @@ import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-pr
 import { nativeTransferId } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
-import { untilFlying } from '../helpers/e2e-batches.ts'
+import { untilInBatches } from '../helpers/e2e-batches.ts'
 import { nonceOf, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { runCli } from '../cli/run-cli.ts'
 import type { ChainKey, Stage } from '../helpers/e2e.ts'
@@ -139,7 +139,7 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
     const transfers = await initiate('ethereum', 23)
     await stopMining(anvil)
     await Promise.all(transfers.map(submit))
-    const { pool: held, members } = await untilFlying(stage, transfers.length)
+    const { pool: held, members } = await untilInBatches(stage, transfers.length)
     const [cancelled] = members.flat().map((intentId) => intentId.replace(/[/]1$/, '')) as [string]
     await stage.end(lane, 'SIGKILL')
     lane = await start('lane', { name: 'lane-again' })

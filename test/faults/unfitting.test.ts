@@ -5,7 +5,7 @@ import type { AnySent } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { connectTemporal } from '../../workers/temporal.ts'
-import { untilFlying } from '../helpers/e2e-batches.ts'
+import { untilInBatches } from '../helpers/e2e-batches.ts'
 import { startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectAllProved, sendNatives, untilDelivered } from '../helpers/e2e-native.ts'
 import type { Stage } from '../helpers/e2e.ts'
@@ -36,7 +36,7 @@ describe('histories that fit nothing, of all that transfers need', () => {
     await stopMining(anvil)
     sent.push(...(await sendCoins(stage, 3)), ...(await sendNatives(stage, 'ethereum', 8)))
     // Three coins, and of the others some alone and some together.
-    await untilFlying(stage, 11)
+    await untilInBatches(stage, 11)
     await stage.end(portage, 'SIGKILL')
 
     const listed = async () => {

@@ -4,13 +4,13 @@ import { pooled, type Pooled } from './e2e-chain.ts'
 import type { Stage } from './e2e.ts'
 
 /** Transactions of a lane that wait in the pool, and the members of the batches among them, by batch. */
-export interface Flying {
+export interface InBatches {
   readonly pool: readonly Pooled[]
   readonly members: readonly (readonly string[])[]
 }
 
 /** Resolves when so many calls of bsc's first lane are in the pool, those that share a transaction counted one by one, and some of them do. */
-export function untilFlying(stage: Stage, calls: number): Promise<Flying> {
+export function untilInBatches(stage: Stage, calls: number): Promise<InBatches> {
   const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address.toLowerCase() ?? ''
   const look = async () => {
     const [members, pool] = await Promise.all([batchMembers(stage), pooled(stage.devnet.chains.bsc.anvil, lane)])

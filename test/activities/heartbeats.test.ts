@@ -1,0 +1,58 @@
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { DefaultLogger } from '@temporalio/worker'
+import { describe, expect, test } from 'vitest'
+import { createBroadcast } from '../../activities/transfer/broadcast.ts'
+import type { Bridge, Endpoint } from '../../bridges/port.ts'
+import { laneId } from '../../domain/lane/lane-id.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import type { BroadcastInput } from '../../temporal/contracts/transfer-steps.ts'
+import { scriptedChain } from './scripted-chain.ts'
+
+const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
+const transfer = {
+  ...{ bridge: 'native-bridge', sourceChain: 'ethereum', targetChain: 'bsc', emitter: '00'.repeat(32), sequence: '1' },
+  ...{ digest: '0x', message: '' },
+} as const
+const input: BroadcastInput = {
+  ...{ lane, owner: 'transfer-1', intentId: 'transfer-1/1', transfer, callHash: '0x', mode: 'new', priority: 3 },
+  ...{ gasLimit: '100000', maxFee: '2', tip: '1' },
+}
+
+/** `broadcast` in the SDK's own environment for activities, with an endpoint that answers when the test lets it. */
+function setting(heartbeatTimeoutMs: number, intent: () => Promise<never>) {
+  const bridge = { endpoint: () => ({ intent }) as Partial<Endpoint> as Endpoint } as Partial<Bridge> as Bridge
+  const broadcast = createBroadcast({
+    agents: new Map([[lane, {} as Partial<LaneAgent> as LaneAgent]]),
+    bridges: new Map([['native-bridge', bridge]]),
+    chain: scriptedChain(() => '0xaa'),
+    settings: () => noSettings,
+  })
+  const environment = new MockActivityEnvironment({ heartbeatTimeoutMs }, { logger: new DefaultLogger('ERROR') })
+  return { environment, run: () => environment.run(broadcast, input) }
+}
+
+describe('Heartbeats of broadcast', () => {
+  test('the first comes after half of the time-out, the next ones more often', async () => {
+    const started = Date.now()
+    const beats: number[] = []
+    const { environment, run } = setting(1_000, () => ended)
+    const ended = new Promise<never>((_, reject) => {
+      environment.on('heartbeat', () => {
+        beats.push(Date.now() - started)
+        if (beats.length === 2) reject(new Error('the test is over'))
+      })
+    })
+    await expect(run()).rejects.toThrow('the test is over')
+    expect(beats[0]).toBeGreaterThanOrEqual(490)
+    expect(beats[1]! - beats[0]!).toBeGreaterThanOrEqual(290)
+  })
+
+  test('a try that is over before costs none', async () => {
+    const beats: unknown[] = []
+    const { environment, run } = setting(1_000, () => Promise.reject(new Error('at once')))
+    environment.on('heartbeat', (details: unknown) => beats.push(details))
+    await expect(run()).rejects.toThrow('at once')
+    expect(beats).toEqual([])
+  })
+})
