@@ -1,4 +1,4 @@
-import type { Interface, Result } from 'ethers'
+import type { ErrorDescription, Interface, Result } from 'ethers'
 import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 
@@ -47,4 +47,16 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
     values.push(...(await Promise.all(keys.slice(from, from + perTick).map(readOne))))
   }
   return values
+}
+
+/** The custom error, Error(string) or Panic(uint256) of revert bytes; undefined: none that this ABI knows, or not well encoded. */
+export function parseRevert(abi: Interface, data: string): Pick<ErrorDescription, 'name' | 'args'> | undefined {
+  try {
+    const error = abi.parseError(data)
+    // ethers throws for a text that is no UTF-8 only when it is read.
+    error?.args.toArray()
+    return error ?? undefined
+  } catch {
+    return undefined
+  }
 }

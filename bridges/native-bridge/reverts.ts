@@ -1,6 +1,6 @@
-import type { ErrorDescription } from 'ethers'
 import type { Revert } from '../../chains/port.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
+import { parseRevert } from '../common/contract-reader.ts'
 import type { RevertMeaning } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { gateOf, type InboundLimits } from './gates.ts'
@@ -53,12 +53,13 @@ const divisionByZero = 0x12n
  * so `delivered` must have been asked before.
  */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
-  const error = parse(data)
+  const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)
     return { kind: 'wait', code: 'DELIVERY_REVERTED', reason: 'the native bridge is not initialised (panic 0x12)' }
   if (error?.name === 'InboundRateLimitExceeded' && context) return overLimit(context)
   const row = error && rows[error.name]
-  if (!row) return { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: textOf(error) ?? reason }
+  if (!row)
+    return { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: (error?.name === 'Error' ? String(error.args[0]) : error?.name) ?? reason }
   if (row.means === 'delivered') return { kind: 'delivered' }
   return { kind: row.means, code: row.code, reason: row.say }
 }
@@ -71,17 +72,4 @@ function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
   const { code, say } = rows['InboundRateLimitExceeded'] as Row
   return gate.kind === 'open' ? { kind: 'wait', code, reason: say } : { kind: 'wait', code: gate.code, reason: gate.reason }
-}
-
-/** Error(string) says itself what it is; of the others only the name is worth showing. */
-function textOf(error: Pick<ErrorDescription, 'name' | 'args'> | undefined): string | undefined {
-  return error?.name === 'Error' ? String(error.args[0]) : error?.name
-}
-
-function parse(data: string): Pick<ErrorDescription, 'name' | 'args'> | undefined {
-  try {
-    return nativeBridgeAbi.parseError(data) ?? undefined
-  } catch {
-    return undefined
-  }
 }

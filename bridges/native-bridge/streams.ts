@@ -2,7 +2,7 @@ import { decodeBase64 } from 'ethers'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { BlockRange, ScannedSource } from '../source-port.ts'
-import type { GoodMessages } from './good-messages.ts'
+import type { GoodMessages } from '../common/good-messages.ts'
 import { type NativeRoute, type NativeTransfer, nativeBridge, toTransfer } from './message.ts'
 import { agreedHighestNonce, completedByMost, completedIn, initiatedIn, recordedByAny, recordedUnder, type StreamReader } from './source.ts'
 

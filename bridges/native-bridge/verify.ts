@@ -2,7 +2,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import type { ContractReader } from '../common/contract-reader.ts'
 import type { Refusals } from '../common/verdict.ts'
 import { readOutbound } from './contracts.ts'
-import { createGoodMessages, type GoodMessages } from './good-messages.ts'
+import { createGoodMessages, type GoodMessages } from '../common/good-messages.ts'
 import { type NativeMessage, type NativeRoute, readMessage } from './message.ts'
 import type { Routes } from './routes.ts'
 

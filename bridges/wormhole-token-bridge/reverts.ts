@@ -1,7 +1,8 @@
-import { AbiCoder, dataSlice } from 'ethers'
-import type { RevertMeaning } from '../port.ts'
 import type { Revert } from '../../chains/port.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
+import { parseRevert } from '../common/contract-reader.ts'
+import type { RevertMeaning } from '../port.ts'
+import { tokenBridgeAbi } from './contracts.ts'
 
 interface Row {
   /** A part of the text of Error(string), lower case. */
@@ -35,37 +36,19 @@ const rows: readonly Row[] = [
   { text: 'signature indices must be ascending', means: 'permanent', code: 'VAA_SIGNATURE_ORDER' },
 ]
 
-/** Error(string) and Panic(uint256), Solidity's own. */
-const errorSelector = '0x08c379a0'
-const panicSelector = '0x4e487b71'
 const panicOverflow = 0x11n
 
 /** What a revert of the delivering call means. The bytes decide; nodes that give none leave the text. */
-export function explainRevert(revert: Revert): RevertMeaning {
-  const selector = revert.data.slice(0, 10).toLowerCase()
-  if (panicCode(selector, revert.data) === panicOverflow) {
+export function explainRevert({ data, reason }: Revert): RevertMeaning {
+  const error = parseRevert(tokenBridgeAbi, data)
+  if (error?.name === 'Panic' && error.args[0] === panicOverflow) {
     // outstandingBridged < amount: the bridge holds less of its native token than the message asks for, until more is locked.
     return { kind: 'wait', code: 'DELIVERY_REVERTED', reason: 'the token bridge holds less of this token than the amount (panic 0x11)' }
   }
-  const text = errorText(selector, revert.data) ?? revert.reason
+  const selector = data.slice(0, 10).toLowerCase()
+  const text = error?.name === 'Error' ? String(error.args[0]) : reason
   const row = rows.find((each) => each.selector === selector) ?? rows.find((each) => text.toLowerCase().includes(each.text))
   if (!row) return { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: text }
   if (row.means === 'delivered') return { kind: 'delivered' }
   return { kind: row.means, code: row.code ?? 'DELIVERY_REVERTED', reason: row.say ?? (row.selector === selector ? row.text : text) }
-}
-
-function panicCode(selector: string, data: string): bigint | undefined {
-  return selector === panicSelector ? (decodeOne('uint256', data) as bigint | undefined) : undefined
-}
-
-function errorText(selector: string, data: string): string | undefined {
-  return selector === errorSelector ? (decodeOne('string', data) as string | undefined) : undefined
-}
-
-function decodeOne(type: string, data: string): unknown {
-  try {
-    return AbiCoder.defaultAbiCoder().decode([type], dataSlice(data, 4))[0]
-  } catch {
-    return undefined
-  }
 }

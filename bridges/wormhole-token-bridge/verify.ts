@@ -1,6 +1,7 @@
-import { hexlify, keccak256, recoverAddress, toBeHex, toBigInt } from 'ethers'
+import { hexlify, recoverAddress, toBeHex, toBigInt } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
 import { parseVaa, quorum, type Vaa } from '../../domain/vaa.ts'
+import { createGoodMessages } from '../common/good-messages.ts'
 import type { Refusals } from '../common/verdict.ts'
 import type { GuardianSet, GuardianSets } from './guardian-sets.ts'
 import { digestOf } from './message.ts'
@@ -17,24 +18,20 @@ export interface VerifierOptions {
   readonly now: () => number
 }
 
-/** How many messages are remembered as well signed: those between intake and their last step. */
-const remembered = 4_096
 /** Order of the group of secp256k1. */
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 export function createVerifier({ guardianSets, now }: VerifierOptions): Verifier {
   // 13 recoveries take some 20 ms of CPU, and the same bytes are checked at submission and again when the transfer is validated.
-  const good = new Set<string>()
+  const good = createGoodMessages({ rememberMs: Infinity })
   return {
     async verify(message) {
       const vaa = parseVaa(message)
       const set = await guardianSets.get(vaa.guardianSetIndex)
       const time = set.current ? 0 : now()
-      const key = keccak256(message)
-      if (good.has(key)) return checkExpiry(set, time)
+      if (good.has(message)) return checkExpiry(set, time)
       verifySignatures(vaa, set, time)
-      for (const oldest of good) if (good.size >= remembered) good.delete(oldest)
-      good.add(key)
+      good.add(message)
     },
   }
 }

@@ -5,7 +5,7 @@ import { createFindDelivery } from '../../bridges/common/find-delivery.ts'
 import { completionLog } from '../../bridges/native-bridge/events.ts'
 import { batchIntent } from '../../bridges/native-bridge/batch.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
-import { createGoodMessages } from '../../bridges/native-bridge/good-messages.ts'
+import { createGoodMessages } from '../../bridges/common/good-messages.ts'
 import { idOf, type NativeTransfer, writeMessage } from '../../bridges/native-bridge/message.ts'
 import {
   completedIn,

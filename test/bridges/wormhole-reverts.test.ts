@@ -10,7 +10,7 @@ function panic(code: number): string {
   return concat(['0x4e487b71', toBeHex(code, 32)])
 }
 
-/** What the contracts say, by text (until 2026-05) and by custom error (since), from reference/wormhole.md §3 and the contracts' bytecode. */
+/** What the contracts say, by text (until 2026-05) and by custom error (since), from the contracts' source and bytecode. */
 const meanings = [
   ['transfer already completed', '0x2ef04c88', 'delivered', undefined],
   ['no wrapper for this token created yet', '0x1a0ee8b6', 'wait', 'WRAPPER_MISSING'],
@@ -52,7 +52,9 @@ describe('explainRevert', () => {
     })
   })
 
-  it.each(['0x', '0x08', '0x08c379a0', '0x08c379a0ff', '0x4e487b71', 'nonsense'])('survives the bytes %s', (data) => {
+  const noText = `0x08c379a0${'20'.padStart(64, '0')}${'01'.padStart(64, '0')}${'ff'.padEnd(64, '0')}`
+
+  it.each(['0x', '0x08', '0x08c379a0', '0x08c379a0ff', '0x4e487b71', 'nonsense', noText])('survives the bytes %s', (data) => {
     expect(explainRevert({ data, reason: 'execution reverted' })).toEqual({
       kind: 'unknown',
       code: 'DELIVERY_REVERTED',

@@ -1,35 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import type { HeadEvent } from '../../chains/port.ts'
-import { devnetSigner, head, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
-import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+import { devnetSigner, head, inclusion, payment } from '../helpers/evm.ts'
+import type { RpcProxy } from '../helpers/rpc-proxy.ts'
+import { evmSetting } from './setting.ts'
 
 /** Blocks to finality in these tests. */
 const depth = 6
 
 describe('forks, late nodes and chains that stop', () => {
-  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  const { anvil, connectBehind } = evmSetting(20)
   let account = 20
-  const proxies: RpcProxy[] = []
-  const chains: EvmChain[] = []
-
-  beforeAll(async () => {
-    anvil = await startManualAnvil()
-    await anvil.mine(20)
-  })
-  afterEach(async () => {
-    for (const chain of chains.splice(0)) chain.close()
-    for (const proxy of proxies.splice(0)) await proxy.stop()
-  })
-  afterAll(() => anvil.stop())
 
   async function connected(count: number, options: Partial<EvmChainOptions> = {}) {
-    const behind = await Promise.all(Array.from({ length: count }, () => startRpcProxy(anvil.url)))
-    proxies.push(...behind)
-    const urls = behind.map(({ url }) => url)
-    const chain = testChain(urls, { finality: { kind: 'depth', blocks: depth }, ...options })
-    chains.push(chain)
-    await chain.connect()
+    const { chain, behind } = await connectBehind(count, { finality: { kind: 'depth', blocks: depth }, ...options })
     const events: HeadEvent[] = []
     chain.heads.subscribe((event) => events.push(event))
     return { chain, events, behind }

@@ -1,36 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { EvmChain } from '../../chains/evm/index.ts'
-import { head, startManualAnvil, testChain } from '../helpers/evm.ts'
-import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+import { describe, expect, test } from 'vitest'
+import { head } from '../helpers/evm.ts'
+import type { RpcProxy } from '../helpers/rpc-proxy.ts'
+import { evmSetting } from './setting.ts'
 
 const absurd = `0x${(5_000_000).toString(16)}`
 
 /** Blocks that nothing links to ours are one node's word. */
 describe('a node that tells of a head far above the chain’s, for ever', () => {
-  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
-  const proxies: RpcProxy[] = []
-  const chains: EvmChain[] = []
-
-  beforeAll(async () => {
-    anvil = await startManualAnvil()
-    await anvil.mine(10)
-  })
-  afterEach(async () => {
-    for (const chain of chains.splice(0)) chain.close()
-    for (const proxy of proxies.splice(0)) await proxy.stop()
-  })
-  afterAll(() => anvil.stop())
+  const { anvil, proxy, connect } = evmSetting(10)
 
   /** A chain of three nodes, and the one that is asked first. */
-  async function behind(lying: boolean): Promise<{ chain: EvmChain; first: RpcProxy }> {
-    const nodes = await Promise.all([0, 1, 2].map(() => startRpcProxy(anvil.url)))
-    proxies.push(...nodes)
-    const [first] = nodes as [RpcProxy]
+  async function behind(lying: boolean) {
+    const first = await proxy()
+    const all = [first, await proxy(), await proxy()]
     if (lying) lie(first)
-    const chain = testChain(nodes.map(({ url }) => url))
-    chains.push(chain)
-    await chain.connect()
-    return { chain, first }
+    return { chain: await connect(all.map(({ url }) => url)), first, all }
   }
 
   function lie(node: RpcProxy): void {
@@ -62,10 +46,10 @@ describe('a node that tells of a head far above the chain’s, for ever', () => 
   })
 
   test('a chain that has really come so far while nobody looked is followed', async () => {
-    const { chain, first } = await behind(false)
-    for (const proxy of proxies) proxy.mode = 503
+    const { chain, first, all } = await behind(false)
+    for (const node of all) node.mode = 503
     await anvil.rpc('anvil_mine', ['0x5dc'])
-    for (const proxy of proxies) proxy.mode = 'pass'
+    for (const node of all) node.mode = 'pass'
     // One of three is still down.
     first.mode = 503
     const now = await height()

@@ -1,32 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import type { HeadEvent, Inclusion } from '../../chains/port.ts'
-import { devnetSigner, head, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
-import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+import { devnetSigner, head, inclusion, payment } from '../helpers/evm.ts'
+import type { RpcProxy } from '../helpers/rpc-proxy.ts'
+import { evmSetting } from './setting.ts'
 
 describe('head tracker', () => {
-  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  const { anvil, proxy, connect } = evmSetting(10)
   let node: RpcProxy
-  const chains: EvmChain[] = []
 
-  beforeAll(async () => {
-    anvil = await startManualAnvil()
-    await anvil.mine(10)
-  })
   beforeEach(async () => {
-    node = await startRpcProxy(anvil.url)
+    node = await proxy()
   })
-  afterEach(async () => {
-    for (const chain of chains.splice(0)) chain.close()
-    await node.stop()
-  })
-  afterAll(() => anvil.stop())
 
   /** A connected chain behind the proxy, and all that its head tracker tells. */
   async function connected(options: Partial<EvmChainOptions> = {}): Promise<{ chain: EvmChain; events: HeadEvent[] }> {
-    const chain = testChain(node.url, options)
-    chains.push(chain)
-    await chain.connect()
+    const chain = await connect(node.url, options)
     const events: HeadEvent[] = []
     chain.heads.subscribe((event) => events.push(event))
     return { chain, events }
@@ -173,9 +162,7 @@ describe('head tracker', () => {
   })
 
   test('one lagging answer, or a lasting one while another node vouches for our head, takes nothing back', async () => {
-    const chain = testChain([node.url, anvil.url])
-    chains.push(chain)
-    await chain.connect()
+    const chain = await connect([node.url, anvil.url])
     const events: HeadEvent[] = []
     const first = chain.heads.current as HeadEvent
     const stale = await anvil.rpc('eth_getBlockByNumber', ['latest', false])

@@ -1,32 +1,23 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import type { Signer } from '../../chains/port.ts'
-import { devnetSigner, head, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
-import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+import { devnetSigner, head, inclusion, payment } from '../helpers/evm.ts'
+import type { RpcProxy } from '../helpers/rpc-proxy.ts'
+import { evmSetting } from './setting.ts'
 import { hearWarnings } from '../helpers/warnings.ts'
 
 describe('inclusions', () => {
-  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  const { anvil, proxy, connect: connectTo } = evmSetting(3)
   let node: RpcProxy
   let chain: EvmChain
   let accounts = 45
 
-  beforeAll(async () => {
-    anvil = await startManualAnvil()
-    await anvil.mine(3)
-  })
   beforeEach(async () => {
-    node = await startRpcProxy(anvil.url)
+    node = await proxy()
   })
-  afterEach(async () => {
-    chain.close()
-    await node.stop()
-  })
-  afterAll(() => anvil.stop())
 
   async function connect(options: Partial<EvmChainOptions> = {}): Promise<void> {
-    chain = testChain(node.url, options)
-    await chain.connect()
+    chain = await connectTo(node.url, options)
   }
 
   async function sendMany(signer: Signer, count: number): Promise<string[]> {

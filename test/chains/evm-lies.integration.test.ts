@@ -1,35 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { EvmChain } from '../../chains/evm/index.ts'
+import { describe, expect, test } from 'vitest'
 import type { Inclusion, Signer, UnsignedTransaction } from '../../chains/port.ts'
-import { devnetSigner, head, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { devnetSigner, head, inclusion, payment } from '../helpers/evm.ts'
 import { deployReverting } from '../helpers/reverting.ts'
-import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+import type { RpcProxy } from '../helpers/rpc-proxy.ts'
+import { evmSetting } from './setting.ts'
 
 /** A receipt is one node's word. What becomes of it must be true, also where the node lies. */
 describe('receipts that lie', () => {
-  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
+  const { anvil, connectBehind: connected } = evmSetting(5)
   let account = 20
-  const proxies: RpcProxy[] = []
-  const chains: EvmChain[] = []
-
-  beforeAll(async () => {
-    anvil = await startManualAnvil()
-    await anvil.mine(5)
-  })
-  afterEach(async () => {
-    for (const chain of chains.splice(0)) chain.close()
-    for (const proxy of proxies.splice(0)) await proxy.stop()
-  })
-  afterAll(() => anvil.stop())
-
-  async function connected(count: number): Promise<{ chain: EvmChain; first: RpcProxy; behind: RpcProxy[] }> {
-    const behind = await Promise.all(Array.from({ length: count }, () => startRpcProxy(anvil.url)))
-    proxies.push(...behind)
-    const chain = testChain(behind.map(({ url }) => url))
-    chains.push(chain)
-    await chain.connect()
-    return { chain, first: behind[0] as RpcProxy, behind }
-  }
 
   async function sent(changes: Partial<UnsignedTransaction> = {}): Promise<{ signer: Signer; hash: string }> {
     const signer = await devnetSigner(account++)

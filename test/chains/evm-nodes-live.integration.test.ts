@@ -1,41 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { EvmChain, EvmChainOptions, EvmNodeOptions } from '../../chains/evm/index.ts'
+import { describe, expect, test } from 'vitest'
+import type { EvmChain, EvmNodeOptions } from '../../chains/evm/index.ts'
 import type { NodeStatus } from '../../chains/port.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { processMetrics } from '../../workers/process-metrics.ts'
-import { devnetSigner, head, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
-import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+import { devnetSigner, head, payment } from '../helpers/evm.ts'
+import type { RpcProxy } from '../helpers/rpc-proxy.ts'
+import { evmSetting } from './setting.ts'
 
 const { address } = devnetAccount(7)
 
 describe('nodes while everything runs', () => {
-  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
-  const proxies: RpcProxy[] = []
-  const chains: EvmChain[] = []
-
-  beforeAll(async () => {
-    anvil = await startManualAnvil()
-    await anvil.mine(3)
-  })
-  afterEach(async () => {
-    for (const chain of chains.splice(0)) chain.close()
-    for (const proxy of proxies.splice(0)) await proxy.stop()
-  })
-  afterAll(() => anvil.stop())
-
-  async function proxy(): Promise<RpcProxy> {
-    const one = await startRpcProxy(anvil.url)
-    proxies.push(one)
-    return one
-  }
-
-  async function connected(nodes: readonly EvmNodeOptions[], options: Partial<EvmChainOptions> = {}): Promise<EvmChain> {
-    const chain = testChain([], { nodes, ...options })
-    chains.push(chain)
-    await chain.connect()
-    return chain
-  }
+  const { anvil, proxy, connect: connected } = evmSetting(3)
 
   const status = (chain: EvmChain, name: string) => chain.nodes().find((node) => node.name === name) as NodeStatus
   const methods = (node: RpcProxy) => new Set(node.requests.flat())

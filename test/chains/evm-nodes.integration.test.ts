@@ -1,44 +1,18 @@
 import { inspect } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { accepts } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { createNodes, type Nodes } from '../../chains/evm/nodes/nodes.ts'
-import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
-import { devnetSigner, head, networkId, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
-import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+import { devnetSigner, head, networkId, payment, testChain } from '../helpers/evm.ts'
+import { evmSetting } from './setting.ts'
 
 describe('nodes', () => {
-  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
-  const proxies: RpcProxy[] = []
-  const chains: EvmChain[] = []
-
-  beforeAll(async () => {
-    anvil = await startManualAnvil()
-    await anvil.mine(3)
-  })
-  afterEach(async () => {
-    for (const chain of chains.splice(0)) chain.close()
-    for (const proxy of proxies.splice(0)) await proxy.stop()
-  })
-  afterAll(() => anvil.stop())
-
-  async function proxy(): Promise<RpcProxy> {
-    const one = await startRpcProxy(anvil.url)
-    proxies.push(one)
-    return one
-  }
+  const { anvil, proxy, connect: connected } = evmSetting(3)
 
   function testNodes(...urls: string[]): Nodes {
     const nodes = urls.map((url, index) => ({ name: `node-${index + 1}`, url, use: 'all' as const }))
     return createNodes({ chain: 'test', networkId: String(networkId), nodes })
-  }
-
-  async function connected(urls: string | string[], options: Partial<EvmChainOptions> = {}): Promise<EvmChain> {
-    const chain = testChain(urls, options)
-    chains.push(chain)
-    await chain.connect()
-    return chain
   }
 
   test('twenty accounts, a quote and a simulation at once are one HTTP request', async () => {

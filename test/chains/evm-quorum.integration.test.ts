@@ -1,11 +1,12 @@
 import { SigningKey, Transaction } from 'ethers'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
+import { describe, expect, test } from 'vitest'
+import type { EvmChain } from '../../chains/evm/index.ts'
 import { signingHashOf } from '../../chains/evm/transactions/mined.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
-import { devnetSigner, head, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { devnetSigner, head, payment } from '../helpers/evm.ts'
 import { deployReverting } from '../helpers/reverting.ts'
-import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+import type { RpcProxy } from '../helpers/rpc-proxy.ts'
+import { evmSetting } from './setting.ts'
 
 const to = devnetAccount(1).address
 
@@ -13,32 +14,7 @@ const to = devnetAccount(1).address
 const patient = { blockTimeMs: 4_000 }
 
 describe('verdicts of more than half of the nodes', () => {
-  let anvil: Awaited<ReturnType<typeof startManualAnvil>>
-  const proxies: RpcProxy[] = []
-  const chains: EvmChain[] = []
-
-  beforeAll(async () => {
-    anvil = await startManualAnvil()
-    await anvil.mine(5)
-  })
-  afterEach(async () => {
-    for (const chain of chains.splice(0)) chain.close()
-    for (const proxy of proxies.splice(0)) await proxy.stop()
-  })
-  afterAll(() => anvil.stop())
-
-  /** A connected chain behind so many proxies. */
-  async function connected(nodes: number, options: Partial<EvmChainOptions> = {}): Promise<{ chain: EvmChain; behind: RpcProxy[] }> {
-    const behind = await Promise.all(Array.from({ length: nodes }, () => startRpcProxy(anvil.url)))
-    proxies.push(...behind)
-    const chain = testChain(
-      behind.map(({ url }) => url),
-      options,
-    )
-    chains.push(chain)
-    await chain.connect()
-    return { chain, behind }
-  }
+  const { anvil, connectBehind: connected } = evmSetting(5)
 
   const at = (proxy: RpcProxy | undefined): RpcProxy => proxy as RpcProxy
   /** A call that anvil answers with 32 bytes: the identity precompile. */

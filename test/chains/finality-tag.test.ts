@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { createFinalityTag } from '../../chains/evm/heads/finality-tag.ts'
 import { BlockCache, readBlock } from '../../chains/evm/heads/block-cache.ts'
-import type { Nodes } from '../../chains/evm/nodes/nodes.ts'
 
 const hashOf = (branch: string, height: number) => `0x${branch}${String(height).padStart(63, '0')}`
 const block = (branch: string, height: number) => ({ height, hash: hashOf(branch, height) })
@@ -20,8 +19,12 @@ function setting(nodes: readonly { branch: string; final: number }[], head = 60)
   const kept = new BlockCache()
   const rises: number[] = []
   const askAll = async (_: string, [which]: readonly unknown[]) =>
-    nodes.map(({ branch, final }) => ({ node: branch, ok: true, result: raw(branch, which === 'finalized' ? final : Number(which)) }))
-  const tag = createFinalityTag({ readers: nodes.length, askAll } as unknown as Nodes, kept, (height) => void rises.push(height))
+    nodes.map(({ branch, final }) => ({
+      node: branch,
+      ok: true as const,
+      result: raw(branch, which === 'finalized' ? final : Number(which)),
+    }))
+  const tag = createFinalityTag({ readers: nodes.length, askAll }, kept, (height) => void rises.push(height))
   /** As after a fork that goes below all that is kept. */
   const follow = (branch: string, from: number, to: number) => {
     kept.rollBackTo(-1)

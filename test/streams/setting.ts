@@ -1,5 +1,5 @@
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
-import { createGoodMessages, type GoodMessages } from '../../bridges/native-bridge/good-messages.ts'
+import { createGoodMessages, type GoodMessages } from '../../bridges/common/good-messages.ts'
 import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
 import { toTransfer, type NativeTransfer } from '../../bridges/native-bridge/message.ts'
 import type { StreamReader } from '../../bridges/native-bridge/source.ts'

@@ -21,7 +21,7 @@ export interface FinalityTag {
 
 /** @param onRise called when more than half have come to tag a higher block */
 export function createFinalityTag(
-  nodes: Nodes,
+  nodes: Pick<Nodes, 'readers' | 'askAll'>,
   kept: Pick<BlockCache, 'latest' | 'lowest' | 'isCanonical'>,
   onRise: (height: number) => void,
 ): FinalityTag {

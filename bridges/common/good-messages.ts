@@ -1,13 +1,13 @@
 import { keccak256 } from 'ethers'
 
-/** Messages that the source's table confirmed lately, by quorum: shared by a process, so that each is asked for once. */
+/** Messages that were found good lately, so that each is checked once: at submission, or by its stream, and not again in later steps. */
 export interface GoodMessages {
   has(message: Uint8Array): boolean
   add(message: Uint8Array): void
 }
 
 export interface GoodMessagesOptions {
-  /** How long a message is remembered, ms. Default 60 s: a transfer that waits for days must not outlive a replaced source chain. */
+  /** How long a message is remembered, ms. Default 60 s: what the source's table confirmed must not outlive a replaced source chain. */
   readonly rememberMs?: number
   /** ms since any moment; for tests. */
   readonly clock?: () => number

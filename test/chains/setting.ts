@@ -1,0 +1,67 @@
+import { afterAll, afterEach, beforeAll } from 'vitest'
+import type { EvmChain, EvmChainOptions, EvmNodeOptions } from '../../chains/evm/index.ts'
+import { startManualAnvil, testChain } from '../helpers/evm.ts'
+import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
+
+type ManualAnvil = Awaited<ReturnType<typeof startManualAnvil>>
+
+/** One anvil for the tests of a suite, with so many blocks; the proxies and chains of each test are closed after it. */
+export function evmSetting(blocks: number) {
+  let started: ManualAnvil | undefined
+  const proxies: RpcProxy[] = []
+  const chains: EvmChain[] = []
+
+  beforeAll(async () => {
+    started = await startManualAnvil()
+    await started.mine(blocks)
+  })
+  afterEach(async () => {
+    for (const chain of chains.splice(0)) chain.close()
+    for (const one of proxies.splice(0)) await one.stop()
+  })
+  afterAll(() => started?.stop())
+
+  function running(): ManualAnvil {
+    if (!started) throw new Error('anvil is not started')
+    return started
+  }
+
+  async function proxy(): Promise<RpcProxy> {
+    const one = await startRpcProxy(running().url)
+    proxies.push(one)
+    return one
+  }
+
+  /** A connected chain of these nodes. */
+  async function connect(
+    nodes: string | readonly string[] | readonly EvmNodeOptions[],
+    options: Partial<EvmChainOptions> = {},
+  ): Promise<EvmChain> {
+    const given = [nodes].flat().map((node) => (typeof node === 'string' ? { url: node } : node))
+    const chain = testChain([], { nodes: given, ...options })
+    chains.push(chain)
+    await chain.connect()
+    return chain
+  }
+
+  /** A connected chain behind so many proxies; `first` is asked first. */
+  async function connectBehind(count: number, options: Partial<EvmChainOptions> = {}) {
+    const behind = await Promise.all(Array.from({ length: count }, proxy))
+    const [first] = behind
+    if (!first) throw new Error('a chain needs a node')
+    const chain = await connect(
+      behind.map(({ url }) => url),
+      options,
+    )
+    return { chain, first, behind }
+  }
+
+  const anvil: Pick<ManualAnvil, 'url' | 'rpc' | 'mine'> = {
+    get url() {
+      return running().url
+    },
+    rpc: (method, params) => running().rpc(method, params),
+    mine: (count) => running().mine(count),
+  }
+  return { anvil, proxy, connect, connectBehind }
+}
