@@ -8,7 +8,7 @@ const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval:
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /** A look at every transfer of a day. A node that is down keeps it waiting; the schedule starts no second one meanwhile. */
+  /** Looks at every transfer of a day. It waits while a node is down; the schedule starts no second one meanwhile. */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
@@ -32,16 +32,16 @@ export function laneStepPolicy() {
 
 /** Waits of the workflow itself, ms. */
 export const waits = {
-  /** Between two looks at a transaction that is sent and not in a block; the lane's process goes on driving it meanwhile. */
+  /** Between two looks at a transaction that is in no block yet; the lane's process drives it meanwhile. */
   pendingMs: 10_000,
   /** First and longest wait for a closed gate, a full lane, another try. */
   firstBackoffMs: 2_000,
   longestBackoffMs: 30 * 60_000,
-  /** The same for a lane: slots come free with every block, and funds or a resumed lane are not to be found out half an hour later. */
+  /** The same where lanes, fees or a halt are waited for: each may change with every block. */
   longestLaneBackoffMs: 60_000,
   /** A wait this long continues as new, so that no build of the workflow lives for months. */
   continueAsNewMs: 60 * 60_000,
-  /** Between two looks at an effect that is in a block and not final for sure, the first and the longest. */
+  /** First and longest wait between two looks at an effect that is in a block and not final for sure. */
   firstLookMs: 1_000,
   longestLookMs: 30_000,
   /** `confirm` waits this long for a final block before it says that there is none. */
@@ -55,5 +55,5 @@ export const expeditedPriority = 1
 /** Reverts before a transfer is parked. */
 export const roundsBeforeParking = 5
 
-/** Nonces lost to no-ops and to strangers before it is parked: a node may call the same call impossible again and again, and each costs a no-op. */
+/** Nonces used by no-ops, or from outside Portage, before it is parked: a node may refuse the same call again and again, and each time costs a no-op. */
 export const spentBeforeParking = 20

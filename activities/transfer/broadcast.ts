@@ -48,14 +48,14 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, phases: Phases, c
   const pending = acquired.kind === 'member' ? acquired.batch.pending : acquired.pending
   phases.enter(batch ? `nonce ${pending.nonce} in ${batch.id}` : `nonce ${pending.nonce}`)
   if (!batch) await signAndSend(agent, pending)
-  const following = { until: Date.now() + followMs, signal }
+  const limits = { until: Date.now() + followMs, signal }
   for (;;) {
     phases.enter(`following nonce ${pending.nonce}, ${pending.attempts} attempts`)
-    await untilIncluded(pending, agent, following)
+    await untilIncluded(pending, agent, limits)
     if (signal.aborted) await context.cancelled
     // The nonce of the batch is used up, final or not: its members do not wait for one that made it revert.
     if (batch && isUseless(pending.state, endpointOf(deps, transfer), transfer)) return { kind: 'seen' }
-    const result = await resultOf(deps, transfer, pending, following)
+    const result = await resultOf(deps, transfer, pending, limits)
     if (result) return batch ? asMember(batch, result) : result
   }
 }

@@ -13,7 +13,7 @@ const lookMs = 3_000
 type Included = Extract<PendingTransactionState, { kind: 'included' }>
 
 /** Until when a transaction is followed, ms since the epoch, unless the step is cancelled. */
-export interface Following {
+export interface FollowLimits {
   readonly until: number
   readonly signal: AbortSignal
 }
@@ -22,7 +22,7 @@ export interface Following {
 export async function untilIncluded(
   pending: PendingTransaction,
   agent: Pick<LaneAgent, 'view'>,
-  { until, signal }: Following,
+  { until, signal }: FollowLimits,
 ): Promise<void> {
   while (Date.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
     if (await pending.until(({ kind }) => kind !== 'pending', Math.min(lookMs, until - Date.now()), signal)) return
@@ -37,7 +37,7 @@ export async function resultOf(
   deps: AcquireDeps,
   transfer: Transfer,
   pending: PendingTransaction,
-  { until, signal }: Following,
+  { until, signal }: FollowLimits,
 ): Promise<BroadcastResult | undefined> {
   const first = pending.state
   if (first.kind !== 'included') return unincluded(pending, first)

@@ -151,7 +151,7 @@ async function waitAndRetry(stage: Stage): Promise<string> {
     each(async (lane) => (await lane.query(laneStatusQuery)).synced),
     watched,
   )
-  for (const lane of lanes) await lane.signal(pauseSignal, { reason: 'a recording wants nobody to deliver' })
+  for (const lane of lanes) await lane.signal(pauseSignal, { reason: 'a recording needs a transfer that waits' })
   await until(
     each(async (lane) => (await lane.query(laneStatusQuery)).paused !== undefined),
     watched,

@@ -44,7 +44,7 @@ describe('The settings', () => {
     if (orders.length > 0) await change(...orders)
   })
 
-  test('are none as long as nobody changed any, and then what was ordered, with who, when and why', async () => {
+  test('are empty until the first change, and then hold what was ordered, by whom, when and why', async () => {
     expect(await readSettings(client())).toEqual(noSettings)
     const { before, after } = await change(halt('bsc'))
     expect(before).toEqual(noSettings)
@@ -143,14 +143,14 @@ describe('The settings', () => {
     for (const watch of watches) await watch.stop()
   })
 
-  test('wake those who wait for the halt that ends, and nobody else', async () => {
+  test('wake the transfers that wait for the halt that ends, and no others', async () => {
     const { TransferState, Bridge } = searchAttributes
     // By their bridge alone: what the unhalts before this test wake, by chain, and may be waking still, are not these.
-    // Nobody serves their queue: what the server tells them stays to be seen.
+    // No worker serves their queue: the signals that they get stay in their history.
     const waiting = (id: string, bridge: string) =>
       client().workflow.start('transfer', {
         workflowId: id,
-        taskQueue: 'nobody',
+        taskQueue: 'unserved',
         args: [],
         typedSearchAttributes: [
           { key: TransferState, value: 'waiting' },

@@ -6,8 +6,8 @@ import type { Admission } from '../../temporal/contracts/transfer-steps.ts'
 import { landed, lanes, waiting, ready, scriptedTransfers, sound, transfer } from './scripted.ts'
 
 /**
- * The transfer workflow on a real server, with steps that answer what chains and ledgers answer only once in a while: each case here would
- * need hours of a stalled chain. Whole ways over real chains are in test/e2e.
+ * The transfer workflow on a real server, with scripted steps: on real chains each of these cases would take hours of a stalled chain. Transfers over
+ * real chains are in test/e2e.
  */
 describe('The transfer workflow', () => {
   const on = scriptedTransfers()

@@ -102,9 +102,9 @@ export class LaneBroadcast {
     const about = { owner, intentId: this.#intentId, transfer, priority: signals.priority, ...(deadline !== undefined && { deadline }) }
     const scope = new CancellationScope()
     let settled = false
-    const settle = () => void (settled = true)
+    const onSettled = () => void (settled = true)
     const result = scope.run(() => steps.broadcast({ ...priced, ...about, mode }, label))
-    result.then(settle, settle)
+    result.then(onSettled, onSettled)
     await condition(() => settled || this.#run.ending)
     if (!settled) {
       this.askToLetGo()
