@@ -12,7 +12,7 @@ import { countingClient, laneOf, startLedgers, request, type Ledgers } from './s
 
 const funds = String(10n ** 24n)
 
-/** The account as it stands on a chain that stands still. */
+/** The account on a chain that does not move. */
 function observation(changes: Partial<Observation> = {}): Observation {
   return { latest: 0, finalized: 0, height: 10, hash: '0x0a', balance: funds, claims: [], since: 1, pending: 0, ...changes }
 }

@@ -111,7 +111,18 @@ describe('coalescing updates', () => {
     expect(lines.map(({ level }) => level)).toEqual(['debug', 'debug'])
   })
 
-  test('a malformed update fails those who asked, and nobody else', async () => {
+  test('a Temporal that is away is warned of once, and not at each try', async () => {
+    const { updates, lines, nth } = setting()
+    const asked = updates.ask(['a']).catch((error: unknown) => error)
+    for (const count of [1, 2, 3, 4]) (await nth(count)).fail(new Error('14 UNAVAILABLE'))
+    await until(() => lines.length >= 4, { timeoutMs: 15_000, what: 'four tries' })
+    updates.close()
+    expect(await asked).toMatchObject({ code: 'LANE_UNREACHABLE' })
+    expect(new Set(lines.map(({ message }) => message))).toEqual(new Set(['a workflow did not answer; the update is sent again']))
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'debug', 'debug', 'debug'])
+  })
+
+  test('a malformed update fails its own requests, and no others', async () => {
     const { updates, lines, nth } = setting()
     const asked = updates.ask(['a'])
     const one = await nth(1)
