@@ -1,6 +1,5 @@
 import { createAuditSteps, createKeylessSteps } from '../activities/index.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import { createTransferRecovery } from '../recovery/transfer-recovery.ts'
 import { createWithdrawals } from '../lanes/withdrawals.ts'
 import { chainQueue } from '../temporal/contracts/names.ts'
 import { auditAlarms } from './audit.ts'
@@ -47,7 +46,7 @@ export async function createChainWorker(
   const audits = createAuditSteps({
     bridges,
     chains,
-    recovery: createTransferRecovery(client),
+    client,
     ...auditAlarms(logger, metrics),
   })
   const worker = await Worker.create({

@@ -1,6 +1,8 @@
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import type { TransferRecovery } from '../../recovery/transfer-recovery.ts'
-import type { Closed } from '../../temporal/client/closed-transfers.ts'
+import { recover } from '../../recovery/remedies.ts'
+import { findStuckTransfers } from '../../recovery/stuck-transfers.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import { type Closed, latestRun, listClosedRuns } from '../../temporal/client/closed-transfers.ts'
 import type { RunId } from '../../temporal/client/runs.ts'
 import type { AuditInput, AuditReport } from '../../temporal/contracts/audit.ts'
 import type { StepDeps } from '../deps.ts'
@@ -9,7 +11,7 @@ import { createStoredTransfers, type StoredTransfer } from './stored-transfers.t
 import { Context } from '@temporalio/activity'
 
 export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
-  readonly recovery: TransferRecovery
+  readonly client: TemporalClient
   /** A delivered effect is gone; its transfer was started again. */
   readonly onUndone: (chain: ChainName, transfer: string) => void
   /** A transfer that closed without an outcome was started again. */
@@ -40,7 +42,7 @@ const youngestMs = 30_000
  * transfer starts again under its id. Then starts again what closed without an outcome, and what runs and waits for nothing.
  */
 export function createAuditDelivered(deps: AuditDeps) {
-  const load = createStoredTransfers(deps.recovery)
+  const load = createStoredTransfers(deps.client)
   return async function auditDelivered(input: AuditInput): Promise<AuditReport> {
     const context = Context.current()
     const progress = (context.info.heartbeatDetails as Progress | undefined) ?? begin(input, Date.now())
@@ -50,7 +52,7 @@ export function createAuditDelivered(deps: AuditDeps) {
       for (;;) {
         context.cancellationSignal.throwIfAborted()
         const { phase, token } = progress
-        const page = await deps.recovery.closedRuns({ ...progress, kind: phase, chain: input.chain })
+        const page = await listClosedRuns(deps.client, { ...progress, kind: phase, chain: input.chain })
         // An id that was delivered more than once has several runs.
         const runs = [...new Map(page.runs.map((run) => [run.workflowId, run])).values()]
         if (phase === 'delivered') await reviewEffects(deps, await load(runs), report)
@@ -77,11 +79,11 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   report.unsure += unsure
   for (const run of gone) {
     const id = run.workflowId
-    const latest = await deps.recovery.latest(id)
+    const latest = await latestRun(deps.client, id)
     if (latest === 'running') report.underway += 1
     // A later outcome is an operator's or a policy's; what closed without one belongs to the next phase.
     if (latest !== 'delivered') continue
-    await deps.recovery.recover(run, 'effectGone')
+    await recover(deps.client, run, 'effectGone')
     deps.onUndone(report.chain, id)
     report.undoneCount += 1
     if (report.undone.length < listed) report.undone.push(id)
@@ -91,8 +93,8 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
 async function reopen(deps: AuditDeps, runs: readonly RunId[], report: AuditReport): Promise<void> {
   for (const run of runs) {
     const id = run.workflowId
-    if ((await deps.recovery.latest(id)) !== 'undone') continue
-    await deps.recovery.recover(run, 'undone')
+    if ((await latestRun(deps.client, id)) !== 'undone') continue
+    await recover(deps.client, run, 'undone')
     deps.onReopened(report.chain, id)
     report.reopenedCount += 1
     if (report.reopened.length < listed) report.reopened.push(id)
@@ -100,8 +102,8 @@ async function reopen(deps: AuditDeps, runs: readonly RunId[], report: AuditRepo
 }
 
 async function recoverStuck(deps: AuditDeps, report: AuditReport): Promise<void> {
-  for (const run of await deps.recovery.stuck(report.chain, Date.now() - youngestMs)) {
-    await deps.recovery.recover(run, run.finding)
+  for (const run of await findStuckTransfers(deps.client, report.chain, Date.now() - youngestMs)) {
+    await recover(deps.client, run, run.finding)
     deps.onIdle(report.chain, run.workflowId)
     report.idleCount += 1
     if (report.idle.length < listed) report.idle.push(run.workflowId)

@@ -1,6 +1,7 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { TransferRecovery } from '../../recovery/transfer-recovery.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
 import type { RunId } from '../../temporal/client/runs.ts'
+import { storedTransfer } from '../../temporal/client/start-transfer.ts'
 
 /** First events of closed runs that are read at a time. */
 const readsAtOnce = 20
@@ -13,13 +14,13 @@ export interface StoredTransfer {
 }
 
 /** Loads the transfers that closed runs were started with, in the order of the runs. Throws what the Temporal client throws. */
-export function createStoredTransfers(recovery: Pick<TransferRecovery, 'stored'>) {
+export function createStoredTransfers(client: TemporalClient) {
   const cache = new Map<string, Transfer>()
 
   async function load(run: RunId): Promise<StoredTransfer> {
     const known = cache.get(run.runId)
     if (known) return { run, transfer: known }
-    const transfer = await recovery.stored(run)
+    const transfer = await storedTransfer(client, run.workflowId, run.runId)
     const [oldest] = cache.keys()
     if (cache.size >= mostCached && oldest !== undefined) cache.delete(oldest)
     cache.set(run.runId, transfer)

@@ -1,17 +1,9 @@
-import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import {
-  type ClosedRunsPage,
-  type ClosedRunsQuery,
-  latestRun,
-  type LatestRun,
-  listClosedRuns,
-} from '../temporal/client/closed-transfers.ts'
 import { describeOpenRun, listRuns, readHistory, type RunId } from '../temporal/client/runs.ts'
-import { storedTransfer } from '../temporal/client/start-transfer.ts'
 import { searchAttributes } from '../temporal/contracts/names.ts'
 import { diagnoseTask, isIdle } from './diagnose.ts'
-import { type Finding, recover } from './remedies.ts'
+import type { Finding } from './remedies.ts'
 
 /** Descriptions that are asked for at a time. */
 const atOnce = 20
@@ -23,27 +15,6 @@ const triesUnanswered = 3
 /** A running transfer that does not go on. */
 export interface StuckTransfer extends RunId {
   readonly finding: Extract<Finding, 'idle' | 'unanswered'>
-}
-
-/** What the audit asks and does of transfers. Its methods throw what the Temporal client throws. */
-export interface TransferRecovery {
-  closedRuns(query: ClosedRunsQuery): Promise<ClosedRunsPage>
-  latest(id: string): Promise<LatestRun>
-  /** The transfer that a run was started with. */
-  stored(run: RunId): Promise<Transfer>
-  /** @param before only those that were started before this, ms since the epoch */
-  stuck(chain: ChainName, before: number): Promise<StuckTransfer[]>
-  recover(run: RunId, finding: Finding): Promise<void>
-}
-
-export function createTransferRecovery(client: TemporalClient): TransferRecovery {
-  return {
-    closedRuns: (query) => listClosedRuns(client, query),
-    latest: (id) => latestRun(client, id),
-    stored: ({ workflowId, runId }) => storedTransfer(client, workflowId, runId),
-    stuck: (chain, before) => findStuckTransfers(client, chain, before),
-    recover: async (run, finding) => void (await recover(client, run, finding)),
-  }
 }
 
 /**

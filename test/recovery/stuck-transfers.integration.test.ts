@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { recover } from '../../recovery/remedies.ts'
-import { findStuckTransfers } from '../../recovery/transfer-recovery.ts'
+import { findStuckTransfers } from '../../recovery/stuck-transfers.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { takeAndNeverAnswer } from '../helpers/silent-worker.ts'
 
