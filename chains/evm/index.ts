@@ -18,7 +18,6 @@ import { createReceipts } from './transactions/receipts.ts'
 import { sendRaw } from './transactions/send.ts'
 import { simulate } from './transactions/simulate.ts'
 
-export type { FoundLog, LogFilter } from './logs.ts'
 export { createSigner } from './signers/index.ts'
 
 export interface EvmNodeOptions {

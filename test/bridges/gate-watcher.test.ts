@@ -26,7 +26,7 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
   const state = {
     gate: (_: Transfer, __: string): Gate => closed,
     asked: [] as [string, string][],
-    left: [] as string[],
+    released: [] as string[],
     woken: [] as string[],
     gone: new Set<string>(),
     down: false,
@@ -38,10 +38,10 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
       state.asked.push([one.sequence, account])
       return state.gate(one, account)
     },
-    release: (one) => void state.left.push(one.sequence),
+    release: (one) => void state.released.push(one.sequence),
   }
   const metrics = createMetrics()
-  const keeper = new GateWatcher({
+  const watcher = new GateWatcher({
     chain: {
       name: 'bsc',
       heads: {
@@ -73,9 +73,9 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
   const head = () => listener({} as HeadEvent)
   return {
     state,
-    keeper,
+    watcher,
     head,
-    /** A block comes; resolves when the keeper has looked. */
+    /** A block comes; resolves when the watcher has looked. */
     async block() {
       const blocks = state.bars
       head()
@@ -90,14 +90,14 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
 
 describe('Who waits at a gate', () => {
   it('is counted by route and reason, looked at once per block, and woken in the order of numbers when it opens', async () => {
-    const { keeper, state, block, waiting } = setting()
-    for (const sequence of [10, 9, 100, 2]) keeper.wait(transfer(sequence), closed)
-    keeper.wait(transfer(9), closed)
+    const { watcher, state, block, waiting } = setting()
+    for (const sequence of [10, 9, 100, 2]) watcher.wait(transfer(sequence), closed)
+    watcher.wait(transfer(9), closed)
     expect(await waiting()).toBe(4)
     await block()
     expect(state.asked.map(([sequence]) => sequence)).toEqual(['2', '9', '10', '100'])
     expect(state.woken).toEqual([])
-    // Room for two: the gate sets aside for those whom it lets through.
+    // Room for two: the gate reserves for those that it lets through.
     let room = 2
     state.gate = () => (room-- > 0 ? { kind: 'open' } : closed)
     await block()
@@ -109,12 +109,12 @@ describe('Who waits at a gate', () => {
     state.asked = []
     await block()
     expect(state.asked).toEqual([])
-    await keeper.stop()
+    await watcher.stop()
   })
 
   it('is woken in bounded bursts', async () => {
-    const { keeper, state, block } = setting()
-    for (let sequence = 1; sequence <= 450; sequence++) keeper.wait(transfer(sequence), closed)
+    const { watcher, state, block } = setting()
+    for (let sequence = 1; sequence <= 450; sequence++) watcher.wait(transfer(sequence), closed)
     state.gate = () => ({ kind: 'open' })
     const woken: number[] = []
     for (let count = 0; count < 3; count++) {
@@ -123,13 +123,13 @@ describe('Who waits at a gate', () => {
       woken.push(state.woken.length)
     }
     expect(woken).toEqual([200, 400, 450])
-    await keeper.stop()
+    await watcher.stop()
   })
 
   it('is woken, too, when it can only be parked; not when a lane alone is unauthorized, unless another is not', async () => {
     const unauthorized = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'no role' } as const
-    const { keeper, state, block, waiting } = setting({ lanes: ['evm-1:0xa', 'evm-1:0xb'] })
-    keeper.wait(transfer(1), unauthorized)
+    const { watcher, state, block, waiting } = setting({ lanes: ['evm-1:0xa', 'evm-1:0xb'] })
+    watcher.wait(transfer(1), unauthorized)
     state.gate = () => unauthorized
     await block()
     expect([state.asked, state.woken, await waiting('BRIDGE_ROLE_MISSING')]).toEqual([
@@ -146,13 +146,13 @@ describe('Who waits at a gate', () => {
     state.gate = (_, account) => (account === '0xb' ? { kind: 'transfer', code: 'BRIDGE_CAP', reason: 'cap' } : unauthorized)
     await block()
     expect(state.woken).toEqual([id(1)])
-    await keeper.stop()
+    await watcher.stop()
   })
 
-  it('is remembered where it can not be woken, and forgotten, with what was set aside for it, where it has ended', async () => {
-    const { keeper, state, block } = setting()
-    keeper.wait(transfer(1), closed)
-    keeper.wait(transfer(2), closed)
+  it('is remembered where it can not be woken, and forgotten, with what was reserved for it, where it has ended', async () => {
+    const { watcher, state, block } = setting()
+    watcher.wait(transfer(1), closed)
+    watcher.wait(transfer(2), closed)
     state.gate = () => ({ kind: 'open' })
     state.down = true
     await block()
@@ -160,13 +160,13 @@ describe('Who waits at a gate', () => {
     state.down = false
     state.gone.add(id(2))
     await block()
-    expect([state.woken, state.left]).toEqual([[id(1), id(2)], ['2']])
-    await keeper.stop()
+    expect([state.woken, state.released]).toEqual([[id(1), id(2)], ['2']])
+    await watcher.stop()
   })
 
   it('a look that fails is made again at the next block', async () => {
-    const { keeper, state, block } = setting()
-    keeper.wait(transfer(1), closed)
+    const { watcher, state, block } = setting()
+    watcher.wait(transfer(1), closed)
     state.gate = () => {
       throw new Error('no node')
     }
@@ -174,16 +174,16 @@ describe('Who waits at a gate', () => {
     state.gate = () => ({ kind: 'open' })
     await block()
     expect(state.woken).toEqual([id(1)])
-    await keeper.stop()
+    await watcher.stop()
   })
 
   it('since before this process began, is found by the server, and counted once its gate was looked at', async () => {
-    const { keeper, state, block, head, waiting } = setting({ earlier: [7, 3] })
+    const { watcher, state, block, head, waiting } = setting({ earlier: [7, 3] })
     await new Promise(setImmediate)
     expect(await waiting()).toBe(0)
     await block()
     expect([state.asked.map(([sequence]) => sequence), state.woken, await waiting()]).toEqual([['3', '7'], [], 2])
-    await keeper.stop()
+    await watcher.stop()
     const { bars } = state
     head()
     await new Promise(setImmediate)

@@ -185,7 +185,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect([await gate(small!), await meaning(small!)]).toEqual([{ kind: 'open' }, 'ok'])
   })
 
-  it('lets through only what fits together, until it is on the chain, or left', async () => {
+  it('lets through only what fits together, until it is on the chain, or released', async () => {
     await nextDay()
     const [first, second, third] = await world.transfers(cap - 100n, 60n, 60n)
     const ask = (transfer: Transfer) => world.endpoint.reserve(transfer, world.relayer.address)

@@ -8,7 +8,7 @@ import { RelayerError } from '../../domain/errors.ts'
 
 const [bridge, token, fund] = ['b1', 'c2', 'f3'].map((byte) => `0x${byte.repeat(20)}`) as [string, string, string]
 
-/** A contract's answers by hand: what is counted here is who asks, and how often. */
+/** A contract with scripted answers, which counts how often each is asked for. */
 function scriptedChain() {
   const state = {
     height: 100,
@@ -112,7 +112,7 @@ describe('the limits of a target contract', () => {
 describe('the way into a target contract', () => {
   const entrant = (id: string, amount: bigint) => ({ id, amount })
 
-  it('of many who ask at once, lets through those that fit together; what is left makes room', async () => {
+  it('of many that ask at once, lets through those that fit together; what is released makes room', async () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     const asks = await Promise.all(Array.from({ length: 100 }, (_, index) => inbound.reserve(entrant(`0x${index}`, 30n), token)))
@@ -125,7 +125,7 @@ describe('the way into a target contract', () => {
     expect(state.logs).toBe(0)
   })
 
-  it('who asks again and does not fit any more has nothing set aside', async () => {
+  it('one that asks again and does not fit any more has nothing reserved', async () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     await inbound.reserve(entrant('0xa', 600n), token)
@@ -135,7 +135,7 @@ describe('the way into a target contract', () => {
     expect((await inbound.reserve(entrant('0xb', 400n), token)).kind).toBe('open')
   })
 
-  it('a batch is judged beside what others have set aside, by what was last read', async () => {
+  it('a batch is judged beside what is reserved for others, by what was last read', async () => {
     const { chain } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     const all = [entrant('0xa', 300n), entrant('0xb', 300n), entrant('0xc', 500n)]
@@ -145,7 +145,7 @@ describe('the way into a target contract', () => {
     expect(inbound.fitting(all, (one) => one)).toEqual([all[0], all[1]])
   })
 
-  it('reads logs once per block while something is set aside, and not otherwise', async () => {
+  it('reads logs once per block while something is reserved, and not otherwise', async () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     for (let block = 0; block < 3; block++, state.height++) await inbound.reserve(entrant('0xa', 2_000n), token)
@@ -167,7 +167,7 @@ describe('what one node alone says is closed', () => {
     ['hasRole', false, 'BRIDGE_ROLE_MISSING'],
     ['inboundRateLimitBudget', 5_000n, 'BRIDGE_BUDGET'],
     ['riskDenominator', 0n, 'BRIDGE_BUDGET'],
-  ])('keeps nobody waiting where most say otherwise: %s', async (method, lie, code) => {
+  ])('holds nothing up where most say otherwise: %s', async (method, lie, code) => {
     const { chain, state, asked } = scriptedChain()
     Object.assign(state, { readers: 3, lies: { [method]: lie } })
     const inbound = createInbound(chain, bridge)

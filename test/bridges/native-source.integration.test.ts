@@ -52,7 +52,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect((chain.calls.get('eth_call') ?? 0) - before).toBe(nonces.length)
   })
 
-  it('asks once for what a stream has read by quorum: the door and the last look ask nobody', async () => {
+  it('asks once for what a stream has read by quorum: submission and the last look ask no node', async () => {
     const { source, target, route } = world
     const counted = async (work: () => Promise<unknown>) => {
       const before = source.chain.calls.get('eth_call') ?? 0
@@ -113,7 +113,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect((await completedUnder(chain, bridge, ids)).filter((nonce) => nonce > 0n)).toEqual([1n, 2n, 3n])
   })
 
-  it('finds who delivered, however small the ranges that the node takes, but not without end', async () => {
+  it('finds the deliverer, however small the ranges that the node takes, but not without end', async () => {
     const { chain, bridge, deployer } = world.target
     const three = started[2]!
     await world.target.mine(5)

@@ -34,7 +34,7 @@ describe('the token bridge on a real chain', () => {
   const coin = async (owner: string) => BigInt(await world.ethereum.anvil.rpc<string>('eth_getBalance', [owner, 'latest']))
 
   describe('what it delivers', () => {
-    it('mints a foreign token, and pays the fee to who delivers', async () => {
+    it('mints a token of another chain, and pays the fee to the deliverer', async () => {
       const to = freshAddress()
       const { transfer, endpoint } = decode(world.message({ to: toUniversal(to), amount: 500n, fee: 20n }))
       const intent = await endpoint.intent(transfer)

@@ -97,7 +97,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     })
   })
 
-  it('knows its highest number at finality, and none of who published nothing', async () => {
+  it('knows its highest number at finality, and none for an emitter that published nothing', async () => {
     expect(await source.highest()).toBe('3')
     // One block, which is not final yet.
     const script = await Script.of(ethereum.anvil, ethereum.deployer)

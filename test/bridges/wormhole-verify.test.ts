@@ -64,7 +64,7 @@ describe('verifySignatures', () => {
     expect(verdictOn(altered(all, firstSignature + 18 * 66 + 40, 1, 2, 3), devnetSet(19))).toBe('VAA_SIGNATURE_INVALID')
   })
 
-  it('refuses a body that nobody signed', () => {
+  it('refuses a body without signatures', () => {
     const bytes = signed({})
     expect(verdictOn(altered(bytes, bytes.length - 1, 1), devnetSet(1))).toBe('VAA_SIGNATURE_INVALID')
   })

@@ -72,7 +72,7 @@ describe('circuit breaker', () => {
 })
 
 describe('rate limit', () => {
-  test('without a rate nobody waits', () => {
+  test('without a rate no call waits', () => {
     const limiter = createLimiter(undefined, () => 0)
     for (let call = 0; call < 1_000; call++) expect(limiter.take()).toBe(0)
   })

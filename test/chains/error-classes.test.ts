@@ -4,7 +4,7 @@ import type { SendErrorClass } from '../../chains/port.ts'
 
 const classify = createClassifier()
 
-/** What nodes really say, by class: every string of the reference (chainlink-evm, go-ethereum, reth, anvil, Nethermind, Besu…). */
+/** What nodes really say, by class (strings of chainlink-evm, go-ethereum, reth, anvil, Nethermind, Besu…). */
 const said: Record<SendErrorClass, readonly string[]> = {
   'nonce-too-low': [
     '"nonce too low',
@@ -230,7 +230,7 @@ describe('classify', () => {
     for (let round = 0; round < 3; round++) expect(classify('replacement transaction underpriced')).toBe('replacement-underpriced')
   })
 
-  /** One text of each class, in the order in which they win (txmanagers.md §3; a gateway's page may quote anything, so it is first). */
+  /** One text of each class, in the order in which they win (a gateway's page may quote anything, so it is first). */
   const inOrder: readonly (readonly [SendErrorClass, string])[] = [
     ['ambiguous', '503 Service Temporarily Unavailable'],
     ['fatal', 'exceeds block gas limit'],

@@ -129,7 +129,7 @@ describe('forks, late nodes and chains that stop', () => {
     expect(events.flatMap(({ rolledBack }) => rolledBack)).toEqual([])
   })
 
-  test('stale state is no news: nonces that were read do not fall, and rise again with the node', async () => {
+  test('stale state: nonces that were read do not fall, and rise again with the node', async () => {
     const { chain, behind } = await connected(1)
     const signer = await devnetSigner(account++)
     const [node] = behind as [RpcProxy]
@@ -147,7 +147,7 @@ describe('forks, late nodes and chains that stop', () => {
     expect(await chain.account(signer.address)).toMatchObject({ latestNonce: 1, finalizedNonce: 1 })
   })
 
-  test('a chain that stops tells nothing new, and is followed when it goes on', async () => {
+  test('a chain that stops causes no event, and is followed when it goes on', async () => {
     const { chain, events, behind } = await connected(1)
     await caughtUp(chain)
     events.length = 0

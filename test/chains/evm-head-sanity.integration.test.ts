@@ -5,8 +5,8 @@ import { evmSetting } from './setting.ts'
 
 const absurd = `0x${(5_000_000).toString(16)}`
 
-/** Blocks that nothing links to ours are one node's word. */
-describe('a node that tells of a head far above the chain’s, for ever', () => {
+/** Blocks that are not linked to ours are one node's word. */
+describe('a node that always shows a head far above the chain’s', () => {
   const { anvil, proxy, connect } = evmSetting(10)
 
   /** A chain of three nodes, and the one that is asked first. */
@@ -45,7 +45,7 @@ describe('a node that tells of a head far above the chain’s, for ever', () => 
     expect(chain.heads.current?.latest.height).toBe(await height())
   })
 
-  test('a chain that has really come so far while nobody looked is followed', async () => {
+  test('a chain that has really come so far between two looks is followed', async () => {
     const { chain, first, all } = await behind(false)
     for (const node of all) node.mode = 503
     await anvil.rpc('anvil_mine', ['0x5dc'])

@@ -13,7 +13,7 @@ describe('head tracker', () => {
     node = await proxy()
   })
 
-  /** A connected chain behind the proxy, and all that its head tracker tells. */
+  /** A connected chain behind the proxy, and all events of its head tracker. */
   async function connected(options: Partial<EvmChainOptions> = {}): Promise<{ chain: EvmChain; events: HeadEvent[] }> {
     const chain = await connect(node.url, options)
     const events: HeadEvent[] = []
@@ -34,7 +34,7 @@ describe('head tracker', () => {
     await anvil.mine(blocks)
   }
 
-  /** Replays events on a plain list: what a listener holds that believes them. */
+  /** Replays events on a plain list: the chain as a listener knows it. */
   function replay(first: HeadEvent, events: readonly HeadEvent[]): string[] {
     const chain = [first.latest.hash]
     for (const { applied, rolledBack } of events) {
@@ -69,7 +69,7 @@ describe('head tracker', () => {
     expect(Math.max(...node.requests.map((methods) => methods.length))).toBeLessThanOrEqual(52)
   })
 
-  test('a gap past all bounds is skipped, and those who wait read their receipts', async () => {
+  test('a gap past all bounds is skipped, and watches read their receipts', async () => {
     const { chain, events } = await connected()
     const signer = await devnetSigner(30)
     const { raw, hash } = await signer.sign(payment(signer, 0))
@@ -103,7 +103,7 @@ describe('head tracker', () => {
     expect(replay(first, events).at(-1)).toBe(now.hash)
   })
 
-  test('a reorganisation seen only with its next blocks is told whole', async () => {
+  test('a reorganisation seen only with its next blocks is reported whole', async () => {
     const { chain, events } = await connected({ finality: { kind: 'depth', blocks: 50 } })
     const first = chain.heads.current as HeadEvent
     await anvil.mine(5)
@@ -149,7 +149,7 @@ describe('head tracker', () => {
     watch.close()
   })
 
-  test('a head that went back and stays there is believed, though it denies nothing', async () => {
+  test('a head that went back and stays there is believed, though none of our blocks is replaced', async () => {
     const { chain } = await connected()
     const snapshot = await anvil.rpc('evm_snapshot')
     const first = chain.heads.current as HeadEvent
@@ -161,7 +161,7 @@ describe('head tracker', () => {
     expect(event.applied).toEqual([])
   })
 
-  test('one lagging answer, or a lasting one while another node vouches for our head, takes nothing back', async () => {
+  test('one lagging answer, or a lasting one while another node has our head, takes nothing back', async () => {
     const chain = await connect([node.url, anvil.url])
     const events: HeadEvent[] = []
     const first = chain.heads.current as HeadEvent
@@ -192,7 +192,7 @@ describe('head tracker', () => {
     expect(chain.msToFinality(event.latest.height + 10)).toBeGreaterThan(wait)
   })
 
-  test('stop and start again: the blocks between are told', async () => {
+  test('stop and start again: the blocks between are reported', async () => {
     // The next poll is far away: none is under way when it stops.
     const { chain, events } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent

@@ -33,9 +33,9 @@ describe('inclusions', () => {
     const signer = await devnetSigner(accounts++)
     const signed = await Promise.all(Array.from({ length: 40 }, (_, nonce) => signer.sign(payment(signer, nonce))))
     const hashes = signed.map(({ hash }) => hash)
-    // No poll comes between the watch and the send: it would read what nobody has sent yet, and rightly so.
+    // No poll may come between the watch and the send: it would, rightly, read what was not sent yet.
     chain.heads.stop()
-    // Watched first and then sent, as flights do.
+    // Watched first and then sent, as pending transactions are.
     const watches = hashes.map((hash) => chain.watch([hash]))
     expect(new Set((await Promise.all(signed.map(({ raw }) => chain.send(raw)))).map(({ kind }) => kind))).toEqual(new Set(['accepted']))
     node.requests.length = 0

@@ -5,7 +5,7 @@ import { deployReverting } from '../helpers/reverting.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
 
-/** A receipt is one node's word. What becomes of it must be true, also where the node lies. */
+/** A receipt is one node's word. What is reported must be true, also where the node lies. */
 describe('receipts that lie', () => {
   const { anvil, connectBehind: connected } = evmSetting(5)
   let account = 20
@@ -17,7 +17,7 @@ describe('receipts that lie', () => {
     return { signer, hash }
   }
 
-  /** Changes the next so many receipts that are not null. Tells how many were. */
+  /** Changes the next so many receipts that are not null. Returns a function that counts them. */
   function lie(node: RpcProxy, times: number, changed: (receipt: Record<string, unknown>) => unknown): () => number {
     let lies = 0
     node.alter = (method, result) => {
@@ -44,7 +44,7 @@ describe('receipts that lie', () => {
   ]
   let parent: { blockNumber: string; blockHash: string }
 
-  test.each(lies)('one node, one lie (%s): never told', async (_, changed) => {
+  test.each(lies)('one node, one lie (%s): never reported', async (_, changed) => {
     const { chain, first } = await connected(1)
     const block = await anvil.rpc<{ number: string; hash: string }>('eth_getBlockByNumber', ['latest', false])
     parent = { blockNumber: block.number, blockHash: block.hash }
@@ -87,7 +87,7 @@ describe('receipts that lie', () => {
     watch.close()
   })
 
-  test('a true revert is told, with one node and with three; it costs one more read of each', async () => {
+  test('a true revert is reported, with one node and with three; it costs one more read of each', async () => {
     const { address } = await deployReverting(anvil, 'not today')
     for (const count of [1, 3]) {
       const { chain, behind } = await connected(count)
@@ -119,7 +119,7 @@ describe('receipts that lie', () => {
     await expect.poll(() => watch.inclusion).toMatchObject({ kind: 'included', receipt: { hash } })
   })
 
-  test('mined before we looked, long ago: denied once, it is asked for again when somebody says that it is in a block', async () => {
+  test('mined before we looked, long ago: denied once, it is asked for again when a caller says that it is in a block', async () => {
     const { hash } = await sent()
     await anvil.mine()
     const { chain, first } = await connected(1)

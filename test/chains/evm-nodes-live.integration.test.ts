@@ -61,7 +61,7 @@ describe('nodes while everything runs', () => {
     expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
   })
 
-  test('a storm of 429 and 5xx at one node is seen by nobody', async () => {
+  test('a storm of 429 and 5xx at one node is not seen by callers', async () => {
     const [first, second] = [await proxy(), await proxy()]
     const chain = await connected([{ url: first.url }, { url: second.url }])
     for (const mode of [429, 502] as const) {

@@ -164,7 +164,7 @@ describe('nodes', () => {
     const signer = await devnetSigner(21)
     node.mode = 'hang'
     expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
-    // The other one still thinks: its time is not over, and nobody waited for that.
+    // The other one has not answered: its time is not over, and the call did not wait for it.
     expect(chain.nodes().map(({ failures }) => failures)).toEqual([0, 0])
     await anvil.mine()
   })

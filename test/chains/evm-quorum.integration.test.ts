@@ -118,7 +118,7 @@ describe('verdicts of more than half of the nodes', () => {
     const { address } = await deployReverting(anvil, 'a true reason')
     const reverting = { ...intent, to: address }
     expect(await chain.simulate(reverting, to)).toMatchObject({ ok: false, revert: { reason: 'a true reason' } })
-    // Of two that are left, one says this and one says that: nothing to act upon.
+    // The two others disagree: nothing to act upon.
     at(behind[2]).mode = 503
     expect(await chain.simulate(reverting, to)).toMatchObject({
       ok: false,

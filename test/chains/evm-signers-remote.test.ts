@@ -86,7 +86,7 @@ describe('a remote signer of the web3signer kind', () => {
     expect(Transaction.from((await signer.sign(unsigned)).raw).from?.toLowerCase()).toBe(mine.address)
   })
 
-  test('nobody there is SIGNER_OFFLINE', async () => {
+  test('a signer that cannot be reached is SIGNER_OFFLINE', async () => {
     await service.stop()
     expect(await failure(open())).toMatchObject({ code: 'SIGNER_OFFLINE', message: expect.stringContaining('cannot be reached') })
   })

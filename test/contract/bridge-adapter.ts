@@ -25,7 +25,7 @@ export interface BridgeHarness {
   stop(): Promise<void>
 }
 
-/** What every bridge adapter owes to those who use the port, as its docstrings say it. */
+/** What every bridge adapter must do, as the docstrings of the port say. */
 export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarness>): void {
   describe(`bridge adapter ${name}`, () => {
     let harness: BridgeHarness
@@ -106,7 +106,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       expect(await endpoint.intent(transfer)).toEqual(intent)
     })
 
-    test('tells of a delivery as the chain does: latest, then final, by whom, and that it can be made only once', async () => {
+    test('shows a delivery as the chain does: latest, then final, with its deliverer, and refuses a second one', async () => {
       const [transfer, other] = [next(), next()]
       const intent = await endpoint.intent(transfer)
       expect(await harness.chain.simulate(intent, harness.sender)).toMatchObject({ ok: true })

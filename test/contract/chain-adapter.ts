@@ -11,7 +11,7 @@ export interface ChainHarness {
   /** The node, as a URL. */
   readonly url: string
   readonly networkId: string
-  /** Signers of funded accounts that nobody else uses. */
+  /** Signers of funded accounts that no other test uses. */
   signer(index: number): Promise<Signer>
   /** A valid cheap transaction. */
   transaction(signer: Signer, nonce: number): UnsignedTransaction
@@ -25,7 +25,7 @@ export interface ChainHarness {
   stop(): Promise<void>
 }
 
-/** What every chain adapter owes to those who use the port, as its docstrings say it. Each test has an account of its own. */
+/** What every chain adapter must do, as the docstrings of the port say. Each test has an account of its own. */
 export function chainAdapterSuite(name: string, start: () => Promise<ChainHarness>): void {
   describe(`chain adapter ${name}`, () => {
     let harness: ChainHarness
@@ -70,7 +70,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       dead.close()
     })
 
-    test('heads: linked, in order, finality never goes back; one bad listener stops nobody', async () => {
+    test('heads: linked, in order, finality never goes back; one bad listener does not stop the others', async () => {
       const events: HeadEvent[] = []
       const from = chain.heads.current as HeadEvent
       const warnings = hearWarnings()

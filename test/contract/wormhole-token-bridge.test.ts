@@ -13,7 +13,7 @@ bridgeAdapterSuite('wormhole-token-bridge', async (): Promise<BridgeHarness> => 
     forgeries() {
       const { bytes } = world.message()
       return [
-        { what: 'nobody signed', bytes: world.message({}, {}, { signers: [] }).bytes },
+        { what: 'unsigned', bytes: world.message({}, {}, { signers: [] }).bytes },
         { what: 'one less than a quorum', bytes: world.message({}, {}, { signers: everyone.slice(0, 12) }).bytes },
         { what: 'the amount was raised', bytes: altered(bytes, bytes.length - 133 + 20, 1) },
         { what: 'one signature was altered', bytes: altered(bytes, 6 + 5 * 66 + 30, 1, 2, 3) },
