@@ -23,7 +23,7 @@ export class NonceQueue<T extends Waiting> {
   readonly #ageingMs: number
   #turn = 0
 
-  /** @param ageingMs after this long a waiter counts as one class higher, so that a steady stream of high classes starves nobody */
+  /** @param ageingMs after this long a waiter counts as one class higher, so that a steady stream of high classes starves none */
   constructor(ageingMs = defaultAgeingMs) {
     this.#ageingMs = ageingMs
   }

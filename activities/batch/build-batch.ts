@@ -30,7 +30,7 @@ export interface BatchCandidate {
 
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-/** What became of a candidate. `member`: of this batch. `seen`: its effect is there, whoever delivered. */
+/** What became of a candidate. `member`: of this batch. `seen`: its effect is there. */
 export type BatchAnswer =
   | { readonly kind: 'alone' }
   | { readonly kind: 'seen' }

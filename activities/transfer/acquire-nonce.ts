@@ -47,7 +47,7 @@ interface InBatch {
   readonly batch: Batch
 }
 
-/** A nonce, alone or with others; or why there is none. `seen`: the effect is there, whoever delivered. */
+/** A nonce, alone or with others; or why there is none. `seen`: the effect is there. */
 type Outcome = Acquired | InBatch | 'seen' | NoSlot
 
 /** What one try of the step works with. */

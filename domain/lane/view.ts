@@ -21,7 +21,7 @@ export function view(state: LaneState): LaneView {
   }
 }
 
-/** What keeps a lane from new work until somebody acts. */
+/** Why the lane takes no new work, until an operator acts or its funds change. @param operatorTransaction as for an operator's own intent */
 export function closedFor({ paused, closing, broke, replaced }: LaneState, operatorTransaction: boolean): Closed | undefined {
   if (replaced) return { why: 'replaced', detail: `the chain denies block ${replaced.height} (${replaced.hash}), which was final` }
   if (closing && !(operatorTransaction && closing.mode === 'draining')) return { why: closing.mode, detail: closing.reason }

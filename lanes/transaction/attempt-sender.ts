@@ -24,13 +24,13 @@ export interface AttemptSenderDeps extends FeeEscalatorDeps {
 
 /** Records the attempts of one nonce in the ledger, signs what is recorded, and sends the best of it. Every hash that is signed is watched. */
 export class AttemptSender {
+  readonly watch: Watch
+  readonly signed: SignedAttempts
+  readonly broadcaster: Broadcaster
   readonly #deps: AttemptSenderDeps
   readonly #nonce: number
   readonly #owned: OwnedCall | undefined
   readonly #stuck: StuckDetector
-  readonly #watch: Watch
-  readonly #signed: SignedAttempts
-  readonly #broadcaster: Broadcaster
   #attempts: readonly Attempt[]
   #forgotten = false
   #closed = false
@@ -41,25 +41,13 @@ export class AttemptSender {
     this.#attempts = attempts
     this.#owned = owned
     this.#stuck = stuck
-    this.#watch = deps.chain.watch([])
-    this.#signed = new SignedAttempts(deps, nonce, owned?.intent)
-    this.#broadcaster = new Broadcaster(deps, nonce)
+    this.watch = deps.chain.watch([])
+    this.signed = new SignedAttempts(deps, nonce, owned?.intent)
+    this.broadcaster = new Broadcaster(deps, nonce)
   }
 
   get attempts(): readonly Attempt[] {
     return this.#attempts
-  }
-
-  get watch(): Watch {
-    return this.#watch
-  }
-
-  get signed(): SignedAttempts {
-    return this.#signed
-  }
-
-  get broadcaster(): Broadcaster {
-    return this.#broadcaster
   }
 
   /** The ledger knows fewer attempts than this process (it was wiped, and started anew): none can be added. */
@@ -69,8 +57,8 @@ export class AttemptSender {
 
   /** Every attempt that was signed here, in order, and what became of it. */
   get tried(): AttemptRecord[] {
-    const { inclusion } = this.#watch
-    return this.#signed.records(this.#attempts, inclusion.kind === 'included' ? inclusion.receipt.hash : undefined)
+    const { inclusion } = this.watch
+    return this.signed.records(this.#attempts, inclusion.kind === 'included' ? inclusion.receipt.hash : undefined)
   }
 
   get isFilling(): boolean {
@@ -78,7 +66,7 @@ export class AttemptSender {
   }
 
   isNoop(hash: string): boolean {
-    return this.#attempts[this.#signed.placeOf(hash) ?? -1]?.kind === 'noop'
+    return this.#attempts[this.signed.placeOf(hash) ?? -1]?.kind === 'noop'
   }
 
   /** Attempts that the ledger told of; fewer than are known here are ignored. */
@@ -111,7 +99,7 @@ export class AttemptSender {
     this.#attempts = known
     failpoint('after-bump-recorded')
     await this.#sign()
-    if (this.#signed.refuses(known.length - 1)) await this.#askForFill()
+    if (this.signed.refuses(known.length - 1)) await this.#askForFill()
     await this.send()
   }
 
@@ -120,19 +108,19 @@ export class AttemptSender {
    * chain.
    */
   async send(): Promise<void> {
-    const { best } = this.#signed
+    const { best } = this.signed
     if (!best || this.#closed) return
-    const error = await this.#broadcaster.send(best, this.#height)
+    const error = await this.broadcaster.send(best, this.#height)
     if (error) await this.#onRefused(error)
   }
 
   close(): void {
     this.#closed = true
-    this.#watch.close()
+    this.watch.close()
   }
 
   async #sign(): Promise<void> {
-    for (const hash of await this.#signed.signAll(this.#attempts)) this.#watch.add(hash)
+    for (const hash of await this.signed.signAll(this.#attempts)) this.watch.add(hash)
     this.#stuck.attempted(this.#height)
   }
 
@@ -149,7 +137,7 @@ export class AttemptSender {
     // No pool has a transaction that all nodes find too cheap. One that a replacement was to replace is still there: only the lowest need be raised.
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
-    if (this.#broadcaster.hopeless && !this.isFilling) await this.#askForFill()
+    if (this.broadcaster.hopeless && !this.isFilling) await this.#askForFill()
   }
 
   async #askForFill(): Promise<void> {

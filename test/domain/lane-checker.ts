@@ -15,7 +15,7 @@ interface Past {
   readonly state: LaneState
   readonly books: Books
   readonly request: ApplyRequest
-  /** Nobody's update: what batch tools order. */
+  /** A signal, not an update: the way of batch tools. */
   readonly signal: boolean
 }
 
@@ -187,7 +187,7 @@ export class CheckedLane {
       assert.deepEqual([after.next, after.synced, after.entries, after.observed], [0, false, {}, undefined])
       this.epoch += 1
       this.#past = []
-      // Whom the lane let go stays let go: an ask of before the reset may still be on its way.
+      // Withdrawn intents stay withdrawn: a request from before the reset may still be on its way.
       this.#books = { ...newBooks(), withdrawn: this.#books.withdrawn }
       return
     }

@@ -233,7 +233,7 @@ export class Network {
     process.transactions.set(nonce, pending)
     if (attempts.length > pending.attempts.length) pending.attempts = attempts
     if (pending.attempts.at(-1)?.kind !== 'noop') this.#append(process, pending, 'noop', true)
-    // Fees of an inherited transaction are nobody's knowledge: outbid it step by step.
+    // The fees of an inherited transaction are unknown: outbid it step by step.
     for (let steps = 0; steps < 30 && this.#signAndSend(pending) === 'underpriced'; steps++) this.#append(process, pending, 'noop', true)
   }
 

@@ -92,7 +92,7 @@ describe('observe', () => {
     expect(lane.state.next).toBe(8)
   })
 
-  // Regression: nobody claims what is in a block, so a reorg long after the grant filled the call in the same breath.
+  // Regression: no process claims a nonce in a block, so a reorg long after the grant filled the call at once.
   test('gives an owner whose block went away K blocks to send again', () => {
     const lane = new Bench()
     lane.grant('a')
@@ -206,7 +206,7 @@ describe('sync', () => {
     expect(Object.values(lane.state.entries).map((entry) => entry.fill)).toEqual([undefined, undefined])
   })
 
-  // Regression: nonces that others had used, given back by a reorg, had no entry: nobody filled them, and the lane stood still.
+  // Regression: externally used nonces that a reorg gave back had no entry: they were not filled, and the lane was blocked.
   test('what was used before or without the ledger and falls out of its block is filled too', () => {
     const lane = new Bench()
     lane.observe({ latest: 7, height: 101 })

@@ -142,7 +142,7 @@ describe('release', () => {
     lane.release('b')
     lane.observe({ height: 101 })
     expect(lane.orders).toEqual([[6, 'released']])
-    // Once a no-op is recorded for it nobody else gets it.
+    // Once a no-op is recorded for it no other intent gets it.
     lane.attempt(6, 0, noop)
     expect(nonceOf(lane.grant('e'))).toBe('window')
   })

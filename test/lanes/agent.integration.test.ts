@@ -154,7 +154,7 @@ describe('The agent of a lane', () => {
     expect(await agent.acquire(request('drained'), soon)).toMatchObject({ kind: 'refused', why: 'draining' })
     const operatorTransaction = await signedAndSent(agent, request('operatorTransaction', { operatorTransaction: true }))
     await handle.signal(activateSignal)
-    // Blocks come by hand here: who asks before the last one was read would wait for one that does not come.
+    // Blocks come by hand here: a call that asks before the last one was read would wait for one that does not come.
     await setting.mineUntil(() => agent.view?.inFlight === 0, 'the operator transaction to be in a block')
     expect([operatorTransaction.nonce, (await signedAndSent(agent, request('after'))).nonce]).toEqual([1, 2])
     await setting.mine()

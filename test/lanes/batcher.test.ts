@@ -13,7 +13,7 @@ const periodMs = 1_000
 const fullBatchMs = 3_000
 const most = 40
 
-/** Riders and their flushes under a clock of the test; nobody but the clock is a stand-in. */
+/** Only the clock is a stand-in: the test moves it. */
 describe('A batcher', () => {
   beforeEach(() => vi.useFakeTimers())
   afterEach(() => vi.useRealTimers())

@@ -8,10 +8,10 @@ import { devnetSigner } from '../helpers/evm.ts'
 import { signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const patience = { timeoutMs: 90_000, everyMs: 10 }
-/** So that nobody rises to a better class, however long a test takes. */
+/** So long that no call rises to a better class during a test. */
 const ageingMs = 3_600_000
 
-/** Who gets the slots of a small window when many want them, on a real chain whose blocks a test mines, with a real ledger. */
+/** Which of many calls get the slots of a small window: on a real chain whose blocks a test mines, with a real ledger. */
 describe('A lane with many waiting calls', () => {
   let setting: LaneSetting
   let keys = 40

@@ -75,7 +75,7 @@ describe('The client of a ledger', () => {
     const answers = await Promise.all([client.ask(grant('same')), client.ask(grant('other'))])
     const other = ledgers.client(one)
     const ask: Ask = { ...(grant('same') as Extract<Ask, { kind: 'grant' }>) }
-    // The call is the same only if its hash is: a payment to somebody else is another call.
+    // The call is the same only if its hash is: a payment to another address is another call.
     expect(await other.ask(ask)).toMatchObject({ kind: 'refused', why: 'conflict' })
     const [same] = answers
     if (same.kind !== 'granted' || !same.entry.owner) throw new Error('no nonce')

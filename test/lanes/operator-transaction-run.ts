@@ -5,7 +5,7 @@ import { operatorTransactionStatusQuery } from '../../temporal/contracts/operato
 const started = 2
 
 /** Whether a worker has the step that drives the nonce of an operator transaction, or has told by now what it holds. */
-export async function isDispatched(operatorTransaction: WorkflowHandle): Promise<boolean> {
+export async function isBeingSent(operatorTransaction: WorkflowHandle): Promise<boolean> {
   if ((await operatorTransaction.query(operatorTransactionStatusQuery)).state === 'pending') return true
   const { pendingActivities } = (await operatorTransaction.describe()).raw
   return (pendingActivities ?? []).some(({ state }) => Number(state) === started)

@@ -17,7 +17,7 @@ import { drainSignal } from '../../temporal/contracts/lane.ts'
 import { laneQueue, ledgerQueue, laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner } from '../helpers/evm.ts'
-import { isDispatched } from './operator-transaction-run.ts'
+import { isBeingSent } from './operator-transaction-run.ts'
 import { resetRun } from './reset-run.ts'
 import { laneOf, startLaneSetting, type LaneSetting } from './setting.ts'
 
@@ -152,7 +152,7 @@ describe('An operator transaction', () => {
     // It has found the round that holds the nonce: final before that, it would be one of which nothing is known any more.
     const found = async () => {
       const { state, detail } = await after.query(operatorTransactionStatusQuery)
-      return state === 'pending' || (detail.includes('holds a nonce') && (await isDispatched(after)))
+      return state === 'pending' || (detail.includes('holds a nonce') && (await isBeingSent(after)))
     }
     await until(found, { ...patience, what: 'the new run to have the nonce' })
     const over = async () => {

@@ -17,7 +17,7 @@ import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSe
 const patience = { timeoutMs: 60_000 }
 const dear = 400n * 10n ** 9n
 
-/** What a nonce may cost, who used it, and what the key refuses: on a real chain, with a real ledger. */
+/** Fee limits, other users of a nonce, and refusals of the key: on a real chain, with a real ledger. */
 describe('A pending transaction under a policy', () => {
   let setting: LaneSetting
   let keys = 30
@@ -105,10 +105,10 @@ describe('A pending transaction under a policy', () => {
     let blocks = 0
     for (; blocks < 12 && transactions.some(({ attempts }) => attempts === 1); blocks++) {
       await passDear()
-      // What is in pending is told with every block: then this one was looked at.
+      // What is in flight is reported with every block: once this block is reported, it was looked at.
       const height = setting.chain.heads.current?.latest.height ?? 0
       await until(() => (agent.view?.height ?? 0) >= height, { timeoutMs: 10_000, what: 'the block to be told' }).catch(() => {})
-      // From the fifth on they have run out of patience: a slow machine has its time, the next block is for those who do not do it at this one.
+      // From the fifth on they count as stuck: a slow machine gets time; those that are not repriced at this block are at the next.
       const repriced = () => transactions.every(({ attempts }) => attempts > 1)
       if (blocks >= 4) await until(repriced, { timeoutMs: 15_000, what: 'new prices' }).catch(() => {})
     }

@@ -20,7 +20,7 @@ import { watchSettings } from '../../temporal/client/settings-watch.ts'
 import { nonceOf, pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { takeAndNeverAnswer } from '../helpers/silent-worker.ts'
-import { isDispatched } from '../lanes/operator-transaction-run.ts'
+import { isBeingSent } from '../lanes/operator-transaction-run.ts'
 import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from '../lanes/setting.ts'
 import { spoil } from './spoil.ts'
 import { metricValue } from '../helpers/metrics.ts'
@@ -193,7 +193,7 @@ describe('A stuck workflow is reset', () => {
       await client().workflow.getHandle(operatorTransaction.workflowId).signal('no handler')
       await until(async () => (await resets('operatorTransaction')) > 0, { ...patience, what: 'the operator transaction to be reset' })
       // Before the new run holds the nonce, a final nonce would be one of which it knows nothing.
-      await until(() => isDispatched(client().workflow.getHandle(operatorTransaction.workflowId)), {
+      await until(() => isBeingSent(client().workflow.getHandle(operatorTransaction.workflowId)), {
         ...patience,
         what: 'the new run to have it',
       })
