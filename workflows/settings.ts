@@ -1,4 +1,4 @@
-import { changeSettings } from '../domain/settings/reducer.ts'
+import { applySettingsOrders } from '../domain/settings/reducer.ts'
 import { assertSettingsFit, assertSettingsOrders } from '../domain/settings/request.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import { noSettings } from '../domain/settings/settings.ts'
@@ -17,13 +17,13 @@ const updatesPerRun = 100
 export async function settings(input: SettingsInput): Promise<void> {
   let now = input.settings ?? noSettings
   const apply = (request: SettingsRequest): Settings => {
-    now = changeSettings(now, request, Date.now())
+    now = applySettingsOrders(now, request, Date.now())
     setCurrentDetails(details(now))
     return now
   }
   const refuse = (request: SettingsRequest) => {
     assertSettingsOrders(request)
-    assertSettingsFit(changeSettings(now, request, 0))
+    assertSettingsFit(applySettingsOrders(now, request, 0))
   }
   setHandler(settingsQuery, () => now)
   setCurrentDetails(details(now))

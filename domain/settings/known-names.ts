@@ -1,6 +1,6 @@
 import { RelayerError } from '../errors.ts'
 import type { FeeScope } from '../fees/policy.ts'
-import { changeSettings } from './reducer.ts'
+import { applySettingsOrders } from './reducer.ts'
 import type { HaltScope, Settings, SettingsOrder } from './settings.ts'
 
 /** The names that an order may use: those of the config. */
@@ -22,7 +22,7 @@ export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownN
   for (const [index, order] of orders.entries()) {
     const removes = order.kind === 'unhalt' || order.kind === 'allow' || order.kind === 'clearNode'
     const author = { by: 'x', reason: 'x', orders: [order] }
-    if (!removes || changeSettings(settings, author, 0) === settings) assertOrder(order, `orders[${index}]`, known, settings)
+    if (!removes || applySettingsOrders(settings, author, 0) === settings) assertOrder(order, `orders[${index}]`, known, settings)
   }
 }
 

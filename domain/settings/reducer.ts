@@ -15,7 +15,7 @@ const auditLength = 200
  * The settings after these orders. An order that changes nothing adds neither a version nor an audit entry, so that a request may be repeated.
  * @param at ms since the epoch
  */
-export function changeSettings(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
+export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const after = apply(before, order, { by, reason, at })
     if (after === before) return before

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import type { SettingsOrders } from '../../domain/settings/reducer.ts'
-import { changeSettings } from '../../domain/settings/reducer.ts'
+import { applySettingsOrders } from '../../domain/settings/reducer.ts'
 import { assertSettingsFit, assertSettingsOrders } from '../../domain/settings/request.ts'
 
 const address = `0x${'ab'.repeat(20)}`
@@ -54,8 +54,8 @@ describe('a change of the settings', () => {
 
   it('is refused when a list would grow too long', () => {
     const orders = Array.from({ length: 101 }, (_, index): SettingsOrder => ({ kind: 'halt', scope: { bridge: `b${index}` } }))
-    expect(() => assertSettingsFit(changeSettings(noSettings, request(...orders.slice(1)), 0))).not.toThrow()
-    expect(() => assertSettingsFit(changeSettings(noSettings, request(...orders), 0))).toThrow('halts would have more than 100 rows')
+    expect(() => assertSettingsFit(applySettingsOrders(noSettings, request(...orders.slice(1)), 0))).not.toThrow()
+    expect(() => assertSettingsFit(applySettingsOrders(noSettings, request(...orders), 0))).toThrow('halts would have more than 100 rows')
   })
 })
 

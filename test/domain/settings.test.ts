@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { denyRuleOf, haltOf, noSettings } from '../../domain/settings/settings.ts'
-import { changeSettings } from '../../domain/settings/reducer.ts'
+import { applySettingsOrders } from '../../domain/settings/reducer.ts'
 
 const author = { by: 'night-shift', reason: 'a test' }
 const address = `0x${'Ab'.repeat(20)}`
 const token = `2/${'0a'.repeat(32)}`
 
 function after(settings: Settings, ...orders: SettingsOrder[]): Settings {
-  return changeSettings(settings, { ...author, orders }, 1_000)
+  return applySettingsOrders(settings, { ...author, orders }, 1_000)
 }
 
 const route = { bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }
@@ -33,7 +33,9 @@ describe('settings', () => {
   it('do not record an order that changes nothing', () => {
     const halted = after(noSettings, { kind: 'halt', scope: { chain: 'bsc' } })
     expect(after(halted, { kind: 'halt', scope: { chain: 'bsc', bridge: undefined } })).toBe(halted)
-    expect(changeSettings(halted, { by: 'another', reason: 'too', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }, 2)).toBe(halted)
+    expect(applySettingsOrders(halted, { by: 'another', reason: 'too', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }, 2)).toBe(
+      halted,
+    )
     expect(after(halted, { kind: 'unhalt', scope: {} })).toBe(halted)
     expect(after(halted, { kind: 'clearNode', chain: 'bsc', name: 'spare' })).toBe(halted)
     expect(after(halted, { kind: 'setFees', scope: { kind: 'global' }, policy: {} })).toBe(halted)
