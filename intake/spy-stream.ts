@@ -124,7 +124,7 @@ function request(client: Client, filters: readonly SpyFilter[]): ClientReadableS
 function service(): ServiceClientConstructor {
   if (loaded) return loaded
   const definition = loadSync('spy/v1/spy.proto', { includeDirs: [fileURLToPath(new URL('./protos', import.meta.url))], oneofs: true })
-  const root = loadPackageDefinition(definition) as unknown as { spy: { v1: GrpcObject } }
-  loaded = root.spy.v1['SpyRPCService'] as ServiceClientConstructor
+  const spy = loadPackageDefinition(definition)['spy'] as GrpcObject
+  loaded = (spy['v1'] as GrpcObject)['SpyRPCService'] as ServiceClientConstructor
   return loaded
 }

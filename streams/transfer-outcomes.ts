@@ -5,8 +5,10 @@ import type { TransferStatus } from '../temporal/contracts/transfer.ts'
 const longestReason = 1_000
 
 /** The request that records a transfer that ended undelivered; undefined: it did not. */
-export function toClosed(number: string, status: TransferStatus): StreamRequest | undefined {
-  const { state, reason, code, cancelledBy } = status
+export function toClosed(
+  number: string,
+  { state, reason, code, cancelledBy }: Pick<TransferStatus, 'state' | 'reason' | 'code' | 'cancelledBy'>,
+): StreamRequest | undefined {
   if (state !== 'rejected' && state !== 'declined' && state !== 'cancelled') return undefined
   const why = (reason || code || state).slice(0, longestReason)
   return {

@@ -1,6 +1,6 @@
 import { readRange } from './read-range.ts'
 import { finalizedOf, viewOf } from './context.ts'
-import type { ScannedContext } from './context.ts'
+import type { ReadingContext } from './context.ts'
 
 /** Progress is logged at most so often, ms. */
 const logMs = 10_000
@@ -10,7 +10,7 @@ const logMs = 10_000
  * reads. A recorded chunk is off the list, so that a crash repeats one chunk.
  * @returns one chunk; true: there is more
  */
-export function createBackfill(context: ScannedContext): () => Promise<boolean> {
+export function createBackfill(context: ReadingContext): () => Promise<boolean> {
   const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0
   return async function backfill() {

@@ -40,6 +40,9 @@ export interface ScannedContext extends Omit<ScannedDeps, 'rangeBlocks'> {
   readonly stopping: AbortSignal
 }
 
+/** What the loops need that read blocks and record them: they ask no workflow of a transfer. */
+export type ReadingContext = Omit<ScannedContext, 'client' | 'endpoint'>
+
 export function createScannedContext(
   { rangeBlocks, ...deps }: ScannedDeps,
   own: Pick<ScannedContext, 'streamClient' | 'alarms' | 'stopping'>,

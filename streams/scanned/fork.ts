@@ -1,6 +1,6 @@
 import type { Block, StreamState } from '../../domain/stream/stream.ts'
 import { finalizedOf } from './context.ts'
-import type { ScannedContext } from './context.ts'
+import type { ReadingContext } from './context.ts'
 
 /**
  * After a fork below what was final: the newest block known to this process that more than half of the nodes still have, and the order to read all above
@@ -9,7 +9,7 @@ import type { ScannedContext } from './context.ts'
  * @param isBelow the block must be below the cursor, and below the lowest number that the source no longer counts: nearer ones would be gone back to again
  * and again, with the contradiction left in place
  */
-export async function goBack(context: ScannedContext, isBelow = false): Promise<void> {
+export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
   const { streamClient, cache, source, logger } = context
   const { stream } = source.config
   const state = await streamClient.state()
@@ -35,7 +35,7 @@ function vanishedAt({ vanished, marks }: StreamState): number | undefined {
 }
 
 /** From this block on all is read again, and what was trusted of it is not any more. */
-export async function rereadBelow(context: ScannedContext, height: number): Promise<void> {
+export async function rereadBelow(context: ReadingContext, height: number): Promise<void> {
   const block = await below(context, height)
   if (!block) return
   context.logger.error('the source denies the block of the checkpoint that a stream began with: it is not trusted any more', {
@@ -45,13 +45,13 @@ export async function rereadBelow(context: ScannedContext, height: number): Prom
   await reread(context, block)
 }
 
-async function reread({ cache, streamClient }: ScannedContext, block: Block): Promise<void> {
+async function reread({ cache, streamClient }: ReadingContext, block: Block): Promise<void> {
   cache.forget(block.height)
   await streamClient.apply([{ kind: 'reread', block, by: 'portage' }])
 }
 
 /** Cheap looks first: quorum costs a block with one node. */
-async function firstKept(context: ScannedContext, blocks: readonly Block[]): Promise<Block | undefined> {
+async function firstKept(context: ReadingContext, blocks: readonly Block[]): Promise<Block | undefined> {
   for (const block of blocks) {
     const seen = await context.sourceChain.block(block.height, 'latest')
     if (seen?.hash === block.hash && (await has(context, block))) return block
@@ -59,12 +59,12 @@ async function firstKept(context: ScannedContext, blocks: readonly Block[]): Pro
   return undefined
 }
 
-async function has({ sourceChain }: ScannedContext, { height, hash }: Block): Promise<boolean> {
+async function has({ sourceChain }: ReadingContext, { height, hash }: Block): Promise<boolean> {
   return (await sourceChain.block(height, 'agreed'))?.hash === hash
 }
 
 /** The block below this height, by quorum; the first one has none below it. */
-async function below({ sourceChain }: ScannedContext, height: number): Promise<Block | undefined> {
+async function below({ sourceChain }: ReadingContext, height: number): Promise<Block | undefined> {
   const block = await sourceChain.block(Math.min(Math.max(0, height - 1), finalizedOf(sourceChain)), 'agreed')
   return block && { height: block.height, hash: block.hash }
 }

@@ -3,7 +3,7 @@ import { toRelayerError } from '../../domain/errors.ts'
 import { hasNumber, setOf } from '../../domain/stream/interval-set.ts'
 import { isWanted, room } from '../../domain/stream/numbers.ts'
 import type { Finding, Reading, StreamState } from '../../domain/stream/stream.ts'
-import type { ScannedContext } from './context.ts'
+import type { ReadingContext } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
 import { startAll } from './start-transfers.ts'
 import { splitByDelivery } from './transfers.ts'
@@ -20,7 +20,7 @@ const roomMs = 2_000
  * @param era of the stream client when the reading began
  */
 export async function readRange(
-  context: ScannedContext,
+  context: ReadingContext,
   range: BlockRange,
   live: boolean,
   era: number,
@@ -35,7 +35,7 @@ export async function readRange(
 }
 
 /** Undefined: the range was too long. */
-async function readTransfers(context: ScannedContext, range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[] | undefined> {
+async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[] | undefined> {
   const { source, ranges, alarms, logger } = context
   const blocks = range.toBlock - range.fromBlock + 1
   try {
@@ -63,7 +63,7 @@ async function readTransfers(context: ScannedContext, range: BlockRange, at?: 'a
  * needs no workflow and no room. Undefined: the stream went back, is paused, or gone.
  */
 async function startWanted(
-  context: ScannedContext,
+  context: ReadingContext,
   placed: readonly PlacedTransfer[],
   live: boolean,
   era: number,

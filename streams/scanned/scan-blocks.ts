@@ -1,6 +1,6 @@
 import type { BlockHeader } from '../../chains/port.ts'
 import type { Reading, StreamAnswer, StreamView } from '../../domain/stream/stream.ts'
-import { finalizedOf, type ScannedContext, viewOf } from './context.ts'
+import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
 
@@ -23,7 +23,7 @@ interface EmptyBlocks {
  * @param onBegun called at each look once the first range was taken, by whichever process
  * @returns one look; true: there is more to read at once
  */
-export function createBlockScanner(context: ScannedContext, onBegun: () => Promise<void>): () => Promise<boolean> {
+export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): () => Promise<boolean> {
   const { streamClient, sourceChain, cache, ranges } = context
   let empty: EmptyBlocks | undefined
   let recordedAt = 0

@@ -3,6 +3,7 @@ import { toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import type { SubmitResult } from '../../intake/submitter.ts'
+import type { SignedSource } from '../../bridges/source-port.ts'
 import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from './deps.ts'
 
@@ -33,7 +34,9 @@ interface Copy {
   readonly transfer?: Transfer
 }
 
-type Deps = Pick<SignedDeps, 'source' | 'bridge' | 'submitter' | 'lookup'>
+type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
+  readonly source: Pick<SignedSource, 'emitterChain' | 'emitter' | 'sourceChain' | 'delivered'>
+}
 
 /**
  * Fetches the signed messages of these numbers and submits them, all at a time. A message that the target already shows starts nothing: the target

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
-import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+import type { StreamConfig } from '../../domain/stream/stream.ts'
 import type { ConfiguredSource } from '../../streams/config-changes.ts'
 import { createConfigReporter, ignoredChanges } from '../../streams/config-changes.ts'
 import { createLogger } from '../../observability/logger.ts'
+import { fakeStream } from './fake-context.ts'
 
 const stream = 'native-bridge:a:b'
 const config = (more: Partial<StreamConfig> = {}): StreamConfig => ({
@@ -17,23 +17,8 @@ const config = (more: Partial<StreamConfig> = {}): StreamConfig => ({
 
 /** A stream that runs, by the reducer itself, and the log of who tells it. */
 function running(begun: StreamConfig) {
-  const told: StreamRequest[][] = []
+  const { streamClient, requests: told } = fakeStream(begun)
   const lines: Record<string, unknown>[] = []
-  const streamClient = {
-    now: initialStream(begun) as StreamState | undefined,
-    era: 0,
-    get view() {
-      return streamClient.now && viewStream(streamClient.now)
-    },
-    state: async () => streamClient.now,
-    async apply(requests: readonly StreamRequest[]) {
-      told.push([...requests])
-      if (!streamClient.now) throw new Error('there is no stream')
-      const { state, response } = applyToStream(streamClient.now, { requests }, 5)
-      streamClient.now = state
-      return response
-    },
-  }
   const logger = createLogger({ destination: { write: (text) => void lines.push(JSON.parse(text) as Record<string, unknown>) } })
   return { streamClient, told, lines, look: (wanted: ConfiguredSource) => createConfigReporter({ source: wanted, streamClient, logger }) }
 }

@@ -1,37 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
+import { initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
 import { goBack } from '../../streams/scanned/fork.ts'
-import { createStreamCache } from '../../streams/scanned/stream-cache.ts'
-import type { ScannedContext } from '../../streams/scanned/context.ts'
-import { silentLogger } from '../../observability/logger.ts'
+import { fakeChain, fakeContext, fakeStream } from './fake-context.ts'
 
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 1, maxOpen: 50 }
 const hash = (height: number) => `h${height}`
 
 /** A stream with a transfer in each tenth block up to 200, whose chain is as it was. */
 function world() {
-  let state = initialStream(config)
-  const cache = createStreamCache()
-  const apply = async (requests: readonly StreamRequest[]) => {
-    const told = applyToStream(state, { requests }, 1)
-    state = told.state
-    return told.response
-  }
+  const { streamClient } = fakeStream(config)
   const block = async (height: number) => ({ height, hash: hash(height), parentHash: hash(height - 1), timestamp: 0 })
-  const context = {
-    source: { config },
-    sourceChain: { block, heads: { current: { finalized: 200 } } },
-    streamClient: { state: async () => state, apply },
-    cache,
-    logger: silentLogger(),
-  } as unknown as ScannedContext
+  const context = fakeContext(config, { streamClient, sourceChain: fakeChain(200, { block }) })
   const scan = async (height: number) => {
     const numbers = height % 10 === 0 ? [[String(height / 10), height] as const] : []
-    await apply([{ kind: 'scanned', from: height, to: height, parentHash: hash(height - 1), hash: hash(height), numbers, passed: [] }])
-    cache.scanned({ height, hash: hash(height) })
+    await streamClient.apply([
+      { kind: 'scanned', from: height, to: height, parentHash: hash(height - 1), hash: hash(height), numbers, passed: [] },
+    ])
+    context.cache.scanned({ height, hash: hash(height) })
   }
-  return { context, apply, scan, state: () => state }
+  const state = () => streamClient.now ?? initialStream(config)
+  return { context, apply: (requests: readonly StreamRequest[]) => streamClient.apply(requests), scan, state }
 }
 
 describe('a source that counts fewer transfers than its logs had shown', () => {

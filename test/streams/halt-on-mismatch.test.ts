@@ -1,31 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Mismatch } from '../../intake/halt-route.ts'
 import { haltOnMismatch } from '../../streams/scanned/halt-on-mismatch.ts'
-import type { ScannedContext } from '../../streams/scanned/context.ts'
-import { createLogger } from '../../observability/logger.ts'
+import { fakeChain, fakeContext } from './fake-context.ts'
 
-/** A chain with a new head as soon as one is waited for. */
-const chain = {
-  blockTimeMs: 1_000,
-  heads: {
-    subscribe(listener: () => void) {
-      queueMicrotask(listener)
-      return () => {}
-    },
-  },
-} as unknown as Chain
+const chain = fakeChain(1)
+const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', maxOpen: 10 }
 
 function setting() {
   const halts: Mismatch[] = []
-  const context = {
-    source: { bridge: 'native-bridge', sourceChain: 'a', targetChain: 'b', config: { stream: 'native-bridge:a:b' } },
-    haltRoute: async (mismatch: Mismatch) => void halts.push(mismatch),
-    alarms: new Set(),
-    stopping: new AbortController().signal,
-    logger: createLogger({ level: 'silent' }),
-  } as unknown as ScannedContext
+  const context = fakeContext(config, { haltRoute: async (mismatch) => void halts.push(mismatch) })
   return { halts, context }
 }
 

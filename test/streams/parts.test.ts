@@ -1,13 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { assertStreamRequest } from '../../domain/stream/request.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import { parseCheckpoint } from '../../streams/checkpoints.ts'
 import { createStreamCache } from '../../streams/scanned/stream-cache.ts'
 import { createRangeSize } from '../../streams/scanned/range-size.ts'
 import { toClosed } from '../../streams/transfer-outcomes.ts'
 import { isOf } from '../../temporal/client/stream-transfers.ts'
-import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { codeOf } from '../helpers/refusals.ts'
 
 describe('the size of a range', () => {
@@ -120,7 +119,7 @@ describe('a checkpoint as it is read', () => {
 describe('how a transfer ended', () => {
   it('names who cancelled it', () => {
     const by = (cancelledBy?: { operator: string; reason: string }) => {
-      const closed = toClosed('7', { state: 'cancelled', ...(cancelledBy && { cancelledBy }) } as TransferStatus)
+      const closed = toClosed('7', { state: 'cancelled', ...(cancelledBy && { cancelledBy }) })
       return closed?.kind === 'closed' && closed.by
     }
     expect(by({ operator: 'ops: night: shift', reason: 'no longer wanted' })).toBe('ops: night: shift')
@@ -130,8 +129,11 @@ describe('how a transfer ended', () => {
   })
 
   it('is told as the stream takes it, however long the reason, or empty', () => {
-    const status = (state: string, reason?: string) =>
-      ({ state, reason, code: 'VAA_SIGNATURES', timeline: [] }) as unknown as TransferStatus
+    const status = (state: TransferState, reason?: string) => ({
+      state,
+      code: 'VAA_SIGNATURES' as const,
+      ...(reason !== undefined && { reason }),
+    })
     for (const reason of ['x'.repeat(5_000), '', undefined]) {
       const closed = toClosed('7', status('rejected', reason))
       expect(() => closed && assertStreamRequest(closed, 'closed')).not.toThrow()

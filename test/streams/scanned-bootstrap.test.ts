@@ -6,8 +6,7 @@ import type { CheckpointStore } from '../../streams/checkpoints.ts'
 import type { AgentAlarm } from '../../streams/report.ts'
 import { createScannedBootstrap } from '../../streams/scanned/bootstrap.ts'
 import { createBlockScanner } from '../../streams/scanned/scan-blocks.ts'
-import { createRangeSize } from '../../streams/scanned/range-size.ts'
-import type { ScannedContext } from '../../streams/scanned/context.ts'
+import { fakeChain, fakeContext, fakeStream } from './fake-context.ts'
 import { createLogger } from '../../observability/logger.ts'
 
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
@@ -67,13 +66,12 @@ describe('where the stream of a native bridge begins', () => {
 
   it('is asked of the source again when the first range was read, also where another process read it', async () => {
     let asked = 0
-    const view = { nextHeight: 51, parentHash: '0x50', targetHeight: 1, backfill: { left: 0, ordered: 0 } }
-    const context = {
-      source: { config },
-      streamClient: { view, era: 0 },
-      sourceChain: { heads: { current: { finalized: 50 } } },
-      ranges: { source: createRangeSize(10) },
-    } as unknown as ScannedContext
+    const { streamClient } = fakeStream(config)
+    await streamClient.apply([
+      { kind: 'completed', numbers: [], from: 1, to: 1 },
+      { kind: 'scanned', from: 50, to: 50, parentHash: '0x49', hash: '0x50', numbers: [], passed: [] },
+    ])
+    const context = fakeContext(config, { streamClient, sourceChain: fakeChain(50) })
     expect(await createBlockScanner(context, async () => void asked++)()).toBe(false)
     expect(asked).toBe(1)
   })

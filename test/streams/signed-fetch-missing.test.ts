@@ -27,7 +27,7 @@ async function server(copy: () => Uint8Array) {
 }
 
 /** A submitter that takes the messages of this test, and refuses all others: too few have signed. */
-function doorFor(timestamp: number): Submitter {
+function submitterFor(timestamp: number): Submitter {
   return {
     async submit(_, message) {
       if (parseVaa(message).timestamp !== timestamp) throw new RelayerError('VAA_NO_QUORUM')
@@ -51,7 +51,7 @@ describe('the copies of a missing message', () => {
     let time = 1_700_000_000
     const bad = await server(() => signVaa({ timestamp: ++time }).bytes)
     const good = await server(() => signVaa({ timestamp: 7 }).bytes)
-    const found = await fetchMissing(depsFor([bad.url, good.url], doorFor(7)), ['42'])
+    const found = await fetchMissing(depsFor([bad.url, good.url], submitterFor(7)), ['42'])
     expect(found.get('42')).toEqual({ kind: 'started', id: 'it', status: 'started' })
     expect([bad.requests.length, good.requests.length]).toEqual([1, 1])
   })
@@ -60,7 +60,7 @@ describe('the copies of a missing message', () => {
     let time = 1_700_000_000
     const servers = [await server(() => signVaa({ timestamp: ++time }).bytes), await server(() => signVaa({ timestamp: ++time }).bytes)]
     const urls = servers.map(({ url }) => url)
-    const found = await fetchMissing(depsFor(urls, doorFor(7)), ['42'])
+    const found = await fetchMissing(depsFor(urls, submitterFor(7)), ['42'])
     expect(found.get('42')).toEqual({ kind: 'absent', code: 'VAA_NO_QUORUM' })
     expect(servers.map(({ requests }) => requests.length)).toEqual([1, 1])
   })
@@ -81,7 +81,7 @@ describe('a target whose nodes are down', () => {
   it('keeps its own numbers for later, and nobody else from being delivered', async () => {
     const api = await startGuardianApi((_, __, sequence) => signVaa({ timestamp: 7, sequence: BigInt(sequence) }).bytes)
     stops.push(api.stop)
-    const found = await fetchMissing(apart(depsFor([api.url], doorFor(7)), deadOnly), ['1', '2', '3'])
+    const found = await fetchMissing(apart(depsFor([api.url], submitterFor(7)), deadOnly), ['1', '2', '3'])
     const sorted = [...found].sort(([a], [b]) => Number(a) - Number(b))
     expect(sorted).toEqual([
       ['1', { kind: 'started', id: 'it', status: 'started' }],
@@ -110,7 +110,7 @@ describe('a source whose nodes are down', () => {
     stops.push(api.stop)
     const told: StreamRequest[] = []
     const state: StreamState = { ...initialStream({ stream: 's', origin: '1/0xaa', first: '1', maxOpen: 9 }), next: '3', gaps: [gap] }
-    const deps = depsFor([api.url], doorFor(7))
+    const deps = depsFor([api.url], submitterFor(7))
     const list = async function* () {}
     const options = {
       ...deps,
