@@ -129,9 +129,9 @@ describe('how a transfer ended', () => {
   })
 
   it('is told as the stream takes it, however long the reason, or empty', () => {
-    const status = (state: TransferState, reason?: string) => ({
+    const status = (state: TransferState, reason?: string): Parameters<typeof toClosed>[1] => ({
       state,
-      code: 'VAA_SIGNATURES' as const,
+      code: 'VAA_NO_QUORUM',
       ...(reason !== undefined && { reason }),
     })
     for (const reason of ['x'.repeat(5_000), '', undefined]) {
@@ -141,7 +141,7 @@ describe('how a transfer ended', () => {
         kind: 'closed',
         number: '7',
         outcome: 'rejected',
-        reason: reason?.slice(0, 1_000) || 'VAA_SIGNATURES',
+        reason: reason?.slice(0, 1_000) || 'VAA_NO_QUORUM',
       })
     }
     expect(toClosed('7', status('cancelled'))).toMatchObject({ outcome: 'cancelled', by: 'unnamed' })
