@@ -72,7 +72,7 @@ export interface SignedSource extends SourceBase {
   /**
    * What the source's blocks say of numbers, in order, so that a gap gets its name. Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE (also if
    * a fork moved the blocks meanwhile); at `agreed` NODES_DISAGREE.
-   * @param wanted of the others only number and height are told: their blocks are not read
+   * @param wanted of the others only number and height are returned: their blocks are not read
    * @param at absent: one node's word, for which no number is given up
    */
   published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed'): Promise<readonly Published[]>

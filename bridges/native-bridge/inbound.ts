@@ -36,7 +36,7 @@ export function createInbound(chain: LimitsChain & StreamReader, contract: strin
   const dropOncePerBlock = oncePerBlock(chain, dropCompleted)
 
   /**
-   * One read of logs per block while anything is set reservations. Not of the latest block: the node that told what is used may not have it yet, and for a
+   * One read of logs per block while anything is reserved. Not of the latest block: the node that said what is used may not have it yet, and for a
    * block to count twice is better than not at all. Nodes that refuse such reads only cost time: what is reserved lapses.
    */
   async function dropCompleted(): Promise<void> {

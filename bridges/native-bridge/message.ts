@@ -89,7 +89,7 @@ export function checkId(transfer: NativeTransfer): void {
 }
 
 /**
- * What the target contract has to be told. It hashes 32 bytes of initiator and 20 of recipient where the source hashed 20 and 32: the same bytes, cut
+ * The arguments of the completing call. The target contract hashes 32 bytes of initiator and 20 of recipient where the source hashed 20 and 32: the same bytes, cut
  * elsewhere. So the initiator arrives with the recipient's first 12 bytes, as a rule zeros, on its right.
  */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {

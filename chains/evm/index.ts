@@ -5,7 +5,6 @@ import type { Chain } from '../port.ts'
 import { createAccounts } from './transactions/accounts.ts'
 import type { FeeModel } from './fees/data-fee.ts'
 import { createReplacedChainCheck } from './heads/replaced-chain.ts'
-import { createBlocks } from './heads/blocks.ts'
 import { createClassifier, type ErrorTexts } from './transactions/error-classes.ts'
 import { createFees } from './fees/fees.ts'
 import { createHeads, type EvmHeads } from './heads/heads.ts'
@@ -95,7 +94,6 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     simulate: (call, from, gasFactor = 1) => simulate(nodes, call, from, gasFactor, heads.kept.latest?.gasLimit),
     mined: createMined({ chain: name, nodes, heads, quorum }),
     denies: createReplacedChainCheck({ nodes, kept: heads.kept, quorum, finality }),
-    block: createBlocks(nodes, quorum),
     nodes: nodes.status,
     adjustNodes: nodes.adjust,
     async send(raw) {

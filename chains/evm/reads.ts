@@ -1,6 +1,7 @@
 import { RelayerError } from '../../domain/errors.ts'
-import type { At, Chain } from '../port.ts'
-import { toBytes, toNumber, toRecord } from './hex.ts'
+import type { At, BlockHeader, Chain } from '../port.ts'
+import { readBlockAt } from './heads/head-path.ts'
+import { toBytes, toNumber, toQuantity, toRecord } from './hex.ts'
 import { agreedLogs, type FoundLog, type LogFilter, readLogs } from './logs.ts'
 import type { Nodes } from './nodes/nodes.ts'
 import type { Quorum } from './nodes/quorum.ts'
@@ -26,7 +27,7 @@ export interface BridgeReads {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-type Reads = BridgeReads & Pick<Chain, 'pendingNonce' | 'agreedNonce' | 'hasCode'>
+type Reads = BridgeReads & Pick<Chain, 'pendingNonce' | 'agreedNonce' | 'hasCode' | 'block'>
 
 /** Single reads of state, logs and transactions. */
 export function createReads({ chain, nodes, quorum, finalizedTag }: ReadsOptions): Reads {
@@ -48,6 +49,12 @@ export function createReads({ chain, nodes, quorum, finalizedTag }: ReadsOptions
     async hasCode(address) {
       return toBytes(await nodes.request('eth_getCode', [address, 'latest']), 'code') !== '0x'
     },
+    async block(height, at) {
+      const method = 'eth_getBlockByNumber'
+      const params = () => [toQuantity(height), false]
+      if (at === 'latest') return toHeader(await nodes.request(method, params()))
+      return quorum.agree({ about: `block ${height}`, method, params, read: toHeader, key: (header) => header?.hash ?? 'none' })
+    },
     async call(to, data, at) {
       const method = 'eth_call'
       const params = () => [{ to, data }, at === 'latest' || at === 'agreed-latest' ? 'latest' : finalizedTag()]
@@ -63,6 +70,11 @@ export function createReads({ chain, nodes, quorum, finalizedTag }: ReadsOptions
       return transaction['blockHash'] == null ? undefined : toBytes(transaction['from'], 'sender')
     },
   }
+}
+
+function toHeader(value: unknown): BlockHeader | undefined {
+  const block = readBlockAt(value)
+  return block && { height: block.height, hash: block.hash, parentHash: block.parentHash, timestamp: block.timestamp }
 }
 
 function highestPlausible(counts: readonly number[]): number {

@@ -13,7 +13,7 @@ export interface ReceiptReadsOptions {
   readonly heads: Pick<EvmHeads, 'kept' | 'current'>
   readonly receipts: Receipts
   readonly hashes: ReadonlyMap<string, WatchedHash>
-  /** A receipt that is true as far as can be told. */
+  /** A receipt that is true as far as blocks and nodes show. */
   readonly onReceipt: (watched: WatchedHash, receipt: Receipt) => void
   /** No node has this transaction in a block, though these watches showed it as included before it was looked up and still do. */
   readonly onGone: (watch: WatchState) => void
@@ -75,7 +75,7 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
 
   /**
    * Takes a receipt as true if its block is canonical and lists the transaction. More than half of the nodes must say the same where the block is
-   * not kept, and of a revert: neither can be told from the blocks, and both make callers act.
+   * not kept, and of a revert: the blocks show neither, and callers act upon both.
    */
   async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
     const listed = kept.lists(receipt.block, receipt.hash)
