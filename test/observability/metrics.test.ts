@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { describeErrors } from '../../observability/describe-errors.ts'
-import { describeMetrics } from '../../observability/describe-metrics.ts'
+import { describeErrors } from '../../scripts/docs/errors.ts'
+import { describeMetrics } from '../../scripts/docs/metrics.ts'
 import { errorCatalogue } from '../../domain/errors.ts'
 import { createMetrics, metricDefinitions } from '../../observability/metrics.ts'
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { childrenOf, readField } from './fields.ts'
-import { configSchema } from './schema.ts'
+import { childrenOf, readField } from '../../config/fields.ts'
+import { configSchema } from '../../config/schema.ts'
 
 /** docs/config.md: every field with its type, default and meaning, from the schema itself. */
 export function describeConfig(): string {

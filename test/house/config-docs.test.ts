@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeConfig } from '../../config/describe.ts'
+import { describeConfig } from '../../scripts/docs/config.ts'
 import { fieldAt } from '../../config/fields.ts'
 import { configSchema } from '../../config/schema.ts'
 

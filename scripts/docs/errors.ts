@@ -1,4 +1,4 @@
-import { errorCatalogue } from '../domain/errors.ts'
+import { errorCatalogue } from '../../domain/errors.ts'
 import { markdownTable } from './markdown.ts'
 
 /** docs/errors.md: every code, whether a retry can help, what it means and what to do. */

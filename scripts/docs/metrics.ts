@@ -1,5 +1,5 @@
 import { markdownTable } from './markdown.ts'
-import { metricDefinitions } from './metrics.ts'
+import { metricDefinitions } from '../../observability/metrics.ts'
 
 /** docs/metrics.md: every metric in the order of a transfer's journey. */
 export function describeMetrics(): string {
