@@ -35,7 +35,7 @@ export class BlockCache {
     return this.#blocks.at(-1)
   }
 
-  /** Height of the lowest kept block; Infinity when there is none. */
+  /** Height of the lowest cached block; Infinity when there is none. */
   get lowest(): number {
     return this.#blocks[0]?.height ?? Infinity
   }
@@ -44,7 +44,7 @@ export class BlockCache {
     return this.#blocks[height - this.lowest]
   }
 
-  /** The kept block that a transaction is in. */
+  /** The cached block that a transaction is in. */
   find(transaction: string): BlockRef | undefined {
     return this.#transactions.get(transaction)
   }

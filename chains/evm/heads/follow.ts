@@ -31,7 +31,7 @@ export interface FollowOptions {
   readonly onKept: () => void
 }
 
-/** Keeps what lies between the kept blocks and a head, if that head is believed. */
+/** Keeps what lies between the cached blocks and a head, if that head is believed. */
 export function createFollow({ nodes, kept, finalized, onLate, onKept }: FollowOptions) {
   let lowerPolls = 0
   let brokenPolls = 0

@@ -12,14 +12,14 @@ const firstStep = 4
 export interface Path {
   /** Ascending, linked by parent hash; the last is the new head. */
   readonly blocks: readonly EvmBlock[]
-  /** Height of the highest kept block that stays; undefined if the path meets none. */
+  /** Height of the highest cached block that stays; undefined if the path meets none. */
   readonly ancestor: number | undefined
-  /** True when the path goes past kept blocks of other hashes. */
+  /** True when the path goes past cached blocks of other hashes. */
   readonly forked: boolean
 }
 
 /**
- * Reads what lies between the kept blocks and a new head, in bounded batches. Undefined when the answers do not link (the chain moved, or two
+ * Reads what lies between the cached blocks and a new head, in bounded batches. Undefined when the answers do not link (the chain moved, or two
  * nodes disagree): the next poll tries again. Throws as `Nodes.request` does.
  */
 export async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock): Promise<Path | undefined> {

@@ -4,7 +4,7 @@ import type { EvmBlock } from './block-cache.ts'
 import { longestGap } from '../nodes/head-lags.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 
-/** An honest node may be so many blocks behind the one with the far head. */
+/** An honest node may be so many blocks behind the one with the highest head. */
 const slack = 64
 
 /**

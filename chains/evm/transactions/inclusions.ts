@@ -84,7 +84,7 @@ function followHeads(heads: EvmHeads, { all, byHash }: WatchedHashes, read: () =
     }
   }
 
-  /** Blocks were skipped, or a fork reaches below the kept blocks: what these can't tell is looked up again. */
+  /** Blocks were skipped, or a fork reaches below the cached blocks: what these can't tell is looked up again. */
   function recheck(event: HeadEvent): void {
     const firstKnown = event.applied[0]?.height ?? event.latest.height
     for (const { inclusion, hashes } of all) {

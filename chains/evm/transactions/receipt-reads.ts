@@ -21,7 +21,7 @@ export interface ReceiptReadsOptions {
 
 /** Reads the receipts that are due. */
 export interface ReceiptReads {
-  /** Of hashes that kept blocks list: one read per block. */
+  /** Of hashes that cached blocks list: one read per block. */
   listed(): void
   /** Those, and the lookups. What fails stays due until the next poll. */
   all(): void

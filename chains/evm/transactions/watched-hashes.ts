@@ -9,7 +9,7 @@ export type Due =
   | { readonly kind: 'lookup'; readonly unknown: number }
   /** `unknown`: so many times no node knew it, though it may be in a block from before our first. Looked up again at the next block. */
   | { readonly kind: 'unknown'; readonly unknown: number }
-  /** A kept block lists it, and its receipt was not read yet; `misses`: so many times a node did not have it. */
+  /** A cached block lists it, and its receipt was not read yet; `misses`: so many times a node did not have it. */
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
 
 /** One hash with all its watches. */
