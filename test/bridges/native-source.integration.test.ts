@@ -156,6 +156,24 @@ describe('what a node may not say', () => {
     expect(await scan(logOf({ ...transfer, amount: 6n }))).toBe('NATIVE_ID_MISMATCH')
   })
 
+  it('halts the route by such an id only where the source’s table has it too, on the word of most nodes', async () => {
+    const forged = { ...transfer, amount: 6n }
+    const route = { sourceChain: 'a', sourceNetworkId: '1', sourceBridge: bridge, targetChain: 'b', targetBridge: bridge }
+    const codeWhere = (entry: NativeTransfer, at?: 'agreed') => {
+      const values = [entry.id, entry.initiator, entry.recipient, entry.amount]
+      const reader = {
+        ...saying(logOf(forged)),
+        networkId: '1',
+        call: () => Promise.resolve(nativeBridgeAbi.encodeFunctionResult('noncesToOutboundTransfers', values)),
+      }
+      const source = createNativeSource({ route, source: reader, target: reader, startBlock: 0, maxOpen: 1, good: createGoodMessages() })
+      return codeOfAsync(() => source.initiated({ fromBlock: 5, toBlock: 9 }, at))
+    }
+    expect(await codeWhere(transfer)).toBe('NATIVE_ID_MISMATCH')
+    expect(await codeWhere(transfer, 'agreed')).toBe('NODES_DISAGREE')
+    expect(await codeWhere(forged, 'agreed')).toBe('NATIVE_ID_MISMATCH')
+  })
+
   it('does not lead the search for the highest nonce astray, wherever it is', async () => {
     await fc.assert(
       fc.asyncProperty(fc.bigInt(0n, 10n ** 9n), fc.bigInt(0n, 10n ** 9n), async (highest, below) => {
