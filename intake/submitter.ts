@@ -1,5 +1,5 @@
 import type { Bridges, Verdict } from '../bridges/port.ts'
-import { errorCatalogue, RelayerError } from '../domain/errors.ts'
+import { RelayerError } from '../domain/errors.ts'
 import { haltOf } from '../domain/settings/settings.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import type { BridgeName } from '../domain/transfer/transfer.ts'
@@ -89,12 +89,9 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
   }
 }
 
-/** Throws a verdict other than `valid` under its own code. Its reason may start with the title, which the error has anyway. */
+/** Throws a verdict other than `valid` under its own code. */
 function refuse(verdict: Verdict): void {
-  if (verdict.kind === 'valid') return
-  const { title } = errorCatalogue[verdict.code]
-  const { reason } = verdict
-  throw new RelayerError(verdict.code, { detail: reason.startsWith(title) ? reason.slice(title.length).trim() : reason })
+  if (verdict.kind !== 'valid') throw new RelayerError(verdict.code, { detail: verdict.reason })
 }
 
 function deadlineOf({ withinMs }: TransferDefaults): number | undefined {
