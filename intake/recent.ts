@@ -1,18 +1,15 @@
-/** Remembers the last `size` keys for `forMs` each: enough to answer repeats of a stream without asking anybody. */
-export interface Recent {
-  has(key: string): boolean
-  add(key: string): void
-}
-
-/** @param clock ms since any moment */
-export function createRecent(size: number, forMs: number, clock: () => number = () => performance.now()): Recent {
+/**
+ * Remembers the last `size` keys for `forMs` each: enough to answer repeats of a stream without asking anybody.
+ * @param clock ms since any moment
+ */
+export function createRecent(size: number, forMs: number, clock: () => number = () => performance.now()) {
   const seenAt = new Map<string, number>()
   return {
-    has(key) {
+    has(key: string): boolean {
       const at = seenAt.get(key)
       return at !== undefined && clock() - at < forMs
     },
-    add(key) {
+    add(key: string): void {
       // Deleted first, so that the order is that of the last time.
       seenAt.delete(key)
       seenAt.set(key, clock())

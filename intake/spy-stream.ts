@@ -28,12 +28,7 @@ export interface SpyStreamHandlers {
 }
 
 /** One subscription. It ends once and is not opened again. */
-export interface SpyStream {
-  /** Stops reading: the flow control of HTTP/2 passes it on to the spy. */
-  pause(): void
-  resume(): void
-  close(): void
-}
+export type SpyStream = ReturnType<typeof openSpyStream>
 
 /** How long a connection may take to come about, ms. */
 const connectTimeoutMs = 10_000
@@ -46,7 +41,7 @@ const keepaliveMs = 310_000
 let loaded: ServiceClientConstructor | undefined
 
 /** Subscribes to a guardian spy at host:port. No filter: everything. */
-export function openSpyStream(address: string, filters: readonly SpyFilter[], handlers: SpyStreamHandlers): SpyStream {
+export function openSpyStream(address: string, filters: readonly SpyFilter[], handlers: SpyStreamHandlers) {
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': 20_000,
@@ -81,11 +76,12 @@ export function openSpyStream(address: string, filters: readonly SpyFilter[], ha
     },
   )
   return {
-    pause() {
+    /** Stops reading: the flow control of HTTP/2 passes it on to the spy. */
+    pause(): void {
       paused = true
       stream?.pause()
     },
-    resume() {
+    resume(): void {
       paused = false
       stream?.resume()
     },

@@ -14,18 +14,7 @@ export interface SpySubscriptionOptions {
 }
 
 /** A subscription that is opened again whenever it ends. */
-export interface SpySubscription {
-  start(): void
-  stop(): void
-  /** Stops or resumes reading, now and after the next opening. */
-  pause(paused: boolean): void
-  readonly connected: boolean
-  readonly paused: boolean
-  /** Why it is not connected. */
-  readonly problem: string | undefined
-}
-
-export function createSpySubscription({ address, filters, retry, onOpen, onMessage, logger }: SpySubscriptionOptions): SpySubscription {
+export function createSpySubscription({ address, filters, retry, onOpen, onMessage, logger }: SpySubscriptionOptions) {
   let stream: SpyStream | undefined
   let running = false
   let connected = false
@@ -63,28 +52,30 @@ export function createSpySubscription({ address, filters, retry, onOpen, onMessa
   }
 
   return {
-    start() {
+    start(): void {
       if (running) return
       running = true
       connect()
     },
-    stop() {
+    stop(): void {
       running = false
       clearTimeout(timer)
       stream?.close()
     },
-    pause(wanted) {
+    /** Stops or resumes reading, now and after the next opening. */
+    pause(wanted: boolean): void {
       paused = wanted
       if (paused) stream?.pause()
       else stream?.resume()
     },
-    get connected() {
+    get connected(): boolean {
       return connected
     },
-    get paused() {
+    get paused(): boolean {
       return paused
     },
-    get problem() {
+    /** Why it is not connected. */
+    get problem(): string | undefined {
       return problem
     },
   }

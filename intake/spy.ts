@@ -53,17 +53,12 @@ export interface SpyHealth {
 }
 
 /** Listens to a guardian spy and submits its messages. The spy does not repeat a message that was missed; streams find those gaps. */
-export interface SpyIntake {
-  start(): void
-  /** Ends the subscription, then submits the messages that were heard, within this time, ms (default 5,000). */
-  stop(graceMs?: number): Promise<void>
-  readonly health: SpyHealth
-}
+export type SpyIntake = ReturnType<typeof createSpyIntake>
 
 /** Refusals of messages that Portage does not deliver: normal on a bridge that carries other traffic too. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
-export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
+export function createSpyIntake(options: SpyIntakeOptions) {
   const { bridge, address, filters, submitter, logger, metrics, listener, concurrency = 16, limit = 10_000 } = options
   const { retry = { firstMs: 1_000, mostMs: 30_000 } } = options
   const labels = { via: 'spy', bridge }
@@ -123,13 +118,14 @@ export function createSpyIntake(options: SpyIntakeOptions): SpyIntake {
 
   return {
     start: () => subscription.start(),
-    async stop(graceMs = 5_000) {
+    /** Ends the subscription, then submits the messages that were heard, within this time, ms (default 5,000). */
+    async stop(graceMs = 5_000): Promise<void> {
       subscription.stop()
       const left = await submissions.close(graceMs)
       if (left > 0)
         logger.warn('stopped before these messages could be submitted; they must be fetched again', { messages: left, problem: failure })
     },
-    get health() {
+    get health(): SpyHealth {
       const { connected, paused, problem = failure } = subscription
       return { ...counts, connected, paused, lastMessageAt, refused: { ...refused }, kept: submissions.size, problem }
     },

@@ -24,15 +24,6 @@ export interface SubmissionsOptions {
   readonly retry: { readonly firstMs: number; readonly mostMs: number }
 }
 
-/** Messages that are being submitted. One that fails retriably stays until it passes: nothing is dropped, and reading stops when the limit is reached. */
-export interface Submissions {
-  add(message: Uint8Array): void
-  /** Messages that are kept. */
-  readonly size: number
-  /** Submits what it can within this time, ms; returns how many messages are left behind. */
-  close(graceMs: number): Promise<number>
-}
-
 interface Entry {
   readonly message: Uint8Array
   readonly since: number
@@ -42,7 +33,8 @@ interface Entry {
 /** A guardian set that is unknown for a day is junk, or an upgrade that the target chain has missed: the message can be fetched again then. */
 const unknownSetForMs = 86_400_000
 
-export function createSubmissions(options: SubmissionsOptions): Submissions {
+/** Messages that are being submitted. One that fails retriably stays until it passes: nothing is dropped, and reading stops when the limit is reached. */
+export function createSubmissions(options: SubmissionsOptions) {
   const { submit, onOutcome, onFull, concurrency, limit, retry } = options
   const waiting: Entry[] = []
   const delayed = new Map<Entry, NodeJS.Timeout>()
@@ -93,14 +85,16 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
   }
 
   return {
-    get size() {
+    /** Messages that are kept. */
+    get size(): number {
       return size()
     },
-    add(message) {
+    add(message: Uint8Array): void {
       waiting.push({ message, since: Date.now(), tries: 0 })
       pump()
     },
-    async close(graceMs) {
+    /** Submits what it can within this time, ms; returns how many messages are left behind. */
+    async close(graceMs: number): Promise<number> {
       closing = true
       // Those that wait for their next try have a last one now: the failure may be over.
       for (const [entry, timer] of delayed) {

@@ -1,7 +1,6 @@
 import type { Bridges, Verdict } from '../bridges/port.ts'
 import { RelayerError } from '../domain/errors.ts'
-import { haltOf } from '../domain/settings/settings.ts'
-import type { Settings } from '../domain/settings/settings.ts'
+import { haltOf, type Settings } from '../domain/settings/settings.ts'
 import type { BridgeName } from '../domain/transfer/transfer.ts'
 import { transferId } from '../temporal/contracts/names.ts'
 import { type TemporalClient, within } from '../temporal/client/client.ts'

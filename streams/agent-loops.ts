@@ -16,20 +16,14 @@ export interface AgentLoopsOptions {
   readonly logger: Logger
 }
 
-/** The loops of one stream in one process: those of its kind of source, its config's and its checkpoint's. */
-export interface AgentLoops {
-  start(loops: readonly Loop[]): void
-  /** Ends every loop. What was not recorded is found again from the chains. */
-  stop(): Promise<void>
-}
-
 /** Pauses, ms. */
 const every = { checkpointMs: 5_000, configMs: 5_000 } as const
 
 /** Longest wait for a look that is under way, ms: a read of a node, an answer of a server. */
 const graceMs = 5_000
 
-export function createAgentLoops({ source, streamClient, keeper, checkpointKey, stopping, logger }: AgentLoopsOptions): AgentLoops {
+/** The loops of one stream in one process: those of its kind of source, its config's and its checkpoint's. */
+export function createAgentLoops({ source, streamClient, keeper, checkpointKey, stopping, logger }: AgentLoopsOptions) {
   const { stream } = source.config
   let running: readonly Promise<void>[] = []
 
@@ -40,7 +34,7 @@ export function createAgentLoops({ source, streamClient, keeper, checkpointKey, 
   }
 
   return {
-    start(loops) {
+    start(loops: readonly Loop[]): void {
       const all: readonly Loop[] = [
         ...loops,
         { name: 'config', look: createConfigReporter({ source, streamClient, logger }), everyMs: () => every.configMs },
@@ -48,7 +42,8 @@ export function createAgentLoops({ source, streamClient, keeper, checkpointKey, 
       ]
       running = all.map((loop) => runLoop({ ...loop, stream, stopping: stopping.signal, logger }))
     },
-    async stop() {
+    /** Ends every loop. What was not recorded is found again from the chains. */
+    async stop(): Promise<void> {
       stopping.abort()
       streamClient.close()
       const ended = new AbortController()

@@ -1,6 +1,5 @@
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
-import { checkpointOf } from '../domain/stream/checkpoint.ts'
-import type { StreamCheckpoint } from '../domain/stream/checkpoint.ts'
+import { checkpointOf, type StreamCheckpoint } from '../domain/stream/checkpoint.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { CheckpointStore } from './checkpoints.ts'
@@ -16,21 +15,9 @@ export interface CheckpointKeeperOptions {
 }
 
 /** The checkpoint of one stream, as one process reads and writes it. Problems with it are raised as an alarm and logged. */
-export interface CheckpointKeeper {
-  /** Undefined: there is none, or none that can be used. Throws CHECKPOINT_UNAVAILABLE: there may be one. */
-  read(): Promise<StreamCheckpoint | undefined>
-  /** The kept checkpoint cannot be used: raises an alarm, until one is written. */
-  complain(error: unknown): void
-  /**
-   * Writes the stream as it is now, if `key` differs from that of the last write. Throws what asking for its state throws.
-   * @param key changes whenever the checkpoint would
-   */
-  keep(streamClient: Pick<StreamClient, 'state'>, key: string): Promise<void>
-  /** When it was last written, ms since the epoch. */
-  readonly writtenAt: number | undefined
-}
+export type CheckpointKeeper = ReturnType<typeof createCheckpointKeeper>
 
-export function createCheckpointKeeper({ config, store, alarms, logger }: CheckpointKeeperOptions): CheckpointKeeper {
+export function createCheckpointKeeper({ config, store, alarms, logger }: CheckpointKeeperOptions) {
   const { stream, start, origin } = config
   let written: string | undefined
   let writtenAt: number | undefined
@@ -45,8 +32,10 @@ export function createCheckpointKeeper({ config, store, alarms, logger }: Checkp
   }
 
   return {
+    /** The kept checkpoint cannot be used: raises an alarm, until one is written. */
     complain,
-    async read() {
+    /** Undefined: there is none, or none that can be used. Throws CHECKPOINT_UNAVAILABLE: there may be one. */
+    async read(): Promise<StreamCheckpoint | undefined> {
       try {
         const found = await store?.read(stream)
         if (found && found.origin !== origin)
@@ -61,7 +50,11 @@ export function createCheckpointKeeper({ config, store, alarms, logger }: Checkp
         return undefined
       }
     },
-    async keep(streamClient, key) {
+    /**
+     * Writes the stream as it is now, if `key` differs from that of the last write. Throws what asking for its state throws.
+     * @param key changes whenever the checkpoint would
+     */
+    async keep(streamClient: Pick<StreamClient, 'state'>, key: string): Promise<void> {
       if (!store || key === written) return
       const state = await streamClient.state()
       // A stream that reads blocks and has no cursor yet would replace a better checkpoint.
@@ -75,7 +68,8 @@ export function createCheckpointKeeper({ config, store, alarms, logger }: Checkp
       writtenAt = Date.now()
       alarms.delete('checkpoint')
     },
-    get writtenAt() {
+    /** When it was last written, ms since the epoch. */
+    get writtenAt(): number | undefined {
       return writtenAt
     },
   }

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RelayerError } from '../domain/errors.ts'
-import { assertCheckpoint } from '../domain/stream/checkpoint.ts'
-import type { StreamCheckpoint } from '../domain/stream/checkpoint.ts'
+import { assertCheckpoint, type StreamCheckpoint } from '../domain/stream/checkpoint.ts'
 import { httpText } from '../intake/http.ts'
 
 /** Where checkpoints are kept; as in the config (`streams.checkpoints`). */

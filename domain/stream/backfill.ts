@@ -1,9 +1,7 @@
-import { addInterval, countNumbers } from './interval-set.ts'
-import type { IntervalSet } from './interval-set.ts'
+import { addInterval, countNumbers, type IntervalSet } from './interval-set.ts'
 import type { StreamRequest, StreamState } from './stream.ts'
 import { bounded, clip, limits, punch, without } from './gaps.ts'
-import { done, isAnyWanted, learn, present, refused, room, withPassed } from './numbers.ts'
-import type { StreamStep } from './numbers.ts'
+import { done, isAnyWanted, learn, present, refused, room, type StreamStep, withPassed } from './numbers.ts'
 
 type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
 

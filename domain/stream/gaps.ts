@@ -1,5 +1,4 @@
-import { addInterval, missingBetween } from './interval-set.ts'
-import type { IntervalSet } from './interval-set.ts'
+import { addInterval, type IntervalSet, missingBetween } from './interval-set.ts'
 import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']

@@ -1,7 +1,6 @@
 import type { StreamRequest, StreamState, StreamView } from './stream.ts'
 import { clip, limits } from './gaps.ts'
-import { done } from './numbers.ts'
-import type { StreamStep } from './numbers.ts'
+import { done, type StreamStep } from './numbers.ts'
 
 type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
 

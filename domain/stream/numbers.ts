@@ -1,5 +1,4 @@
-import { hasNumber, missingBetween } from './interval-set.ts'
-import type { IntervalSet } from './interval-set.ts'
+import { hasNumber, type IntervalSet, missingBetween } from './interval-set.ts'
 import type { Finding, Gap, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
 import { bounded, clip, compare, gap, hasGap, heightBelow, interval, limits, mark, max, min, punch, without } from './gaps.ts'
 

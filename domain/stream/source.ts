@@ -1,8 +1,7 @@
 import type { Gap, StreamRequest, StreamState } from './stream.ts'
 import { backfill } from './backfill.ts'
 import { bounded, gap, heightBelow, max, punch, without } from './gaps.ts'
-import { count, done, isAnyWanted, learn, present, room, withPassed } from './numbers.ts'
-import type { StreamStep } from './numbers.ts'
+import { count, done, isAnyWanted, learn, present, room, type StreamStep, withPassed } from './numbers.ts'
 
 type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
 

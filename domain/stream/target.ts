@@ -1,9 +1,7 @@
-import { countNumbers, hasNumber } from './interval-set.ts'
-import type { IntervalSet } from './interval-set.ts'
+import { countNumbers, hasNumber, type IntervalSet } from './interval-set.ts'
 import type { StreamRequest, StreamState } from './stream.ts'
 import { bounded, compare, hasGap, max, min, union, without } from './gaps.ts'
-import { count, done, except, present, refused, reopen, resolve } from './numbers.ts'
-import type { StreamStep } from './numbers.ts'
+import { count, done, except, present, refused, reopen, resolve, type StreamStep } from './numbers.ts'
 
 type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
 

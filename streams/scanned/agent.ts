@@ -29,17 +29,12 @@ export interface ScannedAgentOptions extends ScannedDeps {
 }
 
 /** What feeds one stream in this process. Any number of processes may: each records what it found, and the stream takes it once. */
-export interface ScannedAgent {
-  start(): void
-  /** Ends every loop. What was not recorded is found again from the chains. */
-  stop(): Promise<void>
-  report(metrics: Metrics): void
-}
+export type ScannedAgent = ReturnType<typeof createScannedAgent>
 
 /** Pauses where nothing wakes a loop, ms. */
 const every = { headMs: 2_000, verifyMs: 1_000, backfillMs: 1_000, gapsMs: 1_000, outcomesMs: 4_000 } as const
 
-export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
+export function createScannedAgent(options: ScannedAgentOptions) {
   const { source, sourceChain, client, logger, checkpoints: store, isHalted } = options
   const { config } = source
   const stopping = new AbortController()
@@ -58,8 +53,9 @@ export function createScannedAgent(options: ScannedAgentOptions): ScannedAgent {
 
   return {
     start: () => loops.start(loopsOf(context, options.auditMs, onBegun)),
+    /** Ends every loop. What was not recorded is found again from the chains. */
     stop: () => loops.stop(),
-    report(metrics) {
+    report(metrics: Metrics): void {
       const raised = [...alarms].filter((alarm) => alarm !== 'mismatch' || isHalted())
       const finalized = sourceChain.heads.current?.finalized
       reportStream(metrics, config.stream, streamClient.view, { finalized, alarms: raised, checkpointAt: keeper.writtenAt })

@@ -1,15 +1,13 @@
 import { setOf } from '../../domain/stream/interval-set.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
 import { runningTransfers } from '../../temporal/client/stream-transfers.ts'
-import { auditCompleted, auditOpen } from './audit-transfers.ts'
-import type { StreamAudit } from './audit-transfers.ts'
+import { auditCompleted, auditOpen, type StreamAudit } from './audit-transfers.ts'
 import { streamOf } from './outcomes.ts'
 import { runAll } from '../run-all.ts'
 import { goBack } from './fork.ts'
 import { numbersInGaps } from './gap-filler.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
-import { finalizedOf, nextHead, viewOf } from './context.ts'
-import type { ScannedContext } from './context.ts'
+import { finalizedOf, nextHead, type ScannedContext, viewOf } from './context.ts'
 
 /** Longest wait for the scan to reach the block at which the source was counted, ms; after that the next audit finds what is hidden. */
 const scanMs = 30_000

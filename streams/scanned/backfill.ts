@@ -1,6 +1,5 @@
 import { readRange } from './read-range.ts'
-import { finalizedOf, viewOf } from './context.ts'
-import type { ReadingContext } from './context.ts'
+import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 
 /** Progress is logged at most so often, ms. */
 const logMs = 10_000

@@ -17,14 +17,7 @@ export interface ScannedBootstrapOptions {
  * The beginning of a scanned source's stream. Its checkpoint is used only if the source still has the block of the cursor, and has given out the number of
  * the watermark: a watermark above that would pass transfers that are yet to come.
  */
-export interface ScannedBootstrap {
-  /** The input of a new stream. Throws what the source's nodes throw. */
-  begin(): Promise<StreamInput>
-  /** The checkpoint that the stream began with, if the source denies its block by now: it is worthless. */
-  denied(): Promise<StreamCheckpoint | undefined>
-}
-
-export function createScannedBootstrap({ source, sourceChain, keeper, logger }: ScannedBootstrapOptions): ScannedBootstrap {
+export function createScannedBootstrap({ source, sourceChain, keeper, logger }: ScannedBootstrapOptions) {
   const { config } = source
   const { stream } = config
   let begun: StreamCheckpoint | undefined
@@ -45,7 +38,8 @@ export function createScannedBootstrap({ source, sourceChain, keeper, logger }: 
   }
 
   return {
-    async begin() {
+    /** The input of a new stream. Throws what the source's nodes throw. */
+    async begin(): Promise<StreamInput> {
       begun = undefined
       const found = await read()
       if (!found) return { config }
@@ -61,7 +55,8 @@ export function createScannedBootstrap({ source, sourceChain, keeper, logger }: 
       logger.info('a stream begins with its checkpoint', { stream, completedNumber: number, completedHeight: height })
       return { config, checkpoint: found }
     },
-    async denied() {
+    /** The checkpoint that the stream began with, if the source denies its block by now: it is worthless. */
+    async denied(): Promise<StreamCheckpoint | undefined> {
       const { cursor } = begun ?? {}
       const worthless = cursor && (await sourceChain.denies(cursor)) ? begun : undefined
       begun = undefined

@@ -1,6 +1,5 @@
 import type { Block, StreamState } from '../../domain/stream/stream.ts'
-import { finalizedOf } from './context.ts'
-import type { ReadingContext } from './context.ts'
+import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
  * After a fork below what was final: the newest block known to this process that more than half of the nodes still have, and the order to read all above

@@ -2,26 +2,22 @@
 const answersBeforeGrowth = 4
 
 /** How many blocks one read of logs asks for. */
-export interface RangeSize {
-  readonly blocks: number
-  /** The range is too long for a node: half as many from now on. False: it was one block, which cannot be split. */
-  refused(blocks: number): boolean
-  answered(blocks: number): void
-}
+export type RangeSize = ReturnType<typeof createRangeSize>
 
-export function createRangeSize(most: number): RangeSize {
+export function createRangeSize(most: number) {
   let size = most
   let answers = 0
   return {
-    get blocks() {
+    get blocks(): number {
       return size
     },
-    refused(blocks) {
+    /** The range is too long for a node: half as many from now on. False: it was one block, which cannot be split. */
+    refused(blocks: number): boolean {
       answers = 0
       size = Math.max(1, Math.floor(blocks / 2))
       return blocks > 1
     },
-    answered(blocks) {
+    answered(blocks: number): void {
       // Only a range of the full size says something about a longer one.
       if (blocks < size || size === most || ++answers < answersBeforeGrowth) return
       answers = 0

@@ -9,47 +9,38 @@ const mostBlocks = 128
 const mostCompletions = 500
 
 /** What a process knows of a stream beside the stream: all of it can be read again. */
-export interface StreamCache {
-  transfer(number: string): Transfer | undefined
-  know(transfers: readonly Transfer[]): void
-  /** It was seen delivered in the target's finalized state. */
-  completed(number: string): void
-  undone(number: string): void
-  readonly completions: readonly Transfer[]
-  /** The last block of a range that the stream has taken. */
-  scanned(block: Block): void
-  /** Newest first. */
-  readonly blocks: readonly Block[]
-  /** The source forked below what was final: numbers may belong to other transfers now, and blocks above `height` are gone. */
-  forget(height: number): void
-}
+export type StreamCache = ReturnType<typeof createStreamCache>
 
-export function createStreamCache(): StreamCache {
+export function createStreamCache() {
   const transfers = new Map<string, Transfer>()
   const completions = new Map<string, Transfer>()
   let blocks: Block[] = []
   return {
-    transfer: (number) => transfers.get(number),
-    know(known) {
+    transfer: (number: string) => transfers.get(number),
+    know(known: readonly Transfer[]): void {
       for (const transfer of known) put(transfers, transfer.sequence, transfer, mostTransfers)
     },
-    completed(number) {
+    /** It was seen delivered in the target's finalized state. */
+    completed(number: string): void {
       const transfer = transfers.get(number)
       if (transfer) put(completions, number, transfer, mostCompletions)
     },
-    undone: (number) => void completions.delete(number),
-    get completions() {
+    undone: (number: string) => void completions.delete(number),
+    get completions(): readonly Transfer[] {
       return [...completions.values()]
     },
-    scanned(block) {
+    /** The last block of a range that the stream has taken. */
+    scanned(block: Block): void {
       blocks.push(block)
       const half = mostBlocks / 2
       if (blocks.length > mostBlocks) blocks = [...blocks.slice(0, half).filter((_, index) => index % 2 === 0), ...blocks.slice(half)]
     },
-    get blocks() {
+    /** Newest first. */
+    get blocks(): readonly Block[] {
       return [...blocks].sort((a, b) => b.height - a.height)
     },
-    forget(height) {
+    /** The source forked below what was final: numbers may belong to other transfers now, and blocks above `height` are gone. */
+    forget(height: number): void {
       transfers.clear()
       completions.clear()
       blocks = blocks.filter((block) => block.height <= height)

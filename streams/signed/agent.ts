@@ -24,23 +24,13 @@ export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'> {
   readonly auditMs: number
 }
 
-/** What feeds the stream of one emitter in this process. Any number of processes may: each records what it heard and found. */
-export interface SignedAgent {
-  start(): void
-  stop(): Promise<void>
-  report(metrics: Metrics): void
-  /** A spy's subscription was opened. Messages that were signed before may not have been told: the source's count proves which they were. */
-  listening(): void
-  /** The outcome of a message that a spy told. */
-  heard(sequence: string, vaa: Uint8Array, outcome: Outcome): void
-}
-
 /** Pauses, ms. A tick only looks whether something is due, which costs nothing. */
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
 /** Longest wait for the last record when the agent stops, ms. */
 const flushMs = 2_000
 
-export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
+/** What feeds the stream of one emitter in this process. Any number of processes may: each records what it heard and found. */
+export function createSignedAgent(options: SignedAgentOptions) {
   const { source, chain, client, logger, checkpoints: store, auditMs } = options
   const { config } = source
   const { stream } = config
@@ -68,13 +58,13 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
   }
 
   return {
-    start() {
+    start(): void {
       loops.start([
         { name: 'audit', look: () => schedule.look(), everyMs: () => every.tickMs },
         { name: 'outcomes', look: reportOutcomes, everyMs: () => every.outcomesMs },
       ])
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort()
       tail.close()
       // A number that was heard and not recorded is a gap until the next start.
@@ -82,14 +72,16 @@ export function createSignedAgent(options: SignedAgentOptions): SignedAgent {
       recorder.close()
       await loops.stop()
     },
-    report(metrics) {
+    report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    listening() {
+    /** A spy's subscription was opened. Messages that were signed before may not have been told: the source's count proves which they were. */
+    listening(): void {
       tail.begin()
       schedule.hurry()
     },
-    heard(sequence, vaa, outcome) {
+    /** The outcome of a message that a spy told. */
+    heard(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
       // A message that cannot be classified now is a gap, which the audit fills or ignores.
       hear(sequence, vaa, outcome).catch((error: unknown) =>
         logger.debug('a message was not recorded in its stream', { stream, error: String(error) }),

@@ -17,18 +17,11 @@ export interface AuditScheduleOptions {
   readonly logger: Logger
 }
 
-/** When an emitter's gaps are filled, and when its stream is audited. */
-export interface AuditSchedule {
-  /** One look of a loop; undefined: nothing was due. */
-  look(): Promise<boolean | undefined>
-  /** Both are due now. */
-  hurry(): void
-}
-
 /** Wait after a failure, ms. */
 const afterFailureMs = 5_000
 
-export function createAuditSchedule({ auditor, recorder, tail, view, stream, auditMs, logger }: AuditScheduleOptions): AuditSchedule {
+/** When an emitter's gaps are filled, and when its stream is audited. */
+export function createAuditSchedule({ auditor, recorder, tail, view, stream, auditMs, logger }: AuditScheduleOptions) {
   let auditAt = 0
   let fillAt = 0
   let isAuditOwed = false
@@ -63,7 +56,8 @@ export function createAuditSchedule({ auditor, recorder, tail, view, stream, aud
   }
 
   return {
-    async look() {
+    /** One look of a loop; undefined: nothing was due. */
+    async look(): Promise<boolean | undefined> {
       const now = Date.now()
       const known = view()
       if (known && hasGoneBack(known)) auditAt = 0
@@ -72,7 +66,8 @@ export function createAuditSchedule({ auditor, recorder, tail, view, stream, aud
       await audit(now)
       return false
     },
-    hurry() {
+    /** Both are due now. */
+    hurry(): void {
       auditor.hurry()
       fillAt = 0
       auditAt = 0

@@ -1,10 +1,11 @@
 import { limits } from '../../domain/stream/gaps.ts'
+import type { StreamState } from '../../domain/stream/stream.ts'
 import { type NumberStatus, seenRequest } from '../number-status.ts'
 import { runAll } from '../run-all.ts'
 import { fetchMissing } from './fetch-missing.ts'
 import { createGapFiller, type GapReport, type GapsDeps } from './gap-filler.ts'
 import { createLostTransfers, graceMs, type LostTransfersDeps, recordEnded, reopenUndone } from './lost-transfers.ts'
-import { createOutcomeReporter, type OutcomeReporter } from './outcomes.ts'
+import { createOutcomeReporter } from './outcomes.ts'
 
 /** What an audit came to, in numbers. */
 export interface SignedAudit extends GapReport {
@@ -20,28 +21,14 @@ export interface SignedAudit extends GapReport {
   readonly undone: number
 }
 
-export interface SignedAuditor {
-  /** Records how transfers ended, and which are parked. */
-  readonly reportOutcomes: OutcomeReporter['look']
-  /**
-   * The stream against its source's own count, its gaps against the servers of the network, and its open numbers against their transfers. Each part is
-   * done whatever becomes of the others; then throws what the first that failed has thrown. What was recorded stays, and nothing is lost.
-   */
-  audit(): Promise<SignedAudit>
-  /** The gaps alone, by the last count. */
-  fillGaps(): Promise<GapReport>
-  /** All gaps that were not asked for just now are due. */
-  hurry(): void
-  /** ms until the next audit is worth it though none is due; undefined: no open number is suspected to be lost. */
-  readonly soonMs: number | undefined
-}
+export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
 /** A suspect that is asked for this much later than `graceMs` has been missed for long enough, ms. */
 const marginMs = 500
 const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
 
 /** @param auditMs how often it audits: the measure of how often an absent number is asked for */
-export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs: number): SignedAuditor {
+export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs: number) {
   const { source, chain, streamClient, logger } = deps
   const { stream } = source.config
   const outcomes = createOutcomeReporter(deps)
@@ -103,13 +90,21 @@ export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs:
   }
 
   return {
-    reportOutcomes: (state) => outcomes.look(state),
+    /** Records how transfers ended, and which are parked. */
+    reportOutcomes: (state: StreamState) => outcomes.look(state),
+    /** The gaps alone, by the last count. */
     fillGaps,
+    /** All gaps that were not asked for just now are due. */
     hurry: () => gaps.hurry(),
-    get soonMs() {
+    /** ms until the next audit is worth it though none is due; undefined: no open number is suspected to be lost. */
+    get soonMs(): number | undefined {
       return lost.suspects ? graceMs + marginMs : undefined
     },
-    async audit() {
+    /**
+     * The stream against its source's own count, its gaps against the servers of the network, and its open numbers against their transfers. Each part is
+     * done whatever becomes of the others; then throws what the first that failed has thrown. What was recorded stays, and nothing is lost.
+     */
+    async audit(): Promise<SignedAudit> {
       const audit = { ...nothing, restarted: 0, closed: 0, undone: 0 }
       await runAll(
         async () => void Object.assign(audit, await count()),

@@ -1,5 +1,4 @@
-import type { ErrorCode } from '../../domain/errors.ts'
-import { toRelayerError } from '../../domain/errors.ts'
+import { type ErrorCode, toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import type { SubmitResult } from '../../intake/submitter.ts'

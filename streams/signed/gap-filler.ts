@@ -18,17 +18,6 @@ export interface GapReport {
   readonly nextAt?: number
 }
 
-export interface GapFiller {
-  /**
-   * Looks for every number of the gaps that is due, and records what it finds after every few of them, so that a crash loses little.
-   * Numbers that no server has are asked for less and less often. Throws what reads throw; what was recorded stays.
-   * @param upTo the source's highest number at its finalized state, as last asked
-   */
-  look(state: StreamState, upTo: string | undefined): Promise<GapReport>
-  /** Something changed that may have brought what is missing (the spy was away): all that was not asked for just now is due. */
-  hurry(): void
-}
-
 /** At a time: recorded together, and what a crash may repeat. */
 const atOnce = 50
 /** In one look; the next one goes on above. */
@@ -43,7 +32,7 @@ export interface GapsDeps extends SignedDeps {
 
 type Absent = Extract<FetchOutcome, { kind: 'absent' }>
 
-export function createGapFiller(deps: GapsDeps, auditMs: number): GapFiller {
+export function createGapFiller(deps: GapsDeps, auditMs: number) {
   const { streamClient, freshMs = settleMs } = deps
   const schedule = createRetrySchedule(auditMs)
   const record = createFetchRecorder(deps, schedule)
@@ -65,8 +54,14 @@ export function createGapFiller(deps: GapsDeps, auditMs: number): GapFiller {
   }
 
   return {
+    /** Something changed that may have brought what is missing (the spy was away): all that was not asked for just now is due. */
     hurry: () => schedule.hurry(),
-    async look(state, upTo) {
+    /**
+     * Looks for every number of the gaps that is due, and records what it finds after every few of them, so that a crash loses little.
+     * Numbers that no server has are asked for less and less often. Throws what reads throw; what was recorded stays.
+     * @param upTo the source's highest number at its finalized state, as last asked
+     */
+    async look(state: StreamState, upTo: string | undefined): Promise<GapReport> {
       const counts: Record<NumberStatus | 'absent', number> = { started: 0, delivered: 0, ignored: 0, absent: 0 }
       let [looked, full] = [0, false]
       schedule.prune(state.gaps)

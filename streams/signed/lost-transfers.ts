@@ -14,13 +14,6 @@ export interface LostTransfersDeps extends OutcomesDeps {
   readonly lostAfterMs?: number
 }
 
-export interface LostTransfers {
-  /** Open numbers without a running transfer for a while: their messages are to be fetched and submitted again. */
-  find(state: StreamState): Promise<readonly string[]>
-  /** `find` has seen numbers that it gives a little more time: ask again in `graceMs`. */
-  readonly suspects: boolean
-}
-
 /** The visibility store lags, and another process's clock may too, ms. */
 export const graceMs = 15_000
 /** How long a number whose transfer is gone is looked for in quick succession, ms; then with every audit. */
@@ -28,14 +21,16 @@ const suspectMs = 20 * graceMs
 /** In one audit. */
 const mostReopened = 20
 
-export function createLostTransfers({ source, client, lostAfterMs = graceMs }: LostTransfersDeps): LostTransfers {
+export function createLostTransfers({ source, client, lostAfterMs = graceMs }: LostTransfersDeps) {
   const missedSince = new Map<string, number>()
   return {
-    get suspects() {
+    /** `find` has seen numbers that it gives a little more time: ask again in `graceMs`. */
+    get suspects(): boolean {
       const recently = Date.now() - suspectMs
       return [...missedSince.values()].some((at) => at > recently)
     },
-    async find({ open }) {
+    /** Open numbers without a running transfer for a while: their messages are to be fetched and submitted again. */
+    async find({ open }: StreamState): Promise<readonly string[]> {
       const now = Date.now()
       const running = new Set((await runningTransfers(client, streamOf(source))).map(({ number }) => number))
       const missed = new Set(open.map(({ number }) => number).filter((number) => !running.has(number)))

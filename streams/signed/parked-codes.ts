@@ -5,17 +5,12 @@ import { type ListedTransfer, statusOf } from '../../temporal/client/stream-tran
 import { forEachLimited } from '../for-each-limited.ts'
 
 /** The codes that transfers are parked with. A run keeps its code until it runs again, so that each is queried once. */
-export interface ParkedCodes {
-  /** By number, of those whose query was answered. */
-  of(parked: readonly ListedTransfer[]): Promise<ReadonlyMap<string, string>>
-  /** Numbers that are parked until guardians of a newer set sign their message. */
-  readonly awaitingSignatures: readonly string[]
-}
+export type ParkedCodes = ReturnType<typeof createParkedCodes>
 
 /** Most queries in one look, and at once; how long one may take, ms; and how long a transfer that did not answer is left alone, ms. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, silentMs: 60_000 } as const
 
-export function createParkedCodes(client: TemporalClient, stream: string, logger: Logger): ParkedCodes {
+export function createParkedCodes(client: TemporalClient, stream: string, logger: Logger) {
   const codes = new Map<string, { readonly number: string; readonly code: string }>()
   const silentUntil = new Map<string, number>()
 
@@ -32,7 +27,8 @@ export function createParkedCodes(client: TemporalClient, stream: string, logger
   }
 
   return {
-    async of(parked) {
+    /** By number, of those whose query was answered. */
+    async of(parked: readonly ListedTransfer[]): Promise<ReadonlyMap<string, string>> {
       const runs = new Set(parked.map(({ runId }) => runId))
       for (const known of [codes, silentUntil]) for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)
       const now = Date.now()
@@ -40,7 +36,8 @@ export function createParkedCodes(client: TemporalClient, stream: string, logger
       await forEachLimited(unknown.slice(0, limits.queries), limits.atOnce, query)
       return new Map([...codes.values()].map(({ number, code }) => [number, code]))
     },
-    get awaitingSignatures() {
+    /** Numbers that are parked until guardians of a newer set sign their message. */
+    get awaitingSignatures(): readonly string[] {
       return [...codes.values()].flatMap(({ number, code }) => (awaitsNewSignatures(code) ? [number] : []))
     },
   }

@@ -1,16 +1,8 @@
 import type { Published, SignedSource } from '../../bridges/source-port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
-import { addInterval, missingBetween } from '../../domain/stream/interval-set.ts'
-import type { IntervalSet } from '../../domain/stream/interval-set.ts'
+import { addInterval, type IntervalSet, missingBetween } from '../../domain/stream/interval-set.ts'
 
-export interface PublishedLogs {
-  /**
-   * What the source's final blocks say of these numbers; those that were not found in the blocks that are looked at are missing. Blocks are read once,
-   * from the newest down, and only as far as a number may be. Throws what reads throw.
-   * @param finalized height up to which blocks are final
-   */
-  of(numbers: readonly string[], finalized: number): Promise<ReadonlyMap<string, Published>>
-}
+export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 
 export interface PublishedLogsOptions {
   readonly source: Pick<SignedSource, 'published' | 'begins'>
@@ -26,7 +18,7 @@ const ranges = 5
 const mostHeights = 50_000
 const mostContents = 2_000
 
-export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20 }: PublishedLogsOptions): PublishedLogs {
+export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20 }: PublishedLogsOptions) {
   const heights = new Map<string, number>()
   const contents = new Map<string, Published>()
   let scanned: IntervalSet = []
@@ -73,7 +65,12 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
   }
 
   return {
-    async of(numbers, finalized) {
+    /**
+     * What the source's final blocks say of these numbers; those that were not found in the blocks that are looked at are missing. Blocks are read once,
+     * from the newest down, and only as far as a number may be. Throws what reads throw.
+     * @param finalized height up to which blocks are final
+     */
+    async of(numbers: readonly string[], finalized: number): Promise<ReadonlyMap<string, Published>> {
       await place(numbers, finalized)
       const wanted = new Set(numbers.filter((number) => !contents.has(number)))
       if (contents.size > mostContents) contents.clear()

@@ -10,20 +10,13 @@ export interface RecorderOptions {
 }
 
 /** Numbers on their way to the stream: one update for many, however fast they come. */
-export interface Recorder {
-  add(number: string, seen: NumberStatus): void
-  /** Records all that there is room for; resolves when it was answered. Throws STREAM_UNREACHABLE after the client is closed. */
-  flush(): Promise<void>
-  /** Numbers that are not recorded yet: they came just now, or the stream is full. */
-  readonly size: number
-  close(): void
-}
+export type Recorder = ReturnType<typeof createRecorder>
 
 /** Most numbers of one update; and most that are kept while the stream is full: the audit finds the others again. */
 const mostRecorded = 1_000
 const mostKept = 20_000
 
-export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: RecorderOptions): Recorder {
+export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: RecorderOptions) {
   const kept = new Map<string, NumberStatus>()
   let timer: NodeJS.Timeout | undefined
   let recording: Promise<void> | undefined
@@ -64,10 +57,11 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: Re
   }
 
   return {
-    get size() {
+    /** Numbers that are not recorded yet: they came just now, or the stream is full. */
+    get size(): number {
       return kept.size
     },
-    add(number, seen) {
+    add(number: string, seen: NumberStatus): void {
       // Delivered and ignored are final: they outrank that a transfer was started.
       if (kept.get(number) === undefined || seen !== 'started') kept.set(number, seen)
       for (const oldest of kept.keys()) {
@@ -77,8 +71,9 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: Re
       if (kept.size === many && !recording) void flush().catch(() => {})
       else later()
     },
+    /** Records all that there is room for; resolves when it was answered. Throws STREAM_UNREACHABLE after the client is closed. */
     flush,
-    close() {
+    close(): void {
       closed = true
       clearTimeout(timer)
     },

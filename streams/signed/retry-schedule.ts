@@ -2,30 +2,20 @@ import { backoffMs } from '../../domain/backoff.ts'
 import type { Gap } from '../../domain/stream/stream.ts'
 import type { GapClass } from './classify-gaps.ts'
 
-/** When each missing number is asked for again: less and less often. */
-export interface RetrySchedule {
-  isDue(number: string): boolean
-  /** @param gapClass not-final numbers come soon, held ones when the Governor releases them, which the spy tells as well */
-  later(number: string, gapClass: GapClass | undefined, againInMs: number | undefined): void
-  forget(number: string): void
-  /** Forgets numbers that are in none of these gaps. */
-  prune(gaps: readonly Gap[]): void
-  /** All that were not asked for just now are due. */
-  hurry(): void
-  /** ms since the epoch; Infinity: nothing waits. */
-  readonly nextAt: number
-}
-
 const mostNumbers = 20_000
 /** First wait before a number is asked for again, ms; and how long a number that was just asked for is left alone at least. */
 const firstWaitMs = 5_000
 
-/** @param auditMs longest wait for numbers that will come; for unobserved ones it is twelve times as long */
-export function createRetrySchedule(auditMs: number): RetrySchedule {
+/**
+ * When each missing number is asked for again: less and less often.
+ * @param auditMs longest wait for numbers that will come; for unobserved ones it is twelve times as long
+ */
+export function createRetrySchedule(auditMs: number) {
   const tries = new Map<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>()
   return {
-    isDue: (number) => (tries.get(number)?.dueAt ?? 0) <= Date.now(),
-    later(number, gapClass, againInMs) {
+    isDue: (number: string) => (tries.get(number)?.dueAt ?? 0) <= Date.now(),
+    /** @param gapClass not-final numbers come soon, held ones when the Governor releases them, which the spy tells as well */
+    later(number: string, gapClass: GapClass | undefined, againInMs: number | undefined): void {
       const count = tries.get(number)?.count ?? 0
       const most = gapClass === 'unobserved' ? 12 * auditMs : auditMs
       const wait = Math.min(backoffMs(count, Math.min(firstWaitMs, auditMs), most), againInMs ?? Infinity)
@@ -36,19 +26,22 @@ export function createRetrySchedule(auditMs: number): RetrySchedule {
         tries.delete(oldest)
       }
     },
-    forget: (number) => void tries.delete(number),
-    prune(gaps) {
+    forget: (number: string) => void tries.delete(number),
+    /** Forgets numbers that are in none of these gaps. */
+    prune(gaps: readonly Gap[]): void {
       const ranges = gaps.map(({ from, to }) => [BigInt(from), BigInt(to)] as const)
       for (const number of tries.keys()) {
         const at = BigInt(number)
         if (!ranges.some(([from, to]) => from <= at && at <= to)) tries.delete(number)
       }
     },
-    hurry() {
+    /** All that were not asked for just now are due. */
+    hurry(): void {
       const now = Date.now()
       for (const [number, one] of tries) if (one.triedAt < now - firstWaitMs) tries.set(number, { ...one, dueAt: now })
     },
-    get nextAt() {
+    /** ms since the epoch; Infinity: nothing waits. */
+    get nextAt(): number {
       return Math.min(...[...tries.values()].map(({ dueAt }) => dueAt))
     },
   }

@@ -1,15 +1,7 @@
 import type { Heads } from '../../chains/port.ts'
 
 /** When the source's count covers all messages that a subscription may have missed. */
-export interface TailProof {
-  /** A subscription was opened: from now on messages of new blocks are heard. */
-  begin(): void
-  /** Every block that may hold a message which was signed before then is final. */
-  isDue(): boolean
-  /** The count is about to be read; the returned function says that it was recorded. A subscription that begins meanwhile needs its own count. */
-  take(): () => void
-  close(): void
-}
+export type TailProof = ReturnType<typeof createTailProof>
 
 /** The first head after the subscription may have been requested before it: the second one was not. */
 const headsToSee = 2
@@ -18,17 +10,20 @@ const headsToSee = 2
  * A guardian may sign as soon as a block is there. So all that was signed before a subscription is in blocks up to the head at the time: when that head is
  * final, the count at the finalized state covers it.
  */
-export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>): TailProof {
+export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const end = heads.subscribe(({ latest }) => {
     if (pending && pending.head === undefined && ++pending.seen >= headsToSee) pending.head = latest.height
   })
   return {
-    begin() {
+    /** A subscription was opened: from now on messages of new blocks are heard. */
+    begin(): void {
       pending = { seen: 0 }
     },
+    /** Every block that may hold a message which was signed before then is final. */
     isDue: () => pending?.head !== undefined && (heads.current?.finalized ?? -1) >= pending.head,
-    take() {
+    /** The count is about to be read; the returned function says that it was recorded. A subscription that begins meanwhile needs its own count. */
+    take(): () => void {
       const taken = pending
       const isDue = taken?.head !== undefined && (heads.current?.finalized ?? -1) >= taken.head
       return () => {

@@ -25,13 +25,9 @@ export type HostAnswer =
   | { readonly kind: 'failed'; readonly why: string }
 
 /** One HTTP API. Its limits (requests at a time, Retry-After) hold for all requests of this process. */
-export interface VaaHost {
-  readonly origin: string
-  /** Never throws. @param path without a leading slash */
-  ask(path: string): Promise<HostAnswer>
-}
+export type VaaHost = ReturnType<typeof createVaaHost>
 
-export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOptions): VaaHost {
+export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOptions) {
   const base = url.endsWith('/') ? url : `${url}/`
   const queue: (() => void)[] = []
   let active = 0
@@ -63,7 +59,8 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
 
   return {
     origin: new URL(base).origin,
-    async ask(path) {
+    /** Never throws. @param path without a leading slash */
+    async ask(path: string): Promise<HostAnswer> {
       if (active >= parallel) await new Promise<void>((resolve) => queue.push(resolve))
       else active++
       try {

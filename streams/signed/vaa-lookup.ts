@@ -18,16 +18,7 @@ export type Found =
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
 /** Signed VAAs and the Governor's queue, from the APIs of the network. One per process: its limits hold for each server as a whole. */
-export interface VaaLookup {
-  /**
-   * The first copy that is accepted, of one API after the other. Never throws; the signatures are checked when it is submitted.
-   * @param accepts false: another API may have a better one
-   * @param from index of the first API that is asked: those before it had no valid copy
-   */
-  find(place: MessagePlace, accepts: (vaa: Uint8Array) => boolean, from?: number): Promise<Found>
-  /** Whether the Governor holds the message back; undefined: no API answered. */
-  held(place: MessagePlace): Promise<boolean | undefined>
-}
+export type VaaLookup = ReturnType<typeof createVaaLookup>
 
 /** Far above any VAA, far below what hurts. */
 const base64 = z.base64().min(1).max(1_000_000)
@@ -44,7 +35,7 @@ interface Api {
   readonly shape: z.ZodType<string>
 }
 
-export function createVaaLookup(options: VaaLookupOptions): VaaLookup {
+export function createVaaLookup(options: VaaLookupOptions) {
   const { guardianApis, wormholescanApis, timeoutMs = 5_000, parallel = 4, pause = { firstMs: 1_000, mostMs: 60_000 } } = options
   const host = (url: string) => createVaaHost({ url, timeoutMs, parallel, pause })
   const apis: readonly Api[] = [
@@ -52,7 +43,12 @@ export function createVaaLookup(options: VaaLookupOptions): VaaLookup {
     ...wormholescanApis.map((url) => ({ host: host(url), prefix: 'api/v1/vaas', shape: wormholescanShape })),
   ]
   return {
-    async find(place, accepts, from = 0) {
+    /**
+     * The first copy that is accepted, of one API after the other. Never throws; the signatures are checked when it is submitted.
+     * @param accepts false: another API may have a better one
+     * @param from index of the first API that is asked: those before it had no valid copy
+     */
+    async find(place: MessagePlace, accepts: (vaa: Uint8Array) => boolean, from = 0): Promise<Found> {
       const waits: number[] = []
       const refusals: string[] = []
       for (const [api, { host: server, prefix, shape }] of apis.entries()) {
@@ -72,7 +68,8 @@ export function createVaaLookup(options: VaaLookupOptions): VaaLookup {
       if (againInMs !== undefined && waits.length === apis.length) return { kind: 'unknown', againInMs, why: refusals.join('; ') }
       return { kind: 'absent', ...(againInMs !== undefined && { againInMs }) }
     },
-    async held(place) {
+    /** Whether the Governor holds the message back; undefined: no API answered. */
+    async held(place: MessagePlace): Promise<boolean | undefined> {
       const answers: (boolean | undefined)[] = []
       for (const { host: server } of apis) {
         // Wormholescan serves this route of the guardians as well.
