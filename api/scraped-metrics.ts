@@ -12,9 +12,9 @@ const streamsMs = 10_000
 const timeoutMs = 2_000
 
 /** Brings `portage_transfers` up to date. Never throws: without Temporal the last figures stay. */
-export function createTransferCounts(client: TemporalClient, metrics: Pick<Metrics, 'transfers'>): () => Promise<void> {
+export function createTransferCounts(client: TemporalClient, metrics: Pick<Metrics, 'portage_transfers'>): () => Promise<void> {
   return atMostEvery(countsMs, async () => {
-    for (const [state, count] of await countTransfers(client, timeoutMs)) metrics.transfers.set({ state }, count)
+    for (const [state, count] of await countTransfers(client, timeoutMs)) metrics.portage_transfers.set({ state }, count)
   })
 }
 

@@ -43,8 +43,8 @@ export async function createApi(deps: ApiDeps, options: ApiOptions): Promise<Api
   app.addHook('onResponse', async (request, reply) => {
     // The pattern of the route: its values would make a series each.
     const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`
-    deps.metrics.apiRequests.inc({ route, status: reply.statusCode })
-    deps.metrics.apiSeconds.observe({ route }, reply.elapsedTime / 1000)
+    deps.metrics.portage_api_requests_total.inc({ route, status: reply.statusCode })
+    deps.metrics.portage_api_request_seconds.observe({ route }, reply.elapsedTime / 1000)
   })
   await app.register(rateLimit, { max: options.requestsPerMinute, timeWindow: '1 minute' })
   await app.register(swagger, { openapi: { info: { title: 'Portage', version: '1' } }, transform: jsonSchemaTransform })

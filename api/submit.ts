@@ -20,13 +20,13 @@ export async function submit(
   if (!deps.bridges.has(bridge)) {
     throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${bridge}; configured: ${[...deps.bridges.keys()].join(', ')}.` })
   }
-  deps.metrics.intakeReceived.inc({ via: 'api', bridge })
+  deps.metrics.portage_intake_messages_total.inc({ via: 'api', bridge })
   try {
     const answer = await deps.submitter.submit(bridge, message, options)
-    deps.metrics.intakeStarted.inc({ via: 'api', bridge, status: answer.status })
+    deps.metrics.portage_intake_started_total.inc({ via: 'api', bridge, status: answer.status })
     return answer
   } catch (error) {
-    deps.metrics.intakeRefused.inc({ via: 'api', bridge, code: toRelayerError(error).code })
+    deps.metrics.portage_intake_refused_total.inc({ via: 'api', bridge, code: toRelayerError(error).code })
     throw error
   }
 }

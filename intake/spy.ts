@@ -15,7 +15,7 @@ export interface SpyIntakeOptions {
   readonly filters: readonly SpyFilter[]
   readonly submitter: Submitter
   readonly logger: Logger
-  readonly metrics: Pick<Metrics, 'intakeReceived' | 'intakeStarted' | 'intakeRefused'>
+  readonly metrics: Pick<Metrics, 'portage_intake_messages_total' | 'portage_intake_started_total' | 'portage_intake_refused_total'>
   /** Called for each subscription that is opened, and with the outcome of each message. */
   readonly listener?: SpyListener
   /** Most messages submitted at once. Default 16. */
@@ -98,7 +98,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     onMessage(vaa) {
       lastMessageAt = Date.now()
       counts.received++
-      metrics.intakeReceived.inc(labels)
+      metrics.portage_intake_messages_total.inc(labels)
       submissions.add(vaa)
     },
   })
@@ -106,13 +106,13 @@ export function createSpyIntake(options: SpyIntakeOptions) {
   function count(outcome: Outcome): void {
     if (outcome.kind !== 'refused') {
       counts[outcome.kind]++
-      metrics.intakeStarted.inc({ ...labels, status: outcome.kind })
+      metrics.portage_intake_started_total.inc({ ...labels, status: outcome.kind })
       logger.debug(outcome.kind === 'started' ? 'transfer started' : 'transfer known', { transfer: outcome.id })
       return
     }
     const { code, message } = outcome.error
     refused[code] = (refused[code] ?? 0) + 1
-    metrics.intakeRefused.inc({ ...labels, code })
+    metrics.portage_intake_refused_total.inc({ ...labels, code })
     logger[expectedRefusals.has(code) ? 'debug' : 'warn']('message refused', { code, error: message })
   }
 

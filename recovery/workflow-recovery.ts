@@ -24,7 +24,7 @@ const answerMs = 5_000
 export interface WorkflowRecoveryOptions {
   readonly client: TemporalClient
   readonly logger: Logger
-  readonly metrics: Pick<Metrics, 'workflowsStuck' | 'workflowsReset'>
+  readonly metrics: Pick<Metrics, 'portage_workflows_stuck' | 'portage_workflows_reset_total'>
   readonly everyMs?: number
   readonly restMs?: number
   readonly tries?: number
@@ -45,7 +45,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
     try {
       await within(client, answerMs, () => wakeUnansweredSettings(client))
       const stuck = await findStuck(client, tries, () => stopped)
-      for (const type of types) metrics.workflowsStuck.set({ type }, stuck.filter((one) => one.type === type).length)
+      for (const type of types) metrics.portage_workflows_stuck.set({ type }, stuck.filter((one) => one.type === type).length)
       for (const one of stopped ? [] : stuck) await within(client, answerMs, () => treat(one))
     } catch (error) {
       logger.debug('the workflows could not be inspected', { reason: toRelayerError(error).message })
@@ -61,7 +61,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
     const { finding, reason } = diagnosis
     if (isMadeByReset(events, runId) && Date.now() - startedAt < (options.restMs ?? restMs) && finding !== 'failing') return
     if (await recover(client, run, finding)) {
-      metrics.workflowsReset.inc({ type })
+      metrics.portage_workflows_reset_total.inc({ type })
       logger.error('a stuck workflow was reset to its first task; it gets its signals and updates again', {
         workflow: workflowId,
         run: runId,

@@ -31,7 +31,7 @@ const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
  */
 export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamReport): void {
   const raised = new Set<string>([...(view?.alarms ?? []), ...(report.alarms ?? [])])
-  if (view || raised.size > 0) for (const kind of alarmKinds) metrics.streamAlarm.set({ stream, kind }, raised.has(kind) ? 1 : 0)
+  if (view || raised.size > 0) for (const kind of alarmKinds) metrics.portage_stream_alarm.set({ stream, kind }, raised.has(kind) ? 1 : 0)
   if (view) reportView(metrics, view, report)
 }
 
@@ -39,16 +39,16 @@ function reportView(metrics: Metrics, view: StreamView, { finalized, checkpointA
   const { stream, nextHeight, completedNumber, completedHeight, gaps, oldestGapAt } = view
   const now = Date.now()
   if (nextHeight !== undefined) {
-    metrics.streamCursor.set({ stream }, nextHeight - 1)
-    if (finalized !== undefined) metrics.streamLag.set({ stream }, Math.max(0, finalized - nextHeight + 1))
+    metrics.portage_stream_cursor_height.set({ stream }, nextHeight - 1)
+    if (finalized !== undefined) metrics.portage_stream_lag_blocks.set({ stream }, Math.max(0, finalized - nextHeight + 1))
   }
-  metrics.streamOpen.set({ stream }, view.open)
-  metrics.streamParked.set({ stream }, view.parked)
-  for (const state of gapStates) metrics.streamGaps.set({ stream, state }, Number(gaps[state] ?? 0))
-  metrics.streamOldestGap.set({ stream }, oldestGapAt === undefined ? 0 : Math.max(0, now - oldestGapAt) / 1_000)
-  if (completedNumber !== undefined) metrics.streamCompletedNumber.set({ stream }, Number(completedNumber))
-  if (completedHeight !== undefined) metrics.streamCompletedHeight.set({ stream }, completedHeight)
-  metrics.streamBackfillLeft.set({ stream }, view.backfill.left)
-  metrics.streamPaused.set({ stream }, view.paused ? 1 : 0)
-  if (checkpointAt !== undefined) metrics.streamCheckpointAge.set({ stream }, Math.max(0, now - checkpointAt) / 1_000)
+  metrics.portage_stream_open.set({ stream }, view.open)
+  metrics.portage_stream_parked.set({ stream }, view.parked)
+  for (const state of gapStates) metrics.portage_stream_gaps.set({ stream, state }, Number(gaps[state] ?? 0))
+  metrics.portage_stream_oldest_gap_seconds.set({ stream }, oldestGapAt === undefined ? 0 : Math.max(0, now - oldestGapAt) / 1_000)
+  if (completedNumber !== undefined) metrics.portage_stream_completed_nonce_height.set({ stream }, Number(completedNumber))
+  if (completedHeight !== undefined) metrics.portage_stream_completed_block_height.set({ stream }, completedHeight)
+  metrics.portage_stream_backfill_left_blocks.set({ stream }, view.backfill.left)
+  metrics.portage_stream_paused.set({ stream }, view.paused ? 1 : 0)
+  if (checkpointAt !== undefined) metrics.portage_stream_checkpoint_age_seconds.set({ stream }, Math.max(0, now - checkpointAt) / 1_000)
 }

@@ -44,28 +44,31 @@ export function scheduleAudits(chain: ChainName, { client, config, logger }: Pro
 }
 
 /** Logs and counts what the audits of this process find. */
-export function auditAlarms(logger: Logger, metrics: Pick<Metrics, 'effectsUndone' | 'transfersReopened' | 'auditsDone'>) {
+export function auditAlarms(
+  logger: Logger,
+  metrics: Pick<Metrics, 'portage_effects_undone_total' | 'portage_transfers_reopened_total' | 'portage_audits_total'>,
+) {
   return {
     onUndone(chain: ChainName, transfer: string) {
-      metrics.effectsUndone.inc({ chain })
+      metrics.portage_effects_undone_total.inc({ chain })
       logger.error('a delivered effect is gone: the chain was reorganised deeper than finality; the transfer is delivered again', {
         chain,
         transfer,
       })
     },
     onReopened(chain: ChainName, transfer: string) {
-      metrics.transfersReopened.inc({ chain })
+      metrics.portage_transfers_reopened_total.inc({ chain })
       logger.warn('a transfer was closed without an outcome; it is started again', { chain, transfer })
     },
     onIdle(chain: ChainName, transfer: string) {
-      metrics.transfersReopened.inc({ chain })
+      metrics.portage_transfers_reopened_total.inc({ chain })
       logger.warn('a transfer made no progress, as after Temporal was set back under its process; it is reset to its first task', {
         chain,
         transfer,
       })
     },
     onDone(chain: ChainName) {
-      metrics.auditsDone.inc({ chain })
+      metrics.portage_audits_total.inc({ chain })
     },
   }
 }

@@ -19,37 +19,37 @@ export function processMetrics(network: Pick<Network, 'chains'>, agents: readonl
   const nodesSeen: Record<ChainName, Map<string, NodeStatus['use']>> = {}
   metrics.onCollect((all) => {
     const { halts, version } = settings()
-    all.halts.set({}, halts.length)
-    all.settingsVersion.set({}, version)
+    all.portage_halts.set({}, halts.length)
+    all.portage_settings_version.set({}, version)
     const totals = [
-      all.rpcCalls,
-      all.nodeFailures,
-      all.laneExternal,
-      all.batchesSigned,
-      all.batchMembers,
-      all.batchesEnded,
-      all.batchesSplit,
+      all.portage_rpc_calls_total,
+      all.portage_node_failures_total,
+      all.portage_lane_external_nonces_total,
+      all.portage_batches_total,
+      all.portage_batch_members_total,
+      all.portage_batches_ended_total,
+      all.portage_batches_split_total,
     ]
     for (const counter of totals) counter.reset()
     for (const chain of network.chains.values()) {
-      for (const [method, calls] of chain.calls) all.rpcCalls.inc({ chain: chain.name, method }, calls)
+      for (const [method, calls] of chain.calls) all.portage_rpc_calls_total.inc({ chain: chain.name, method }, calls)
       collectNodes(all, chain, (nodesSeen[chain.name] ??= new Map()))
       const event = chain.heads.current
       if (!event) continue
-      all.headHeight.set({ chain: chain.name }, event.latest.height)
-      all.finalizedHeight.set({ chain: chain.name }, event.finalized)
+      all.portage_head_height.set({ chain: chain.name }, event.latest.height)
+      all.portage_finalized_height.set({ chain: chain.name }, event.finalized)
     }
     for (const { lane, view, load, balance, external, atFeeLimit, batchCounts } of agents) {
       collectBatches(all, lane, batchCounts)
-      all.laneWaiting.set({ lane }, load.waiting)
-      all.laneAtFeeLimit.set({ lane }, atFeeLimit)
-      if (balance !== undefined) all.laneBalance.set({ lane }, Number(balance))
+      all.portage_lane_waiting.set({ lane }, load.waiting)
+      all.portage_lane_at_fee_limit.set({ lane }, atFeeLimit)
+      if (balance !== undefined) all.portage_lane_balance_wei.set({ lane }, Number(balance))
       if (!view) continue
       const state = view.closed?.why ?? (view.synced ? 'active' : 'syncing')
-      for (const one of laneStates) all.laneState.set({ lane, state: one }, one === state ? 1 : 0)
-      all.laneExternal.inc({ lane }, external)
-      all.laneInFlight.set({ lane }, view.inFlight)
-      all.laneWindow.set({ lane }, view.window)
+      for (const one of laneStates) all.portage_lane_state.set({ lane, state: one }, one === state ? 1 : 0)
+      all.portage_lane_external_nonces_total.inc({ lane }, external)
+      all.portage_lane_in_flight.set({ lane }, view.inFlight)
+      all.portage_lane_window.set({ lane }, view.window)
     }
   })
   return metrics
@@ -57,23 +57,23 @@ export function processMetrics(network: Pick<Network, 'chains'>, agents: readonl
 
 /** Sets nothing for a lane that has signed no batch. */
 function collectBatches(all: Metrics, lane: LaneId, { members, signed, split, ended }: BatchCounts): void {
-  for (const [state, count] of ended) all.batchesEnded.inc({ lane, state }, count)
-  if (signed > 0) all.batchesSigned.inc({ lane }, signed)
-  if (signed > 0) all.batchMembers.inc({ lane }, members)
-  if (split > 0) all.batchesSplit.inc({ lane }, split)
+  for (const [state, count] of ended) all.portage_batches_ended_total.inc({ lane, state }, count)
+  if (signed > 0) all.portage_batches_total.inc({ lane }, signed)
+  if (signed > 0) all.portage_batch_members_total.inc({ lane }, members)
+  if (split > 0) all.portage_batches_split_total.inc({ lane }, split)
 }
 
 /** @param seen every node that was shown before, with its use: a node that was removed since counts as down */
 function collectNodes(all: Metrics, { name: chain, nodes }: Chain, seen: Map<string, NodeStatus['use']>): void {
-  for (const [node, use] of seen) all.nodeUp.set({ chain, node, use }, 0)
+  for (const [node, use] of seen) all.portage_node_up.set({ chain, node, use }, 0)
   for (const { name: node, use, state, lag, latencyMs, failures } of nodes()) {
     seen.set(node, use)
-    all.nodeUp.set({ chain, node, use }, state === 'up' ? 1 : 0)
-    all.nodeFailures.inc({ chain, node }, failures)
-    if (lag !== undefined) all.nodeLag.set({ chain, node }, lag)
-    if (latencyMs !== undefined) all.nodeLatency.set({ chain, node }, latencyMs / 1000)
+    all.portage_node_up.set({ chain, node, use }, state === 'up' ? 1 : 0)
+    all.portage_node_failures_total.inc({ chain, node }, failures)
+    if (lag !== undefined) all.portage_node_lag_blocks.set({ chain, node }, lag)
+    if (latencyMs !== undefined) all.portage_node_latency_seconds.set({ chain, node }, latencyMs / 1000)
   }
   const readers = nodes().filter(({ use, state }) => (use === 'all' || use === 'read') && state !== 'disabled')
   const up = readers.filter(({ state }) => state === 'up').length
-  all.chainQuorum.set({ chain }, up > readers.length / 2 ? 1 : 0)
+  all.portage_chain_quorum.set({ chain }, up > readers.length / 2 ? 1 : 0)
 }

@@ -15,13 +15,13 @@ export function createRouteHalts(options: {
   readonly client: TemporalClient
   readonly config: Config
   readonly logger: Logger
-  readonly metrics: Pick<Metrics, 'bridgeMismatches'>
+  readonly metrics: Pick<Metrics, 'portage_bridge_mismatch_total'>
 }): HaltRoute {
   const { client, config, logger, metrics } = options
   const pending = new Map<string, Promise<void>>()
   const haltOnce = async ({ bridge, sourceChain, targetChain, code, detail }: Mismatch) => {
     const route = `${bridge}:${sourceChain}:${targetChain}`
-    metrics.bridgeMismatches.inc({ route, code })
+    metrics.portage_bridge_mismatch_total.inc({ route, code })
     const reason = `${code}: ${redactText(detail)}`.slice(0, longestReason)
     logger.error('the contracts of a route contradict each other; the route is halted until a person ends it: portage unhalt', {
       bridge,

@@ -37,7 +37,7 @@ export interface GateWatcherOptions {
   readonly waitingTransfers: WaitingTransfers
   readonly unauthorized: { add(lane: LaneId): void; look(): Promise<void> }
   readonly logger: Logger
-  readonly metrics: Pick<Metrics, 'gateWaiting' | 'onCollect'>
+  readonly metrics: Pick<Metrics, 'portage_gate_waiting' | 'onCollect'>
 }
 
 interface Waiter {
@@ -199,13 +199,13 @@ export class GateWatcher implements ClosedGates {
   }
 
   #collect(): void {
-    const { gateWaiting } = this.#options.metrics
-    for (const labels of this.#shown.values()) gateWaiting.set(labels, 0)
+    const { portage_gate_waiting: waiting } = this.#options.metrics
+    for (const labels of this.#shown.values()) waiting.set(labels, 0)
     for (const { transfer, code } of this.#waiting.values()) {
       if (!code) continue
       const labels = { route: `${transfer.bridge}:${transfer.sourceChain}:${transfer.targetChain}`, code }
       this.#shown.set(`${labels.route}:${code}`, labels)
-      gateWaiting.inc(labels)
+      waiting.inc(labels)
     }
   }
 }

@@ -35,7 +35,7 @@ export interface UnauthorizedLanesOptions {
   readonly lanes: LaneStatuses
   readonly pauses: LanePauses
   readonly logger: Logger
-  readonly metrics: Pick<Metrics, 'laneUnauthorized'>
+  readonly metrics: Pick<Metrics, 'portage_lane_unauthorized'>
   /** ms since any moment; for tests. */
   readonly clock?: () => number
 }
@@ -81,7 +81,7 @@ export class UnauthorizedLanes {
     const answers = await Promise.all(
       [...endpoints].map(async ([bridge, { unauthorized }]) => ({ bridge, unauthorized: await unauthorized?.(laneAddress(lane)) })),
     )
-    for (const { bridge, unauthorized } of answers) metrics.laneUnauthorized.set({ lane, bridge }, unauthorized ? 1 : 0)
+    for (const { bridge, unauthorized } of answers) metrics.portage_lane_unauthorized.set({ lane, bridge }, unauthorized ? 1 : 0)
     const reasons = answers.flatMap(({ unauthorized }) => (unauthorized?.everywhere ? [unauthorized.reason] : []))
     const useless = reasons.length === answers.length
     const { pause, open } = await lanes.status(lane)

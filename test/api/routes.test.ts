@@ -117,8 +117,8 @@ describe('POST /v1/transfers', () => {
   test('counts the messages that came in and those that were refused', async () => {
     const { metrics } = setting
     const labels = { via: 'api', bridge: 'wormhole-token-bridge' }
-    const received = () => metricValue(metrics, 'intakeReceived', labels)
-    const refused = () => metricValue(metrics, 'intakeRefused', { ...labels, code: 'VAA_TRUNCATED' })
+    const received = () => metricValue(metrics, 'portage_intake_messages_total', labels)
+    const refused = () => metricValue(metrics, 'portage_intake_refused_total', { ...labels, code: 'VAA_TRUNCATED' })
     const before = [await received(), await refused()] as const
     await post({ vaa: base64.slice(0, 40) })
     expect(await received()).toBe(before[0] + 1)

@@ -84,7 +84,7 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
       await new Promise(setImmediate)
       await new Promise(setImmediate)
     },
-    waiting: (code = 'BRIDGE_BUDGET') => metricValue(metrics, 'gateWaiting', { route: 'native-bridge:ethereum:bsc', code }),
+    waiting: (code = 'BRIDGE_BUDGET') => metricValue(metrics, 'portage_gate_waiting', { route: 'native-bridge:ethereum:bsc', code }),
   }
 }
 

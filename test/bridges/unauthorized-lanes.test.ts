@@ -35,7 +35,7 @@ function setting({ others = false } = {}) {
     state.now += passMs
     await unauthorized.look()
   }
-  return { state, unauthorized, look, shown: () => metricValue(metrics, 'laneUnauthorized', { lane, bridge: 'native-bridge' }) }
+  return { state, unauthorized, look, shown: () => metricValue(metrics, 'portage_lane_unauthorized', { lane, bridge: 'native-bridge' }) }
 }
 
 describe('A lane without the role', () => {

@@ -6,11 +6,11 @@ import { createMetrics, metricDefinitions } from '../../observability/metrics.ts
 
 test('render as Prometheus text', async () => {
   const metrics = createMetrics()
-  metrics.intakeRefused.inc({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
-  metrics.intakeRefused.inc({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
-  metrics.rpcCalls.inc({ chain: 'a"b\\c', method: 'eth_call' }, 12)
-  metrics.apiSeconds.observe({ route: 'GET /' }, 0.015)
-  metrics.apiSeconds.observe({ route: 'GET /' }, 10_000)
+  metrics.portage_intake_refused_total.inc({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
+  metrics.portage_intake_refused_total.inc({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
+  metrics.portage_rpc_calls_total.inc({ chain: 'a"b\\c', method: 'eth_call' }, 12)
+  metrics.portage_api_request_seconds.observe({ route: 'GET /' }, 0.015)
+  metrics.portage_api_request_seconds.observe({ route: 'GET /' }, 10_000)
   const lines = (await metrics.render()).split('\n')
   expect(lines).toContain('# TYPE portage_intake_refused_total counter')
   expect(lines).toContain('portage_intake_refused_total{via="spy",bridge="b",code="VAA_NO_QUORUM"} 2')
@@ -32,7 +32,7 @@ test('values that other objects keep are read at every rendering; a collector th
   metrics.onCollect(() => {
     throw new Error('closed')
   })
-  const end = metrics.onCollect((all) => all.headHeight.set({ chain: 'ethereum' }, height))
+  const end = metrics.onCollect((all) => all.portage_head_height.set({ chain: 'ethereum' }, height))
   expect(await metrics.render()).toContain('portage_head_height{chain="ethereum"} 5')
   height = 6
   expect(await metrics.render()).toContain('portage_head_height{chain="ethereum"} 6')
@@ -44,12 +44,12 @@ test('values that other objects keep are read at every rendering; a collector th
 test('an operation that a kind does not have is refused', () => {
   const metrics = createMetrics()
   // @ts-expect-error a gauge does not observe
-  expect(() => metrics.headHeight.observe({ chain: 'a' }, 1)).toThrow(TypeError)
+  expect(() => metrics.portage_head_height.observe({ chain: 'a' }, 1)).toThrow(TypeError)
   // @ts-expect-error a histogram does not count
-  expect(() => metrics.apiSeconds.inc({ route: 'a' })).toThrow(TypeError)
+  expect(() => metrics.portage_api_request_seconds.inc({ route: 'a' })).toThrow(TypeError)
   // @ts-expect-error a series without one of its labels could not be added up with the others
-  metrics.rpcCalls.inc({ chain: 'a' })
-  expect(() => metrics.rpcCalls.inc({ chain: 'a', method: 'm', ...{ other: 'label' } })).toThrow('other')
+  metrics.portage_rpc_calls_total.inc({ chain: 'a' })
+  expect(() => metrics.portage_rpc_calls_total.inc({ chain: 'a', method: 'm', ...{ other: 'label' } })).toThrow('other')
 })
 
 test('names keep to the conventions', () => {

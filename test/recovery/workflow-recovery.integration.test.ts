@@ -36,7 +36,7 @@ describe('A stuck workflow is reset', () => {
   const client = () => setting.ledgers.temporal.client
   const spoiled = (...ids: string[]) => setting.ledgers.without(() => spoil(setting.ledgers.temporal, ids))
   const runOf = async (id: string) => (await client().workflow.getHandle(id).describe()).runId
-  const resets = (type: string) => metricValue(metrics, 'workflowsReset', { type })
+  const resets = (type: string) => metricValue(metrics, 'portage_workflows_reset_total', { type })
   /** The lane is reset, and its new run has read its account: at a block, as on every chain. */
   const untilRead = (agent: LaneAgent, before: string) => {
     const isRead = () => agent.view?.synced && agent.view.run !== before
@@ -206,7 +206,9 @@ describe('A stuck workflow is reset', () => {
   test('and none is counted as stuck any more', async () => {
     const stuck = () =>
       Promise.all(
-        ['lane', 'stream', 'settings', 'batch', 'operatorTransaction'].map((type) => metricValue(metrics, 'workflowsStuck', { type })),
+        ['lane', 'stream', 'settings', 'batch', 'operatorTransaction'].map((type) =>
+          metricValue(metrics, 'portage_workflows_stuck', { type }),
+        ),
       )
     await until(async () => (await stuck()).every((count) => count === 0), { ...patience, what: 'nothing to be stuck' })
     expect(await resets('lane')).toBe(2)

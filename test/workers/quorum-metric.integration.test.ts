@@ -18,7 +18,7 @@ test('of two nodes that read, one that is down leaves no majority; once disabled
     await chain.connect()
     const network = { chains: new Map([['test', chain]]) }
     const metrics = processMetrics(network, [], () => noSettings)
-    const quorum = () => metricValue(metrics, 'chainQuorum', { chain: 'test' })
+    const quorum = () => metricValue(metrics, 'portage_chain_quorum', { chain: 'test' })
     const oneIsDown = () => chain.nodes()[0]?.state === 'up' && chain.nodes()[1]?.state !== 'up'
     await until(oneIsDown, { timeoutMs: 60_000, what: 'the second node alone to be down' })
     expect(await quorum()).toBe(0)
