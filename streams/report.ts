@@ -5,7 +5,7 @@ import type { Metrics } from '../observability/metrics.ts'
 export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
 
 /** What a process knows beyond the view. */
-export interface StreamReport {
+interface StreamFacts {
   /** Of the source; absent: not known, or the stream has no blocks. */
   readonly finalized?: number | undefined
   readonly alarms?: Iterable<AgentAlarm>
@@ -29,13 +29,13 @@ const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
  * The stream as this process last heard of it, as metrics. What is over is set to 0, so that its alert ends.
  * @param view absent: the stream has not answered yet, and only the agent's own alarms are reported
  */
-export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamReport): void {
+export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamFacts): void {
   const raised = new Set<string>([...(view?.alarms ?? []), ...(report.alarms ?? [])])
   if (view || raised.size > 0) for (const kind of alarmKinds) metrics.portage_stream_alarm.set({ stream, kind }, raised.has(kind) ? 1 : 0)
   if (view) reportView(metrics, view, report)
 }
 
-function reportView(metrics: Metrics, view: StreamView, { finalized, checkpointAt }: StreamReport): void {
+function reportView(metrics: Metrics, view: StreamView, { finalized, checkpointAt }: StreamFacts): void {
   const { stream, nextHeight, completedNumber, completedHeight, gaps, oldestGapAt } = view
   const now = Date.now()
   if (nextHeight !== undefined) {

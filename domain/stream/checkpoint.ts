@@ -1,4 +1,4 @@
-import type { Block, StreamConfig, StreamException, StreamState } from './stream.ts'
+import type { ScannedBlock, StreamConfig, StreamException, StreamState } from './stream.ts'
 import { trusted } from './backfill.ts'
 import { assertHeight, assertNumber, assertText } from './checks.ts'
 import { clip, limits } from './gaps.ts'
@@ -15,7 +15,7 @@ export interface StreamCheckpoint {
   readonly completedNumber?: string
   readonly completedHeight?: number
   /** It was written at. Whoever begins with it first asks, by quorum, whether the source still has this block: after a fork it is worthless. */
-  readonly cursor?: Block
+  readonly cursor?: ScannedBlock
   /** Above the watermark: what is not to be started again. */
   readonly exceptions: readonly StreamException[]
 }
@@ -65,7 +65,7 @@ export function assertCheckpoint(value: unknown, stream: string): asserts value 
   if (checkpoint.completedNumber !== undefined) assertNumber(checkpoint.completedNumber, 'completedNumber')
   if (checkpoint.completedHeight !== undefined) assertHeight(checkpoint.completedHeight, 'completedHeight')
   if (checkpoint.cursor !== undefined) {
-    const cursor: Partial<Record<keyof Block, unknown>> | null = checkpoint.cursor
+    const cursor: Partial<Record<keyof ScannedBlock, unknown>> | null = checkpoint.cursor
     assertHeight(cursor?.height, 'cursor.height')
     assertText(cursor?.hash, 'cursor.hash', 128)
   }

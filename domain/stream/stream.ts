@@ -20,7 +20,7 @@ export interface StreamState {
   /** One above the highest number that is known to exist. From `first` up to here a number is open, in a gap, or resolved. */
   readonly next: string
   /** Last block of the live scan. */
-  readonly cursor?: Block
+  readonly cursor?: ScannedBlock
   /** Ascending. Seen, which means started, and not resolved. */
   readonly open: readonly OpenNumber[]
   /** Ascending. Not seen, or to be started again. */
@@ -63,7 +63,8 @@ export interface StreamConfig {
   readonly maxOpen: number
 }
 
-export interface Block {
+/** A block of the source, as the scan knows it. */
+export interface ScannedBlock {
   readonly height: number
   readonly hash: string
 }
@@ -159,7 +160,7 @@ export type StreamRequest =
   | (Finding & { readonly kind: 'seen' })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
   /** After a fork: `block` is still in the chain, by quorum; what lies above is read again. */
-  | { readonly kind: 'reread'; readonly block: Block; readonly by: string }
+  | { readonly kind: 'reread'; readonly block: ScannedBlock; readonly by: string }
   /** The source's own count: at the final block `height` its highest number is `upTo`; `present` is what its table was seen to have. */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
   /** Why the gaps in `from` … `to` are there. */

@@ -1,4 +1,4 @@
-import type { Block, StreamState } from '../../domain/stream/stream.ts'
+import type { ScannedBlock, StreamState } from '../../domain/stream/stream.ts'
 import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
@@ -44,13 +44,13 @@ export async function rereadBelow(context: ReadingContext, height: number): Prom
   await reread(context, block)
 }
 
-async function reread({ cache, streamClient }: ReadingContext, block: Block): Promise<void> {
+async function reread({ cache, streamClient }: ReadingContext, block: ScannedBlock): Promise<void> {
   cache.forget(block.height)
   await streamClient.apply([{ kind: 'reread', block, by: 'portage' }])
 }
 
 /** Cheap looks first: quorum costs a block with one node. */
-async function firstKept(context: ReadingContext, blocks: readonly Block[]): Promise<Block | undefined> {
+async function firstKept(context: ReadingContext, blocks: readonly ScannedBlock[]): Promise<ScannedBlock | undefined> {
   for (const block of blocks) {
     const seen = await context.sourceChain.block(block.height, 'latest')
     if (seen?.hash === block.hash && (await has(context, block))) return block
@@ -58,12 +58,12 @@ async function firstKept(context: ReadingContext, blocks: readonly Block[]): Pro
   return undefined
 }
 
-async function has({ sourceChain }: ReadingContext, { height, hash }: Block): Promise<boolean> {
+async function has({ sourceChain }: ReadingContext, { height, hash }: ScannedBlock): Promise<boolean> {
   return (await sourceChain.block(height, 'agreed'))?.hash === hash
 }
 
 /** The block below this height, by quorum; the first one has none below it. */
-async function below({ sourceChain }: ReadingContext, height: number): Promise<Block | undefined> {
+async function below({ sourceChain }: ReadingContext, height: number): Promise<ScannedBlock | undefined> {
   const block = await sourceChain.block(Math.min(Math.max(0, height - 1), finalizedOf(sourceChain)), 'agreed')
   return block && { height: block.height, hash: block.hash }
 }

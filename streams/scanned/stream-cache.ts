@@ -1,4 +1,4 @@
-import type { Block } from '../../domain/stream/stream.ts'
+import type { ScannedBlock } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 
 /** Transfers that are kept by their numbers: the open ones, and the latest. */
@@ -14,7 +14,7 @@ export type StreamCache = ReturnType<typeof createStreamCache>
 export function createStreamCache() {
   const transfers = new Map<string, Transfer>()
   const completions = new Map<string, Transfer>()
-  let blocks: Block[] = []
+  let blocks: ScannedBlock[] = []
   return {
     transfer: (number: string) => transfers.get(number),
     know(known: readonly Transfer[]): void {
@@ -30,13 +30,13 @@ export function createStreamCache() {
       return [...completions.values()]
     },
     /** The last block of a range that the stream has taken. */
-    scanned(block: Block): void {
+    scanned(block: ScannedBlock): void {
       blocks.push(block)
       const half = mostBlocks / 2
       if (blocks.length > mostBlocks) blocks = [...blocks.slice(0, half).filter((_, index) => index % 2 === 0), ...blocks.slice(half)]
     },
     /** Newest first. */
-    get blocks(): readonly Block[] {
+    get blocks(): readonly ScannedBlock[] {
       return [...blocks].sort((a, b) => b.height - a.height)
     },
     /** The source forked below what was final: numbers may belong to other transfers now, and blocks above `height` are gone. */
