@@ -4,10 +4,8 @@ import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { withTemporalClient } from '../temporal/client/connect.ts'
-import type { CliContext, ExitCode, GlobalOptions } from './context.ts'
-import { exitCodes } from './context.ts'
-import type { Refusal } from './output.ts'
-import { print, printRefusal } from './output.ts'
+import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
+import { print, printRefusal, type Refusal } from './output.ts'
 
 /** The result of a command: one JSON object for `--json`, and the text for people. `failed`: the exit code is 1. */
 export interface Outcome {

@@ -3,8 +3,7 @@ import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import type { ConfiguredChain } from './chains.ts'
-import { withChain } from './chains.ts'
+import { type ConfiguredChain, withChain } from './chains.ts'
 
 /** Gas of a payment, and the factor by which the price may rise before it is sent. */
 const paymentGas = 21_000n

@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander'
 import { RelayerError } from '../domain/errors.ts'
-import type { CliContext, ExitCode, GlobalOptions } from './context.ts'
-import { exitCodes } from './context.ts'
+import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
 import { printError } from './output.ts'
 import { createProgram } from './program.ts'
 

@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os'
-import type { Command } from 'commander'
-import { InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 
 /** Who gives an order; kept in the history of what it changes. */
 export interface By {

@@ -1,8 +1,7 @@
 import type { Config } from '../config/schema.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import type { Call, Outcome } from './command.ts'
-import type { Cell } from './output.ts'
-import { facts } from './output.ts'
+import { type Cell, facts } from './output.ts'
 
 /** What became of an order. `asked`: it was sent as a signal, which has no answer. */
 export interface Answer {

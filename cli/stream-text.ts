@@ -1,8 +1,7 @@
 import type { StreamReport, StreamRow } from '../streams/reports.ts'
 import { countNumbers } from '../domain/stream/interval-set.ts'
 import type { OpenNumber, StreamState, StreamView } from '../domain/stream/stream.ts'
-import type { Cell } from './output.ts'
-import { facts, list, table } from './output.ts'
+import { type Cell, facts, list, table } from './output.ts'
 
 const listHeadings = ['stream', 'cursor', 'lag', 'open', 'parked', 'gaps', 'completed_nonce_height', 'completed_block_height', 'notes']
 

@@ -1,7 +1,6 @@
 import { RelayerError } from '../domain/errors.ts'
 import type { FeeRule } from '../domain/fees/policy.ts'
-import { laneId } from '../domain/lane/lane-id.ts'
-import type { LaneId } from '../domain/lane/lane-id.ts'
+import { laneId, type LaneId } from '../domain/lane/lane-id.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { ChainConfig, Config } from './schema.ts'
 

@@ -1,5 +1,4 @@
-import type { Problem } from './problems.ts'
-import { pathText } from './problems.ts'
+import { pathText, type Problem } from './problems.ts'
 
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{[^}]*\}?/g
 

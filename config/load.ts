@@ -4,10 +4,8 @@ import { parseDocument } from 'yaml'
 import { RelayerError } from '../domain/errors.ts'
 import { crossCheck } from './cross-checks.ts'
 import { interpolate } from './interpolate.ts'
-import type { Problem } from './problems.ts'
-import { toProblems } from './problems.ts'
-import type { Config, SignerConfig } from './schema.ts'
-import { configSchema } from './schema.ts'
+import { type Problem, toProblems } from './problems.ts'
+import { type Config, configSchema, type SignerConfig } from './schema.ts'
 
 /**
  * The config of a YAML file, with defaults and with `${VAR}` replaced from the environment. Paths of keystores, password files and checkpoints

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { nativeBridgeSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
 import { chainSchema } from './chain-schema.ts'
-import type { laneSchema, signerSchema } from './lane-schema.ts'
-import { feePolicySchema } from './lane-schema.ts'
+import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
 import { name, url } from './values.ts'
 
 /** Where checkpoints of streams are kept: outside Temporal, because they are needed when Temporal was wiped. */

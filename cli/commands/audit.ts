@@ -3,11 +3,9 @@ import { chainOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema.ts'
 import { listAudits, runAudit } from '../../temporal/client/audits.ts'
 import type { AuditReport } from '../../temporal/contracts/audit.ts'
-import type { Call } from '../command.ts'
-import { defineCommand } from '../command.ts'
+import { type Call, defineCommand } from '../command.ts'
 import { wholeNumber } from '../options.ts'
-import type { Cell } from '../output.ts'
-import { list, table, timeText } from '../output.ts'
+import { type Cell, list, table, timeText } from '../output.ts'
 
 const run = defineCommand({
   name: 'run',

@@ -1,10 +1,7 @@
-import type { Command } from 'commander'
-import { Argument } from 'commander'
+import { Argument, type Command } from 'commander'
 import type { DenyRule } from '../../domain/settings/settings.ts'
-import type { Call } from '../command.ts'
-import { defineCommand } from '../command.ts'
-import type { Author } from '../options.ts'
-import { withAuthor } from '../options.ts'
+import { type Call, defineCommand } from '../command.ts'
+import { type Author, withAuthor } from '../options.ts'
 import { order } from '../orders.ts'
 import { toSettings } from '../settings.ts'
 

@@ -3,10 +3,8 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { Wallet } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
-import type { Call, Outcome } from '../command.ts'
-import { defineCommand } from '../command.ts'
-import type { CliContext } from '../context.ts'
-import { readAll } from '../context.ts'
+import { type Call, defineCommand, type Outcome } from '../command.ts'
+import { type CliContext, readAll } from '../context.ts'
 import { facts } from '../output.ts'
 
 interface KeystoreOptions {

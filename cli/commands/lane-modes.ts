@@ -1,8 +1,6 @@
 import type { LaneMode } from '../../temporal/client/lane-orders.ts'
-import type { Call } from '../command.ts'
-import { defineCommand } from '../command.ts'
-import type { LaneOptions } from '../lanes.ts'
-import { laneArgument, toLaneMode } from '../lanes.ts'
+import { type Call, defineCommand } from '../command.ts'
+import { laneArgument, type LaneOptions, toLaneMode } from '../lanes.ts'
 import { order } from '../orders.ts'
 
 /** The commands that change what work a lane takes. Those with an example of a reason require --reason. */

@@ -1,7 +1,5 @@
-import type { Call } from '../command.ts'
-import { defineCommand } from '../command.ts'
-import type { LaneOptions } from '../lanes.ts'
-import { laneArgument, toLane } from '../lanes.ts'
+import { type Call, defineCommand } from '../command.ts'
+import { laneArgument, type LaneOptions, toLane } from '../lanes.ts'
 import { parse, wholeNumber } from '../options.ts'
 import { order } from '../orders.ts'
 

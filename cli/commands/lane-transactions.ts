@@ -1,17 +1,13 @@
-import type { OperatorTransactionRow } from '../../temporal/client/operator-transactions.ts'
 import {
   cancelOperatorTransaction,
   listOperatorTransactions,
   operatorTransactionResult,
+  type OperatorTransactionRow,
 } from '../../temporal/client/operator-transactions.ts'
-import type { Call } from '../command.ts'
-import { defineCommand } from '../command.ts'
-import type { LaneOptions } from '../lanes.ts'
-import { laneArgument, withLane } from '../lanes.ts'
-import type { Author } from '../options.ts'
-import { parse, withAuthor } from '../options.ts'
-import type { Cell } from '../output.ts'
-import { facts, list, timeText } from '../output.ts'
+import { type Call, defineCommand } from '../command.ts'
+import { laneArgument, type LaneOptions, withLane } from '../lanes.ts'
+import { type Author, parse, withAuthor } from '../options.ts'
+import { type Cell, facts, list, timeText } from '../output.ts'
 
 const transactions = defineCommand({
   name: 'transactions',

@@ -1,12 +1,9 @@
 import { Option } from 'commander'
 import { toRelayerError } from '../../domain/errors.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
-import type { LogLevel } from '../../observability/logger.ts'
-import { createLogger, logLevels } from '../../observability/logger.ts'
-import type { Role } from '../../workers/roles.ts'
-import { roles } from '../../workers/roles.ts'
-import type { Call } from '../command.ts'
-import { defineCommand } from '../command.ts'
+import { createLogger, type LogLevel, logLevels } from '../../observability/logger.ts'
+import { type Role, roles } from '../../workers/roles.ts'
+import { type Call, defineCommand } from '../command.ts'
 import { onInterrupt } from '../interrupt.ts'
 
 interface RunOptions {

@@ -1,6 +1,5 @@
 import { createLogger } from '../../observability/logger.ts'
-import type { Call } from '../command.ts'
-import { defineCommand } from '../command.ts'
+import { type Call, defineCommand } from '../command.ts'
 import { facts } from '../output.ts'
 import { streamArgument } from '../streams.ts'
 

@@ -1,8 +1,6 @@
 import { limits } from '../../domain/stream/gaps.ts'
-import type { Call } from '../command.ts'
-import { defineCommand } from '../command.ts'
-import type { Author, By } from '../options.ts'
-import { parse, wholeNumber, withAuthor, withBy } from '../options.ts'
+import { type Call, defineCommand } from '../command.ts'
+import { type Author, type By, parse, wholeNumber, withAuthor, withBy } from '../options.ts'
 import { order } from '../orders.ts'
 import { streamArgument, toStream } from '../streams.ts'
 

@@ -1,10 +1,8 @@
 import { sourceOf } from '../../streams/reports.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { withChain } from '../chains.ts'
-import type { Call } from '../command.ts'
-import { defineCommand } from '../command.ts'
-import type { By } from '../options.ts'
-import { parse, withBy } from '../options.ts'
+import { type Call, defineCommand } from '../command.ts'
+import { type By, parse, withBy } from '../options.ts'
 import { order } from '../orders.ts'
 import { streamArgument, toStream } from '../streams.ts'
 

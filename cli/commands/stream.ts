@@ -1,5 +1,4 @@
-import { listStreams, readStream, toReport } from '../../streams/reports.ts'
-import type { StreamRow } from '../../streams/reports.ts'
+import { listStreams, readStream, type StreamRow, toReport } from '../../streams/reports.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { defineCommand } from '../command.ts'
 import { listText, stateText } from '../stream-text.ts'

@@ -1,10 +1,7 @@
-import type { Command } from 'commander'
-import { InvalidArgumentError, Option } from 'commander'
-import type { TransferState } from '../../domain/transfer/transfer.ts'
-import { transferStates } from '../../domain/transfer/transfer.ts'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type TransferState, transferStates } from '../../domain/transfer/transfer.ts'
 import { listTransfers } from '../../temporal/client/transfers.ts'
-import type { Call } from '../command.ts'
-import { defineCommand } from '../command.ts'
+import { type Call, defineCommand } from '../command.ts'
 import { wholeNumber } from '../options.ts'
 import { rowsText } from '../transfer-text.ts'
 

@@ -2,11 +2,9 @@ import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
-import type { Call } from '../command.ts'
-import { defineCommand } from '../command.ts'
+import { type Call, defineCommand } from '../command.ts'
 import { readAll } from '../context.ts'
-import type { Refusal } from '../output.ts'
-import { facts } from '../output.ts'
+import { facts, type Refusal } from '../output.ts'
 
 interface SubmitOptions {
   readonly chain?: string

@@ -1,14 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TemporalClient } from '../../temporal/client/client.ts'
-import type { TransferReport } from '../../temporal/client/transfers.ts'
-import { listTransfers, readTransfer } from '../../temporal/client/transfers.ts'
-import type { Call, Outcome } from '../command.ts'
-import { defineCommand } from '../command.ts'
+import { listTransfers, readTransfer, type TransferReport } from '../../temporal/client/transfers.ts'
+import { type Call, defineCommand, type Outcome } from '../command.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { print } from '../output.ts'
 import { reportText, rowsText } from '../transfer-text.ts'
-import type { ListOptions } from './transfer-list.ts'
-import { withFilter } from './transfer-list.ts'
+import { type ListOptions, withFilter } from './transfer-list.ts'
 
 /** How often the server is asked. People read no faster, and a query costs a worker's time. */
 const pollMs = 1_000

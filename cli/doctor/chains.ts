@@ -2,10 +2,8 @@ import { Interface } from 'ethers'
 import type { NodeStatus } from '../../chains/port.ts'
 import type { ChainConfig, Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import type { ConfiguredChain as Reader } from '../chains.ts'
-import { createConfiguredChain } from '../chains.ts'
-import type { Check, Finding } from './check.ts'
-import { checkTimeoutMs, look } from './check.ts'
+import { type ConfiguredChain as Reader, createConfiguredChain } from '../chains.ts'
+import { type Check, checkTimeoutMs, type Finding, look } from './check.ts'
 import { checkKey } from './keys.ts'
 
 /** Checks every node by itself, then the contracts and the lanes through the first healthy node. */

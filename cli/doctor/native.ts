@@ -3,10 +3,8 @@ import { highestNonce } from '../../bridges/native-bridge/source.ts'
 import type { NativeBridgeConfig } from '../../config/bridge-schema.ts'
 import type { Config } from '../../config/schema.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import type { ConfiguredChain as Reader } from '../chains.ts'
-import { createConfiguredChain } from '../chains.ts'
-import type { Check, Finding } from './check.ts'
-import { checkTimeoutMs, look } from './check.ts'
+import { type ConfiguredChain as Reader, createConfiguredChain } from '../chains.ts'
+import { type Check, checkTimeoutMs, type Finding, look } from './check.ts'
 
 type Route = NativeBridgeConfig['routes'][number]
 

@@ -2,8 +2,7 @@ import { Client, credentials } from '@grpc/grpc-js'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
-import type { Check } from './check.ts'
-import { checkTimeoutMs, look } from './check.ts'
+import { type Check, checkTimeoutMs, look } from './check.ts'
 
 /** Checks the guardian spy, the guardian REST APIs and the Wormholescan APIs of Wormhole's bridge. */
 export async function checkServices({ bridges }: Config): Promise<Check[]> {

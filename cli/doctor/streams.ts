@@ -9,8 +9,7 @@ import { withTemporalClient } from '../../temporal/client/connect.ts'
 import { queryStream } from '../../temporal/client/streams.ts'
 import { createConfiguredChain } from '../chains.ts'
 import { maxOpenText } from '../stream-text.ts'
-import type { Check, Finding } from './check.ts'
-import { look } from './check.ts'
+import { type Check, type Finding, look } from './check.ts'
 
 /** Checks that each stream of the config runs with the values of the config. No checks if Temporal does not answer: checkTemporal reports that. */
 export async function checkStreams(config: Config): Promise<Check[]> {

@@ -1,9 +1,7 @@
 import type { Config } from '../../config/schema.ts'
-import type { ServerInfo } from '../../temporal/client/server-info.ts'
-import { connectServerInfo } from '../../temporal/client/server-info.ts'
+import { connectServerInfo, type ServerInfo } from '../../temporal/client/server-info.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
-import type { Check, Finding } from './check.ts'
-import { checkTimeoutMs, look } from './check.ts'
+import { type Check, checkTimeoutMs, type Finding, look } from './check.ts'
 
 const area = 'temporal'
 
