@@ -1,5 +1,4 @@
-import type { Sinks, WorkflowInterceptors } from '@temporalio/workflow'
-import { proxySinks } from '@temporalio/workflow'
+import { proxySinks, type Sinks, type WorkflowInterceptors } from '@temporalio/workflow'
 
 /** Lets a crash test kill the worker inside a workflow task; bundled only when its failpoint is armed. */
 export interface CrashSinks extends Sinks {

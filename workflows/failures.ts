@@ -1,5 +1,4 @@
-import { errorCatalogue } from '../domain/errors.ts'
-import type { ErrorCode } from '../domain/errors.ts'
+import { errorCatalogue, type ErrorCode } from '../domain/errors.ts'
 import { ApplicationFailure, TimeoutFailure } from '@temporalio/workflow'
 
 /** The message of a failed activity itself, without the server's wrapping. */

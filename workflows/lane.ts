@@ -1,6 +1,5 @@
 import { workflowOf } from '../domain/lane/intent-id.ts'
-import { newLane } from '../domain/lane/lane.ts'
-import type { LaneState } from '../domain/lane/lane.ts'
+import { type LaneState, newLane } from '../domain/lane/lane.ts'
 import type { ApplyRequest, LaneRequest, RolledBack } from '../domain/lane/messages.ts'
 import { assertApplyRequest } from '../domain/lane/request.ts'
 import { apply } from '../domain/lane/reducer.ts'

@@ -1,9 +1,7 @@
 import { applySettingsOrders } from '../domain/settings/reducer.ts'
 import { assertSettingsFit, assertSettingsOrders } from '../domain/settings/request.ts'
-import type { Settings } from '../domain/settings/settings.ts'
-import { noSettings } from '../domain/settings/settings.ts'
-import type { SettingsInput, SettingsRequest } from '../temporal/contracts/settings.ts'
-import { changeSettingsUpdate, settingsQuery } from '../temporal/contracts/settings.ts'
+import { noSettings, type Settings } from '../domain/settings/settings.ts'
+import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../temporal/contracts/settings.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 

@@ -1,8 +1,7 @@
 import { toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { RunId } from '../../temporal/client/runs.ts'
-import type { StepDeps } from '../deps.ts'
-import { chainOf, endpointOf } from '../deps.ts'
+import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 import { nextBlock } from '../transfer/next-block.ts'
 import type { StoredTransfer } from './stored-transfers.ts'
 

@@ -1,7 +1,6 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { AdmitInput, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
-import type { StepDeps } from '../deps.ts'
-import { chainOf, endpointOf } from '../deps.ts'
+import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 import { admissionStep } from './admission-step.ts'
 import { finalDelivery } from './delivery-checks.ts'
 import { haltedBy } from './restrictions.ts'

@@ -1,13 +1,11 @@
 import type { Reserve } from '../../bridges/gates/reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
-import { laneAddress } from '../../domain/lane/lane-id.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import { rankLanes } from '../../domain/lane/rank-lanes.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, Stopped } from '../../temporal/contracts/transfer-steps.ts'
-import type { StepDeps } from '../deps.ts'
-import { endpointOf, lanesOf } from '../deps.ts'
+import { endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 
 /** Wait where no lane takes work, ms: a status is a few seconds old, and a resumed lane is to be found soon. */
 const laneWaitMs = 5_000

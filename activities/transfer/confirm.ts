@@ -1,8 +1,7 @@
 import type { HeadEvent, Heads } from '../../chains/port.ts'
 import type { Delivery } from '../../domain/transfer/transfer.ts'
 import type { ConfirmInput, Confirmation } from '../../temporal/contracts/transfer-steps.ts'
-import type { StepDeps } from '../deps.ts'
-import { chainOf, endpointOf } from '../deps.ts'
+import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 import { isAbsent, isDenied, isFinal, finalDelivery, isOurs } from './delivery-checks.ts'
 
 /**

@@ -3,8 +3,7 @@ import type { Chain } from '../../chains/port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
-import type { StepDeps } from '../deps.ts'
-import { chainOf, endpointOf, lanesOf } from '../deps.ts'
+import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 import { nextBlock } from './next-block.ts'
 
 /** Longest wait for the block after which the other nodes are asked once more, ms: less than the heartbeat time-out of the steps that ask. */

@@ -2,8 +2,7 @@ import type { ClosedGate } from '../../bridges/gates/closed-gates.ts'
 import type { Gate } from '../../bridges/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
-import type { StepDeps } from '../deps.ts'
-import { chainOf } from '../deps.ts'
+import { chainOf, type StepDeps } from '../deps.ts'
 
 /** First wait for a gate that no watcher looks at, ms; the workflow doubles it up to half an hour. */
 const unwatchedMs = 15_000

@@ -1,7 +1,6 @@
 import { RelayerError, toRelayerError, type ErrorCode } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { StepDeps } from '../deps.ts'
-import { chainOf, endpointOf } from '../deps.ts'
+import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 import { isDenied } from './delivery-checks.ts'
 
 /**

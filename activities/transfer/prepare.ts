@@ -6,10 +6,8 @@ import type { AdmitInput, Ready, Stopped } from '../../temporal/contracts/transf
 import { settled } from './check-delivered.ts'
 import { admissionStep } from './admission-step.ts'
 import { waitForGate } from './gate-wait.ts'
-import type { Choice } from './choose-lane.ts'
-import { chooseLane, noLane } from './choose-lane.ts'
-import type { StepDeps } from '../deps.ts'
-import { chainOf, endpointOf } from '../deps.ts'
+import { type Choice, chooseLane, noLane } from './choose-lane.ts'
+import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 import { haltedBy } from './restrictions.ts'
 import { priceCall, type Priced } from '../price-call.ts'
 

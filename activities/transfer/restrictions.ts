@@ -1,11 +1,9 @@
-import { laneAddress } from '../../domain/lane/lane-id.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { withReservation } from '../../bridges/gates/reservation.ts'
-import { endpointOf } from '../deps.ts'
-import type { StepDeps } from '../deps.ts'
+import { endpointOf, type StepDeps } from '../deps.ts'
 
 /** First wait while halted, ms; the workflow doubles it up to a minute. */
 const haltedMs = 5_000

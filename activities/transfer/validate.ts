@@ -1,7 +1,6 @@
 import type { Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { StepDeps } from '../deps.ts'
-import { endpointOf } from '../deps.ts'
+import { endpointOf, type StepDeps } from '../deps.ts'
 import { admissionStep } from './admission-step.ts'
 import { deniedBy, haltedBy } from './restrictions.ts'
 import { haltRouteOf } from './halt-on-mismatch.ts'
