@@ -26,22 +26,24 @@ export interface StepDeps {
 }
 
 /** A transfer's bridge as it stands on its target chain. Throws TARGET_CHAIN_UNSUPPORTED. */
-export function endpointOf(deps: Pick<StepDeps, 'bridges'>, transfer: Transfer): Endpoint {
-  const bridge = deps.bridges.get(transfer.bridge)
-  if (!bridge) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { bridge: transfer.bridge, chain: transfer.targetChain } })
-  return bridge.endpoint(transfer.targetChain)
+export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, targetChain: chain }: Transfer): Endpoint {
+  return supported(bridges.get(bridge), { bridge, chain }).endpoint(chain)
 }
 
 /** Throws TARGET_CHAIN_UNSUPPORTED. */
-export function chainOf(deps: Pick<StepDeps, 'chains'>, transfer: Transfer): Chain {
-  const chain = deps.chains.get(transfer.targetChain)
-  if (!chain) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: transfer.targetChain } })
-  return chain
+export function chainOf({ chains }: Pick<StepDeps, 'chains'>, { targetChain: chain }: Transfer): Chain {
+  return supported(chains.get(chain), { chain })
 }
 
 /** Throws TARGET_CHAIN_UNSUPPORTED. */
-export function lanesOf(deps: Pick<StepDeps, 'lanes'>, transfer: Transfer): LaneStatusCache {
-  const lanes = deps.lanes.get(transfer.targetChain)
-  if (!lanes) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: transfer.targetChain } })
-  return lanes
+export function lanesOf<T>(
+  { lanes }: { readonly lanes: ReadonlyMap<ChainName, T> },
+  { targetChain: chain }: Pick<Transfer, 'targetChain'>,
+): T {
+  return supported(lanes.get(chain), { chain })
+}
+
+function supported<T>(found: T | undefined, facts: Readonly<Record<string, string>>): T {
+  if (found === undefined) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts })
+  return found
 }

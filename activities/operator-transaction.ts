@@ -9,8 +9,8 @@ import { laneCall } from '../lanes/lane-call.ts'
 import type { Acquired, Refused } from '../lanes/nonce-requests.ts'
 import type { PendingTransaction } from '../lanes/transaction/pending-transaction.ts'
 import type { SendOperatorTransactionInput, SendOperatorTransactionResult } from '../temporal/contracts/operator-transaction.ts'
-import { Context } from '@temporalio/activity'
-import { heartbeatPace } from './heartbeat-pace.ts'
+import type { Context } from '@temporalio/activity'
+import { withHeartbeats } from './heartbeats.ts'
 import { priceCall } from './price-call.ts'
 
 /** Longest wait for a nonce, ms: the workflow can act on a cancel only after it. */
@@ -30,13 +30,7 @@ export interface SendOperatorTransactionDeps {
 /** The step of an operator transaction, and of a batch that no process drives; see `OperatorTransactionSteps` and `BatchSteps`. */
 export function createSendOperatorTransaction(deps: SendOperatorTransactionDeps) {
   return async function sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult> {
-    const context = Context.current()
-    const timer = setInterval(() => context.heartbeat(), heartbeatPace(context).everyMs)
-    try {
-      return await run(deps, input, context)
-    } finally {
-      clearInterval(timer)
-    }
+    return withHeartbeats((context) => run(deps, input, context))
   }
 }
 
@@ -59,12 +53,7 @@ async function run(
     await agent.cancel(input.intentId)
     return resultOf(pending)
   }
-  try {
-    await pending.signAndSend()
-  } catch (error) {
-    await agent.release(pending)
-    throw error
-  }
+  await agent.signAndSend(pending)
   await pending.until((state) => state.kind === 'spent' || (state.kind === 'included' && state.final), waitForFinalMs, signal)
   if (signal.aborted) await context.cancelled
   return resultOf(pending)

@@ -43,6 +43,24 @@ export interface Heads {
   subscribe(listener: (event: HeadEvent) => void): () => void
 }
 
+/** Resolves true with the first head of which `done` is true, the current one included, and false if none comes within `mostMs`. */
+export function untilHead(
+  heads: Pick<Heads, 'current' | 'subscribe'>,
+  done: (head: HeadEvent) => boolean,
+  mostMs: number,
+): Promise<boolean> {
+  if (heads.current && done(heads.current)) return Promise.resolve(true)
+  return new Promise((resolve) => {
+    const finish = (came: boolean) => {
+      clearTimeout(timer)
+      unsubscribe()
+      resolve(came)
+    }
+    const timer = setTimeout(() => finish(false), mostMs).unref()
+    const unsubscribe = heads.subscribe((head) => done(head) && finish(true))
+  })
+}
+
 export interface Log {
   readonly address: string
   readonly topics: readonly string[]

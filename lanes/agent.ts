@@ -133,6 +133,16 @@ export class LaneAgent {
     return pending ? { kind: 'acquired', pending } : this.#requests.acquire(request, options)
   }
 
+  /** Signs what is recorded for a nonce, and sends it. If that fails and nothing was signed, the nonce goes back. Throws what the signer throws. */
+  async signAndSend(pending: PendingTransaction): Promise<void> {
+    try {
+      await pending.signAndSend()
+    } catch (error) {
+      await this.release(pending)
+      throw error
+    }
+  }
+
   /** Gives a nonce back that nothing was signed for; one that may have been signed stays the lane's debt. */
   release(pending: PendingTransaction): Promise<void> {
     return this.#requests.release(pending)

@@ -1,8 +1,7 @@
-import { toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { RunId } from '../../temporal/client/runs.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
-import { nextBlock } from '../transfer/next-block.ts'
+import { agreed, nextBlock } from '../transfer/delivery-checks.ts'
 import type { StoredTransfer } from './stored-transfers.ts'
 
 /** The second look waits this many block times for a block, and at least 10 s. */
@@ -11,11 +10,10 @@ const leastWaitMs = 10_000
 
 type Deps = Pick<StepDeps, 'bridges' | 'chains'>
 
-/** `unsure`: the nodes do not agree, or no block came for a second look. */
+/** `unsure`: the nodes do not agree, or no block came for a second look. `gone`: delivered runs whose effect is gone. */
 export interface Effects {
   readonly intact: number
   readonly unsure: number
-  /** Delivered runs whose effect is gone. */
   readonly gone: readonly RunId[]
 }
 
@@ -45,11 +43,6 @@ export async function checkEffects(deps: Deps, delivered: readonly StoredTransfe
 /** Undefined while the nodes do not agree. */
 async function lookAgain(deps: Deps, transfer: Transfer): Promise<boolean | undefined> {
   const endpoint = endpointOf(deps, transfer)
-  try {
-    const [latest, agreed] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'agreed')])
-    return latest || agreed
-  } catch (error) {
-    if (toRelayerError(error).code === 'NODES_DISAGREE') return undefined
-    throw error
-  }
+  const [latest, final] = await Promise.all([endpoint.delivered(transfer, 'latest'), agreed(endpoint, transfer)])
+  return final === undefined ? undefined : latest || final
 }

@@ -1,24 +1,20 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { AdmitInput, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
-import { admissionStep } from './admission-step.ts'
 import { finalDelivery } from './delivery-checks.ts'
-import { haltedBy } from './restrictions.ts'
 import { showsEffect } from './halt-on-mismatch.ts'
+import { admissionStep } from './restrictions.ts'
 
 /** Step 2: is the effect there already, and is it final? */
 export function createCheckDelivered(deps: StepDeps) {
   return async function checkDelivered({ transfer, disputed }: AdmitInput): Promise<Passed | Stopped> {
-    return admissionStep(deps, transfer, async () => {
-      const halted = haltedBy(deps, transfer)
-      if (halted) return halted
-      const there = await showsEffect(deps, transfer, disputed)
-      return there ? settled(deps, transfer) : { kind: 'passed' }
-    })
+    return admissionStep(deps, transfer, async () =>
+      (await showsEffect(deps, transfer, disputed)) ? settled(deps, transfer) : { kind: 'passed' },
+    )
   }
 }
 
-/** The effect showsEffect in the latest state: final, with who delivered, or how long until that can be said. */
+/** The latest state shows the effect: final, with who delivered, or how long until that can be said. */
 export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extract<Stopped, { kind: 'delivered' | 'unsettled' }>> {
   const chain = chainOf(deps, transfer)
   const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')

@@ -2,13 +2,17 @@ import type { Reserve } from '../../bridges/gates/reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import { rankLanes } from '../../domain/lane/rank-lanes.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import type { LaneStatusCache } from '../../lanes/lane-status-cache.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 
 /** Wait where no lane takes work, ms: a status is a few seconds old, and a resumed lane is to be found soon. */
 const laneWaitMs = 5_000
+
+type Unauthorized = Extract<Gate, { kind: 'lane' }>
+type Deps = Pick<StepDeps, 'bridges' | 'gates'> & { readonly lanes: ReadonlyMap<ChainName, Pick<LaneStatusCache, 'open' | 'statuses'>> }
 
 /** A lane that takes work and may deliver this transfer, or the closed gate that it waits for, or no lane takes work. */
 export type Choice =
@@ -20,34 +24,27 @@ export type Choice =
  * The lane that the transfer's id falls to, by rendezvous hash, among those that take work and may deliver it; lanes that it just left come last.
  * Throws what reads of the bridge's gate throw.
  */
-export async function chooseLane(deps: StepDeps, { transfer, avoid = [] }: AdmitInput, reserve: Reserve): Promise<Choice> {
-  const lanes = lanesOf(deps, transfer)
-  const open = await lanes.open()
-  const gateFor = (lane: LaneId) => reserve(laneAddress(lane))
+export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInput, reserve: Reserve): Promise<Choice> {
+  const open = await lanesOf(deps, transfer).open()
   let fresh = open.filter((lane) => !avoid.includes(lane))
-  let unauthorized: Extract<Gate, { kind: 'lane' }> | undefined
+  let unauthorized: Unauthorized | undefined
   for (let lane = rankLanes(transferId(transfer), fresh); lane !== undefined; lane = rankLanes(transferId(transfer), fresh)) {
-    const gate = await gateFor(lane)
+    const gate = await reserve(laneAddress(lane))
     if (gate.kind === 'open') return { kind: 'lane', lane }
     if (gate.kind !== 'lane') return { kind: 'closed', gate }
     deps.gates?.unauthorized(lane)
     unauthorized = gate
     fresh = fresh.filter((other) => other !== lane)
   }
+  const left = open.find((lane) => avoid.includes(lane))
+  if (left === undefined) return unauthorizedGate(deps, transfer, unauthorized)
   // The gate may be why the lane gave no nonce: then the transfer waits for the gate.
-  const [left] = open.filter((lane) => avoid.includes(lane))
-  const gate = left === undefined ? undefined : await gateFor(left)
-  if (gate && gate.kind !== 'open' && gate.kind !== 'lane') return { kind: 'closed', gate }
-  if (left !== undefined) return { kind: 'none' }
-  return unauthorizedGate(deps, transfer, unauthorized)
+  const gate = await reserve(laneAddress(left))
+  return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
 }
 
 /** If every lane lacks only a role, the transfer waits for its grant; else any lane may open at any time. */
-async function unauthorizedGate(
-  deps: StepDeps,
-  transfer: Transfer,
-  unauthorized: Extract<Gate, { kind: 'lane' }> | undefined,
-): Promise<Choice> {
+async function unauthorizedGate(deps: Deps, transfer: Transfer, unauthorized: Unauthorized | undefined): Promise<Choice> {
   const statuses = await lanesOf(deps, transfer).statuses()
   const paused = statuses.filter(({ pause }) => pause === 'unauthorized')
   for (const { lane } of paused) deps.gates?.unauthorized(lane)
@@ -58,7 +55,7 @@ async function unauthorizedGate(
 }
 
 /** Waits; the reason names why each lane takes no work. */
-export async function noLane(deps: StepDeps, { transfer }: AdmitInput): Promise<Stopped> {
+export async function noLane(deps: Deps, transfer: Transfer): Promise<Stopped> {
   const statuses = await lanesOf(deps, transfer).statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
   const reason = [`no other lane of ${transfer.targetChain} takes work now`, ...closed].join('; ')

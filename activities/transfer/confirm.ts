@@ -1,4 +1,4 @@
-import type { HeadEvent, Heads } from '../../chains/port.ts'
+import { untilHead } from '../../chains/port.ts'
 import type { Delivery } from '../../domain/transfer/transfer.ts'
 import type { ConfirmInput, Confirmation } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
@@ -21,7 +21,7 @@ export function createConfirm(deps: StepDeps) {
     })
     let useless: string | undefined
     if (landed) {
-      await finalizedTo(chain.heads, landed.blockHeight, waitMs)
+      await untilHead(chain.heads, ({ finalized }) => finalized >= landed.blockHeight, waitMs)
       const [receipt, shows] = await Promise.all([
         chain.receipt(landed.txHash),
         final(landed.blockHeight) ? isFinal(chain, endpoint, transfer) : undefined,
@@ -47,20 +47,4 @@ export function createConfirm(deps: StepDeps) {
     if ((useless !== undefined || input.requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled()
     return useless === undefined ? { kind: 'gone' } : { kind: 'reverted', reason: useless }
   }
-}
-
-/** Resolves when the chain is final up to `height`, or after `waitMs`. */
-function finalizedTo(heads: Heads, height: number, waitMs: number): Promise<void> {
-  if ((heads.current?.finalized ?? 0) >= height || waitMs === 0) return Promise.resolve()
-  return new Promise((resolve) => {
-    const finish = () => {
-      clearTimeout(timer)
-      unsubscribe()
-      resolve()
-    }
-    const timer = setTimeout(finish, waitMs)
-    const unsubscribe = heads.subscribe((event: HeadEvent) => {
-      if (event.finalized >= height) finish()
-    })
-  })
 }

@@ -1,10 +1,9 @@
 import type { Endpoint } from '../../bridges/port.ts'
-import type { Chain } from '../../chains/port.ts'
+import { type Chain, untilHead } from '../../chains/port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
-import { nextBlock } from './next-block.ts'
 
 /** Longest wait for the block after which the other nodes are asked once more, ms: less than the heartbeat time-out of the steps that ask. */
 const longestBlockMs = 4_000
@@ -62,7 +61,18 @@ export function isOurs(deps: StepDeps, transfer: Transfer, address: string): boo
   return lanesOf(deps, transfer).lanes.some((lane) => laneAddress(lane) === address)
 }
 
-async function agreed(endpoint: Endpoint, transfer: Transfer, at: 'agreed' | 'agreed-latest' = 'agreed'): Promise<boolean | undefined> {
+/** Resolves true with the next block, and false if none comes within `mostMs`. */
+export function nextBlock({ heads }: Pick<Chain, 'heads'>, mostMs: number): Promise<boolean> {
+  const before = heads.current?.latest.hash
+  return untilHead(heads, ({ latest }) => latest.hash !== before, mostMs)
+}
+
+/** The same read on the word of more than half of the nodes; undefined while they do not agree. */
+export async function agreed(
+  endpoint: Endpoint,
+  transfer: Transfer,
+  at: 'agreed' | 'agreed-latest' = 'agreed',
+): Promise<boolean | undefined> {
   try {
     return await endpoint.delivered(transfer, at)
   } catch (error) {

@@ -1,12 +1,10 @@
-import { RelayerError } from '../../domain/errors.ts'
 import type { LaneStatusAnswer, LaneStatusInput } from '../../temporal/contracts/transfer-steps.ts'
-import type { StepDeps } from '../deps.ts'
+import { lanesOf, type StepDeps } from '../deps.ts'
 
 /** Does a lane take work, and does another? Asked for a transfer that holds a nonce of it or waits in its queue. Throws TARGET_CHAIN_UNSUPPORTED. */
 export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfterMs'>) {
   return async function getLaneStatus({ chain, lane }: LaneStatusInput): Promise<LaneStatusAnswer> {
-    const lanes = deps.lanes.get(chain)
-    if (!lanes) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain } })
+    const lanes = lanesOf(deps, { targetChain: chain })
     const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
     const { abandonAfterMs } = deps
     // A worker with an older config may still serve its queue: then the broadcast itself goes on.

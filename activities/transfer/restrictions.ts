@@ -1,50 +1,50 @@
+import { type Reserve, withReservation } from '../../bridges/gates/reservation.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { BroadcastResult, Stopped } from '../../temporal/contracts/transfer-steps.ts'
-import { withReservation } from '../../bridges/gates/reservation.ts'
+import type { Admission, BroadcastResult, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 
 /** First wait while halted, ms; the workflow doubles it up to a minute. */
 const haltedMs = 5_000
 
+type Deps = Pick<StepDeps, 'settings' | 'bridges'>
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-/** The halt that applies to this transfer now. */
-export function haltedBy(deps: Pick<StepDeps, 'settings'>, transfer: Transfer): Waiting | undefined {
-  const halt = haltOf(deps.settings(), transfer)
-  return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
+/**
+ * Runs a step of admission, unless the transfer is halted. What the bridge's limits have reserved for the transfer stays reserved while it goes on: to
+ * the next step, to its lane, or to finality. In every other case it becomes free for other transfers.
+ */
+export function admissionStep<T extends Admission | Passed>(
+  deps: Deps,
+  transfer: Transfer,
+  step: (reserve: Reserve) => Promise<T>,
+): Promise<T | Waiting> {
+  const stepUnlessHalted = async (reserve: Reserve) => haltedBy(deps, transfer) ?? step(reserve)
+  const goesOn = ({ kind }: T | Waiting) => kind === 'passed' || kind === 'ready' || kind === 'unsettled'
+  return withReservation(endpointOf(deps, transfer), transfer, stepUnlessHalted, goesOn)
 }
 
 /**
  * Why a transfer may not use a nonce of this lane now: a halt, or its bridge's gate, which may have closed since it was admitted. Undefined: it may.
  * Throws what reads throw.
  */
-export async function restrictionOf(
-  deps: Pick<StepDeps, 'settings' | 'bridges'>,
-  transfer: Transfer,
-  lane: LaneId,
-): Promise<NoSlot | undefined> {
-  return withReservation(
-    endpointOf(deps, transfer),
-    transfer,
-    async (reserve) => {
-      const halted = haltedBy(deps, transfer)
-      if (halted) return { kind: 'no-slot', code: halted.code, reason: halted.reason }
-      const gate = await reserve(laneAddress(lane))
-      if (gate.kind === 'open') return undefined
-      return { kind: 'no-slot', code: gate.code, reason: gate.reason }
-    },
-    (restriction) => restriction === undefined,
-  )
+export async function restrictionOf(deps: Deps, transfer: Transfer, lane: LaneId): Promise<NoSlot | undefined> {
+  const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {
+    const gate = haltedBy(deps, transfer) ?? (await reserve(laneAddress(lane)))
+    return gate.kind === 'open' ? undefined : { kind: 'no-slot', code: gate.code, reason: gate.reason }
+  }
+  return withReservation(endpointOf(deps, transfer), transfer, restriction, (found) => found === undefined)
+}
+
+function haltedBy(deps: Deps, transfer: Transfer): Waiting | undefined {
+  const halt = haltOf(deps.settings(), transfer)
+  return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
 }
 
 /** The denial that applies to this transfer now. It is policy, so that it can be decided again. */
-export function deniedBy(
-  deps: Pick<StepDeps, 'settings' | 'bridges'>,
-  transfer: Transfer,
-): Extract<Stopped, { kind: 'rejected' | 'declined' }> | undefined {
+export function deniedBy(deps: Deps, transfer: Transfer): Stopped | undefined {
   const settings = deps.settings()
   if (settings.denied.length === 0) return undefined
   const denyRule = denyRuleOf(settings, transfer.targetChain, endpointOf(deps, transfer).parties(transfer))

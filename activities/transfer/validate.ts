@@ -1,9 +1,8 @@
-import type { Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
-import { admissionStep } from './admission-step.ts'
-import { deniedBy, haltedBy } from './restrictions.ts'
 import { haltRouteOf } from './halt-on-mismatch.ts'
+import { admissionStep, deniedBy } from './restrictions.ts'
 
 /** First wait for a condition that heals by itself, ms. */
 const waitMs = 15_000
@@ -12,8 +11,6 @@ const waitMs = 15_000
 export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings' | 'haltRoute'>) {
   return async function validate({ transfer }: { transfer: Transfer }): Promise<Passed | Stopped> {
     return admissionStep(deps, transfer, async (): Promise<Passed | Stopped> => {
-      const halted = haltedBy(deps, transfer)
-      if (halted) return halted
       const verdict = await endpointOf(deps, transfer).validate(transfer)
       if (verdict.kind === 'valid') return deniedBy(deps, transfer) ?? { kind: 'passed' }
       const { kind, code, reason, haltRoute, awaitNewSignatures, unverified } = verdict

@@ -1,3 +1,4 @@
+import { untilHead } from '../../port.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import type { AskRound, Question, Round } from './rounds.ts'
 
@@ -29,18 +30,7 @@ export function createLoneNode({ round, heads, blockTimeMs }: LoneNodeOptions): 
   }
 
   /** Waits for a head above this height, or as long as four should take: a chain that stands still changes its mind as little. */
-  function nextBlock(above: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        end()
-        resolve()
-      }
-      const timer = setTimeout(done, Math.max(leastWaitMs, 4 * blockTimeMs)).unref()
-      const end = heads.subscribe((event) => event.latest.height > above && done())
-      if (height() > above) done()
-    })
-  }
+  const nextBlock = (above: number) => untilHead(heads, ({ latest }) => latest.height > above, Math.max(leastWaitMs, 4 * blockTimeMs))
 
   return async function agreeWithItself(question) {
     const { about } = question
