@@ -107,12 +107,12 @@ async function proved(
   say: (line: string) => void,
 ): Promise<void> {
   const last = lastNumbers(sent)
-  let told = ''
+  let progress = ''
   const look = async () => {
     const marks = new Map((await watermarks(client)).map((one) => [one.stream, one]))
     const line = [...last].map(([stream, number]) => `${stream} ${marks.get(stream)?.completedNonceHeight ?? '-'}/${number}`).join(', ')
-    if (line !== told) say(line)
-    told = line
+    if (line !== progress) say(line)
+    progress = line
     return [...last].every(([stream, number]) => BigInt(marks.get(stream)?.completedNonceHeight ?? 0) >= number)
   }
   await until(look, { timeoutMs: 1_800_000, everyMs: 1000, what: 'all transfers to be proved delivered', giveUp: () => portage.ended })

@@ -10,7 +10,7 @@ export interface LogFindings {
    */
   readonly brokenTasks: number
   /** Private keys of lanes. */
-  readonly keysTold: number
+  readonly loggedKeys: number
 }
 
 /**
@@ -23,7 +23,7 @@ export async function readLogs({ dir, lanes }: Devnet, setBackAt: number): Promi
   const keys = lanes.map(({ privateKey }) => privateKey.slice(2).toLowerCase())
   return {
     brokenTasks: logs.flatMap((log) => log.split('\n')).filter((line) => isBroken(line, setBackAt)).length,
-    keysTold: keys.filter((key) => logs.some((log) => log.toLowerCase().includes(key))).length,
+    loggedKeys: keys.filter((key) => logs.some((log) => log.toLowerCase().includes(key))).length,
   }
 }
 

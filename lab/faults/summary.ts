@@ -61,9 +61,9 @@ export function summarize(input: {
 
 /** Everything delivered once, no hole, nothing stuck; nothing in a log that must not be there. */
 export function isClean(summary: FaultSummary): boolean {
-  const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, brokenTasks, keysTold } =
+  const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, brokenTasks, loggedKeys } =
     summary
-  const wrong = lost + duplicateEffects + wrongBalances + foreignCompletions + nonceHoles + stuck + brokenTasks + keysTold
+  const wrong = lost + duplicateEffects + wrongBalances + foreignCompletions + nonceHoles + stuck + brokenTasks + loggedKeys
   return transfers > 0 && delivered === transfers && wrong === 0
 }
 

@@ -31,7 +31,7 @@ const pausedLane = (lane: string, detail: string, pause: PauseKind = 'operator')
 function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = [], gated = true) {
   const statuses = lanes.map((lane): LaneStatus => closed.find((one) => one.lane === lane) ?? { lane, open: true })
   const asked: string[] = []
-  const told: string[] = []
+  const passedOver: string[] = []
   const endpoint = {
     ...(gated && { reserve: async (_: Transfer, account: string) => (asked.push(account), gates[`evm-1:${account}`] ?? open) }),
   } as Endpoint
@@ -40,7 +40,7 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
     lanes: new Map([
       ['bsc', { lanes, statuses: async () => statuses, open: async () => statuses.filter((one) => one.open).map(({ lane }) => lane) }],
     ]),
-    gates: { wait: () => {}, unauthorized: (lane: string) => void told.push(lane) },
+    gates: { wait: () => {}, unauthorized: (lane: string) => void passedOver.push(lane) },
   } as unknown as StepDeps
   return {
     choose: (avoid: string[] = []) =>
@@ -51,12 +51,12 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
         () => true,
       ),
     asked,
-    told,
+    passedOver,
   }
 }
 
 describe('The lane of a transfer', () => {
-  it('is the one that its id falls to, whatever the bridge; one that may not deliver is passed over, and told of', async () => {
+  it('is the one that its id falls to, whatever the bridge; one that may not deliver is passed over, and reported', async () => {
     const all = setting({})
     const first = await all.choose()
     expect([first.kind, all.asked]).toEqual(['lane', [expect.any(String)]])
@@ -65,7 +65,7 @@ describe('The lane of a transfer', () => {
     const without = setting({ [first.lane]: unauthorized })
     const second = await without.choose()
     expect(second).toMatchObject({ kind: 'lane', lane: expect.not.stringMatching(first.lane) })
-    expect(without.told).toEqual([first.lane])
+    expect(without.passedOver).toEqual([first.lane])
     // As if it were not there at all.
     expect(second).toEqual(await setting({}, [pausedLane(first.lane, 'by hand')]).choose())
   })
@@ -81,9 +81,9 @@ describe('The lane of a transfer', () => {
 
   it('is none where all lack the role: that is what is waited for, also where they are paused for it', async () => {
     const everywhere = Object.fromEntries(lanes.map((lane) => [lane, unauthorized]))
-    const { choose, told } = setting(everywhere)
+    const { choose, passedOver } = setting(everywhere)
     expect(await choose()).toEqual({ kind: 'closed', gate: unauthorized })
-    expect(told.toSorted()).toEqual(lanes)
+    expect(passedOver.toSorted()).toEqual(lanes)
     const all = lanes.map((lane) => pausedLane(lane, 'grant it', 'unauthorized'))
     expect(await setting({}, all).choose()).toMatchObject({ kind: 'closed', gate: { kind: 'lane', code: 'BRIDGE_ROLE_MISSING' } })
     expect(await setting(everywhere, all.slice(1)).choose()).toEqual({ kind: 'closed', gate: unauthorized })

@@ -13,7 +13,7 @@ import { accountIndex, freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import { initiate, type NativeBridgeVariant } from '../../lab/devnet/native/native-bridge.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { devnetSigner } from '../helpers/evm.ts'
-import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
+import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 
 /** A quarter of the fund: what is used of it stays below. */
@@ -21,82 +21,84 @@ const cap = 10n ** 17n / 4n
 const daySeconds = 86_400
 
 describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on real chains', (variant) => {
-  let world: NativeBridgeWorld
+  let network: NativeBridgeNetwork
   beforeAll(async () => {
-    world = await startNativeBridge(variant)
+    network = await startNativeBridge(variant)
     // Enough for every transfer of these tests.
-    const token = { address: world.source.token, contract: 'BridgeToken' } as const
-    await world.source.admin('mint', [world.source.user.address, 10n ** 20n], token)
+    const token = { address: network.source.token, contract: 'BridgeToken' } as const
+    await network.source.admin('mint', [network.source.user.address, 10n ** 20n], token)
   })
-  afterAll(() => world?.stop())
+  afterAll(() => network?.stop())
 
   const balance = async (owner: string) =>
-    BigInt(await world.target.chain.call(world.target.token, tokenAbi.encodeFunctionData('balanceOf', [owner]), 'latest'))
-  const one = async (amount: bigint): Promise<Transfer> => (await world.transfers(amount))[0]!
-  const meaning = async (transfer: Transfer, from = world.relayer.address) => {
-    const simulation = await world.target.chain.simulate(await world.endpoint.intent(transfer), from)
-    return simulation.ok ? 'ok' : world.endpoint.explainRevert(simulation.revert, transfer)
+    BigInt(await network.target.chain.call(network.target.token, tokenAbi.encodeFunctionData('balanceOf', [owner]), 'latest'))
+  const one = async (amount: bigint): Promise<Transfer> => (await network.transfers(amount))[0]!
+  const meaning = async (transfer: Transfer, from = network.relayer.address) => {
+    const simulation = await network.target.chain.simulate(await network.endpoint.intent(transfer), from)
+    return simulation.ok ? 'ok' : network.endpoint.explainRevert(simulation.revert, transfer)
   }
   /** Asks, and sets nothing aside. */
-  const gate = async (transfer: Transfer, from = world.relayer.address) => {
-    const answer = await world.endpoint.reserve(transfer, from)
-    world.endpoint.release(transfer)
+  const gate = async (transfer: Transfer, from = network.relayer.address) => {
+    const answer = await network.endpoint.reserve(transfer, from)
+    network.endpoint.release(transfer)
     return answer
   }
   /** A new day of the target: the budget is whole again. */
   const nextDay = async () => {
-    const tomorrow = (Math.floor(secondsOf(world.target.chain) / daySeconds) + 1) * daySeconds
-    await world.target.anvil.rpc('evm_setNextBlockTimestamp', [tomorrow])
-    await world.target.mine()
+    const tomorrow = (Math.floor(secondsOf(network.target.chain) / daySeconds) + 1) * daySeconds
+    await network.target.anvil.rpc('evm_setNextBlockTimestamp', [tomorrow])
+    await network.target.mine()
     return tomorrow
   }
 
   it('delivers to the recipient, and names recipient and token', async () => {
     const transfer = await one(700n)
-    const { recipient, token } = world.endpoint.parties(transfer)
-    expect(token).toBe(`1337/${world.source.bridge.slice(2).padStart(64, '0')}`)
-    const intent = await world.endpoint.intent(transfer)
-    expect(world.endpoint.calls).toEqual({ [world.target.bridge]: [intent.data.slice(0, 10), expect.stringMatching(/^0x[0-9a-f]{8}$/)] })
-    expect(world.endpoint.hasEffect(await world.deliver(intent), transfer)).toBe(true)
+    const { recipient, token } = network.endpoint.parties(transfer)
+    expect(token).toBe(`1337/${network.source.bridge.slice(2).padStart(64, '0')}`)
+    const intent = await network.endpoint.intent(transfer)
+    expect(network.endpoint.calls).toEqual({
+      [network.target.bridge]: [intent.data.slice(0, 10), expect.stringMatching(/^0x[0-9a-f]{8}$/)],
+    })
+    expect(network.endpoint.hasEffect(await network.deliver(intent), transfer)).toBe(true)
     expect(await balance(recipient)).toBe(700n)
   })
 
   it('delivers to a recipient whose first 12 bytes are not zero', async () => {
     const to = `0x${'5e'.repeat(12)}${freshAddress().slice(2)}`
-    const [started] = await initiate(world.source, [{ to, amount: 9n }])
-    await world.source.finalise()
-    const transfer = toTransfer(world.route, started!)
-    expect(await world.endpoint.validate(transfer)).toMatchObject({ kind: 'valid' })
-    expect(world.endpoint.hasEffect(await world.deliver(await world.endpoint.intent(transfer)), transfer)).toBe(true)
-    expect([world.endpoint.parties(transfer).recipient, await balance(`0x${to.slice(26)}`)]).toEqual([`0x${to.slice(26)}`, 9n])
+    const [started] = await initiate(network.source, [{ to, amount: 9n }])
+    await network.source.finalise()
+    const transfer = toTransfer(network.route, started!)
+    expect(await network.endpoint.validate(transfer)).toMatchObject({ kind: 'valid' })
+    expect(network.endpoint.hasEffect(await network.deliver(await network.endpoint.intent(transfer)), transfer)).toBe(true)
+    expect([network.endpoint.parties(transfer).recipient, await balance(`0x${to.slice(26)}`)]).toEqual([`0x${to.slice(26)}`, 9n])
   })
 
   describe('verifies by the table of the source', () => {
     it('waits until the table is final', async () => {
-      const [started] = await world.start(3n)
-      const transfer = toTransfer(world.route, started!)
-      expect(await world.endpoint.validate(transfer)).toMatchObject({ kind: 'wait', code: 'NATIVE_NOT_FINAL' })
-      await world.source.finalise()
-      expect(await world.endpoint.validate(transfer)).toEqual({ kind: 'valid' })
+      const [started] = await network.start(3n)
+      const transfer = toTransfer(network.route, started!)
+      expect(await network.endpoint.validate(transfer)).toMatchObject({ kind: 'wait', code: 'NATIVE_NOT_FINAL' })
+      await network.source.finalise()
+      expect(await network.endpoint.validate(transfer)).toEqual({ kind: 'valid' })
     })
 
     it('rejects what the table says otherwise, naming what is recorded', async () => {
       const good = readMessage(Buffer.from((await one(4n)).message, 'base64'))
       const raised = { ...good, amount: 5n }
-      const verdict = await world.endpoint.verify(writeMessage({ ...raised, id: idOf(raised) }))
+      const verdict = await network.endpoint.verify(writeMessage({ ...raised, id: idOf(raised) }))
       expect(verdict).toMatchObject({ kind: 'rejected', code: 'NATIVE_TABLE_MISMATCH', reason: expect.stringContaining(good.id) })
-      expect(await world.endpoint.verify(writeMessage(raised))).toMatchObject({ kind: 'rejected', code: 'NATIVE_ID_MISMATCH' })
-      expect(await world.endpoint.verify(writeMessage({ ...good, sourceNetworkId: 5n }))).toMatchObject({ code: 'NATIVE_ROUTE_UNKNOWN' })
+      expect(await network.endpoint.verify(writeMessage(raised))).toMatchObject({ kind: 'rejected', code: 'NATIVE_ID_MISMATCH' })
+      expect(await network.endpoint.verify(writeMessage({ ...good, sourceNetworkId: 5n }))).toMatchObject({ code: 'NATIVE_ROUTE_UNKNOWN' })
     })
 
     it('says nothing about a message while the source does not answer as the contract does', async () => {
       const transfer = await one(6n)
-      const elsewhere = { ...world.route, sourceBridge: freshAddress(), source: world.source.chain }
-      const endpoint = createEvmEndpoint({ chain: world.target.chain, routes: [elsewhere] })
+      const elsewhere = { ...network.route, sourceBridge: freshAddress(), source: network.source.chain }
+      const endpoint = createEvmEndpoint({ chain: network.target.chain, routes: [elsewhere] })
       const message = { ...readMessage(Buffer.from(transfer.message, 'base64')), sourceBridge: elsewhere.sourceBridge }
       expect(await codeOfAsync(() => endpoint.verify(writeMessage(message)))).toBe('NODE_REFUSED')
       const stray = { ...elsewhere, targetChain: 'third' }
-      expect(codeOf(() => createEvmEndpoint({ chain: world.target.chain, routes: [stray] }))).toBe('CONFIG_INVALID')
+      expect(codeOf(() => createEvmEndpoint({ chain: network.target.chain, routes: [stray] }))).toBe('CONFIG_INVALID')
     })
 
     it('remembers for a while what it found good, and no longer', async () => {
@@ -105,12 +107,12 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
       let reads = 0
       const source = {
         name: 'source',
-        call: (...args: Parameters<typeof world.source.chain.call>) => {
+        call: (...args: Parameters<typeof network.source.chain.call>) => {
           reads++
-          return world.source.chain.call(...args)
+          return network.source.chain.call(...args)
         },
       }
-      const routes = createRoutes([{ ...world.route, source }])
+      const routes = createRoutes([{ ...network.route, source }])
       const { verify } = createVerifier({ routes, good: createGoodMessages({ rememberMs: 1_000, clock: () => now }) })
       for (const at of [0, 999]) {
         now = at
@@ -125,41 +127,41 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
 
   it('raises an alarm where the target completed the id under another nonce', async () => {
     const transfer = await one(10n)
-    const read = world.target.chain
+    const read = network.target.chain
     // What no honest contract answers: the nonce is part of the id.
     const lying = { ...read, call: async () => `0x${'0'.repeat(63)}1` }
-    const endpoint = createEvmEndpoint({ chain: lying, routes: [{ ...world.route, source: world.source.chain }] })
+    const endpoint = createEvmEndpoint({ chain: lying, routes: [{ ...network.route, source: network.source.chain }] })
     expect(await codeOfAsync(() => endpoint.delivered(transfer, 'latest'))).toBe('NATIVE_NONCE_MISMATCH')
     // One node says so, and most do not: nothing is parked for that.
     const alone = {
       ...read,
       call: async (...[, , at]: Parameters<typeof read.call>) => `0x${'0'.repeat(63)}${at?.startsWith('agreed') ? 0 : 1}`,
     }
-    const doubting = createEvmEndpoint({ chain: alone, routes: [{ ...world.route, source: world.source.chain }] })
+    const doubting = createEvmEndpoint({ chain: alone, routes: [{ ...network.route, source: network.source.chain }] })
     expect([await doubting.delivered(transfer, 'latest'), await doubting.delivered(transfer, 'finalized')]).toEqual([false, false])
   })
 
   it('takes no log for a completion that contradicts itself, or cannot be read', async () => {
     const transfer = await one(12n)
-    const receipt = await world.deliver(await world.endpoint.intent(transfer))
-    expect(world.endpoint.hasEffect(receipt, transfer)).toBe(true)
+    const receipt = await network.deliver(await network.endpoint.intent(transfer))
+    expect(network.endpoint.hasEffect(receipt, transfer)).toBe(true)
     const forged = (data: (before: string) => string) => ({
       ...receipt,
       logs: receipt.logs.map((log) => ({ ...log, data: data(log.data) })),
     })
     // The same id, of another amount; and bytes that are too few.
     for (const data of [(before: string) => before.replace(/^0x0/, '0x1'), () => '0x12']) {
-      expect(world.endpoint.hasEffect(forged(data), transfer)).toBe(false)
+      expect(network.endpoint.hasEffect(forged(data), transfer)).toBe(false)
     }
     const lying = {
-      ...world.target.chain,
-      async logs(...args: Parameters<typeof world.target.chain.logs>) {
-        return (await world.target.chain.logs(...args)).map((log) => ({ ...log, data: log.data.replace(/^0x0/, '0x1') }))
+      ...network.target.chain,
+      async logs(...args: Parameters<typeof network.target.chain.logs>) {
+        return (await network.target.chain.logs(...args)).map((log) => ({ ...log, data: log.data.replace(/^0x0/, '0x1') }))
       },
     }
-    const routes = [{ ...world.route, source: world.source.chain }]
+    const routes = [{ ...network.route, source: network.source.chain }]
     expect(await createEvmEndpoint({ chain: lying, routes }).findDelivery(transfer)).toBeUndefined()
-    expect(await world.endpoint.findDelivery(transfer)).toMatchObject({ txHash: receipt.hash })
+    expect(await network.endpoint.findDelivery(transfer)).toMatchObject({ txHash: receipt.hash })
   })
 
   it('closes the gate of a lane without the role', async () => {
@@ -172,40 +174,40 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
 
   it('waits for a new day when the budget is spent, and says when that is', async () => {
     await nextDay()
-    const [big, small, rest] = await world.transfers(cap - 10n, 10n, 9n)
-    await world.deliver(await world.endpoint.intent(big!))
-    const { day, used } = await createLimits(world.target.chain, world.target.bridge).read(world.relayer.address)
-    expect([day, used]).toEqual([Math.floor(secondsOf(world.target.chain) / daySeconds), cap - 10n])
+    const [big, small, rest] = await network.transfers(cap - 10n, 10n, 9n)
+    await network.deliver(await network.endpoint.intent(big!))
+    const { day, used } = await createLimits(network.target.chain, network.target.bridge).read(network.relayer.address)
+    expect([day, used]).toEqual([Math.floor(secondsOf(network.target.chain) / daySeconds), cap - 10n])
     expect(await gate(small!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', opensAt: (day + 1) * daySeconds })
     expect(await meaning(small!)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('renews') })
     expect([await gate(rest!), await meaning(rest!)]).toEqual([{ kind: 'open' }, 'ok'])
     // A spent budget hides that it is completed: reverts tell nothing of that, the table does.
-    expect([await meaning(big!), await world.endpoint.delivered(big!, 'latest')]).toMatchObject([{ code: 'BRIDGE_BUDGET' }, true])
+    expect([await meaning(big!), await network.endpoint.delivered(big!, 'latest')]).toMatchObject([{ code: 'BRIDGE_BUDGET' }, true])
     await nextDay()
     expect([await gate(small!), await meaning(small!)]).toEqual([{ kind: 'open' }, 'ok'])
   })
 
   it('lets through only what fits together, until it is on the chain, or released', async () => {
     await nextDay()
-    const [first, second, third] = await world.transfers(cap - 100n, 60n, 60n)
-    const ask = (transfer: Transfer) => world.endpoint.reserve(transfer, world.relayer.address)
-    const calls = () => world.target.chain.calls.get('eth_call') ?? 0
+    const [first, second, third] = await network.transfers(cap - 100n, 60n, 60n)
+    const ask = (transfer: Transfer) => network.endpoint.reserve(transfer, network.relayer.address)
+    const calls = () => network.target.chain.calls.get('eth_call') ?? 0
     expect(await ask(first!)).toEqual({ kind: 'open' })
     const before = calls()
     // Asked again, it is let through again; of the two others one fits beside it.
     expect([await ask(first!), await ask(second!)]).toEqual([{ kind: 'open' }, { kind: 'open' }])
     expect(await ask(third!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('on its way') })
     expect(calls()).toBe(before)
-    await world.deliver(await world.endpoint.intent(first!))
-    world.endpoint.release(second!)
+    await network.deliver(await network.endpoint.intent(first!))
+    network.endpoint.release(second!)
     // A block later it counts once.
-    await world.target.mine()
+    await network.target.mine()
     expect(await ask(third!)).toEqual({ kind: 'open' })
     expect(await ask(second!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET' })
-    world.endpoint.release(third!)
+    network.endpoint.release(third!)
     const stranger = await devnetSigner(accountIndex.outsider)
-    expect(await world.endpoint.unauthorized(world.relayer.address)).toBeUndefined()
-    expect(await world.endpoint.unauthorized(stranger.address)).toMatchObject({
+    expect(await network.endpoint.unauthorized(network.relayer.address)).toBeUndefined()
+    expect(await network.endpoint.unauthorized(stranger.address)).toMatchObject({
       everywhere: true,
       reason: expect.stringContaining('RELAYER_ROLE'),
     })
@@ -216,68 +218,70 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const transfer = await one(cap)
     expect(await gate(transfer)).toMatchObject({ kind: 'transfer', code: 'BRIDGE_CAP' })
     expect(await meaning(transfer)).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })
-    await world.target.admin('mint', [world.target.insuranceFund, 4n], { address: world.target.token, contract: 'BridgeToken' })
+    await network.target.admin('mint', [network.target.insuranceFund, 4n], { address: network.target.token, contract: 'BridgeToken' })
     expect([await gate(transfer), await meaning(transfer)]).toEqual([{ kind: 'open' }, 'ok'])
     // A fund that is another one, and empty, lets nothing in; the limits are read anew.
-    await world.target.admin('setInsuranceFund', [freshAddress()])
+    await network.target.admin('setInsuranceFund', [freshAddress()])
     expect(await gate(transfer)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('empty') })
     expect(await meaning(transfer)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })
-    await world.target.admin('setInsuranceFund', [world.target.insuranceFund])
+    await network.target.admin('setInsuranceFund', [network.target.insuranceFund])
     expect(await gate(transfer)).toEqual({ kind: 'open' })
   })
 
   it('waits while the pool cannot pay', async () => {
     await nextDay()
     const transfer = await one(cap - 1n)
-    const pool = await balance(world.target.bridge)
+    const pool = await balance(network.target.bridge)
     const spent: bigint[] = []
     for (let left = pool; left >= cap - 1n; left -= cap - 1n) spent.push(cap - 1n)
-    for (const each of await world.transfers(...spent)) {
-      await world.deliver(await world.endpoint.intent(each))
+    for (const each of await network.transfers(...spent)) {
+      await network.deliver(await network.endpoint.intent(each))
       await nextDay()
     }
     expect([await gate(transfer), await meaning(transfer)]).toMatchObject([{ kind: 'open' }, { kind: 'wait', code: 'BRIDGE_POOL_EMPTY' }])
-    await world.target.admin('mint', [world.target.bridge, pool], { address: world.target.token, contract: 'BridgeToken' })
+    await network.target.admin('mint', [network.target.bridge, pool], { address: network.target.token, contract: 'BridgeToken' })
     expect(await meaning(transfer)).toBe('ok')
   })
 
   it('completes batches, isolates the bad ones, and keeps within the budget', async () => {
     await nextDay()
-    const good = (await world.transfers(...Array.from({ length: 22 }, (_, index) => BigInt(index + 1)))).map(opened)
+    const good = (await network.transfers(...Array.from({ length: 22 }, (_, index) => BigInt(index + 1)))).map(opened)
     const wrong = (transfer: NativeTransfer): NativeTransfer => ({ ...transfer, amount: transfer.amount + 1n })
     const all = good.map((transfer, index) => (index === 3 || index === 21 ? wrong(transfer) : transfer))
     let state: Bisection<NativeTransfer> = bisection(all)
     let tries = 0
     for (let batch = nextBatch(state); batch; batch = nextBatch(state), tries++) {
-      const intent = batchIntent(world.target.bridge, batch)
-      const simulation = await world.target.chain.simulate(intent, world.relayer.address)
-      if (!simulation.ok) expect(world.endpoint.explainRevert(simulation.revert)).toMatchObject({ kind: 'permanent' })
-      else expect((await world.deliver(intent)).status).toBe('success')
+      const intent = batchIntent(network.target.bridge, batch)
+      const simulation = await network.target.chain.simulate(intent, network.relayer.address)
+      if (!simulation.ok) expect(network.endpoint.explainRevert(simulation.revert)).toMatchObject({ kind: 'permanent' })
+      else expect((await network.deliver(intent)).status).toBe('success')
       state = tried(state, simulation.ok)
     }
     expect(state.isolated.map(({ nonce }) => nonce)).toEqual([good[3]!.nonce, good[21]!.nonce])
     expect(tries).toBeLessThanOrEqual(15)
-    const delivered = await Promise.all(good.map((transfer) => world.endpoint.delivered(toTransfer(world.route, transfer), 'latest')))
+    const delivered = await Promise.all(good.map((transfer) => network.endpoint.delivered(toTransfer(network.route, transfer), 'latest')))
     expect(delivered).toEqual(good.map((_, index) => index !== 3 && index !== 21))
 
     await nextDay()
-    const reader = createLimits(world.target.chain, world.target.bridge)
-    const many = (await world.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)).map(opened)
-    const chosen = fitting(await reader.read(world.relayer.address), many, secondsOf(world.target.chain))
+    const reader = createLimits(network.target.chain, network.target.bridge)
+    const many = (await network.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)).map(opened)
+    const chosen = fitting(await reader.read(network.relayer.address), many, secondsOf(network.target.chain))
     expect(chosen).toEqual([many[0], many[1], many[3]])
-    expect(await world.target.chain.simulate(batchIntent(world.target.bridge, many), world.relayer.address)).toMatchObject({ ok: false })
-    expect((await world.deliver(batchIntent(world.target.bridge, chosen))).status).toBe('success')
+    expect(await network.target.chain.simulate(batchIntent(network.target.bridge, many), network.relayer.address)).toMatchObject({
+      ok: false,
+    })
+    expect((await network.deliver(batchIntent(network.target.bridge, chosen))).status).toBe('success')
   })
 
   it('waits while the contract is paused; the strict one can not be', async () => {
     const transfer = await one(12n)
-    const toggled = await world.target.admin('togglePause', []).then(
+    const toggled = await network.target.admin('togglePause', []).then(
       () => true,
       () => false,
     )
     expect(toggled).toBe(variant === 'fixed')
     expect(await gate(transfer)).toMatchObject(toggled ? { kind: 'route', code: 'BRIDGE_PAUSED' } : { kind: 'open' })
-    if (toggled) await world.target.admin('togglePause', [])
+    if (toggled) await network.target.admin('togglePause', [])
     expect(await gate(transfer)).toEqual({ kind: 'open' })
   })
 })

@@ -8,20 +8,20 @@ import type { ScannedSource } from '../../bridges/source-port.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { head, testChain } from '../helpers/evm.ts'
-import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
+import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 const count = 4
 
 /** What the first of three nodes says alone. */
 describe('a source of the native bridge one of whose nodes is wrong', () => {
-  let world: NativeBridgeWorld
+  let network: NativeBridgeNetwork
   let source: ScannedSource
   let transfers: readonly Transfer[]
   const ends = new Map<'source' | 'target', { chain: EvmChain; liar: RpcProxy; proxies: RpcProxy[] }>()
 
   async function connect(name: 'source' | 'target') {
-    const { anvil, chain: alone } = world[name]
+    const { anvil, chain: alone } = network[name]
     const proxies = await Promise.all([1, 2, 3].map(() => startRpcProxy(anvil.url)))
     const chain = testChain(
       proxies.map(({ url }) => url),
@@ -41,48 +41,48 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     if (!liar) throw new Error('not connected')
     const selector = nativeBridgeAbi.getFunction(method)?.selector ?? ''
     const answer = nativeBridgeAbi.encodeFunctionResult(method, values)
-    let told = 0
+    let answered = 0
     liar.alter = (rpc, _result, [call]) => {
       const { data = '', input = data } = (call ?? {}) as { data?: string; input?: string }
       if (rpc !== 'eth_call' || !input.startsWith(selector)) return undefined
-      told++
+      answered++
       return answer
     }
-    return { told: () => told, end: () => (liar.alter = undefined) }
+    return { answered: () => answered, end: () => (liar.alter = undefined) }
   }
 
   beforeAll(async () => {
-    world = await startNativeBridge('fixed')
-    transfers = await world.transfers(1n, 2n, 3n, 4n)
+    network = await startNativeBridge('fixed')
+    transfers = await network.transfers(1n, 2n, 3n, 4n)
     const [{ chain: from }, { chain: to }] = await Promise.all([connect('source'), connect('target')])
-    source = createNativeSource({ route: world.route, source: from, target: to, startBlock: 0, maxOpen: 10, good: createGoodMessages() })
+    source = createNativeSource({ route: network.route, source: from, target: to, startBlock: 0, maxOpen: 10, good: createGoodMessages() })
   })
   afterAll(async () => {
     for (const { chain, proxies } of ends.values()) {
       chain.close()
       for (const proxy of proxies) await proxy.stop()
     }
-    await world?.stop()
+    await network?.stop()
   })
 
   it('does not take for delivered what that node alone shows: it would never be started', async () => {
     const [first] = transfers
     const liar = lie('target', 'idsToInboundNonces', [first?.sequence])
     expect(await source.delivered(transfers)).toEqual(transfers.map(() => false))
-    expect(liar.told()).toBeGreaterThan(0)
+    expect(liar.answered()).toBeGreaterThan(0)
     liar.end()
   })
 
   it('takes for delivered what the others bear out', async () => {
     const done = transfers.slice(0, 2)
-    await world.deliver(
+    await network.deliver(
       batchIntent(
-        world.route.targetBridge,
+        network.route.targetBridge,
         done.map(({ message }) => readMessage(Buffer.from(message, 'base64'))),
       ),
     )
-    const height = world.target.chain.heads.current?.latest.height ?? 0
-    await world.target.finalise()
+    const height = network.target.chain.heads.current?.latest.height ?? 0
+    await network.target.finalise()
     const { chain } = ends.get('target') ?? {}
     if (chain) await head(chain, ({ finalized }) => finalized >= height)
     expect(await source.delivered(transfers)).toEqual(transfers.map((transfer) => done.includes(transfer)))
@@ -93,7 +93,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     const liar = lie('source', 'noncesToOutboundTransfers', [zero, `0x${'0'.repeat(40)}`, zero, 0n])
     const numbers = [...transfers.map(({ sequence }) => sequence), String(count + 1)]
     expect(await source.recorded(numbers, 'finalized')).toEqual([...transfers, undefined])
-    expect(liar.told()).toBeGreaterThan(0)
+    expect(liar.answered()).toBeGreaterThan(0)
     liar.end()
   })
 
@@ -105,7 +105,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
         'finalized',
       ),
     ).toEqual(transfers)
-    expect(liar.told()).toBeGreaterThan(0)
+    expect(liar.answered()).toBeGreaterThan(0)
     liar.end()
   })
 

@@ -18,25 +18,25 @@ import {
 import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import type { NativeBridgeVariant } from '../../lab/devnet/native/native-bridge.ts'
-import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
+import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
 describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s native bridge on real chains', (variant) => {
-  let world: NativeBridgeWorld
+  let network: NativeBridgeNetwork
   let started: NativeTransfer[]
   let range: { fromBlock: number; toBlock: number }
   beforeAll(async () => {
-    world = await startNativeBridge(variant)
-    const from = world.source.chain.heads.current?.latest.height ?? 0
-    const found = await world.start(...Array.from({ length: 110 }, (_, index) => BigInt(index + 1)))
+    network = await startNativeBridge(variant)
+    const from = network.source.chain.heads.current?.latest.height ?? 0
+    const found = await network.start(...Array.from({ length: 110 }, (_, index) => BigInt(index + 1)))
     started = found.map(({ id, nonce, initiator, recipient, amount }) => ({ id, nonce, initiator, recipient, amount }))
-    await world.source.finalise()
-    range = { fromBlock: from + 1, toBlock: world.source.chain.heads.current?.latest.height ?? 0 }
+    await network.source.finalise()
+    range = { fromBlock: from + 1, toBlock: network.source.chain.heads.current?.latest.height ?? 0 }
   })
-  afterAll(() => world?.stop())
+  afterAll(() => network?.stop())
 
   it('finds the transfers of a range in order, and none outside it', async () => {
-    const { chain, bridge } = world.source
+    const { chain, bridge } = network.source
     const events = await initiatedIn(chain, bridge, range)
     expect(events.map(({ transfer }) => transfer)).toEqual(started)
     expect(events[0]).toMatchObject({ txHash: expect.stringMatching(/^0x[0-9a-f]{64}$/), block: { height: expect.any(Number) } })
@@ -45,7 +45,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
   })
 
   it('reads the table, where a node can hide no log', async () => {
-    const { chain, bridge } = world.source
+    const { chain, bridge } = network.source
     const nonces = [...started.map(({ nonce }) => nonce), 0n, 111n]
     const before = chain.calls.get('eth_call') ?? 0
     expect(await recordedUnder(chain, bridge, nonces)).toEqual([...started, undefined, undefined])
@@ -53,7 +53,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
   })
 
   it('asks once for what a stream has read by quorum: submission and the last look ask no node', async () => {
-    const { source, target, route } = world
+    const { source, target, route } = network
     const counted = async (work: () => Promise<unknown>) => {
       const before = source.chain.calls.get('eth_call') ?? 0
       await work()
@@ -73,7 +73,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
   })
 
   it('finds the highest nonce from any that is known, with two reads of one tick if there is none above', async () => {
-    const { chain, bridge } = world.source
+    const { chain, bridge } = network.source
     const counted = async (known: bigint) => {
       const before = chain.calls.get('eth_call') ?? 0
       const highest = await highestNonce(chain, bridge, { known })
@@ -85,12 +85,12 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
       expect([known, highest]).toEqual([known, 110n])
       expect(reads).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(Number(110n - known) + 1)) + 2)
     }
-    expect(await highestNonce(world.target.chain, world.target.bridge)).toBe(0n)
+    expect(await highestNonce(network.target.chain, network.target.bridge)).toBe(0n)
   })
 
   it('sees the finalized table: what may be reorganised away is not there yet', async () => {
-    const { chain, bridge } = world.source
-    await world.start(5n)
+    const { chain, bridge } = network.source
+    await network.start(5n)
     expect([await highestNonce(chain, bridge, { known: 110n }), await highestNonce(chain, bridge, { known: 110n, at: 'latest' })]).toEqual([
       110n,
       111n,
@@ -98,25 +98,25 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
   })
 
   it('finds completions by whomever, batched or not, and which ids are completed', async () => {
-    const { chain, bridge } = world.target
+    const { chain, bridge } = network.target
     const from = (chain.heads.current?.latest.height ?? 0) + 1
     const [one, two, three] = started as [NativeTransfer, NativeTransfer, NativeTransfer]
-    const receipt = await world.deliver(batchIntent(bridge, [two, one]))
-    await world.target.admin('completeBridgeTransfer', argumentsOf(three))
+    const receipt = await network.deliver(batchIntent(bridge, [two, one]))
+    await network.target.admin('completeBridgeTransfer', argumentsOf(three))
     const found = await completedIn(chain, bridge, { fromBlock: from, toBlock: chain.heads.current?.latest.height ?? from })
     expect(found.map(({ transfer }) => transfer)).toEqual([two, one, three])
     expect(found[0]).toMatchObject({ txHash: receipt.hash, block: receipt.block })
     const ids = started.map(({ id }) => id)
     expect(await completedUnder(chain, bridge, ids, 'latest')).toEqual(started.map((_, index) => (index < 3 ? BigInt(index + 1) : 0n)))
     expect(await completedUnder(chain, bridge, ids)).toEqual(started.map(() => 0n))
-    await world.target.finalise()
+    await network.target.finalise()
     expect((await completedUnder(chain, bridge, ids)).filter((nonce) => nonce > 0n)).toEqual([1n, 2n, 3n])
   })
 
   it('finds the deliverer, however small the ranges that the node takes, but not without end', async () => {
-    const { chain, bridge, deployer } = world.target
+    const { chain, bridge, deployer } = network.target
     const three = started[2]!
-    await world.target.mine(5)
+    await network.target.mine(5)
     expect(await createFindDelivery(chain, { rangeBlocks: 2 })(completionLog(bridge, three))).toMatchObject({ by: deployer.address })
     expect(await createFindDelivery(chain, { rangeBlocks: 2, depthBlocks: 2 })(completionLog(bridge, three))).toBeUndefined()
     expect(await createFindDelivery(chain)(completionLog(bridge, { ...three, nonce: 9n }))).toBeUndefined()

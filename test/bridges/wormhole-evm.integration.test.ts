@@ -8,21 +8,21 @@ import { devnetGuardians, freshAddress } from '../../lab/devnet/chain/accounts.t
 import { governance, type Message, signVaa as signBy, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { artifact } from '../../lab/devnet/chain/contracts.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
-import { startTokenBridge, type TokenBridgeWorld } from '../helpers/token-bridge.ts'
+import { startTokenBridge, type TokenBridgeNetwork } from '../helpers/token-bridge.ts'
 import { transferPayload } from '../helpers/vaa.ts'
 
 const selector = (method: string) => id(`${method}(bytes)`).slice(0, 10)
 const erc20 = artifact('TokenImplementation').abi
 
 describe('the token bridge on a real chain', () => {
-  let world: TokenBridgeWorld
+  let network: TokenBridgeNetwork
   beforeAll(async () => {
-    world = await startTokenBridge()
+    network = await startTokenBridge()
   })
-  afterAll(() => world?.stop())
+  afterAll(() => network?.stop())
 
   const decode = (message: { bytes: Uint8Array }, settings?: object) => {
-    const bridge = world.bridge(settings)
+    const bridge = network.bridge(settings)
     return { transfer: bridge.decode(message.bytes), endpoint: bridge.endpoint('ethereum') }
   }
   const validate = (message: { bytes: Uint8Array }, settings?: object): Promise<Verdict> => {
@@ -30,65 +30,65 @@ describe('the token bridge on a real chain', () => {
     return endpoint.validate(transfer)
   }
   const balance = async (token: string, owner: string) =>
-    BigInt(await world.chain.call(token, erc20.encodeFunctionData('balanceOf', [owner]), 'latest'))
-  const coin = async (owner: string) => BigInt(await world.ethereum.anvil.rpc<string>('eth_getBalance', [owner, 'latest']))
+    BigInt(await network.chain.call(token, erc20.encodeFunctionData('balanceOf', [owner]), 'latest'))
+  const coin = async (owner: string) => BigInt(await network.ethereum.anvil.rpc<string>('eth_getBalance', [owner, 'latest']))
 
   describe('what it delivers', () => {
     it('mints a token of another chain, and pays the fee to the deliverer', async () => {
       const to = freshAddress()
-      const { transfer, endpoint } = decode(world.message({ to: toUniversal(to), amount: 500n, fee: 20n }))
+      const { transfer, endpoint } = decode(network.message({ to: toUniversal(to), amount: 500n, fee: 20n }))
       const intent = await endpoint.intent(transfer)
-      expect([intent.to, intent.data.slice(0, 10), intent.value]).toEqual([world.ethereum.tokenBridge, selector('completeTransfer'), '0'])
-      const before = await balance(world.ethereum.wrappedToken, world.signer.address)
-      expect(endpoint.hasEffect(await world.deliver(intent), transfer)).toBe(true)
-      expect(await balance(world.ethereum.wrappedToken, to)).toBe(480n * 10n ** 10n)
-      expect((await balance(world.ethereum.wrappedToken, world.signer.address)) - before).toBe(20n * 10n ** 10n)
+      expect([intent.to, intent.data.slice(0, 10), intent.value]).toEqual([network.ethereum.tokenBridge, selector('completeTransfer'), '0'])
+      const before = await balance(network.ethereum.wrappedToken, network.signer.address)
+      expect(endpoint.hasEffect(await network.deliver(intent), transfer)).toBe(true)
+      expect(await balance(network.ethereum.wrappedToken, to)).toBe(480n * 10n ** 10n)
+      expect((await balance(network.ethereum.wrappedToken, network.signer.address)) - before).toBe(20n * 10n ** 10n)
     })
 
     it('unwraps the coin of its own chain, and nothing else', async () => {
-      const { weth, token, tokenBridge, wrappedWeth } = world.ethereum
+      const { weth, token, tokenBridge, wrappedWeth } = network.ethereum
       const to = freshAddress()
-      const home = decode(world.message({ to: toUniversal(to), token: toUniversal(weth), tokenChain: 2, amount: 700n }))
+      const home = decode(network.message({ to: toUniversal(to), token: toUniversal(weth), tokenChain: 2, amount: 700n }))
       const intent = await home.endpoint.intent(home.transfer)
       expect([intent.to, intent.data.slice(0, 10)]).toEqual([tokenBridge, selector('completeTransferAndUnwrapETH')])
-      expect(home.endpoint.hasEffect(await world.deliver(intent), home.transfer)).toBe(true)
+      expect(home.endpoint.hasEffect(await network.deliver(intent), home.transfer)).toBe(true)
       expect(await coin(to)).toBe(700n * 10n ** 10n)
 
       const others = [
         { token: toUniversal(token), tokenChain: 2 },
-        { token: toUniversal(world.bsc.weth), tokenChain: 4 },
+        { token: toUniversal(network.bsc.weth), tokenChain: 4 },
         // The same address on another chain is another token.
         { token: toUniversal(weth), tokenChain: 4 },
         { token: toUniversal(wrappedWeth), tokenChain: 2 },
       ]
       for (const fields of others) {
-        const { transfer, endpoint } = decode(world.message(fields))
+        const { transfer, endpoint } = decode(network.message(fields))
         expect((await endpoint.intent(transfer)).data.slice(0, 10)).toBe(selector('completeTransfer'))
       }
     })
 
     it('delivers the highest sequence that there is', async () => {
-      const { transfer, endpoint } = decode(world.message({}, { sequence: 2n ** 64n - 1n }))
+      const { transfer, endpoint } = decode(network.message({}, { sequence: 2n ** 64n - 1n }))
       expect(transfer.sequence).toBe('18446744073709551615')
-      const receipt = await world.deliver(await endpoint.intent(transfer))
+      const receipt = await network.deliver(await endpoint.intent(transfer))
       expect([endpoint.hasEffect(receipt, transfer), await endpoint.delivered(transfer, 'latest')]).toEqual([true, true])
-      expect(await endpoint.findDelivery(transfer)).toMatchObject({ by: world.signer.address, txHash: receipt.hash })
+      expect(await endpoint.findDelivery(transfer)).toMatchObject({ by: network.signer.address, txHash: receipt.hash })
     })
 
     it('redeems a payload 3 through the contract that is configured for it', async () => {
-      const contract = await deployForwarder(world)
+      const contract = await deployForwarder(network)
       const payload = { kind: 3, to: toUniversal(contract), rest: '0xabcdef' }
       const settings = { calls: { ethereum: { [contract]: 'completeTransferWithPayload(bytes)' } } }
-      expect(await validate(world.message(payload))).toMatchObject({ kind: 'declined', code: 'PAYLOAD_WITH_CALL' })
+      expect(await validate(network.message(payload))).toMatchObject({ kind: 'declined', code: 'PAYLOAD_WITH_CALL' })
       const other = { calls: { ethereum: { [freshAddress()]: 'completeTransferWithPayload(bytes)' } } }
-      expect(await validate(world.message(payload), other)).toMatchObject({ kind: 'declined', code: 'PAYLOAD_WITH_CALL' })
+      expect(await validate(network.message(payload), other)).toMatchObject({ kind: 'declined', code: 'PAYLOAD_WITH_CALL' })
 
-      const { transfer, endpoint } = decode(world.message(payload), settings)
+      const { transfer, endpoint } = decode(network.message(payload), settings)
       expect(await endpoint.validate(transfer)).toEqual({ kind: 'valid' })
       const intent = await endpoint.intent(transfer)
       expect([intent.to, intent.data.slice(0, 10)]).toEqual([contract, selector('completeTransferWithPayload')])
-      expect(endpoint.hasEffect(await world.deliver(intent), transfer)).toBe(true)
-      expect(await balance(world.ethereum.wrappedToken, contract)).toBe(10n ** 18n)
+      expect(endpoint.hasEffect(await network.deliver(intent), transfer)).toBe(true)
+      expect(await balance(network.ethereum.wrappedToken, contract)).toBe(10n ** 18n)
     })
   })
 
@@ -98,13 +98,13 @@ describe('the token bridge on a real chain', () => {
       ['a chain whose token bridge is not registered', { emitterChain: 5 }, 'EMITTER_UNKNOWN'],
       ['the target itself', { emitterChain: 2 }, 'EMITTER_UNKNOWN'],
     ])('the emitter is %s', async (_, fields, code) => {
-      expect(await validate(world.message({}, fields))).toMatchObject({ kind: 'rejected', code })
+      expect(await validate(network.message({}, fields))).toMatchObject({ kind: 'rejected', code })
     })
 
     it('a message that is for another chain than the transfer says', async () => {
-      const { transfer } = decode(world.message({ toChain: 4 }))
+      const { transfer } = decode(network.message({ toChain: 4 }))
       expect(transfer.targetChain).toBe('bsc')
-      const { endpoint } = decode(world.message())
+      const { endpoint } = decode(network.message())
       expect(await endpoint.validate({ ...transfer, targetChain: 'ethereum' })).toMatchObject({
         kind: 'rejected',
         code: 'MESSAGE_MISMATCH',
@@ -112,34 +112,34 @@ describe('the token bridge on a real chain', () => {
     })
 
     it('tokens that are not in the allow-list', async () => {
-      const origin = `4/${toUniversal(world.bsc.token)}`
-      expect(await validate(world.message(), { assets: [origin] })).toMatchObject({ kind: 'valid' })
-      expect(await validate(world.message(), { assets: [`2/${toUniversal(world.bsc.token)}`] })).toMatchObject({
+      const origin = `4/${toUniversal(network.bsc.token)}`
+      expect(await validate(network.message(), { assets: [origin] })).toMatchObject({ kind: 'valid' })
+      expect(await validate(network.message(), { assets: [`2/${toUniversal(network.bsc.token)}`] })).toMatchObject({
         kind: 'declined',
         code: 'ASSET_UNSUPPORTED',
       })
-      expect(await validate(world.message(), { assets: [] })).toMatchObject({ kind: 'declined', code: 'ASSET_UNSUPPORTED' })
+      expect(await validate(network.message(), { assets: [] })).toMatchObject({ kind: 'declined', code: 'ASSET_UNSUPPORTED' })
     })
 
     it('fees below the least of the target chain and token', async () => {
-      const settings = { minimumFees: { ethereum: { [`4/0x${toUniversal(world.bsc.token).toUpperCase()}`]: '10' } } }
-      expect(await validate(world.message({ fee: 10n }), settings)).toEqual({ kind: 'valid' })
-      expect(await validate(world.message({ fee: 9n }), settings)).toMatchObject({ kind: 'declined', code: 'FEE_TOO_LOW' })
-      expect(await validate(world.message({ fee: 9n }), settings)).toMatchObject({ reason: expect.stringContaining('minimum=10') })
+      const settings = { minimumFees: { ethereum: { [`4/0x${toUniversal(network.bsc.token).toUpperCase()}`]: '10' } } }
+      expect(await validate(network.message({ fee: 10n }), settings)).toEqual({ kind: 'valid' })
+      expect(await validate(network.message({ fee: 9n }), settings)).toMatchObject({ kind: 'declined', code: 'FEE_TOO_LOW' })
+      expect(await validate(network.message({ fee: 9n }), settings)).toMatchObject({ reason: expect.stringContaining('minimum=10') })
     })
 
     it('no fee where none is configured', async () => {
-      const elsewhere = { minimumFees: { bsc: { [`4/${toUniversal(world.bsc.token)}`]: '10' } } }
+      const elsewhere = { minimumFees: { bsc: { [`4/${toUniversal(network.bsc.token)}`]: '10' } } }
       for (const settings of [{}, elsewhere]) {
-        const verdict = await validate(world.message({ fee: 0n }), settings)
+        const verdict = await validate(network.message({ fee: 0n }), settings)
         expect(verdict).toEqual({ kind: 'valid' })
       }
     })
 
     it('nothing at all where the address of the config is not the contract', async () => {
-      const { transfer, endpoint } = decode(world.message())
-      const { core, tokenBridge } = world.ethereum
-      const wrong = (addresses: object) => createEvmEndpoint({ chain: world.chain, wormholeChainId: 2, core, tokenBridge, ...addresses })
+      const { transfer, endpoint } = decode(network.message())
+      const { core, tokenBridge } = network.ethereum
+      const wrong = (addresses: object) => createEvmEndpoint({ chain: network.chain, wormholeChainId: 2, core, tokenBridge, ...addresses })
       expect(await codeOfAsync(() => wrong({ core: freshAddress() }).validate(transfer))).toBe('NODE_REFUSED')
       expect(await codeOfAsync(() => wrong({ tokenBridge: freshAddress() }).validate(transfer))).toBe('NODE_REFUSED')
       expect(await codeOfAsync(() => wrong({ tokenBridge: freshAddress() }).delivered(transfer, 'latest'))).toBe('NODE_REFUSED')
@@ -150,41 +150,41 @@ describe('the token bridge on a real chain', () => {
   describe('what its reverts mean', () => {
     const meaning = async (message: { bytes: Uint8Array }) => {
       const { transfer, endpoint } = decode(message)
-      const simulation = await world.chain.simulate(await endpoint.intent(transfer), world.signer.address)
+      const simulation = await network.chain.simulate(await endpoint.intent(transfer), network.signer.address)
       return simulation.ok ? 'no revert' : endpoint.explainRevert(simulation.revert)
     }
 
     it('a token without a wrapper waits', async () => {
-      expect(await meaning(world.message({ token: 'cd'.repeat(32) }))).toMatchObject({ kind: 'wait', code: 'WRAPPER_MISSING' })
+      expect(await meaning(network.message({ token: 'cd'.repeat(32) }))).toMatchObject({ kind: 'wait', code: 'WRAPPER_MISSING' })
     })
 
     it('more of a native token than the bridge holds waits', async () => {
-      const token = { token: toUniversal(world.ethereum.token), tokenChain: 2, amount: 10n ** 20n }
-      expect(await meaning(world.message(token))).toMatchObject({ kind: 'wait', code: 'DELIVERY_REVERTED' })
+      const token = { token: toUniversal(network.ethereum.token), tokenChain: 2, amount: 10n ** 20n }
+      expect(await meaning(network.message(token))).toMatchObject({ kind: 'wait', code: 'DELIVERY_REVERTED' })
     })
 
     it('a fee above the amount can never be delivered', async () => {
-      expect(await meaning(world.message({ amount: 1n, fee: 2n }))).toMatchObject({ kind: 'permanent', code: 'DELIVERY_IMPOSSIBLE' })
+      expect(await meaning(network.message({ amount: 1n, fee: 2n }))).toMatchObject({ kind: 'permanent', code: 'DELIVERY_IMPOSSIBLE' })
     })
 
     it('what the checks refuse, the contract refuses too', async () => {
-      expect(await meaning(world.message({}, { emitter: 'ab'.repeat(32) }))).toMatchObject({ kind: 'permanent', code: 'EMITTER_UNKNOWN' })
-      expect(await meaning(world.message({}, {}, { signers: [] }))).toMatchObject({ kind: 'permanent', code: 'VAA_NO_QUORUM' })
-      expect(await meaning(world.message({}, {}, { setIndex: 1 }))).toMatchObject({ kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN' })
-      expect(await meaning(world.message({ kind: 3 }))).toMatchObject({ kind: 'permanent', code: 'PAYLOAD_WITH_CALL' })
+      expect(await meaning(network.message({}, { emitter: 'ab'.repeat(32) }))).toMatchObject({ kind: 'permanent', code: 'EMITTER_UNKNOWN' })
+      expect(await meaning(network.message({}, {}, { signers: [] }))).toMatchObject({ kind: 'permanent', code: 'VAA_NO_QUORUM' })
+      expect(await meaning(network.message({}, {}, { setIndex: 1 }))).toMatchObject({ kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN' })
+      expect(await meaning(network.message({ kind: 3 }))).toMatchObject({ kind: 'permanent', code: 'PAYLOAD_WITH_CALL' })
     })
   })
 
   it('costs no more reads for the second message of a kind', async () => {
-    const bridge = world.bridge()
+    const bridge = network.bridge()
     const endpoint = bridge.endpoint('ethereum')
     const pass = async () => {
-      const transfer = bridge.decode(world.message().bytes)
+      const transfer = bridge.decode(network.message().bytes)
       await endpoint.verify(Buffer.from(transfer.message, 'base64'))
       await endpoint.validate(transfer)
       await endpoint.intent(transfer)
     }
-    const calls = () => world.chain.calls.get('eth_call') ?? 0
+    const calls = () => network.chain.calls.get('eth_call') ?? 0
     await pass()
     const before = calls()
     await pass()
@@ -192,31 +192,31 @@ describe('the token bridge on a real chain', () => {
   })
 
   it('looks for a delivery in bounded ranges, newest first, and not for ever', async () => {
-    const { transfer, endpoint } = decode(world.message())
-    const receipt = await world.deliver(await endpoint.intent(transfer))
-    const find = createFindDelivery(world.chain, { rangeBlocks: 4, depthBlocks: 10 })
+    const { transfer, endpoint } = decode(network.message())
+    const receipt = await network.deliver(await endpoint.intent(transfer))
+    const find = createFindDelivery(network.chain, { rangeBlocks: 4, depthBlocks: 10 })
     const reads = async () => {
-      const before = world.chain.calls.get('eth_getLogs') ?? 0
-      const found = await find(redemptionLog(world.ethereum.tokenBridge, transfer))
-      return [found?.txHash, (world.chain.calls.get('eth_getLogs') ?? 0) - before]
+      const before = network.chain.calls.get('eth_getLogs') ?? 0
+      const found = await find(redemptionLog(network.ethereum.tokenBridge, transfer))
+      return [found?.txHash, (network.chain.calls.get('eth_getLogs') ?? 0) - before]
     }
     expect(await reads()).toEqual([receipt.hash, 1])
-    await world.mine(9)
+    await network.mine(9)
     expect(await reads()).toEqual([receipt.hash, 3])
-    await world.mine(1)
+    await network.mine(1)
     expect(await reads()).toEqual([undefined, 3])
-    expect(await endpoint.findDelivery(transfer)).toMatchObject({ by: world.signer.address, txHash: receipt.hash })
+    expect(await endpoint.findDelivery(transfer)).toMatchObject({ by: network.signer.address, txHash: receipt.hash })
   })
 
   // Last: it changes the guardian set for good.
   it('follows an upgrade of the guardian set: unknown, current, old, expired', async () => {
     const [first, second] = devnetGuardians(2)
-    const bySecond = (sequence: bigint) => signBy(transferMessage(world, sequence), [second!], [0], 1)
-    const old = world.message()
+    const bySecond = (sequence: bigint) => signBy(transferMessage(network, sequence), [second!], [0], 1)
+    const old = network.message()
     const fresh = bySecond(90_000n)
     let now = 0
-    const sets = createGuardianSets({ chain: world.chain, core: world.ethereum.core, clock: () => now })
-    const calls = () => world.chain.calls.get('eth_call') ?? 0
+    const sets = createGuardianSets({ chain: network.chain, core: network.ethereum.core, clock: () => now })
+    const calls = () => network.chain.calls.get('eth_call') ?? 0
 
     expect(await validate(fresh)).toMatchObject({ kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN' })
     expect(await sets.get(0)).toMatchObject({ keys: [first!.address], current: true, expirationTime: 0 })
@@ -230,7 +230,7 @@ describe('the token bridge on a real chain', () => {
     expect(await codeOfAsync(() => sets.get(1))).toBe('GUARDIAN_SET_UNKNOWN')
     expect(calls() - before).toBe(1)
 
-    await upgrade(world, second!.address)
+    await upgrade(network, second!.address)
     expect(await validate(fresh)).toMatchObject({ kind: 'valid' })
     expect(await validate(old)).toMatchObject({ kind: 'valid' })
     now = 2_000
@@ -239,18 +239,18 @@ describe('the token bridge on a real chain', () => {
     expect(await sets.get(0)).toMatchObject({ current: false })
     expect((await sets.get(0)).expirationTime).toBeGreaterThan(1_600_000_000)
 
-    await world.ethereum.anvil.rpc('evm_increaseTime', [86_401])
-    await world.mine(2)
+    await network.ethereum.anvil.rpc('evm_increaseTime', [86_401])
+    await network.mine(2)
     expect(await validate(old)).toMatchObject({ kind: 'rejected', code: 'GUARDIAN_SET_EXPIRED' })
     const { transfer, endpoint } = decode(old)
-    const simulation = await world.chain.simulate(await endpoint.intent(transfer), world.signer.address)
+    const simulation = await network.chain.simulate(await endpoint.intent(transfer), network.signer.address)
     expect(simulation.ok || endpoint.explainRevert(simulation.revert)).toMatchObject({ kind: 'permanent', code: 'GUARDIAN_SET_EXPIRED' })
     expect(await validate(bySecond(90_001n))).toMatchObject({ kind: 'valid' })
   })
 })
 
 /** A contract that passes its calls on to the token bridge: the least that can redeem a payload 3, whose redeemer must be its recipient. */
-async function deployForwarder({ ethereum }: TokenBridgeWorld): Promise<string> {
+async function deployForwarder({ ethereum }: TokenBridgeNetwork): Promise<string> {
   const address = freshAddress()
   // calldatacopy(0, 0, size); call(gas, bridge, 0, 0, size, 0, 0) or revert.
   const code = `0x36600060003760006000366000600073${ethereum.tokenBridge.slice(2)}5af1602e5760006000fd5b00`
@@ -258,13 +258,13 @@ async function deployForwarder({ ethereum }: TokenBridgeWorld): Promise<string> 
   return address
 }
 
-function transferMessage({ bsc }: TokenBridgeWorld, sequence: bigint): Message {
+function transferMessage({ bsc }: TokenBridgeNetwork, sequence: bigint): Message {
   const payload = transferPayload({ token: toUniversal(bsc.token), tokenChain: 4, toChain: 2 })
   return { timestamp: 1, vaaNonce: 0, emitterChain: 4, emitter: toUniversal(bsc.tokenBridge), sequence, consistencyLevel: 1, payload }
 }
 
 /** Governance message of the core contract: a new guardian set of one key (Governance.sol, submitNewGuardianSet). */
-async function upgrade(world: TokenBridgeWorld, guardian: string): Promise<void> {
+async function upgrade(network: TokenBridgeNetwork, guardian: string): Promise<void> {
   const core = toBeHex(BigInt('0x436f7265'), 32)
   const payload = concat([core, toBeHex(2, 1), toBeHex(0, 2), toBeHex(1, 4), toBeHex(1, 1), guardian])
   const message = {
@@ -278,6 +278,6 @@ async function upgrade(world: TokenBridgeWorld, guardian: string): Promise<void>
   }
   const { bytes } = signBy(message, devnetGuardians(1))
   const data = artifact('Implementation').abi.encodeFunctionData('submitNewGuardianSet', [bytes])
-  const receipt = await world.deliver({ to: world.ethereum.core, data, value: '0' })
+  const receipt = await network.deliver({ to: network.ethereum.core, data, value: '0' })
   expect(receipt.status).toBe('success')
 }

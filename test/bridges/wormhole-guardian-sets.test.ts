@@ -7,7 +7,7 @@ import { codeOfAsync } from '../helpers/refusals.ts'
 const key = `0x${'ab'.repeat(20)}`
 
 /** A core contract with sets 0 to `newest`, behind nodes that come and go. */
-function world() {
+function network() {
   const state = { newest: 0, up: true, calls: 0, now: 0 }
   const sets = createGuardianSets({
     chain: {
@@ -28,7 +28,7 @@ function world() {
 
 describe('guardian sets', () => {
   it('are read once a minute, by many at once too', async () => {
-    const { state, sets } = world()
+    const { state, sets } = network()
     await Promise.all(Array.from({ length: 50 }, () => sets.get(0)))
     expect(state.calls).toBe(2)
     state.now = 59_999
@@ -40,7 +40,7 @@ describe('guardian sets', () => {
   })
 
   it('become old ones within a minute of an upgrade', async () => {
-    const { state, sets } = world()
+    const { state, sets } = network()
     await sets.get(0)
     state.newest = 1
     state.now = 60_000
@@ -49,7 +49,7 @@ describe('guardian sets', () => {
   })
 
   it('that were read once still serve while no node answers; others fail, and are asked for again', async () => {
-    const { state, sets } = world()
+    const { state, sets } = network()
     state.up = false
     expect(await codeOfAsync(() => sets.get(0))).toBe('NODE_UNAVAILABLE')
     state.up = true

@@ -90,12 +90,12 @@ describe('head tracker', () => {
     await anvil.mine(10 - depth)
     await minePaid(chain, depth)
     const before = (await head(chain, (event) => event.latest.height === first.latest.height + 10)).latest
-    const told = events.length
+    const reported = events.length
     await anvil.rpc('anvil_reorg', [depth, []])
     const now = await latest()
     await head(chain, (event) => event.latest.hash === now.hash)
     // In one event, or in more where the node was seen in the middle of it.
-    const since = events.slice(told)
+    const since = events.slice(reported)
     const rolledBack = since.flatMap((event) => event.rolledBack)
     expect(rolledBack.map(({ height }) => height)).toEqual(Array.from({ length: depth }, (_, index) => before.height - index))
     expect(rolledBack[0]?.hash).toBe(before.hash)

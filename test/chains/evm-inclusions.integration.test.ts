@@ -85,8 +85,8 @@ describe('inclusions', () => {
     await anvil.mine(2)
     await head(chain, ({ latest }) => latest.height === before + 2)
     node.requests.length = 0
-    const told = new Promise((resolve) => chain.watch([`0x${'ab'.repeat(32)}`, hash]).onChange(resolve))
-    expect(await told).toMatchObject({ kind: 'included', receipt: { hash, block: { height: before + 1 } } })
+    const seen = new Promise((resolve) => chain.watch([`0x${'ab'.repeat(32)}`, hash]).onChange(resolve))
+    expect(await seen).toMatchObject({ kind: 'included', receipt: { hash, block: { height: before + 1 } } })
     // One for the unknown hash, with the next poll, and one for the block's; and no third one with the polls after that.
     await expect.poll(() => receiptCalls().length).toBeGreaterThanOrEqual(2)
     const polls = node.requests.length
@@ -118,16 +118,16 @@ describe('inclusions', () => {
     const watch = chain.watch([hash])
     await anvil.mine(3)
     const before = await inclusion(watch, ({ kind }) => kind === 'included')
-    const told: string[] = []
-    watch.onChange((now) => told.push(now.kind === 'included' ? String(now.receipt.block.height) : now.kind))
-    await expect.poll(() => told).toHaveLength(1)
+    const seen: string[] = []
+    watch.onChange((now) => seen.push(now.kind === 'included' ? String(now.receipt.block.height) : now.kind))
+    await expect.poll(() => seen).toHaveLength(1)
     const height = before.kind === 'included' ? before.receipt.block.height : 0
     node.mode = 503
     // Three blocks are replaced; the transaction is now in the second of them.
     await anvil.rpc('anvil_reorg', [3, [[raw, 1]]])
     node.mode = 'pass'
     await inclusion(watch, (now) => now.kind === 'included' && now.receipt.block.height === height + 1)
-    expect(told).toEqual([String(height), 'unseen', String(height + 1)])
+    expect(seen).toEqual([String(height), 'unseen', String(height + 1)])
   })
 
   test("a listener's throw stops neither the others nor the watch", async () => {

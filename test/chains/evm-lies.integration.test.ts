@@ -28,7 +28,7 @@ describe('receipts that lie', () => {
     return () => lies
   }
 
-  function told(watch: { onChange(listener: (now: Inclusion) => void): void }): string[] {
+  function recordStates(watch: { onChange(listener: (now: Inclusion) => void): void }): string[] {
     const all: string[] = []
     watch.onChange((now) => all.push(now.kind === 'included' ? now.receipt.status : now.kind))
     return all
@@ -50,7 +50,7 @@ describe('receipts that lie', () => {
     parent = { blockNumber: block.number, blockHash: block.hash }
     const { hash } = await sent()
     const watch = chain.watch([hash])
-    const all = told(watch)
+    const all = recordStates(watch)
     const count = lie(first, 1, changed)
     await anvil.mine()
     await expect.poll(count).toBe(1)
@@ -66,7 +66,7 @@ describe('receipts that lie', () => {
     const { chain, first } = await connected(3)
     const { hash } = await sent()
     const watch = chain.watch([hash])
-    const all = told(watch)
+    const all = recordStates(watch)
     const count = lie(first, Infinity, (receipt) => ({ ...receipt, status: '0x0' }))
     await anvil.mine()
     expect(await inclusion(watch, ({ kind }) => kind === 'included')).toMatchObject({ receipt: { status: 'success' } })
@@ -79,7 +79,7 @@ describe('receipts that lie', () => {
     const lies = lie(first, Infinity, () => null)
     const { hash } = await sent()
     const watch = chain.watch([hash])
-    const seen = told(watch)
+    const seen = recordStates(watch)
     await anvil.mine(2)
     await inclusion(watch, ({ kind }) => kind === 'included')
     expect(seen).toEqual(['success'])
@@ -152,7 +152,7 @@ describe('receipts that lie', () => {
     const signed = await Promise.all(Array.from({ length: 10 }, (_, nonce) => signer.sign(payment(signer, nonce))))
     for (const { raw } of signed) await anvil.rpc('eth_sendRawTransaction', [raw])
     const watches = signed.map(({ hash }) => chain.watch([hash]))
-    const all = watches.map(told)
+    const all = watches.map(recordStates)
     let lied = false
     first.alter = (method, result) => {
       if (method !== 'eth_getBlockReceipts' || lied) return undefined

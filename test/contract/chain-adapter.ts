@@ -157,13 +157,13 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       expect(await chain.send(raw)).toMatchObject({ kind: 'refused', error: 'nonce-too-low' })
     })
 
-    test('watch: told once it is included, once it is final, and at once when it already is', async () => {
+    test('watch: reports once it is included, once it is final, and at once when it already is', async () => {
       const signer = await nextSigner()
       const hash = await send(signer, 0)
       const watch = chain.watch([hash])
       expect(watch.inclusion).toEqual({ kind: 'unseen' })
-      const told: Inclusion[] = []
-      watch.onChange((now) => told.push(now))
+      const reports: Inclusion[] = []
+      watch.onChange((now) => reports.push(now))
       await harness.mine()
       const included = await settled(watch, (now) => now.kind === 'included')
       expect(included).toMatchObject({ receipt: { hash, status: 'success', from: signer.address } })
@@ -171,7 +171,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       await settled(late, (now) => now.kind === 'included')
       await harness.mine(4)
       await settled(watch, (now) => now.kind === 'included' && now.final)
-      expect(told.map((now) => now.kind === 'included' && now.final)).toEqual([false, true])
+      expect(reports.map((now) => now.kind === 'included' && now.final)).toEqual([false, true])
       const fresh = harness.chain()
       await fresh.connect()
       const unknown = fresh.watch([hash])
@@ -188,15 +188,15 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       const two = await signer.sign(harness.replacement(first))
       const watch = chain.watch([one.hash])
       const closed = chain.watch([one.hash, two.hash])
-      let toldClosed = 0
-      closed.onChange(() => toldClosed++)
+      let closedReports = 0
+      closed.onChange(() => closedReports++)
       closed.close()
       await chain.send(one.raw)
       expect(await chain.send(two.raw)).toEqual({ kind: 'accepted' })
       watch.add(two.hash)
       await harness.mine()
       expect(await settled(watch, (now) => now.kind === 'included')).toMatchObject({ receipt: { hash: two.hash } })
-      expect(toldClosed).toBe(0)
+      expect(closedReports).toBe(0)
       watch.close()
     })
 

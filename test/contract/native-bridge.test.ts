@@ -6,17 +6,17 @@ import { type BridgeHarness, bridgeAdapterSuite } from './bridge-adapter.ts'
 const prepared = 40
 
 bridgeAdapterSuite('native-bridge', async (): Promise<BridgeHarness> => {
-  const world = await startNativeBridge('fixed')
-  const transfers = await world.transfers(...Array.from({ length: prepared }, (_, index) => BigInt(index + 1)))
+  const network = await startNativeBridge('fixed')
+  const transfers = await network.transfers(...Array.from({ length: prepared }, (_, index) => BigInt(index + 1)))
   const message = () => {
     const transfer = transfers.shift()
     if (!transfer) throw new Error('Prepare more transfers.')
     return Uint8Array.from(Buffer.from(transfer.message, 'base64'))
   }
   return {
-    bridge: world.bridge,
+    bridge: network.bridge,
     target: 'target',
-    chain: world.target.chain,
+    chain: network.target.chain,
     message,
     forgeries() {
       const good = readMessage(message())
@@ -31,9 +31,9 @@ bridgeAdapterSuite('native-bridge', async (): Promise<BridgeHarness> => {
         { what: 'the nonce is that of another', bytes: forged({ nonce: good.nonce - 1n || good.nonce + 1n }) },
       ]
     },
-    sender: world.relayer.address,
-    deliver: world.deliver,
-    finalise: world.target.finalise,
-    stop: world.stop,
+    sender: network.relayer.address,
+    deliver: network.deliver,
+    finalise: network.target.finalise,
+    stop: network.stop,
   }
 })

@@ -8,9 +8,9 @@ import { startNativeBridge } from '../helpers/native-bridge.ts'
 import { type ScannedSourceHarness, scannedSourceSuite } from './source-adapter.ts'
 
 scannedSourceSuite('native-bridge', async (): Promise<ScannedSourceHarness> => {
-  const world = await startNativeBridge('fixed')
-  const { route } = world
-  const [source, target] = [world.source.chain, world.target.chain]
+  const network = await startNativeBridge('fixed')
+  const { route } = network
+  const [source, target] = [network.source.chain, network.target.chain]
   const good = createGoodMessages()
   const stream = createNativeSource({ route, source, target, startBlock: 0, maxOpen: 100, good })
   const endpoint = createEvmEndpoint({ chain: target, routes: [{ ...route, source }], good })
@@ -18,18 +18,18 @@ scannedSourceSuite('native-bridge', async (): Promise<ScannedSourceHarness> => {
     source: stream,
     bridge: createNativeBridge({ routes: [route], endpoints: new Map([['target', endpoint]]), sources: [stream] }),
     async start(count) {
-      await world.start(...Array.from({ length: count }, (_, index) => BigInt(index + 1)))
+      await network.start(...Array.from({ length: count }, (_, index) => BigInt(index + 1)))
     },
     async finalise(end) {
-      const { chain, finalise } = world[end]
+      const { chain, finalise } = network[end]
       const height = chain.heads.current?.latest.height ?? 0
       await finalise()
       return height
     },
     async deliver(transfers) {
       const messages = transfers.map(({ message }) => readMessage(Buffer.from(message, 'base64')))
-      await world.deliver(batchIntent(route.targetBridge, messages))
+      await network.deliver(batchIntent(route.targetBridge, messages))
     },
-    stop: world.stop,
+    stop: network.stop,
   }
 })

@@ -10,7 +10,7 @@ export const noop: Attempt = { kind: 'noop', gasLimit: '21', maxFee: '15', tip: 
 /** A ledger with the account at nonce 5, block 100, window 3, K = 4 blocks, enough money. */
 export class Bench {
   state: LaneState = newLane({ lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 })
-  told: readonly RolledBack[] = []
+  rolledBack: readonly RolledBack[] = []
   /** The ledger's clock, ms. */
   now = 0
   #seen: Observation = { latest: 5, finalized: 5, height: 100, hash: '0x1', balance: '1000000', claims: [], since: 0 }
@@ -22,7 +22,7 @@ export class Bench {
   apply(request: ApplyRequest) {
     const result = apply(this.state, request, this.now)
     this.state = result.state
-    this.told = result.rolledBack
+    this.rolledBack = result.rolledBack
     return result.response
   }
 

@@ -164,11 +164,11 @@ export class CheckedLane {
       assert.deepEqual([now.fill, entry.fill, now.nonce], ['orphaned', undefined, latest], 'only the lowest is orphaned')
       assert.ok(!seen.claims.includes(entry.nonce) && seen.height - driven >= before.config.fillAfterBlocks, 'only when nobody drives it')
     }
-    const told = Object.values(after.entries)
+    const owners = Object.values(after.entries)
       .filter(({ nonce }) => nonce >= latest && nonce < (before.observed?.latest ?? 0) && !seen.claims.includes(nonce))
       .flatMap(({ nonce, owner }) => (owner ? [{ intentId: owner.intentId, nonce }] : []))
     const isNew = !before.observed || seen.height >= before.observed.height
-    assert.deepEqual(rolledBack, isNew ? told : [], 'owners whose block went away are told, unless the teller drives them')
+    assert.deepEqual(rolledBack, isNew ? owners : [], 'owners whose block went away are told, unless the teller drives them')
     for (const [intentId, nonce] of this.#books.held) if (nonce < finalized) this.#books.held.delete(intentId)
     for (const nonce of this.#books.costs.keys()) if (nonce < finalized) this.#books.costs.delete(nonce)
   }

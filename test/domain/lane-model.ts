@@ -47,8 +47,8 @@ interface Process {
   known: KnownLedger | undefined
   /** The ledger's run that it heard of last. */
   heard: string
-  /** It has told what it saw, with what the pool holds. */
-  told: boolean
+  /** It has reported what it saw, with what the pool holds. */
+  hasReported: boolean
   /** What it asked, so that a copy can reach the ledger late. */
   asked: { request: LaneRequest; heard: string; waiting: boolean }[]
 }
@@ -265,7 +265,7 @@ export class Network {
       if (answered) this.#answered(process, request, response.answers[index] as LaneAnswer)
     }
     if (!answered) return
-    process.told ||= observe
+    process.hasReported ||= observe
     process.heard = String(this.lane.run)
     const { era, granted, next, finalized } = response.view
     if (process.known?.era !== era || granted >= process.known.granted) process.known = { era, granted, next, finalized }
@@ -278,7 +278,7 @@ export class Network {
     const claims = [...transactions.values()]
       .filter(({ nonce, signed, forgotten }) => signed > 0 && !forgotten && nonce >= head.latest)
       .map(({ nonce }) => nonce)
-    const pending = this.lane.state.synced && process.told ? {} : { pending: this.chain.pending }
+    const pending = this.lane.state.synced && process.hasReported ? {} : { pending: this.chain.pending }
     const undone = this.#isUndone(head) ? { undone: true } : {}
     const { known, heard } = process
     const seen = { ...head, claims, since, ...pending, ...undone }
@@ -338,7 +338,7 @@ export class Network {
       raises: [],
       known: undefined,
       heard: '',
-      told: false,
+      hasReported: false,
       asked: [],
     }
   }

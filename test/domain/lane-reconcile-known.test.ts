@@ -103,8 +103,8 @@ describe('a ledger that was reset, and is asked once more what it was asked sinc
     const after = again(synced, [pause!, resume!, ...sent.filter(({ requests }) => requests[0]?.kind === 'grant')])
     expect(after).toMatchObject({ synced: false, entries: {} })
     // The process that drives nonce 5 says so; the account is read; nothing else stands in its way.
-    const told = apply(after, { requests: [], known: known(before) }).state
-    const { state } = apply(told, { requests: [], observe: { ...seen, height: 101, claims: [5], pending: 6 } })
+    const reconciled = apply(after, { requests: [], known: known(before) }).state
+    const { state } = apply(reconciled, { requests: [], observe: { ...seen, height: 101, claims: [5], pending: 6 } })
     expect(state).toMatchObject({ synced: true, next: 6, counts: { granted: 1, external: 0 } })
     expect(Object.entries(state.entries).map(([nonce, { fill, claimedBlock }]) => [nonce, fill, claimedBlock])).toEqual([
       ['5', 'inherited', 0],

@@ -2,7 +2,7 @@ import { addInterval } from '../../domain/stream/interval-set.ts'
 import type { IntervalSet } from '../../domain/stream/interval-set.ts'
 import type { Reading, StreamConfig } from '../../domain/stream/stream.ts'
 
-/** A block of the source of a StreamWorld. */
+/** A block of the source of a StreamModel. */
 export interface SourceBlock {
   readonly hash: string
   /** Number and the id of its transfer: a fork may give a number to another transfer. */

@@ -13,7 +13,7 @@ import assert from 'node:assert/strict'
  * A source that forks, hides logs and has a table; a target; transfers; two agents that hold old states; and the stream, held against the
  * truth after every step. Each method is one thing that can happen.
  */
-export class StreamWorld {
+export class StreamModel {
   blocks: SourceBlock[] = [{ hash: 'genesis', numbers: [] }]
   final = 0
   stream: StreamState = initialStream(config)

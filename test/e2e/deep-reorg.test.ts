@@ -20,7 +20,7 @@ describe('A reorg deeper than finality', () => {
 
   afterAll(() => stage?.close())
 
-  test('what it undoes is noticed by the audit, told, and delivered again; the lane goes on', async () => {
+  test('what it undoes is noticed by the audit, logged, and delivered again; the lane goes on', async () => {
     const { anvil } = stage.devnet.chains.bsc
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')
     if (!lane) throw new Error('bsc has a lane')
@@ -49,8 +49,8 @@ describe('A reorg deeper than finality', () => {
     }
     await until(found, { timeoutMs: 90_000, everyMs: 500, what: 'the audit to find both undone' })
     expect(undone.toSorted()).toEqual(sent.map(({ id }) => id).toSorted())
-    const told = async () => (await readFile(portage.logFile, 'utf8')).includes('a delivered effect is gone')
-    await until(told, { timeoutMs: 30_000, what: 'the log to tell of it' })
+    const logged = async () => (await readFile(portage.logFile, 'utf8')).includes('a delivered effect is gone')
+    await until(logged, { timeoutMs: 30_000, what: 'the log to say so' })
     const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
     expect(metrics).toContain('portage_effects_undone_total{chain="bsc"} 2')
 

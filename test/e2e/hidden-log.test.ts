@@ -25,7 +25,7 @@ describe('a node hides logs of the source', () => {
   const view = () => stage.client.workflow.getHandle(streamWorkflowId('native-bridge:ethereum:bsc')).query(streamViewQuery)
   const hidden = async () => (await readFile(portage.logFile, 'utf8')).split('a node hides logs').length - 1
   /** The log comes to its file after the process has gone on. */
-  const toldAfter = (before: number) =>
+  const loggedAfter = (before: number) =>
     until(async () => (await hidden()) > before, { timeoutMs: 30_000, what: 'the log to tell that a node hides logs' })
 
   test('one of three: it is found, the log says so, and it is delivered while the node still hides it', async () => {
@@ -34,7 +34,7 @@ describe('a node hides logs of the source', () => {
     sent.push(...(await sendNatives(stage, 'ethereum', 3)))
     await expectAllProved(stage, sent)
     expect(hiding?.strikes).toBeGreaterThan(0)
-    await toldAfter(0)
+    await loggedAfter(0)
     const isCalm = async () => (await view()).alarms.length === 0
     await until(isCalm, { timeoutMs: 60_000, everyMs: 250, what: 'the stream to have no alarm' })
     expect(await view()).toMatchObject({ completedNumber: '3', gaps: {}, alarms: [] })
@@ -46,7 +46,7 @@ describe('a node hides logs of the source', () => {
     node?.add({ fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] })
     sent.push(...(await sendNatives(stage, 'ethereum', 4)))
     await expectAllProved(stage, sent)
-    await toldAfter(before)
+    await loggedAfter(before)
     expect(await hidden()).toBeGreaterThan(before)
   })
 
@@ -58,7 +58,7 @@ describe('a node hides logs of the source', () => {
     const passedBy = async () => ((await view()).nextHeight ?? 0) > (sent.at(-1)?.height ?? 0)
     await until(passedBy, { timeoutMs: 60_000, everyMs: 250, what: 'the scan to have passed its block' })
     await expectAllProved(stage, sent)
-    await toldAfter(before)
+    await loggedAfter(before)
     expect(await hidden()).toBe(before + 1)
   })
 })

@@ -87,9 +87,9 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
   const countAtEdge = async () => {
     const height = () => gauge('portage_head_height{chain="bsc"}')
     const calls = () => gauge('portage_rpc_calls_total{chain="bsc",method="eth_call"}')
-    const patience = { timeoutMs: 30_000, everyMs: 50 }
+    const waitLimit = { timeoutMs: 30_000, everyMs: 50 }
     const before = await height()
-    const edge = await until(async () => ((await height()) > before ? height() : undefined), { ...patience, what: 'a new block' })
+    const edge = await until(async () => ((await height()) > before ? height() : undefined), { ...waitLimit, what: 'a new block' })
     let known = await calls()
     // The looks of a block are over when two counts are the same.
     const quiet = async () => {
@@ -98,7 +98,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
       known = now
       return same
     }
-    await until(quiet, { ...patience, everyMs: 150, what: 'the reads of a block' })
+    await until(quiet, { ...waitLimit, everyMs: 150, what: 'the reads of a block' })
     return { calls: known, height: edge }
   }
   /** eth_calls per block of the target, from one block's edge to another's. */

@@ -167,12 +167,14 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
 
   test('lane terminated while nonces are in flight: they are mined, a new ledger takes over from the chain', async () => {
     await stopMining(anvil())
-    const flying = await stage.send('ethereum', [coin, coin, coin])
+    const pending = await stage.send('ethereum', [coin, coin, coin])
     const pool = await inPool(anvil(), lane, 3)
     await stage.temporal('workflow', 'terminate', '--workflow-id', `lane:evm-${anvil().chainId}:${lane}`, '--reason', 'by mistake')
     const later = await stage.send('ethereum', [coin, coin])
     await startMining(anvil())
-    expect(await stage.outcomes([...flying, ...later])).toMatchObject([...flying, ...later].map(() => ({ state: 'delivered', rounds: 1 })))
+    expect(await stage.outcomes([...pending, ...later])).toMatchObject(
+      [...pending, ...later].map(() => ({ state: 'delivered', rounds: 1 })),
+    )
     const { lanes } = await expectDelivered(stage, delivered())
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(pool.at(-1)!.nonce + 1 + later.length)
     // The process that lived on has told the new ledger what was granted: nothing of it was granted again.

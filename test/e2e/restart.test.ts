@@ -70,12 +70,12 @@ describe('Terminated or reset in Temporal', { timeout: 300_000 }, () => {
 
   test('a ledger reset to its first task while nonces are in flight, after a pause by signal: they are mined, what comes after is gapless', async () => {
     await stopMining(anvil())
-    const flying = await stage.send('ethereum', [coin, coin, coin])
+    const pending = await stage.send('ethereum', [coin, coin, coin])
     await inPool(anvil(), lane, 3)
     await reset(ledgerId(stage.devnet, 'bsc'))
     const later = await stage.send('ethereum', [coin, coin])
     await startMining(anvil())
-    expect(await stage.outcomes([...flying, ...later])).toMatchObject([...flying, ...later].map(() => ours))
+    expect(await stage.outcomes([...pending, ...later])).toMatchObject([...pending, ...later].map(() => ours))
     const { lanes } = await expectDelivered(stage)
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(stage.sent.length)
   })

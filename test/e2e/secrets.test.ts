@@ -23,7 +23,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   let signer: Web3Signer
   let portage: PortageProcess
   /** Everything that anybody outside the process can read, by where. */
-  const told = new Map<string, string>()
+  const collected = new Map<string, string>()
 
   beforeAll(async () => {
     stage = await startStage()
@@ -74,7 +74,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     return [...keys, password, 'secret-user-of-the-signer', signerPassword, ...urls, ...encoded].map((text) => text.toLowerCase())
   }
 
-  const tell = (where: string, text: string) => told.set(where, `${told.get(where) ?? ''}\n${text}`)
+  const tell = (where: string, text: string) => collected.set(where, `${collected.get(where) ?? ''}\n${text}`)
 
   async function cli(...args: string[]): Promise<void> {
     const { stdout, stderr } = await run(process.execPath, [launcher, '--config', portage.configPath, ...args], { timeoutMs: 60_000 })
@@ -101,7 +101,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     return read
   }
 
-  test('are told by no history, log, metric, answer or error, in good times and in bad', async () => {
+  test('are in no history, log, metric, answer or error, in good times and in bad', async () => {
     const coin = { kind: 'coin' as const, amount: 10n ** 16n }
     const [early, back] = await Promise.all([
       stage.send('ethereum', [coin, coin, { kind: 'token', amount: 10n ** 18n }]),
@@ -150,15 +150,15 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await stage.end(portage)
     tell('the log', await readFile(portage.logFile, 'utf8'))
 
-    const leaks = [...told].flatMap(([where, text]) =>
+    const leaks = [...collected].flatMap(([where, text]) =>
       secrets()
         .filter((secret) => text.toLowerCase().includes(secret))
         .map((secret) => `${where}: ${secret}`),
     )
     expect(leaks).toEqual([])
     // The search is no empty one: it reads what is inside payloads, and what errors say of nodes and signers.
-    const all = [...told.values()].join('\n')
-    expect(told.get(`temporal workflow show ${late[0]?.id}`)).toContain('"callHash"')
+    const all = [...collected.values()].join('\n')
+    expect(collected.get(`temporal workflow show ${late[0]?.id}`)).toContain('"callHash"')
     expect(all).toContain('SIGNER_OFFLINE')
     for (const url of [signer.url, ...Object.values(nodes).map((node) => node.url)]) expect(all).toContain(new URL(url).host)
     expect(Object.values(nodes).every(({ served }) => served > 0)).toBe(true)

@@ -94,8 +94,8 @@ describe('portage stream', () => {
       { kind: 'parked', number: '2', code: 'FEE_CEILING' },
     ]
     const begun = { config: { stream, origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 } }
-    const told = await applyToStream(stage.client, stream, { requests }, { begin: () => begun })
-    expect(told.answers).toEqual([{ kind: 'done' }, { kind: 'done' }])
+    const applied = await applyToStream(stage.client, stream, { requests }, { begin: () => begun })
+    expect(applied.answers).toEqual([{ kind: 'done' }, { kind: 'done' }])
     const listed = async () => (await cli('list', '--json')).json()['streams'] as readonly object[]
     await until(async () => (await listed()).length === 1, { timeoutMs: 90_000, what: 'the server to list the stream' })
     expect(await listed()).toEqual([
@@ -160,14 +160,14 @@ describe('portage stream', () => {
     await refused('INPUT_INVALID', /--to: 4 is below --from/, 'backfill', stream, '--from', '5', '--to', '4')
     const ordered = await cli('backfill', stream, '--from', '12', '--to', '99', '--json')
     expect(ordered.json()).toMatchObject({ done: true, view: { backfill: { left: 19, ordered: 19 } } })
-    let told = ''
+    let shown = ''
     const waiting = runCli(['stream', 'backfill', stream, '--from', '12', '--to', '20', '--wait', '--config', config], {
-      onError: (text) => (told += text),
+      onError: (text) => (shown += text),
     })
     const read = (from: number, to: number): StreamRequest => ({ kind: 'backfilled', from, to, numbers: [], passed: [] })
-    await until(() => told.includes('0 of 9 blocks read'), { timeoutMs: 60_000, what: 'the first progress' })
+    await until(() => shown.includes('0 of 9 blocks read'), { timeoutMs: 60_000, what: 'the first progress' })
     await tell([read(12, 15)])
-    await until(() => told.includes('4 of 9 blocks read'), { timeoutMs: 60_000, what: 'the next progress' })
+    await until(() => shown.includes('4 of 9 blocks read'), { timeoutMs: 60_000, what: 'the next progress' })
     await tell([read(16, 20)])
     const above = await cli('backfill', stream, '--from', '18', '--to', '99')
     expect(above.out).toMatch(/^ordered +blocks 18-(\d+); the live scan reads those above \1$/m)

@@ -55,8 +55,8 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
     await cli('unhalt', '--chain', 'bsc')
     const parked = await Promise.all(sent.map(({ id }) => stage.reaches(id, 'parked', 120_000)))
     expect(parked.map(({ code }) => code)).toEqual(sent.map(() => 'GUARDIAN_SET_EXPIRED'))
-    const isTold = async () => (await state()).open.filter(({ parked: code }) => code === 'GUARDIAN_SET_EXPIRED').length === sent.length
-    await until(isTold, { timeoutMs: 60_000, what: 'the stream to show them as parked' })
+    const isKnown = async () => (await state()).open.filter(({ parked: code }) => code === 'GUARDIAN_SET_EXPIRED').length === sent.length
+    await until(isKnown, { timeoutMs: 60_000, what: 'the stream to show them as parked' })
   })
 
   test('is replaced by a copy of the new set that the spy tells', async () => {

@@ -179,12 +179,12 @@ describe('Wormhole messages that the spy does not tell', { timeout: 300_000 }, (
     await until(async () => (await gapsOf('unobserved')).includes(number), { timeoutMs: 90_000, what: 'the gap' })
     await stage.outcomes(await signed(sent))
     const { stream } = await view()
-    const isTold = async () => {
+    const isCounted = async () => {
       const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
       const age = Number(metrics.match(new RegExp(`portage_stream_oldest_gap_seconds{stream="${stream}"} (\\S+)`))?.[1])
       return metrics.includes(`portage_stream_gaps{stream="${stream}",state="unobserved"} 1`) && age > 0
     }
-    await until(isTold, { timeoutMs: 60_000, everyMs: 200, what: 'the metrics to tell of one gap that grows old' })
+    await until(isCounted, { timeoutMs: 60_000, everyMs: 200, what: 'the metrics to count one gap that grows old' })
     const below = String(BigInt(number) - 1n)
     await until(async () => (await view()).completedNumber === below, { timeoutMs: 60_000, what: 'the watermark to stand below it' })
     await applyToStream(stage.client, stream, { requests: [{ kind: 'skip', number, by: 'test', reason: 'nobody saw it' }] })

@@ -49,7 +49,7 @@ test('a run is clean only if nothing at all is wrong', () => {
     nonceHoles: 0,
     stuck: 0,
     brokenTasks: 0,
-    keysTold: 0,
+    loggedKeys: 0,
   }
   const costs = { wastedTransactions: 3, revertedTransactions: 1, restarts: 0, rpcCallsPerTransfer: 9, seconds: 60 }
   const clean: FaultSummary = { seed: '1', transfers: 40, delivered: 40, faults: {}, ...none, ...costs }

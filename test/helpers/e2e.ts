@@ -29,7 +29,7 @@ export interface Stage {
   readonly client: Client
   /** Every transfer that `send` has sent, in order. */
   readonly sent: readonly Sent[]
-  /** A Portage process (role `all` unless told otherwise); `close()` stops it. */
+  /** A Portage process (role `all` unless said otherwise); `close()` stops it. */
   portage(options?: PortageOptions): Promise<PortageProcess>
   /** Ends a Portage process at once (SIGKILL) or in order (SIGTERM), on purpose: it is no failure that it ended. */
   end(process: PortageProcess, signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>
@@ -47,11 +47,11 @@ export interface Stage {
   reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs?: number): Promise<TransferStatus>
   /** The results of these transfers, when all have ended. Throws with those that have not when time runs out. */
   outcomes(ids: readonly (string | Sent)[], timeoutMs?: number): Promise<TransferStatus[]>
-  /** The ledger of a chain's first lane, as it tells itself. */
+  /** The ledger of a chain's first lane: its own status. */
   lane(chain: ChainKey): Promise<LaneState>
   /** The plain `temporal` CLI against this devnet's server. Throws unless it ends with 0. */
   temporal(...args: string[]): Promise<CliAnswer>
-  /** Stops everything that was started. Throws if a process ended by itself, outlived its stop, or told a secret. */
+  /** Stops everything that was started. Throws if a process ended by itself, outlived its stop, or logged a secret. */
   close(): Promise<void>
 }
 
@@ -135,7 +135,7 @@ export async function startStage(options: DevnetOptions & { readonly noCache?: b
         .filter((one) => one.ended && !endedOnPurpose.has(one))
         .map((one) => `a Portage process ${one.ended} by itself: ${one.tail()}`)
       for (const one of processes) await one.stop(15_000)
-      complaints.push(...(await toldSecrets(devnet, processes)))
+      complaints.push(...(await loggedSecrets(devnet, processes)))
       await connection.close()
       const { ethereum, bsc } = devnet.chains
       // Not by pid where the process is known to have ended: pids are used again.
@@ -164,7 +164,7 @@ export function ledgerId(devnet: Devnet, chain: ChainKey, index = 0): string {
 }
 
 /** Private keys of lanes in a log, with or without 0x. */
-async function toldSecrets(devnet: Devnet, processes: readonly PortageProcess[]): Promise<string[]> {
+async function loggedSecrets(devnet: Devnet, processes: readonly PortageProcess[]): Promise<string[]> {
   const logs = await Promise.all(processes.map(({ logFile }) => readFile(logFile, 'utf8').catch(() => '')))
   return devnet.lanes
     .filter(({ privateKey }) => logs.some((log) => log.toLowerCase().includes(privateKey.slice(2).toLowerCase())))

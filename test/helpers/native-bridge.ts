@@ -29,7 +29,7 @@ export interface NativeEnd extends NativeBridgeEnd {
   admin(method: string, args: readonly unknown[], to?: { readonly address: string; readonly contract: 'BridgeToken' }): Promise<void>
 }
 
-export interface NativeBridgeWorld {
+export interface NativeBridgeNetwork {
   readonly source: NativeEnd
   readonly target: NativeEnd
   readonly route: NativeRoute
@@ -49,7 +49,7 @@ export interface NativeBridgeWorld {
 const networks = { source: 1337, target: 1397 } as const
 
 /** Two anvils with the two ends of a native bridge, and an endpoint on the target. */
-export async function startNativeBridge(variant: NativeBridgeVariant): Promise<NativeBridgeWorld> {
+export async function startNativeBridge(variant: NativeBridgeVariant): Promise<NativeBridgeNetwork> {
   const relayer = await devnetSigner(accountIndex.lane)
   const [source, target] = await Promise.all([startEnd('source', 0, variant, relayer), startEnd('target', 1, variant, relayer)])
   const route: NativeRoute = {

@@ -10,7 +10,7 @@ import type { Intent } from '../../domain/intent.ts'
 import { devnetSigner, head, networkId, startManualAnvil, testChain } from './evm.ts'
 import { type SignOptions, signVaa, transferPayload, type TransferFields } from './vaa.ts'
 
-export interface TokenBridgeWorld {
+export interface TokenBridgeNetwork {
   /** The target, with the real contracts; its blocks come only when mined. */
   readonly ethereum: WormholeChain
   /** The source of all messages; its node is stopped: a relayer needs none of it. */
@@ -34,7 +34,7 @@ export interface TokenBridgeWorld {
 const account = 30
 
 /** Two anvils with the real Wormhole contracts; guardians are DEVNET keys, 1 unless said otherwise. */
-export async function startTokenBridge(guardians = 1): Promise<TokenBridgeWorld> {
+export async function startTokenBridge(guardians = 1): Promise<TokenBridgeNetwork> {
   const [anvil, other] = await Promise.all([startManualAnvil(), startManualAnvil()])
   const plans = [chainPlan('ethereum', 2, anvil, 0), chainPlan('bsc', 4, other, 1)] as const
   const [ethereum, bsc] = await deployWormhole(plans, { guardians: devnetGuardians(guardians) })

@@ -45,8 +45,8 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks for metrics
   const labels = new Set(metrics.flatMap((name) => definitions.get(name)?.labels ?? []))
   const grouped = [...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, list = '']) => words(list))
   const selected = [...expr.matchAll(/(\w+)=~?"/g)].map(([, label = '']) => label)
-  const told = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)
-  for (const label of [...grouped, ...selected, ...told]) expect([...labels]).toContain(label)
+  const used = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)
+  for (const label of [...grouped, ...selected, ...used]) expect([...labels]).toContain(label)
   // A counter only grows: without rate or increase its alert would never end.
   for (const name of metrics) if (name.endsWith('_total')) expect(expr).toContain(`increase(${name}[`)
 })

@@ -13,7 +13,7 @@ test('every field says what it means', () => {
   expect(rows.filter((cells) => !cells[3]?.trim())).toEqual([])
 })
 
-test('defaults and needs are told', () => {
+test('defaults and required fields are shown', () => {
   const cell = (field: string, column: number): string | undefined => rows.find(([name]) => name === `\`${field}\``)?.[column]
   expect(cell('temporal.address', 2)).toBe('`"127.0.0.1:7233"`')
   expect(cell('chains.<name>.networkId', 2)).toBe('required')

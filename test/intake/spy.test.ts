@@ -7,7 +7,7 @@ import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 
 /** For what comes within milliseconds, unless the machine stands. */
-const patience = { timeout: 15_000 }
+const waitLimit = { timeout: 15_000 }
 const emitter = (name: string) => name.repeat(32)
 const open: (() => Promise<void>)[] = []
 
@@ -16,7 +16,7 @@ afterEach(async () => {
 })
 
 /** A real spy server, a listener, and a submitter whose answers the test chooses. */
-async function world(options: Partial<SpyIntakeOptions> & { sendTimeoutMs?: number } = {}) {
+async function network(options: Partial<SpyIntakeOptions> & { sendTimeoutMs?: number } = {}) {
   const spy = await startSpy({ sendTimeoutMs: options.sendTimeoutMs ?? 5_000 })
   const messages: string[] = []
   let answer: Submitter['submit'] = async (_, message) => ({ id: Buffer.from(message).toString(), status: 'started' })
@@ -49,21 +49,21 @@ async function world(options: Partial<SpyIntakeOptions> & { sendTimeoutMs?: numb
 
 async function listening(spy: Spy, intake: SpyIntake): Promise<void> {
   intake.start()
-  await expect.poll(() => spy.subscribers, patience).toBe(1)
-  await expect.poll(() => intake.health.connected, patience).toBe(true)
+  await expect.poll(() => spy.subscribers, waitLimit).toBe(1)
+  await expect.poll(() => intake.health.connected, waitLimit).toBe(true)
 }
 
 const say = (spy: Spy, text: string, chain = 2, from = emitter('aa')) => spy.publish(Buffer.from(text), chain, from)
 
 describe('the spy intake', () => {
   it('hears the emitters that it asked for, and nobody else', async () => {
-    const { spy, intake, messages, metrics } = await world()
+    const { spy, intake, messages, metrics } = await network()
     await listening(spy, intake)
     say(spy, 'one')
     say(spy, 'other chain', 4)
     say(spy, 'other emitter', 2, emitter('cc'))
     say(spy, 'two', 4, emitter('bb'))
-    await expect.poll(() => messages, patience).toEqual(['one', 'two'])
+    await expect.poll(() => messages, waitLimit).toEqual(['one', 'two'])
     expect(intake.health).toMatchObject({
       connected: true,
       connections: 1,
@@ -80,7 +80,7 @@ describe('the spy intake', () => {
   })
 
   it('asks the submitter to skip what it just saw, and counts what was known and refused', async () => {
-    const { spy, intake, answerWith, metrics } = await world()
+    const { spy, intake, answerWith, metrics } = await network()
     const asked: unknown[] = []
     answerWith(async (bridge, message, how) => {
       asked.push([bridge, how])
@@ -90,7 +90,7 @@ describe('the spy intake', () => {
     await listening(spy, intake)
     say(spy, 'good')
     say(spy, 'bad')
-    await expect.poll(() => intake.health, patience).toMatchObject({ received: 2, known: 1, refused: { VAA_NO_QUORUM: 1 }, kept: 0 })
+    await expect.poll(() => intake.health, waitLimit).toMatchObject({ received: 2, known: 1, refused: { VAA_NO_QUORUM: 1 }, kept: 0 })
     expect(asked[0]).toEqual(['wormhole-token-bridge', { repeats: 'skip' }])
     expect(await metrics.render()).toContain(
       'portage_intake_refused_total{via="spy",bridge="wormhole-token-bridge",code="VAA_NO_QUORUM"} 1',
@@ -98,32 +98,32 @@ describe('the spy intake', () => {
   })
 
   it('comes back after the spy was away, however long', async () => {
-    const { spy, intake, messages } = await world()
+    const { spy, intake, messages } = await network()
     await listening(spy, intake)
     say(spy, 'before')
-    await expect.poll(() => messages, patience).toEqual(['before'])
+    await expect.poll(() => messages, waitLimit).toEqual(['before'])
     await spy.stop()
-    await expect.poll(() => intake.health.connected, patience).toBe(false)
+    await expect.poll(() => intake.health.connected, waitLimit).toBe(false)
     expect(intake.health.problem).toBeTruthy()
     await spy.start()
-    await expect.poll(() => spy.subscribers, patience).toBe(1)
+    await expect.poll(() => spy.subscribers, waitLimit).toBe(1)
     say(spy, 'after')
-    await expect.poll(() => messages, patience).toEqual(['before', 'after'])
+    await expect.poll(() => messages, waitLimit).toEqual(['before', 'after'])
     expect(intake.health).toMatchObject({ connected: true, connections: 2, problem: undefined })
   })
 
   it('starts before the spy does', async () => {
-    const { spy, intake } = await world()
+    const { spy, intake } = await network()
     await spy.stop()
     intake.start()
-    await expect.poll(() => intake.health.problem, patience).toBeTruthy()
+    await expect.poll(() => intake.health.problem, waitLimit).toBeTruthy()
     await spy.start()
-    await expect.poll(() => intake.health.connected, patience).toBe(true)
-    await expect.poll(() => spy.subscribers, patience).toBe(1)
+    await expect.poll(() => intake.health.connected, waitLimit).toBe(true)
+    await expect.poll(() => spy.subscribers, waitLimit).toBe(1)
   })
 
   it('keeps what cannot be submitted, stops reading when that is too much, and loses nothing of it', async () => {
-    const { spy, intake, messages, answerWith } = await world({ limit: 20, concurrency: 4 })
+    const { spy, intake, messages, answerWith } = await network({ limit: 20, concurrency: 4 })
     let down = true
     answerWith(async (_, message) => {
       if (down) throw new RelayerError('TEMPORAL_UNAVAILABLE')
@@ -132,19 +132,19 @@ describe('the spy intake', () => {
     await listening(spy, intake)
     const sent = Array.from({ length: 200 }, (_, index) => String(index))
     for (const text of sent) say(spy, text)
-    await expect.poll(() => intake.health.paused, patience).toBe(true)
+    await expect.poll(() => intake.health.paused, waitLimit).toBe(true)
     // What is in the buffers of the stream still comes; the rest stays with the spy.
-    await expect.poll(() => intake.health.problem, patience).toContain('Temporal')
+    await expect.poll(() => intake.health.problem, waitLimit).toContain('Temporal')
     expect(intake.health.received).toBeLessThan(sent.length)
     expect(intake.health.kept).toBe(intake.health.received)
     down = false
-    await expect.poll(() => messages.length, patience).toBe(sent.length)
+    await expect.poll(() => messages.length, waitLimit).toBe(sent.length)
     expect(messages.toSorted()).toEqual(sent.toSorted())
     expect(intake.health).toMatchObject({ started: 200, kept: 0, paused: false, problem: undefined })
   })
 
   it('is dropped by the spy as too slow while it does not read, and comes back reading', async () => {
-    const { spy, intake, messages, answerWith } = await world({ limit: 2, concurrency: 1, sendTimeoutMs: 1_000 })
+    const { spy, intake, messages, answerWith } = await network({ limit: 2, concurrency: 1, sendTimeoutMs: 1_000 })
     let down = true
     answerWith(async (_, message) => {
       if (down) throw new RelayerError('NODE_UNAVAILABLE')
@@ -153,18 +153,18 @@ describe('the spy intake', () => {
     await listening(spy, intake)
     const large = Buffer.alloc(200_000, 'x')
     for (let sent = 0; sent < 20; sent++) spy.publish(large, 2, emitter('aa'))
-    await expect.poll(() => spy.subscribers, patience).toBe(0)
+    await expect.poll(() => spy.subscribers, waitLimit).toBe(0)
     expect(intake.health).toMatchObject({ paused: true, connections: 1 })
     down = false
-    await expect.poll(() => intake.health, patience).toMatchObject({ connected: true, connections: 2, kept: 0, paused: false })
-    await expect.poll(() => spy.subscribers, patience).toBe(1)
+    await expect.poll(() => intake.health, waitLimit).toMatchObject({ connected: true, connections: 2, kept: 0, paused: false })
+    await expect.poll(() => spy.subscribers, waitLimit).toBe(1)
     say(spy, 'after')
-    await expect.poll(() => messages.at(-1), patience).toBe('after')
+    await expect.poll(() => messages.at(-1), waitLimit).toBe('after')
     expect(intake.health.started).toBe(intake.health.received)
   })
 
   it('stops: no more connections, and what was heard is submitted', async () => {
-    const { spy, intake, messages, answerWith } = await world()
+    const { spy, intake, messages, answerWith } = await network()
     let release = () => {}
     const held = new Promise<void>((resolve) => (release = resolve))
     answerWith(async (_, message) => {
@@ -173,32 +173,32 @@ describe('the spy intake', () => {
     })
     await listening(spy, intake)
     say(spy, 'last')
-    await expect.poll(() => intake.health.received, patience).toBe(1)
+    await expect.poll(() => intake.health.received, waitLimit).toBe(1)
     const stopped = intake.stop(1_000)
     release()
     await stopped
     expect(messages).toEqual(['last'])
-    await expect.poll(() => spy.subscribers, patience).toBe(0)
+    await expect.poll(() => spy.subscribers, waitLimit).toBe(0)
     expect(intake.health.connected).toBe(false)
   })
 
   it('can be stopped while it connects, and while it waits to connect', async () => {
-    const connecting = await world()
+    const connecting = await network()
     connecting.intake.start()
     await connecting.intake.stop()
     expect(connecting.intake.health).toMatchObject({ connected: false, connections: 0 })
-    const waiting = await world({ retry: { firstMs: 60_000, mostMs: 60_000 } })
+    const waiting = await network({ retry: { firstMs: 60_000, mostMs: 60_000 } })
     await waiting.spy.stop()
     waiting.intake.start()
-    await expect.poll(() => waiting.intake.health.problem, patience).toContain('cannot connect')
+    await expect.poll(() => waiting.intake.health.problem, waitLimit).toContain('cannot connect')
     await waiting.intake.stop()
     await waiting.spy.start()
     expect([waiting.spy.subscribers, waiting.intake.health.connections]).toEqual([0, 0])
   })
 
   it('says what the spy says to a filter that it does not take', async () => {
-    const { intake } = await world({ filters: [{ chain: 70_000, emitter: emitter('aa') }] })
+    const { intake } = await network({ filters: [{ chain: 70_000, emitter: emitter('aa') }] })
     intake.start()
-    await expect.poll(() => intake.health.problem, patience).toContain('16 bit')
+    await expect.poll(() => intake.health.problem, waitLimit).toContain('16 bit')
   })
 })

@@ -3,10 +3,10 @@ import { RelayerError } from '../../domain/errors.ts'
 import type { SubmitResult } from '../../intake/submitter.ts'
 import { createSubmissions, type Outcome } from '../../intake/submissions.ts'
 
-const patience = { timeout: 15_000 }
+const waitLimit = { timeout: 15_000 }
 
 /** A submitter whose answers the test chooses. */
-function world(options: { concurrency?: number; limit?: number } = {}) {
+function network(options: { concurrency?: number; limit?: number } = {}) {
   const outcomes: Outcome[] = []
   const fullness: boolean[] = []
   const troubles: (string | undefined)[] = []
@@ -52,63 +52,63 @@ const ids = (outcomes: readonly Outcome[]) =>
 
 describe('submissions', () => {
   it('submits a few at a time, and says what became of each', async () => {
-    const { add, outcomes, mostAtOnce, submissions } = world()
+    const { add, outcomes, mostAtOnce, submissions } = network()
     add(1, 2, 3, 4, 5)
-    await expect.poll(() => outcomes.length, patience).toBe(5)
+    await expect.poll(() => outcomes.length, waitLimit).toBe(5)
     expect(ids(outcomes)).toEqual(['1', '2', '3', '4', '5'])
     expect([mostAtOnce(), submissions.size]).toEqual([2, 0])
   })
 
   it('keeps what fails retriably until it passes, and tells of trouble once', async () => {
-    const { add, outcomes, troubles, tried, fail, work, submissions } = world()
+    const { add, outcomes, troubles, tried, fail, work, submissions } = network()
     fail('TEMPORAL_UNAVAILABLE')
     add(1, 2, 3)
-    await expect.poll(() => tried.length, patience).toBeGreaterThan(9)
+    await expect.poll(() => tried.length, waitLimit).toBeGreaterThan(9)
     expect([outcomes, troubles, submissions.size]).toEqual([[], ['TEMPORAL_UNAVAILABLE'], 3])
     work()
-    await expect.poll(() => outcomes.length, patience).toBe(3)
+    await expect.poll(() => outcomes.length, waitLimit).toBe(3)
     expect(troubles).toEqual(['TEMPORAL_UNAVAILABLE', undefined])
   })
 
   it('is full at its limit and has room again at half of it', async () => {
-    const { add, fullness, fail, work, submissions } = world({ limit: 4 })
+    const { add, fullness, fail, work, submissions } = network({ limit: 4 })
     fail('TEMPORAL_UNAVAILABLE')
     add(1, 2, 3)
     expect(fullness).toEqual([])
     add(4)
     expect(fullness).toEqual([true])
     work()
-    await expect.poll(() => submissions.size, patience).toBe(0)
+    await expect.poll(() => submissions.size, waitLimit).toBe(0)
     expect(fullness).toEqual([true, false])
   })
 
   it('refuses what can never pass, at the first try', async () => {
-    const { add, outcomes, tried, fail } = world()
+    const { add, outcomes, tried, fail } = network()
     fail('VAA_NO_QUORUM')
     add(1)
-    await expect.poll(() => ids(outcomes), patience).toEqual(['VAA_NO_QUORUM'])
+    await expect.poll(() => ids(outcomes), waitLimit).toEqual(['VAA_NO_QUORUM'])
     expect(tried).toEqual(['1'])
   })
 
   it('does not take an unknown guardian set for trouble of the server', async () => {
-    const { add, troubles, tried, fail, submissions } = world()
+    const { add, troubles, tried, fail, submissions } = network()
     fail('GUARDIAN_SET_UNKNOWN')
     add(1)
-    await expect.poll(() => tried.length, patience).toBeGreaterThan(3)
+    await expect.poll(() => tried.length, waitLimit).toBeGreaterThan(3)
     expect([troubles, submissions.size]).toEqual([[], 1])
     await submissions.close(100)
   })
 
   it('tries everything once more when it closes, and counts what is left', async () => {
-    const healed = world()
+    const healed = network()
     healed.fail('TEMPORAL_UNAVAILABLE')
     healed.add(1, 2, 3)
-    await expect.poll(() => healed.tried.length, patience).toBeGreaterThan(3)
+    await expect.poll(() => healed.tried.length, waitLimit).toBeGreaterThan(3)
     healed.work()
     expect(await healed.submissions.close(15_000)).toBe(0)
     expect(ids(healed.outcomes)).toEqual(['1', '2', '3'])
 
-    const broken = world()
+    const broken = network()
     broken.fail('TEMPORAL_UNAVAILABLE')
     broken.add(1, 2, 3)
     expect(await broken.submissions.close(15_000)).toBe(3)
@@ -116,12 +116,12 @@ describe('submissions', () => {
     const tries = broken.tried.length
     expect(broken.submissions.size).toBe(0)
     broken.add(9)
-    await expect.poll(() => broken.tried.length, patience).toBe(tries + 1)
+    await expect.poll(() => broken.tried.length, waitLimit).toBe(tries + 1)
     expect(broken.tried.at(-1)).toBe('9')
   })
 
   it('does not wait longer than it may for a submitter that hangs', async () => {
-    const { add, answerWith, submissions } = world()
+    const { add, answerWith, submissions } = network()
     answerWith(() => new Promise(() => {}))
     add(1, 2, 3)
     expect(await submissions.close(20)).toBe(3)

@@ -8,21 +8,21 @@ import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
-import { startTokenBridge, type TokenBridgeWorld } from '../helpers/token-bridge.ts'
+import { startTokenBridge, type TokenBridgeNetwork } from '../helpers/token-bridge.ts'
 import { altered } from '../helpers/vaa.ts'
 
 const bridge = 'wormhole-token-bridge'
-const patience = { timeout: 60_000 }
+const waitLimit = { timeout: 60_000 }
 
 describe('the submitter', () => {
-  let world: TokenBridgeWorld
+  let network: TokenBridgeNetwork
   let temporal: TemporalServer
   let connection: Connection
   let client: Client
   let submitter: Submitter
 
   beforeAll(async () => {
-    ;[world, temporal] = await Promise.all([startTokenBridge(), startTemporal({ inMemory: true, headless: true })])
+    ;[network, temporal] = await Promise.all([startTokenBridge(), startTemporal({ inMemory: true, headless: true })])
     connection = await Connection.connect({ address: temporal.address })
     client = new Client({ connection, namespace: temporal.namespace })
     submitter = newSubmitter()
@@ -30,11 +30,11 @@ describe('the submitter', () => {
   afterAll(async () => {
     await connection?.close()
     await temporal?.stop()
-    await world?.stop()
+    await network?.stop()
   })
 
   const newSubmitter = (startTimeoutMs = 60_000) =>
-    createSubmitter({ bridges: new Map([[bridge, world.bridge()]]), client, startTimeoutMs })
+    createSubmitter({ bridges: new Map([[bridge, network.bridge()]]), client, startTimeoutMs })
   const describeIt = (id: string) => client.workflow.getHandle(id).describe()
   const runs = async (id: string) => {
     const { runId } = await describeIt(id)
@@ -42,8 +42,8 @@ describe('the submitter', () => {
   }
 
   it('starts a transfer that the operator can find by what it is', async () => {
-    const { bytes } = world.message()
-    const transfer = world.bridge().decode(bytes)
+    const { bytes } = network.message()
+    const transfer = network.bridge().decode(bytes)
     const result = await submitter.submit(bridge, bytes)
     expect(result).toEqual({
       id: `${bridge}:bsc:${transfer.emitter}:${transfer.sequence}:${transfer.digest.slice(2, 18)}`,
@@ -69,7 +69,7 @@ describe('the submitter', () => {
   })
 
   it('knows the same message again: from another process, and however it is signed', async () => {
-    const message = world.message()
+    const message = network.message()
     const { id, status } = await submitter.submit(bridge, message.bytes)
     const run = await runs(id)
     expect([status, await submitter.submit(bridge, message.bytes), await newSubmitter().submit(bridge, message.bytes)]).toEqual([
@@ -81,14 +81,14 @@ describe('the submitter', () => {
   })
 
   it('starts one workflow when many submit at once', async () => {
-    const { bytes } = world.message()
+    const { bytes } = network.message()
     const results = await Promise.all(Array.from({ length: 20 }, () => newSubmitter().submit(bridge, bytes)))
     expect(new Set(results.map(({ id }) => id)).size).toBe(1)
     expect(results.filter(({ status }) => status === 'started')).toHaveLength(1)
   })
 
   it('starts again what was closed undone, unless it is a stream that repeats itself', async () => {
-    const { bytes } = world.message()
+    const { bytes } = network.message()
     const { id } = await submitter.submit(bridge, bytes)
     const run = await runs(id)
     await client.workflow.getHandle(id).terminate('by a test')
@@ -99,27 +99,27 @@ describe('the submitter', () => {
   })
 
   it('sends nothing to Temporal for the repeats of a stream', async () => {
-    const { bytes } = world.message()
+    const { bytes } = network.message()
     const { id } = await submitter.submit(bridge, bytes, { repeats: 'skip' })
     const deaf = await Connection.connect({ address: temporal.address })
-    const started = createSubmitter({ bridges: new Map([[bridge, world.bridge()]]), client: new Client({ connection: deaf }) })
+    const started = createSubmitter({ bridges: new Map([[bridge, network.bridge()]]), client: new Client({ connection: deaf }) })
     await started.submit(bridge, bytes, { repeats: 'skip' })
     await deaf.close()
     expect(await started.submit(bridge, bytes, { repeats: 'skip' })).toEqual({ id, status: 'known' })
   })
 
   it('takes no id for what is not well signed, and says why', async () => {
-    const good = world.message()
+    const good = network.message()
     const refusals: [Uint8Array, string][] = [
       [good.bytes.subarray(0, 40), 'VAA_TRUNCATED'],
       [altered(good.bytes, 0, 9), 'VAA_VERSION'],
       [altered(good.bytes, 20, 1, 2, 3), 'VAA_SIGNATURE_INVALID'],
-      [world.message({}, {}, { signers: [] }).bytes, 'VAA_NO_QUORUM'],
-      [world.message({}, {}, { setIndex: 5 }).bytes, 'GUARDIAN_SET_UNKNOWN'],
-      [world.message({ kind: 2 }).bytes, 'PAYLOAD_KIND'],
-      [world.message({ toChain: 60 }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
+      [network.message({}, {}, { signers: [] }).bytes, 'VAA_NO_QUORUM'],
+      [network.message({}, {}, { setIndex: 5 }).bytes, 'GUARDIAN_SET_UNKNOWN'],
+      [network.message({ kind: 2 }).bytes, 'PAYLOAD_KIND'],
+      [network.message({ toChain: 60 }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
       // Known, but this process is not connected to it.
-      [world.message({ toChain: 4 }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
+      [network.message({ toChain: 4 }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
     ]
     for (const [bytes, code] of refusals) expect(await codeOfAsync(() => submitter.submit(bridge, bytes))).toBe(code)
     expect(await codeOfAsync(() => submitter.submit('no-bridge', good.bytes))).toBe('INPUT_INVALID')
@@ -146,23 +146,23 @@ describe('the submitter', () => {
       retry: { firstMs: 50, mostMs: 500 },
     })
     const say = () => {
-      const { bytes } = world.message()
+      const { bytes } = network.message()
       spy.publish(bytes, 4, 'aa'.repeat(32))
-      return world.bridge().decode(bytes)
+      return network.bridge().decode(bytes)
     }
     try {
       intake.start()
-      await expect.poll(() => spy.subscribers, patience).toBe(1)
+      await expect.poll(() => spy.subscribers, waitLimit).toBe(1)
       say()
-      await expect.poll(() => intake.health.started + intake.health.known, patience).toBe(1)
+      await expect.poll(() => intake.health.started + intake.health.known, waitLimit).toBe(1)
       await temporal.kill('SIGKILL')
       const heard = Array.from({ length: 30 }, say)
       await expect
-        .poll(() => intake.health, patience)
+        .poll(() => intake.health, waitLimit)
         .toMatchObject({ received: 31, kept: 30, problem: expect.stringContaining('Temporal') })
-      expect(await codeOfAsync(() => hasty.submit(bridge, world.message().bytes))).toBe('TEMPORAL_UNAVAILABLE')
+      expect(await codeOfAsync(() => hasty.submit(bridge, network.message().bytes))).toBe('TEMPORAL_UNAVAILABLE')
       await temporal.restart()
-      await expect.poll(() => intake.health, patience).toMatchObject({ kept: 0, refused: {}, problem: undefined })
+      await expect.poll(() => intake.health, waitLimit).toMatchObject({ kept: 0, refused: {}, problem: undefined })
       // A start whose answer was lost with the connection has happened all the same: its next try finds it known.
       expect(intake.health.started + intake.health.known).toBe(31)
       for (const { sequence, emitter, digest } of heard) {

@@ -8,7 +8,7 @@ import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner, networkId } from '../helpers/evm.ts'
 import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
-const patience = { timeoutMs: 60_000 }
+const waitLimit = { timeoutMs: 60_000 }
 const soon = { timeoutMs: 60_000 }
 
 /** The key's side of a lane in one process, on a real chain whose blocks a test mines, with a real ledger. */
@@ -48,7 +48,7 @@ describe('The agent of a lane', () => {
     const again = await Promise.all(requests.map((one) => acquired(agent, one)))
     expect(again).toEqual(transactions)
     await setting.mine()
-    const states = await Promise.all(transactions.map((pending) => pending.until(({ kind }) => kind === 'included', patience.timeoutMs)))
+    const states = await Promise.all(transactions.map((pending) => pending.until(({ kind }) => kind === 'included', waitLimit.timeoutMs)))
     expect(states).toEqual(transactions.map(() => true))
     expect((await ledger()).counts.granted).toBe(6)
   })
@@ -63,10 +63,10 @@ describe('The agent of a lane', () => {
         return pending
       })
     const late = [waiting('last', 5), waiting('middle', 3), waiting('first', 1)]
-    await until(() => agent.load.waiting === 3, { ...patience, what: 'three in the waiting room' })
+    await until(() => agent.load.waiting === 3, { ...waitLimit, what: 'three to wait for a nonce' })
     expect(await pool()).toHaveLength(2)
     await setting.mineUntil(() => agent.load.waiting === 1, 'two of the three to be let in')
-    await until(() => order.length === 2, { ...patience, what: 'the two to be sent' })
+    await until(() => order.length === 2, { ...waitLimit, what: 'the two to be sent' })
     expect(order.toSorted()).toEqual(['first', 'middle'])
     expect(agent.load.waiting).toBe(1)
     await setting.mineUntil(() => agent.load.waiting === 0, 'the third to be let in')
@@ -82,7 +82,7 @@ describe('The agent of a lane', () => {
     expect(await agent.acquire(request('hasty'), { timeoutMs: 100 })).toMatchObject({ kind: 'refused', why: 'window' })
     const abort = new AbortController()
     const waiting = agent.acquire(request('cancelled'), { ...soon, signal: abort.signal })
-    await until(() => agent.load.waiting === 1, { ...patience, what: 'one in the waiting room' })
+    await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'one to wait for a nonce' })
     abort.abort()
     expect(await waiting).toMatchObject({ kind: 'refused' })
     expect(agent.load.waiting).toBe(0)
@@ -98,7 +98,7 @@ describe('The agent of a lane', () => {
     expect(agent.load.waiting).toBe(0)
     abort.abort()
     expect(await gone).toMatchObject({ kind: 'refused' })
-    await until(async () => (await ledger()).counts.released === 1, { ...patience, what: 'the nonce to come back' })
+    await until(async () => (await ledger()).counts.released === 1, { ...waitLimit, what: 'the nonce to come back' })
     expect((await signedAndSent(agent, request('next'))).nonce).toBe(0)
   })
 
@@ -114,7 +114,7 @@ describe('The agent of a lane', () => {
     expect(again.pending.nonce).toBe(pending.nonce)
     expect(await heir.find(request('unknown'))).toMatchObject({ kind: 'refused', why: 'none' })
     await setting.mine()
-    expect(await again.pending.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
+    expect(await again.pending.until(({ kind }) => kind === 'included', waitLimit.timeoutMs)).toBe(true)
   })
 
   test('two processes of one lane share its nonces without a gap', async () => {
@@ -134,7 +134,7 @@ describe('The agent of a lane', () => {
     expect(await pool()).toEqual(before)
     await setting.mine()
     for (const pending of [...transactions, other.pending])
-      expect(await pending.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
+      expect(await pending.until(({ kind }) => kind === 'included', waitLimit.timeoutMs)).toBe(true)
   })
 
   test('a paused lane refuses at once, also calls that wait; resumed, it gives the next one a nonce', async () => {
@@ -142,7 +142,7 @@ describe('The agent of a lane', () => {
     const handle = setting.ledgers.temporal.client.workflow.getHandle(laneWorkflowId(laneOf(signer)))
     await signedAndSent(agent, request('holder'))
     const waiting = agent.acquire(request('waits'), soon)
-    await until(() => agent.load.waiting === 1, { ...patience, what: 'one in the waiting room' })
+    await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'one to wait for a nonce' })
     await handle.signal(pauseSignal, { reason: 'a test' })
     // In pending, the ledger is told something with every block, and its answer says that it is paused.
     await setting.passBlock()
@@ -177,7 +177,7 @@ describe('The agent of a lane', () => {
     const held = await signedAndSent(agent, request('held'))
     await setting.anvil.rpc('anvil_setBalance', [signer.address, '0x6f05b59d3b20000'])
     await setting.mine()
-    expect(await held.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
+    expect(await held.until(({ kind }) => kind === 'included', waitLimit.timeoutMs)).toBe(true)
     await setting.mineUntil(() => agent.view?.closed?.why === 'funds', 'the lane to be broke')
     expect(await agent.acquire(request('next'), soon)).toMatchObject({ kind: 'refused', why: 'funds' })
     expect((await signedAndSent(agent, request('to the treasury', { operatorTransaction: true }))).nonce).toBe(1)
@@ -207,7 +207,7 @@ describe('The agent of a lane', () => {
       const [raise, noop] = await pool()
       return raise?.maxFeePerGas === 30_000_000_000n && noop?.to === signer.address
     }
-    await until(replaced, { ...patience, what: 'the raise and the no-op' })
+    await until(replaced, { ...waitLimit, what: 'the raise and the no-op' })
     expect((await pool()).map(({ nonce }) => nonce)).toEqual([0, 1])
     expect(one.attempts).toBe(2)
     await setting.mineUntil(async () => (await ledger()).observed?.latest === 2, 'both to be mined')
@@ -251,7 +251,7 @@ describe('The agent of a lane', () => {
       await setting.passBlock()
       return (await pool())[0]?.to === signer.address
     }
-    await until(filled, { ...patience, what: 'a no-op in the place of the lowest' })
+    await until(filled, { ...waitLimit, what: 'a no-op in the place of the lowest' })
     await setting.mineUntil(() => agent.view?.latest === 3, 'all three to be mined')
     expect((await signedAndSent(agent, request('above'))).nonce).toBe(3)
     await setting.mine()
@@ -288,7 +288,7 @@ describe('The agent of a lane', () => {
     const abort = new AbortController()
     const early = agent.acquire(request('too early'), { ...soon, signal: abort.signal })
     // It was asked for, and is back.
-    await until(() => agent.load.waiting === 1, { ...patience, what: 'the refusal of the ledger' })
+    await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'the refusal of the ledger' })
     abort.abort()
     expect(await early).toMatchObject({ kind: 'refused', why: 'unsynced' })
     const behind = request('behind it')

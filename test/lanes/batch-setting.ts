@@ -13,7 +13,7 @@ import { LaneAgent } from '../../lanes/agent.ts'
 import { BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { laneQueue, transferId } from '../../temporal/contracts/names.ts'
-import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
+import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { type Ledgers, startLedgers } from './setting.ts'
 import { Worker } from '@temporalio/worker'
 
@@ -34,7 +34,7 @@ export interface LaneProcess {
 
 /** A native bridge whose blocks a test mines, and a lane on its target with a real ledger. */
 export interface BatchSetting {
-  readonly world: NativeBridgeWorld
+  readonly network: NativeBridgeNetwork
   readonly ledgers: Ledgers
   readonly config: LaneConfig
   process(settings?: () => Settings): Promise<LaneProcess>
@@ -47,21 +47,21 @@ export function candidateOf(transfer: Transfer): BatchCandidate {
 }
 
 export async function startBatchSetting(): Promise<BatchSetting> {
-  const [world, ledgers] = await Promise.all([startNativeBridge('fixed'), startLedgers()])
-  const config = { lane: laneId('evm', 1397, world.relayer.address), window: 16, fillAfterBlocks: 50 }
-  const [any] = (await world.transfers(1n)) as [Transfer]
-  const { chain } = world.target
+  const [network, ledgers] = await Promise.all([startNativeBridge('fixed'), startLedgers()])
+  const config = { lane: laneId('evm', 1397, network.relayer.address), window: 16, fillAfterBlocks: 50 }
+  const [any] = (await network.transfers(1n)) as [Transfer]
+  const { chain } = network.target
   const { client, connection, namespace } = ledgers.temporal
   const processes: LaneProcess[] = []
   return {
-    world,
+    network,
     ledgers,
     config,
     async process(settings = () => noSettings) {
-      const endpoint = createEvmEndpoint({ chain, routes: [{ ...world.route, source: world.source.chain, batch: 20 }] })
-      const native = createNativeBridge({ routes: [world.route], endpoints: new Map([['target', endpoint]]), sources: [] })
+      const endpoint = createEvmEndpoint({ chain, routes: [{ ...network.route, source: network.source.chain, batch: 20 }] })
+      const native = createNativeBridge({ routes: [network.route], endpoints: new Map([['target', endpoint]]), sources: [] })
       const bridges: Bridges = new Map([[bridge, native]])
-      const agent = new LaneAgent({ chain, signer: world.relayer, ledger: ledgers.client(config), logger, config, bumpAfterBlocks: 3 })
+      const agent = new LaneAgent({ chain, signer: network.relayer, ledger: ledgers.client(config), logger, config, bumpAfterBlocks: 3 })
       agent.start()
       await until(() => agent.view?.synced, { timeoutMs: 60_000, everyMs: 20, what: 'the lane to be synced' })
       const batches = new BatchTracker({ client, agent, logger })
@@ -100,7 +100,7 @@ export async function startBatchSetting(): Promise<BatchSetting> {
     },
     async stop() {
       for (const { agent } of processes) agent.stop()
-      await world.stop()
+      await network.stop()
       await ledgers.stop()
     },
   }

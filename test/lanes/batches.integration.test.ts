@@ -16,7 +16,7 @@ import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { type BatchSetting, type LaneProcess, candidateOf, startBatchSetting } from './batch-setting.ts'
 
-const patience = { timeoutMs: 60_000, everyMs: 20 }
+const waitLimit = { timeoutMs: 60_000, everyMs: 20 }
 const bridge = 'native-bridge'
 
 /** Transfers of the native bridge that share calls, with the real contracts, a real ledger, and blocks that a test mines. */
@@ -29,8 +29,8 @@ describe('Batches of a lane', () => {
 
   beforeAll(async () => {
     ;[setting, outsider] = await Promise.all([startBatchSetting(), devnetSigner(30)])
-    const { config, ledgers, world } = setting
-    await world.target.admin('grantRole', [keccakText('RELAYER_ROLE'), outsider.address])
+    const { config, ledgers, network } = setting
+    await network.target.admin('grantRole', [keccakText('RELAYER_ROLE'), outsider.address])
     withdraw = createWithdrawals(ledgers.temporal.client, new Map([[config.lane, config]]), true)
   })
   beforeEach(async () => {
@@ -43,21 +43,21 @@ describe('Batches of a lane', () => {
   const amounts = (count: number) => Array.from({ length: count }, (_, index) => BigInt(index + 1))
   const batchesOf = (answers: readonly BatchAnswer[]): Batch[] => answers.flatMap((each) => (each.kind === 'member' ? [each.batch] : []))
   const status = (id: string) => setting.ledgers.temporal.client.workflow.getHandle(id).result() as Promise<BatchStatus>
-  const inPool = () => pooled(setting.world.target.anvil, setting.world.relayer.address)
+  const inPool = () => pooled(setting.network.target.anvil, setting.network.relayer.address)
   const delivered = (transfers: readonly Transfer[]) => Promise.all(transfers.map((each) => one.endpoint.delivered(each, 'latest')))
   /** Mines until the workflow of the batch has heard what became of it. */
   async function ends(batch: Batch): Promise<BatchStatus> {
-    await setting.world.target.finalise()
+    await setting.network.target.finalise()
     return status(batch.id)
   }
   async function nextDay(): Promise<void> {
-    const tomorrow = (Math.floor(secondsOf(setting.world.target.chain) / 86_400) + 1) * 86_400
-    await setting.world.target.anvil.rpc('evm_setNextBlockTimestamp', [tomorrow])
-    await setting.world.target.mine()
+    const tomorrow = (Math.floor(secondsOf(setting.network.target.chain) / 86_400) + 1) * 86_400
+    await setting.network.target.anvil.rpc('evm_setNextBlockTimestamp', [tomorrow])
+    await setting.network.target.mine()
   }
 
   test('deliver all of a group in one transaction, and are told what became of it', async () => {
-    const transfers = await setting.world.transfers(...amounts(20))
+    const transfers = await setting.network.transfers(...amounts(20))
     const answers = batchesOf(await one.enqueueAll(transfers))
     expect([answers.length, new Set(answers.map(({ id }) => id)).size]).toEqual([20, 1])
     const batch = answers[0]!
@@ -70,10 +70,10 @@ describe('Batches of a lane', () => {
   })
 
   test('isolate the one that no call delivers, and deliver the others', async () => {
-    const transfers = await setting.world.transfers(...amounts(20))
+    const transfers = await setting.network.transfers(...amounts(20))
     // The token pays nothing to the zero address, which the source's contract does not look at.
     const cursed: NativeTransfer = { ...readMessage(Buffer.from(transfers[7]!.message, 'base64')), recipient: `0x${'0'.repeat(64)}` }
-    const bad = toTransfer(setting.world.route, { ...cursed, id: idOf(cursed) })
+    const bad = toTransfer(setting.network.route, { ...cursed, id: idOf(cursed) })
     const answers = await one.enqueueAll([...transfers.slice(0, 7), bad, ...transfers.slice(8)])
     expect(answers[7]).toMatchObject({ kind: 'no-slot', code: 'DELIVERY_IMPOSSIBLE', reason: expect.stringContaining('recipient') })
     const batches = new Set(batchesOf(answers))
@@ -87,8 +87,8 @@ describe('Batches of a lane', () => {
   })
 
   test('leave out a transfer that another relayer has delivered, and one that was withdrawn', async () => {
-    const transfers = await setting.world.transfers(...amounts(5))
-    await setting.world.deliver(await one.endpoint.intent(transfers[0]!), undefined, outsider)
+    const transfers = await setting.network.transfers(...amounts(5))
+    await setting.network.deliver(await one.endpoint.intent(transfers[0]!), undefined, outsider)
     expect(await withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[1]!).intentId, how: 'cancel' })).toEqual({
       kind: 'free',
     })
@@ -103,7 +103,7 @@ describe('Batches of a lane', () => {
   })
 
   test('sign nothing once an operator has halted', async () => {
-    const transfers = await setting.world.transfers(...amounts(5))
+    const transfers = await setting.network.transfers(...amounts(5))
     const answering = one.enqueueAll(transfers)
     settings = { ...noSettings, halts: [{ scope: { bridge }, by: 'an operator', reason: 'a test', at: 0 }] }
     expect((await answering).map((each) => each.kind === 'no-slot' && each.code)).toEqual(transfers.map(() => 'HALTED'))
@@ -113,7 +113,7 @@ describe('Batches of a lane', () => {
   test('take only what the budget of the day lets in', async () => {
     await nextDay()
     const cap = 10n ** 17n / 4n
-    const transfers = await setting.world.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)
+    const transfers = await setting.network.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)
     const answers = await one.enqueueAll(transfers)
     expect(answers.map(({ kind }) => kind)).toEqual(['member', 'member', 'no-slot', 'member'])
     expect(answers[2]).toMatchObject({ code: 'BRIDGE_BUDGET' })
@@ -122,25 +122,25 @@ describe('Batches of a lane', () => {
   })
 
   test('once sent, are held: by a cancel and by a leave, until they are final', async () => {
-    const transfers = await setting.world.transfers(...amounts(4))
+    const transfers = await setting.network.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const { client } = setting.ledgers.temporal
     const members = transfers.map((each) => candidateOf(each).intentId)
     const row = { batch: batch!.id, members: 4, transfers: members, nonce: batch!.pending.nonce }
     const listed = async () => (await listBatches(client, setting.config.lane, 0)).find((each) => each.batch === batch!.id)
     // The list trails behind the workflows.
-    expect(await until(listed, { ...patience, what: 'the batch to be listed' })).toMatchObject({ ...row, state: 'underway' })
+    expect(await until(listed, { ...waitLimit, what: 'the batch to be listed' })).toMatchObject({ ...row, state: 'underway' })
     const held = { kind: 'held', nonce: batch!.pending.nonce }
     const ask = (index: number, how: 'cancel' | 'leave') =>
       withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[index]!).intentId, how })
     expect(await Promise.all([ask(0, 'cancel'), ask(1, 'leave')])).toEqual([held, held])
     await ends(batch!)
     // Its process tells the ledger at a block, one that still reads its account at the next.
-    const freed = async () => (await ask(0, 'cancel')).kind === 'free' || setting.world.target.mine().then(() => false)
-    await until(freed, { ...patience, everyMs: 200, what: 'the cancelled one to be free' })
+    const freed = async () => (await ask(0, 'cancel')).kind === 'free' || setting.network.target.mine().then(() => false)
+    await until(freed, { ...waitLimit, everyMs: 200, what: 'the cancelled one to be free' })
     const ended = async () =>
       (await listBatches(client, setting.config.lane, 1)).find((each) => each.batch === batch!.id && each.state !== 'underway')
-    expect(await until(ended, { ...patience, what: 'the end to be listed' })).toMatchObject({
+    expect(await until(ended, { ...waitLimit, what: 'the end to be listed' })).toMatchObject({
       ...row,
       state: 'done',
       txHash: expect.any(String),
@@ -149,7 +149,7 @@ describe('Batches of a lane', () => {
   })
 
   test('are found by another process, which sends the same bytes', async () => {
-    const transfers = await setting.world.transfers(...amounts(6))
+    const transfers = await setting.network.transfers(...amounts(6))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [before] = await inPool()
     one.agent.stop()
@@ -158,14 +158,14 @@ describe('Batches of a lane', () => {
     expect(new Set(found.map((each) => each?.id))).toEqual(new Set([batch!.id]))
     expect(new Set(found.map((each) => each?.pending))).toEqual(new Set([found[0]!.pending]))
     expect(found[0]!.pending.tried.map(({ hash }) => hash)).toEqual([before!.hash])
-    const [stranger] = await setting.world.transfers(5n)
+    const [stranger] = await setting.network.transfers(5n)
     expect(await one.routing.find(stranger!, candidateOf(stranger!).intentId)).toBeUndefined()
     expect(await ends(batch!)).toMatchObject({ state: 'done', txHash: before!.hash })
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
   })
 
   test('once signed, stay in the pool when another process finds them, though a member was cancelled meanwhile', async () => {
-    const transfers = await setting.world.transfers(...amounts(4))
+    const transfers = await setting.network.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [before] = await inPool()
     one.agent.stop()
@@ -183,18 +183,18 @@ describe('Batches of a lane', () => {
   })
 
   test('are driven by their workflow where no process holds their members any more', async () => {
-    const transfers = await setting.world.transfers(...amounts(4))
+    const transfers = await setting.network.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [before] = await inPool()
     one.agent.stop()
-    await setting.world.target.anvil.rpc('anvil_dropTransaction', [before!.hash])
+    await setting.network.target.anvil.rpc('anvil_dropTransaction', [before!.hash])
     one = await setting.process()
     const end = await one.serve()
     try {
       // The ledger says so when a block with it goes away; else the workflow looks a minute after it was recorded.
-      const told = { intentId: '', nonce: batch!.pending.nonce }
-      await setting.ledgers.temporal.client.workflow.getHandle(batch!.id).signal(rolledBackSignal, told)
-      const again = await until(async () => (await inPool())[0], { ...patience, what: 'the batch to be sent again' })
+      const rolledBack = { intentId: '', nonce: batch!.pending.nonce }
+      await setting.ledgers.temporal.client.workflow.getHandle(batch!.id).signal(rolledBackSignal, rolledBack)
+      const again = await until(async () => (await inPool())[0], { ...waitLimit, what: 'the batch to be sent again' })
       expect(again.hash).toBe(before!.hash)
       expect(await ends(batch!)).toMatchObject({ state: 'done', txHash: before!.hash })
     } finally {
@@ -204,24 +204,24 @@ describe('Batches of a lane', () => {
   })
 
   test('revert as a whole where another relayer was quicker, and are not found then', async () => {
-    const transfers = await setting.world.transfers(...amounts(4))
+    const transfers = await setting.network.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [ours] = await inPool()
-    await setting.world.target.anvil.rpc('anvil_dropTransaction', [ours!.hash])
-    await setting.world.deliver(await one.endpoint.intent(transfers[2]!), undefined, outsider)
+    await setting.network.target.anvil.rpc('anvil_dropTransaction', [ours!.hash])
+    await setting.network.deliver(await one.endpoint.intent(transfers[2]!), undefined, outsider)
     // Stuck, it is sent again, and reverts.
     const included = async () => {
-      await setting.world.target.mine()
+      await setting.network.target.mine()
       return batch!.pending.state.kind === 'included'
     }
-    await until(included, { ...patience, everyMs: 200, what: 'the batch to be in a block' })
+    await until(included, { ...waitLimit, everyMs: 200, what: 'the batch to be in a block' })
     expect(await one.routing.find(transfers[0]!, candidateOf(transfers[0]!).intentId)).toBeUndefined()
     expect(await ends(batch!)).toMatchObject({ state: 'reverted' })
     expect(await delivered(transfers)).toEqual([false, false, true, false])
   })
 
   test('are recorded before they have a nonce, and end where the lane gives none', async () => {
-    const transfers = await setting.world.transfers(...amounts(3))
+    const transfers = await setting.network.transfers(...amounts(3))
     await setting.ledgers.order(setting.config.lane, { kind: 'pause', id: 'pause', pause: { kind: 'operator', reason: 'a test' } })
     const answers = await one.enqueueAll(transfers)
     await setting.ledgers.order(setting.config.lane, { kind: 'resume', id: 'resume' })
@@ -231,7 +231,7 @@ describe('Batches of a lane', () => {
     // The list trails behind the workflows: the newest in it may be another one.
     const recorded = async () =>
       (await listBatches(client, setting.config.lane, 50)).find(({ transfers: carried }) => carried?.some((each) => members.includes(each)))
-    const { batch } = await until(recorded, { ...patience, what: 'the batch without a nonce to be listed' })
+    const { batch } = await until(recorded, { ...waitLimit, what: 'the batch without a nonce to be listed' })
     expect(await status(batch)).toMatchObject({ state: 'unsent', members, detail: expect.stringContaining('paused') })
   })
 })

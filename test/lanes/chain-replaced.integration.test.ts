@@ -3,7 +3,7 @@ import { until } from '../../lab/devnet/until.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
-const patience = { timeoutMs: 60_000 }
+const waitLimit = { timeoutMs: 60_000 }
 
 let setting: LaneSetting
 
@@ -20,7 +20,7 @@ test('a replaced chain halts the lane, says so, and is worked on from its own be
   const ledger = () => setting.ledgers.state(lane)
   const agent = await setting.agent(signer)
   const mining = (done: () => unknown, what: string) =>
-    until(async () => (await done()) || setting.mine().then(() => false), { ...patience, what })
+    until(async () => (await done()) || setting.mine().then(() => false), { ...waitLimit, what })
   await signedAndSent(agent, request('on the old chain'))
   await mining(async () => (await ledger()).observed?.final && agent.view?.finalized === 1, 'the ledger to know a final block')
 
@@ -32,8 +32,8 @@ test('a replaced chain halts the lane, says so, and is worked on from its own be
     await setting.anvil.mine()
     return (await ledger()).replaced
   }
-  await until(denied, { ...patience, everyMs: 300, what: 'the ledger to be told' })
-  await until(() => agent.load.pending === 0, { ...patience, what: 'the old transactions to end' })
+  await until(denied, { ...waitLimit, everyMs: 300, what: 'the ledger to be told' })
+  await until(() => agent.load.pending === 0, { ...waitLimit, what: 'the old transactions to end' })
   expect(await agent.acquire(request('too early'), { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'replaced' })
   expect((await ledger()).next).toBe(1)
 
@@ -43,12 +43,12 @@ test('a replaced chain halts the lane, says so, and is worked on from its own be
       await setting.anvil.mine()
       return agent.view?.synced && agent.view.era === 1 && agent.view.closed === undefined
     },
-    { ...patience, everyMs: 300, what: 'the account to be read anew' },
+    { ...waitLimit, everyMs: 300, what: 'the account to be read anew' },
   )
   const pending = await signedAndSent(agent, request('on the new chain'))
   expect(pending.nonce).toBe(0)
   await setting.anvil.mine()
-  expect(await pending.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
+  expect(await pending.until(({ kind }) => kind === 'included', waitLimit.timeoutMs)).toBe(true)
   // It still is the chain that it knows: not to be reset again.
   await mining(async () => (await ledger()).observed?.final !== undefined, 'a final block of the new chain')
   expect(await setting.ledgers.order(lane, { kind: 'reset', id: 'o' })).toMatchObject({ kind: 'refused', why: 'conflict' })

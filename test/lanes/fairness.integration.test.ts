@@ -7,7 +7,7 @@ import type { NonceRequest } from '../../lanes/nonce-requests.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
-const patience = { timeoutMs: 90_000, everyMs: 10 }
+const waitLimit = { timeoutMs: 90_000, everyMs: 10 }
 /** So long that no call rises to a better class during a test. */
 const ageingMs = 3_600_000
 
@@ -54,7 +54,7 @@ describe('A lane with many waiting calls', () => {
       await setting.mine()
       return served.length >= count
     }
-    return until(look, { ...patience, everyMs: 20, what: `${count} to be served` })
+    return until(look, { ...waitLimit, everyMs: 20, what: `${count} to be served` })
   }
 
   test.each([1, 3])('a flood of one source leaves every other slot to the others (window %i)', async (window) => {
@@ -62,7 +62,7 @@ describe('A lane with many waiting calls', () => {
     for (let index = 0; index < 300; index++) enter(`flood-${index}`, { source: 'flood' })
     for (let index = 0; index < 4; index++) enter(`few-${index}`, { source: 'few' })
     for (let index = 0; index < 4; index++) enter(`rest-${index}`, { source: 'rest' })
-    await until(() => agent.load.waiting === 308, { ...patience, what: 'all to wait' })
+    await until(() => agent.load.waiting === 308, { ...waitLimit, what: 'all to wait' })
     // Three sources in turn. Slots that come free at once are taken in any order.
     await mineUntilServed(12 + window)
     const first = served.slice(0, 12 + window)
@@ -86,7 +86,7 @@ describe('A lane with many waiting calls', () => {
       topUp()
       return served.includes('patient')
     }
-    await until(through, { ...patience, everyMs: 20, what: 'the last class to be served' })
+    await until(through, { ...waitLimit, everyMs: 20, what: 'the last class to be served' })
     // It was behind at first, and did not come to its turn because the others ran out.
     expect(served[0]).toBe('first-0')
     expect(agent.load.waiting).toBeGreaterThan(0)
@@ -98,7 +98,7 @@ describe('A lane with many waiting calls', () => {
     enter('without', {})
     enter('later', { deadline: now + 120_000 })
     enter('sooner', { deadline: now + 60_000 })
-    await until(() => agent.load.waiting === 3, { ...patience, what: 'all to wait' })
+    await until(() => agent.load.waiting === 3, { ...waitLimit, what: 'all to wait' })
     await mineUntilServed(3)
     expect(served).toEqual(['sooner', 'later', 'without'])
   })

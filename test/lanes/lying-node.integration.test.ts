@@ -7,7 +7,7 @@ import { devnetSigner, head, startManualAnvil, testChain } from '../helpers/evm.
 import { startRpcProxy, type RpcProxy } from '../helpers/rpc-proxy.ts'
 import { laneOf, signedAndSent, startLedgers, request, type Ledgers } from './setting.ts'
 
-const patience = { timeoutMs: 60_000 }
+const waitLimit = { timeoutMs: 60_000 }
 const nonsense = 1_000_000
 
 let ledgers: Ledgers
@@ -36,7 +36,7 @@ test('a node that counts a million nonces too many, alone, takes none from the l
   const agent = new LaneAgent({ chain, signer, ledger: ledgers.client(config), logger: silentLogger(), config, bumpAfterBlocks: 3 })
   try {
     agent.start()
-    await until(() => agent.view?.synced, { ...patience, what: 'the lane to be synced' })
+    await until(() => agent.view?.synced, { ...waitLimit, what: 'the lane to be synced' })
     const pending = await signedAndSent(agent, request('before'))
     let lies = 0
     if (first) {
@@ -46,18 +46,18 @@ test('a node that counts a million nonces too many, alone, takes none from the l
         return `0x${nonsense.toString(16)}`
       }
     }
-    await until(() => lies > 2 || anvil.mine().then(() => false), { ...patience, everyMs: 300, what: 'the lie to be read' })
+    await until(() => lies > 2 || anvil.mine().then(() => false), { ...waitLimit, everyMs: 300, what: 'the lie to be read' })
     if (first) first.alter = undefined
-    expect(await pending.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
+    expect(await pending.until(({ kind }) => kind === 'included', waitLimit.timeoutMs)).toBe(true)
     const later = await signedAndSent(agent, request('after'))
     expect(later.nonce).toBe(1)
     await anvil.mine()
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     await head(chain, ({ latest }) => latest.height >= height)
-    expect(await later.until(({ kind }) => kind === 'included', patience.timeoutMs)).toBe(true)
-    const told = async () => (await ledgers.state(config.lane)).observed?.latest === 2
-    await until(async () => (await told()) || anvil.mine().then(() => false), {
-      ...patience,
+    expect(await later.until(({ kind }) => kind === 'included', waitLimit.timeoutMs)).toBe(true)
+    const corrected = async () => (await ledgers.state(config.lane)).observed?.latest === 2
+    await until(async () => (await corrected()) || anvil.mine().then(() => false), {
+      ...waitLimit,
       everyMs: 300,
       what: 'the ledger to be told the truth',
     })

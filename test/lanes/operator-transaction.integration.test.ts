@@ -21,7 +21,7 @@ import { isBeingSent } from './operator-transaction-run.ts'
 import { resetRun } from './reset-run.ts'
 import { laneOf, startLaneSetting, type LaneSetting } from './setting.ts'
 
-const patience = { timeoutMs: 90_000 }
+const waitLimit = { timeoutMs: 90_000 }
 
 /** An operator's own transactions through the ledger of a lane, on a real chain and a real server. */
 describe('An operator transaction', () => {
@@ -68,7 +68,7 @@ describe('An operator transaction', () => {
   }
 
   const inPool = (count: number) =>
-    until(async () => (await pooled(setting.anvil, signer.address)).length === count, { ...patience, what: `${count} in the pool` })
+    until(async () => (await pooled(setting.anvil, signer.address)).length === count, { ...waitLimit, what: `${count} in the pool` })
 
   test('is paid once, from the nonces of the lane, though the lane drains', async () => {
     await client()
@@ -99,7 +99,7 @@ describe('An operator transaction', () => {
     policy = { baseFeeCeiling: '1' }
     const operatorTransaction = await start()
     const says = async () => (await operatorTransaction.query(operatorTransactionStatusQuery)).detail
-    await until(async () => (await says()).startsWith('FEE_CEILING'), { ...patience, what: 'the ceiling to be told' })
+    await until(async () => (await says()).startsWith('FEE_CEILING'), { ...waitLimit, what: 'the ceiling to be told' })
     const { maxFee, tip } = await setting.chain.quote()
     policy = { maxFeePerGas: String(BigInt(maxFee) - 1n), maxTip: tip }
     await inPool(1)
@@ -118,12 +118,12 @@ describe('An operator transaction', () => {
       await setting.passBlock()
       return (await pooled(setting.anvil, signer.address))[0]?.to === signer.address
     }
-    await until(noop, { ...patience, what: 'a no-op in its place' })
+    await until(noop, { ...waitLimit, what: 'a no-op in its place' })
     const over = async () => {
       await setting.mine()
       return (await operatorTransaction.describe()).status.name !== 'RUNNING'
     }
-    await until(over, { ...patience, what: 'the operator transaction to end' })
+    await until(over, { ...waitLimit, what: 'the operator transaction to end' })
     expect(await operatorTransaction.result()).toMatchObject({
       state: 'cancelled',
       nonce: 2,
@@ -144,7 +144,7 @@ describe('An operator transaction', () => {
       await (first?.to === signer.address ? setting.mine() : setting.passBlock())
       return first !== undefined && first.nonce > nonce
     }
-    await until(again, { ...patience, everyMs: 200, what: 'the payment with another nonce' })
+    await until(again, { ...waitLimit, everyMs: 200, what: 'the payment with another nonce' })
     await resetRun(setting.ledgers.temporal, operatorTransaction.workflowId, 'first')
     const after = client().getHandle<(input: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>(
       operatorTransaction.workflowId,
@@ -154,12 +154,12 @@ describe('An operator transaction', () => {
       const { state, detail } = await after.query(operatorTransactionStatusQuery)
       return state === 'pending' || (detail.includes('holds a nonce') && (await isBeingSent(after)))
     }
-    await until(found, { ...patience, what: 'the new run to have the nonce' })
+    await until(found, { ...waitLimit, what: 'the new run to have the nonce' })
     const over = async () => {
       await setting.mine()
       return (await after.describe()).status.name !== 'RUNNING'
     }
-    await until(over, { ...patience, everyMs: 200, what: 'the operator transaction to end' })
+    await until(over, { ...waitLimit, everyMs: 200, what: 'the operator transaction to end' })
     expect(await after.result()).toMatchObject({ state: 'done', nonce: nonce + 1 })
     expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(11n)
   })

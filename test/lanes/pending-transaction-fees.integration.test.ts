@@ -14,7 +14,7 @@ import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
-const patience = { timeoutMs: 60_000 }
+const waitLimit = { timeoutMs: 60_000 }
 const dear = 400n * 10n ** 9n
 
 /** Fee limits, other users of a nonce, and refusals of the key: on a real chain, with a real ledger. */
@@ -39,7 +39,7 @@ describe('A pending transaction under a policy', () => {
   const ledger = () => setting.ledgers.state(laneOf(signer))
 
   async function becomes(pending: PendingTransaction, done: (state: PendingTransactionState) => boolean): Promise<PendingTransactionState> {
-    if (!(await pending.until(done, patience.timeoutMs))) throw new Error(`the pending is ${JSON.stringify(pending.state)}`)
+    if (!(await pending.until(done, waitLimit.timeoutMs))) throw new Error(`the transaction is ${JSON.stringify(pending.state)}`)
     return pending.state
   }
 
@@ -77,7 +77,7 @@ describe('A pending transaction under a policy', () => {
     policy = {}
     await passUntil('a raise', () => pending.attempts > raises)
     const sent = async () => pending.tried.length === pending.attempts && (await pool())[0]?.hash === pending.tried.at(-1)?.hash
-    await until(sent, { ...patience, what: 'the raise in the pool' })
+    await until(sent, { ...waitLimit, what: 'the raise in the pool' })
     await setting.mine()
     const { receipt } = (await becomes(pending, ({ kind }) => kind === 'included')) as Extract<
       PendingTransactionState,
@@ -112,9 +112,9 @@ describe('A pending transaction under a policy', () => {
       const repriced = () => transactions.every(({ attempts }) => attempts > 1)
       if (blocks >= 4) await until(repriced, { timeoutMs: 15_000, what: 'new prices' }).catch(() => {})
     }
-    // Four blocks of patience, and not four for each.
+    // It waits four blocks for all, and not four for each.
     expect(blocks).toBeLessThanOrEqual(8)
-    await until(async () => (await pool()).every(({ maxFeePerGas }) => maxFeePerGas > dear), { ...patience, what: 'them in the pool' })
+    await until(async () => (await pool()).every(({ maxFeePerGas }) => maxFeePerGas > dear), { ...waitLimit, what: 'them in the pool' })
     await setting.mine()
     for (const pending of transactions) await becomes(pending, ({ kind }) => kind === 'included')
     await setting.anvil.rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca00'])

@@ -7,7 +7,7 @@ import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner, networkId } from '../helpers/evm.ts'
 import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
-const patience = { timeoutMs: 60_000 }
+const waitLimit = { timeoutMs: 60_000 }
 
 /** One nonce on its way, on a real chain whose blocks a test mines, with a real ledger. */
 describe('A pending transaction', () => {
@@ -31,7 +31,7 @@ describe('A pending transaction', () => {
   const ledger = () => setting.ledgers.state(laneOf(signer))
 
   async function becomes(pending: PendingTransaction, done: (state: PendingTransactionState) => boolean): Promise<PendingTransactionState> {
-    if (!(await pending.until(done, patience.timeoutMs))) throw new Error(`the pending is ${JSON.stringify(pending.state)}`)
+    if (!(await pending.until(done, waitLimit.timeoutMs))) throw new Error(`the transaction is ${JSON.stringify(pending.state)}`)
     return pending.state
   }
 
@@ -71,7 +71,7 @@ describe('A pending transaction', () => {
     const blocks = await passUntil('a raise', () => lowest.attempts > 1)
     expect(blocks).toBeGreaterThanOrEqual(4)
     expect(next.attempts).toBe(1)
-    await until(async () => (await pool())[0]?.hash !== before?.hash, { ...patience, what: 'the replacement in the pool' })
+    await until(async () => (await pool())[0]?.hash !== before?.hash, { ...waitLimit, what: 'the replacement in the pool' })
     const [after, behind] = await pool()
     expect(after?.nonce).toBe(before?.nonce)
     expect(after!.maxFeePerGas * 5n).toBeGreaterThanOrEqual(before!.maxFeePerGas * 6n)

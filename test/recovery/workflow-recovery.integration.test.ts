@@ -25,7 +25,7 @@ import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSe
 import { spoil } from './spoil.ts'
 import { metricValue } from '../helpers/metrics.ts'
 
-const patience = { timeoutMs: 120_000 }
+const waitLimit = { timeoutMs: 120_000 }
 
 /** Histories of running workflows that no build replays: their workflow task would fail for ever. And tasks that no process answers. */
 describe('A stuck workflow is reset', () => {
@@ -40,7 +40,7 @@ describe('A stuck workflow is reset', () => {
   /** The lane is reset, and its new run has read its account: at a block, as on every chain. */
   const untilRead = (agent: LaneAgent, before: string) => {
     const isRead = () => agent.view?.synced && agent.view.run !== before
-    return until(() => setting.mine().then(isRead), { ...patience, what: 'the new run to have read its account' })
+    return until(() => setting.mine().then(isRead), { ...waitLimit, what: 'the new run to have read its account' })
   }
 
   beforeAll(async () => {
@@ -59,10 +59,10 @@ describe('A stuck workflow is reset', () => {
     const id = laneWorkflowId(laneOf(signer))
     const before = await runOf(id)
     await spoiled(id)
-    const next = acquired(agent, request('c'), patience.timeoutMs)
+    const next = acquired(agent, request('c'), waitLimit.timeoutMs)
     await untilRead(agent, before)
     const final = () => transactions.every(({ state }) => state.kind === 'included' && state.final)
-    await until(() => setting.mine().then(final), { ...patience, what: 'what flies to be final' })
+    await until(() => setting.mine().then(final), { ...waitLimit, what: 'what is pending to be final' })
     const pending = await next
     expect(pending.nonce).toBe(2)
     await pending.signAndSend()
@@ -77,11 +77,11 @@ describe('A stuck workflow is reset', () => {
     await client().workflow.getHandle(id).signal(forbidSignal, { reason: 'the key may have leaked' })
     const before = await runOf(id)
     await spoiled(id)
-    const asked = agent.acquire(request('d'), { timeoutMs: patience.timeoutMs })
+    const asked = agent.acquire(request('d'), { timeoutMs: waitLimit.timeoutMs })
     await untilRead(agent, before)
     // A request to the run before is refused for that, or for what the new run knows already.
     expect(await asked).toMatchObject({ kind: 'refused' })
-    const again = await agent.acquire(request('e'), { timeoutMs: patience.timeoutMs })
+    const again = await agent.acquire(request('e'), { timeoutMs: waitLimit.timeoutMs })
     expect(again).toMatchObject({ kind: 'refused', why: 'forbidden', detail: expect.stringContaining('the key may have leaked') })
     expect(await setting.ledgers.state(laneOf(signer))).toMatchObject({ entries: {}, counts: { granted: 0 } })
   })
@@ -95,10 +95,10 @@ describe('A stuck workflow is reset', () => {
     const watch = await watchSettings({ client: client(), logger: silentLogger() })
     try {
       expect(watch.current().halts).not.toEqual([])
-      await until(() => watch.current().version === after.version, { ...patience, what: 'a new process to read the settings' })
+      await until(() => watch.current().version === after.version, { ...waitLimit, what: 'a new process to read the settings' })
       expect(watch.current().halts).toMatchObject([{ scope: { chain: 'bsc' }, by: 'night-shift' }])
       expect((await readSettings(client())).version).toBe(after.version)
-      await until(async () => (await resets('settings')) > 0, { ...patience, what: 'the settings to be counted as reset' })
+      await until(async () => (await resets('settings')) > 0, { ...waitLimit, what: 'the settings to be counted as reset' })
       expect(await resets('settings')).toBe(1)
     } finally {
       await watch.stop()
@@ -116,12 +116,12 @@ describe('A stuck workflow is reset', () => {
     await client().workflow.getHandle(id).signal(pauseStreamSignal, { by: 'night-shift', reason: 'a test' })
     const before = await queryStream(client(), config.stream)
     await spoiled(id)
-    const told = () =>
+    const recorded = () =>
       applyToStream(client(), config.stream, { requests: [{ kind: 'completed', numbers: [], from: 5, to: 5 }] }).catch(() => undefined)
-    await until(told, { ...patience, what: 'the stream to be told' })
+    await until(recorded, { ...waitLimit, what: 'the stream to know it' })
     const after = await queryStream(client(), config.stream)
     expect(after).toMatchObject({ cursor: before?.cursor, paused: { by: 'night-shift' }, exceptions: [{ number: '5' }] })
-    await until(async () => (await resets('stream')) > 0, { ...patience, what: 'the stream to be counted as reset' })
+    await until(async () => (await resets('stream')) > 0, { ...waitLimit, what: 'the stream to be counted as reset' })
     expect(await resets('stream')).toBe(1)
   })
 
@@ -136,7 +136,7 @@ describe('A stuck workflow is reset', () => {
     })
     await spoiled(batch.workflowId)
     await batch.signal(batchOverSignal, { state: 'unsent', detail: 'a test' })
-    await until(async () => (await resets('batch')) > 0, { ...patience, what: 'the batch to be reset' })
+    await until(async () => (await resets('batch')) > 0, { ...waitLimit, what: 'the batch to be reset' })
     expect(await client().workflow.getHandle(batch.workflowId).result()).toMatchObject({ state: 'unsent', members: input.members })
     expect((await client().workflow.getHandle(batch.workflowId).describe()).memo).toEqual({ members: ['one'] })
     expect(await resets('batch')).toBe(1)
@@ -151,13 +151,13 @@ describe('A stuck workflow is reset', () => {
       workflowTaskTimeout: '1s',
       args: [input],
     })
-    await until(async () => (await batch.describe()).historyLength >= 4, { ...patience, what: 'its first task to be done' })
+    await until(async () => (await batch.describe()).historyLength >= 4, { ...waitLimit, what: 'its first task to be done' })
     const before = await resets('batch')
     await setting.ledgers.without(async () => {
       const silent = takeAndNeverAnswer(client(), ledgerQueue)
       try {
         await batch.signal(batchOverSignal, { state: 'unsent', detail: 'a test' })
-        await until(async () => (await resets('batch')) > before, { ...patience, what: 'the batch to be reset' })
+        await until(async () => (await resets('batch')) > before, { ...waitLimit, what: 'the batch to be reset' })
       } finally {
         await silent.stop()
       }
@@ -188,13 +188,13 @@ describe('A stuck workflow is reset', () => {
           args: [input],
         },
       )
-      await until(async () => (await pooled(setting.anvil, signer.address)).length === 1, { ...patience, what: 'the payment' })
+      await until(async () => (await pooled(setting.anvil, signer.address)).length === 1, { ...waitLimit, what: 'the payment' })
       await spoiled(operatorTransaction.workflowId)
       await client().workflow.getHandle(operatorTransaction.workflowId).signal('no handler')
-      await until(async () => (await resets('operatorTransaction')) > 0, { ...patience, what: 'the operator transaction to be reset' })
+      await until(async () => (await resets('operatorTransaction')) > 0, { ...waitLimit, what: 'the operator transaction to be reset' })
       // Before the new run holds the nonce, a final nonce would be one of which it knows nothing.
       await until(() => isBeingSent(client().workflow.getHandle(operatorTransaction.workflowId)), {
-        ...patience,
+        ...waitLimit,
         what: 'the new run to have it',
       })
       await setting.mine(4)
@@ -210,7 +210,7 @@ describe('A stuck workflow is reset', () => {
           metricValue(metrics, 'portage_workflows_stuck', { type }),
         ),
       )
-    await until(async () => (await stuck()).every((count) => count === 0), { ...patience, what: 'nothing to be stuck' })
+    await until(async () => (await stuck()).every((count) => count === 0), { ...waitLimit, what: 'nothing to be stuck' })
     expect(await resets('lane')).toBe(2)
   })
 })

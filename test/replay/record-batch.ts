@@ -9,20 +9,20 @@ import type { Keep } from './record.ts'
 /** A batch whose process tells what became of it, and one whose process is gone. */
 export async function recordBatches(keep: Keep): Promise<void> {
   const setting = await startBatchSetting()
-  const { world, ledgers } = setting
+  const { network, ledgers } = setting
   const stage = { temporal: (...args: string[]) => runTemporalCli(ledgers.server, args) }
   const workflow = ({ id }: Batch) => ledgers.temporal.client.workflow.getHandle(id)
   const sent = async ({ enqueueAll }: LaneProcess) => {
-    const [first] = await enqueueAll(await world.transfers(1n, 2n, 3n))
+    const [first] = await enqueueAll(await network.transfers(1n, 2n, 3n))
     if (first?.kind !== 'member') throw new Error(`They were to be in a batch: ${first?.kind}`)
     return first.batch
   }
   try {
     const process = await setting.process()
-    const told = await sent(process)
-    await world.target.finalise()
-    await workflow(told).result()
-    await keep('batch-told', stage, told.id)
+    const delivered = await sent(process)
+    await network.target.finalise()
+    await workflow(delivered).result()
+    await keep('batch-told', stage, delivered.id)
 
     process.agent.stop()
     const doomed = await setting.process()
@@ -30,9 +30,9 @@ export async function recordBatches(keep: Keep): Promise<void> {
     doomed.agent.stop()
     const end = await (await setting.process()).serve()
     await workflow(left).signal(rolledBackSignal, { intentId: '', nonce: left.pending.nonce })
-    const inPool = async () => (await pooled(world.target.anvil, world.relayer.address)).length === 1
+    const inPool = async () => (await pooled(network.target.anvil, network.relayer.address)).length === 1
     await until(inPool, { timeoutMs: 30_000, what: 'the batch to be in the pool' })
-    await world.target.finalise()
+    await network.target.finalise()
     await workflow(left).result()
     await keep('batch-seen-to', stage, left.id)
     await end()

@@ -17,26 +17,31 @@ const config = (more: Partial<StreamConfig> = {}): StreamConfig => ({
 
 /** A stream that runs, by the reducer itself, and the log of who tells it. */
 function running(begun: StreamConfig) {
-  const { streamClient, requests: told } = fakeStream(begun)
+  const { streamClient, requests } = fakeStream(begun)
   const lines: Record<string, unknown>[] = []
   const logger = createLogger({ destination: { write: (text) => void lines.push(JSON.parse(text) as Record<string, unknown>) } })
-  return { streamClient, told, lines, look: (wanted: ConfiguredSource) => createConfigReporter({ source: wanted, streamClient, logger }) }
+  return {
+    streamClient,
+    requests,
+    lines,
+    look: (wanted: ConfiguredSource) => createConfigReporter({ source: wanted, streamClient, logger }),
+  }
 }
 
 describe('a stream that runs already', () => {
   test('takes over a changed maxOpen, once', async () => {
-    const { streamClient, told, lines, look } = running(config())
+    const { streamClient, requests, lines, look } = running(config())
     const looks = look({ config: config({ maxOpen: 50 }) })
     for (let times = 0; times < 3; times++) expect(await looks()).toBe(false)
-    expect(told).toEqual([[{ kind: 'configured', maxOpen: 50 }]])
+    expect(requests).toEqual([[{ kind: 'configured', maxOpen: 50 }]])
     expect(streamClient.view).toMatchObject({ maxOpen: { most: 50, configured: 50 } })
     expect(lines).toMatchObject([{ level: 'info', message: 'maxOpen is as configured', before: 10, maxOpen: 50 }])
   })
 
   test('is told nothing that it knows', async () => {
-    const { told, lines, look } = running(config())
+    const { requests, lines, look } = running(config())
     await look({ config: config() })()
-    expect([told, lines]).toEqual([[], []])
+    expect([requests, lines]).toEqual([[], []])
   })
 
   test('keeps an order, and says so', async () => {
@@ -48,21 +53,21 @@ describe('a stream that runs already', () => {
   })
 
   test('is told again when it has gone back: a copy of Temporal has the old config', async () => {
-    const { streamClient, told, look } = running(config())
+    const { streamClient, requests, look } = running(config())
     const before = streamClient.now
     const looks = look({ config: config({ maxOpen: 50 }) })
     await looks()
     streamClient.now = before
     streamClient.era += 1
     await looks()
-    expect([told.length, streamClient.view?.maxOpen?.most]).toEqual([2, 50])
+    expect([requests.length, streamClient.view?.maxOpen?.most]).toEqual([2, 50])
   })
 
   test('is not brought into being by it', async () => {
-    const { streamClient, told, look } = running(config())
+    const { streamClient, requests, look } = running(config())
     streamClient.now = undefined
     await look({ config: config({ maxOpen: 50 }) })()
-    expect(told).toEqual([])
+    expect(requests).toEqual([])
   })
 
   test('a start height that comes too late is one line, however often it is looked', async () => {

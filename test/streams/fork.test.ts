@@ -8,7 +8,7 @@ const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', star
 const hash = (height: number) => `h${height}`
 
 /** A stream with a transfer in each tenth block up to 200, whose chain is as it was. */
-function world() {
+function network() {
   const { streamClient } = fakeStream(config)
   const block = async (height: number) => ({ height, hash: hash(height), parentHash: hash(height - 1), timestamp: 0 })
   const context = fakeContext(config, { streamClient, sourceChain: fakeChain(200, { block }) })
@@ -28,7 +28,7 @@ describe('a source that counts fewer transfers than its logs had shown', () => {
     ['with what this process remembers', false],
     ['with nothing to remember', true],
   ])('is read again from below the first that is gone, at the first look, %s', async (_, forgets) => {
-    const { context, apply, scan, state } = world()
+    const { context, apply, scan, state } = network()
     for (let height = 1; height <= 200; height++) await scan(height)
     if (forgets) context.cache.forget(0)
     const { view } = await apply([{ kind: 'audited', upTo: '12', height: 200, present: [] }])

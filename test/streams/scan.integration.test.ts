@@ -52,7 +52,7 @@ describe('the agent of a scanned source', () => {
     const stream = await setting.stream()
     await stream.initiate(21n)
     await stream.initiate(22n)
-    await setting.world.source.mine(30)
+    await setting.network.source.mine(30)
     await stream.initiate(23n)
     const rule = setting.proxy.add({
       fault: { kind: 'log-range', blocks: 4, code: -32_005, message: 'query returned more than 10000 results' },
@@ -107,11 +107,11 @@ describe('the agent of a scanned source', () => {
     await handle.signal('pause', { by: 'ops', reason: 'a test' })
     // Who feeds it hears of a signal with the answer to what it tells next.
     const paused = `portage_stream_paused{stream="${stream.source.config.stream}"} 1`
-    await setting.world.source.mine(2)
+    await setting.network.source.mine(2)
     await stream.shows(async () => (await stream.metrics(agent)).includes(paused), 'the pause, as the agent knows it')
     const [one] = await stream.initiate(51n)
     const height = (await stream.state()).cursor?.height ?? 0
-    await setting.world.source.mine(6)
+    await setting.network.source.mine(6)
     await stream.shows(({ targetHeight = 0 }) => targetHeight > 0, 'the target to be followed')
     expect(one && (await stream.runs(one))).toBe(false)
     expect((await stream.state()).cursor?.height).toBeLessThanOrEqual(height + 1)

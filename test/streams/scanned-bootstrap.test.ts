@@ -13,7 +13,7 @@ const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', star
 const logger = createLogger({ level: 'error', destination: { write: () => {} } })
 
 /** A stream that begins with what is kept of it, at a source that has given out numbers up to `highest` and denies blocks above `last`. */
-function world(kept: StreamCheckpoint | RelayerError | undefined, highest?: string, last = 100) {
+function network(kept: StreamCheckpoint | RelayerError | undefined, highest?: string, last = 100) {
   const alarms = new Set<AgentAlarm>()
   const read = async () => {
     if (kept instanceof RelayerError) throw kept
@@ -38,9 +38,9 @@ const good: StreamCheckpoint = {
 
 describe('where the stream of a native bridge begins', () => {
   it('is its checkpoint, if the source has its block and has given out its number', async () => {
-    const { begin, alarms } = world(good, '7')
+    const { begin, alarms } = network(good, '7')
     expect([await begin(), [...alarms]]).toEqual([{ config, checkpoint: good }, []])
-    expect(await world(good, '9').begin()).toEqual({ config, checkpoint: good })
+    expect(await network(good, '9').begin()).toEqual({ config, checkpoint: good })
   })
 
   it.each([
@@ -51,14 +51,14 @@ describe('where the stream of a native bridge begins', () => {
     ['that cannot be read', new RelayerError('CHECKPOINT_INVALID'), '7', 100],
     ['that is out of reach', new RelayerError('CHECKPOINT_UNAVAILABLE'), '7', 100],
   ])('is nothing where the checkpoint is one %s, and people are told', async (_, kept, highest, last) => {
-    const { begin, alarms } = world(kept, highest, last)
+    const { begin, alarms } = network(kept, highest, last)
     expect([await begin(), [...alarms]]).toEqual([{ config }, ['checkpoint']])
   })
 
   it.each([['6'], [undefined]])(
     'is nothing where the source counts %s and the checkpoint more, and the stream itself alarms',
     async (highest) => {
-      const { begin, alarms } = world(good, highest)
+      const { begin, alarms } = network(good, highest)
       expect(await begin()).toEqual({ config, distrusted: { number: '7', height: 40, by: 'checkpoint' } })
       expect([...alarms]).toEqual(['checkpoint'])
     },

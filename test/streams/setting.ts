@@ -22,7 +22,7 @@ import { createMetrics } from '../../observability/metrics.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { streamWorkflowId } from '../../temporal/contracts/stream.ts'
 import { testChain } from '../helpers/evm.ts'
-import { startNativeBridge, type NativeBridgeWorld } from '../helpers/native-bridge.ts'
+import { startNativeBridge, type NativeBridgeNetwork } from '../helpers/native-bridge.ts'
 import { startLedgers, type Ledgers } from '../lanes/setting.ts'
 
 /** A line that an agent logged. */
@@ -34,7 +34,7 @@ export interface Line {
 
 /** Two anvils with a native bridge, a Temporal with a worker for streams, and no worker for transfers: they stay as they were started. */
 export interface ScannedSetting {
-  readonly world: NativeBridgeWorld
+  readonly network: NativeBridgeNetwork
   readonly ledgers: Ledgers
   /** The source's node as the agents see it. */
   readonly proxy: FaultProxy
@@ -81,23 +81,23 @@ export interface OneStream {
 const blockMs = 300
 
 export async function startScannedSetting(): Promise<ScannedSetting> {
-  const [world, ledgers] = await Promise.all([startNativeBridge('fixed'), startLedgers()])
+  const [network, ledgers] = await Promise.all([startNativeBridge('fixed'), startLedgers()])
   let isMining = true
   // A second is the shortest interval that anvil knows.
   const ticker = setInterval(() => {
-    for (const { anvil } of isMining ? [world.source, world.target] : []) void anvil.rpc('evm_mine').catch(() => {})
+    for (const { anvil } of isMining ? [network.source, network.target] : []) void anvil.rpc('evm_mine').catch(() => {})
   }, blockMs)
-  const proxy = await startFaultProxy(world.source.anvil.url)
+  const proxy = await startFaultProxy(network.source.anvil.url)
   const chain = testChain(proxy.url, { name: 'source', networkId: 1337 })
   await chain.connect()
   const agents: ScannedAgent[] = []
   const { client } = ledgers.temporal
   let streams = 0
 
-  const highest = async () => (await readSource(world, chain, { start: 0, first: '1', name: 'probe', maxOpen: 1 }).highest()) ?? '0'
+  const highest = async () => (await readSource(network, chain, { start: 0, first: '1', name: 'probe', maxOpen: 1 }).highest()) ?? '0'
 
   return {
-    world,
+    network,
     ledgers,
     proxy,
     head() {
@@ -110,21 +110,27 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
     },
     async stream(defaults = {}) {
       const { maxOpen = 100 } = defaults
-      const height = Number(await world.source.anvil.rpc<string>('eth_blockNumber'))
+      const height = Number(await network.source.anvil.rpc<string>('eth_blockNumber'))
       const first = String(BigInt(await highest()) + 1n)
       const good = createGoodMessages()
-      const source = readSource(world, chain, { good, start: height + 1, first, name: `native-bridge:source:target-${++streams}`, maxOpen })
+      const source = readSource(network, chain, {
+        good,
+        start: height + 1,
+        first,
+        name: `native-bridge:source:target-${++streams}`,
+        maxOpen,
+      })
       const lines: Line[] = []
       const halts: Mismatch[] = []
-      const endpoint = createEvmEndpoint({ chain: world.target.chain, routes: [{ ...world.route, source: chain }], good })
-      const bridge = createNativeBridge({ routes: [world.route], endpoints: new Map([['target', endpoint]]), sources: [] })
+      const endpoint = createEvmEndpoint({ chain: network.target.chain, routes: [{ ...network.route, source: chain }], good })
+      const bridge = createNativeBridge({ routes: [network.route], endpoints: new Map([['target', endpoint]]), sources: [] })
       const stream = source.config.stream
       const state = async () => {
         const found = await queryStream(client, stream)
         if (!found) throw new Error(`there is no ${stream}`)
         return found
       }
-      const transferOf = (transfer: NativeTransfer): Transfer => toTransfer(world.route, transfer)
+      const transferOf = (transfer: NativeTransfer): Transfer => toTransfer(network.route, transfer)
       return {
         source,
         lines,
@@ -134,7 +140,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
           const options: ScannedAgentOptions = {
             source: { ...source, config: { ...source.config, ...config } },
             sourceChain: chain,
-            targetChain: world.target.chain,
+            targetChain: network.target.chain,
             endpoint,
             client,
             submitter: createSubmitter({ bridges: new Map([[bridge.name, bridge]]), client }),
@@ -163,8 +169,8 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
           })
         },
         async initiate(...amounts) {
-          const started = await world.start(...amounts)
-          await world.source.finalise()
+          const started = await network.start(...amounts)
+          await network.source.finalise()
           return started
         },
         async runs(transfer) {
@@ -176,8 +182,8 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
         },
         id: (transfer) => transferId(transferOf(transfer)),
         async complete(...transfers) {
-          for (const transfer of transfers) await world.deliver(await endpoint.intent(transferOf(transfer)))
-          await world.target.finalise()
+          for (const transfer of transfers) await network.deliver(await endpoint.intent(transferOf(transfer)))
+          await network.target.finalise()
         },
         metrics(agent) {
           const metrics = createMetrics()
@@ -197,20 +203,20 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
       for (const agent of agents) await agent.stop()
       chain.close()
       await proxy.stop()
-      await world.stop()
+      await network.stop()
       await ledgers.stop()
     },
   }
 }
 
 function readSource(
-  world: NativeBridgeWorld,
+  network: NativeBridgeNetwork,
   source: EvmChain,
   options: { start: number; first: string; name: string; maxOpen: number; good?: GoodMessages },
 ): ScannedSource {
   const { start, first, name, maxOpen, good = createGoodMessages() } = options
-  const target: StreamReader = world.target.chain
-  const made = createNativeSource({ route: world.route, source, target, startBlock: start, maxOpen, good })
+  const target: StreamReader = network.target.chain
+  const made = createNativeSource({ route: network.route, source, target, startBlock: start, maxOpen, good })
   return { ...made, config: { ...made.config, first, stream: name } }
 }
 

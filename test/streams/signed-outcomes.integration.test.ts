@@ -17,7 +17,7 @@ import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
 
 const emitter = '33'.padStart(64, '0')
 const stream = `wormhole-token-bridge:a:${emitter}`
-const patience = { timeoutMs: 90_000, everyMs: 100 }
+const waitLimit = { timeoutMs: 90_000, everyMs: 100 }
 
 /** Transfers of one emitter to two chains, of which one has no worker. */
 describe('how the transfers of an emitter end', () => {
@@ -51,15 +51,15 @@ describe('how the transfers of an emitter end', () => {
 
   /** What an agent records about a stream with these numbers open. */
   function agentOf(...numbers: number[]) {
-    const told: StreamRequest[] = []
+    const requests: StreamRequest[] = []
     const state: StreamState = {
       ...initialStream({ stream, origin: '1/0xaa', first: '0', maxOpen: 10 }),
       next: '100',
       open: numbers.map((number) => ({ number: String(number) })),
     }
     const streamClient = {
-      apply: async (requests: readonly StreamRequest[]) => {
-        told.push(...requests)
+      apply: async (some: readonly StreamRequest[]) => {
+        requests.push(...some)
         return undefined
       },
     }
@@ -74,7 +74,7 @@ describe('how the transfers of an emitter end', () => {
     const { connection, namespace } = temporal
     const client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
     const deps = { source, streamClient, client, logger: silentLogger() }
-    return { told, state, asked, outcomes: createOutcomeReporter(deps), lost: createLostTransfers(deps) }
+    return { requests, state, asked, outcomes: createOutcomeReporter(deps), lost: createLostTransfers(deps) }
   }
 
   beforeAll(async () => {
@@ -100,17 +100,17 @@ describe('how the transfers of an emitter end', () => {
     // The list lags behind the starts, too: 30 that run may be all that it knows yet.
     const listed = () => parkedAndEnded(temporal.client, of, 0)
     const settled = async () => (await listed()).filter(({ number, running }) => running === (number !== '50')).length
-    await until(async () => (await settled()) === 31, { ...patience, what: 'the one to end, and the others to be listed' })
-    const { told, state, asked, outcomes } = agentOf(1, 2, 3, 50)
+    await until(async () => (await settled()) === 31, { ...waitLimit, what: 'the one to end, and the others to be listed' })
+    const { requests, state, asked, outcomes } = agentOf(1, 2, 3, 50)
     await outcomes.look(state)
-    expect(told).toEqual([{ kind: 'closed', number: '50', outcome: 'rejected', reason: expect.any(String) }])
+    expect(requests).toEqual([{ kind: 'closed', number: '50', outcome: 'rejected', reason: expect.any(String) }])
     // What did not answer is left alone for a while.
     expect(asked.toSorted()).toEqual([1, 2, 3].map((number) => transferId(transferOf(number, 'unserved'))))
-    told.length = 0
+    requests.length = 0
     asked.length = 0
     await outcomes.look(state)
     expect(asked).toEqual([])
-    expect(told.filter(({ kind }) => kind !== 'closed')).toEqual([])
+    expect(requests.filter(({ kind }) => kind !== 'closed')).toEqual([])
   })
 
   it('are looked for in quick succession where a transfer is gone, and not for ever', async () => {

@@ -95,7 +95,7 @@ describe('the names of gaps', () => {
 
 describe('the proof of what was signed before a subscription', () => {
   /** Heads that the test tells. */
-  function world() {
+  function network() {
     const listeners = new Set<(event: HeadEvent) => void>()
     let current: HeadEvent | undefined
     const heads = {
@@ -122,7 +122,7 @@ describe('the proof of what was signed before a subscription', () => {
   }
 
   it('is due when the head of that time is final, and made once', () => {
-    const { tail, tell, listeners } = world()
+    const { tail, tell, listeners } = network()
     tell(10, 8)
     expect(tail.isDue()).toBe(false)
     tail.begin()
@@ -141,7 +141,7 @@ describe('the proof of what was signed before a subscription', () => {
   })
 
   it('does not count for a subscription that began while it was made, nor if it was made too early', () => {
-    const { tail, tell } = world()
+    const { tail, tell } = network()
     tail.begin()
     const early = tail.take()
     early()

@@ -6,7 +6,7 @@ import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { createRecorder, type RecorderOptions } from '../../streams/signed/recorder.ts'
 
 /** A stream's own reducer behind a client, without Temporal. */
-function world(maxOpen = 200, options: Partial<RecorderOptions> = {}) {
+function network(maxOpen = 200, options: Partial<RecorderOptions> = {}) {
   let state: StreamState = initialStream({ stream: 'test', origin: '1/0xaa', first: '0', maxOpen })
   const updates: (readonly StreamRequest[])[] = []
   let gone = false
@@ -43,7 +43,7 @@ const range = (from: number, to: number) => Array.from({ length: to - from + 1 }
 
 describe('what a spy tells, on its way to the stream', () => {
   it('leaves in one update, however it came', async () => {
-    const { recorder, updates, open } = world()
+    const { recorder, updates, open } = network()
     for (const number of range(0, 79).reverse()) recorder.add(String(number), 'started')
     recorder.add('40', 'started')
     await until(() => recorder.size === 0, { timeoutMs: 15_000, what: 'all to be told' })
@@ -53,7 +53,7 @@ describe('what a spy tells, on its way to the stream', () => {
   })
 
   it('leaves sooner when there are many, with one update on its way at a time', async () => {
-    const { recorder, updates, open } = world(360, { everyMs: 60_000, many: 100 })
+    const { recorder, updates, open } = network(360, { everyMs: 60_000, many: 100 })
     for (const number of range(0, 299)) recorder.add(String(number), 'started')
     await recorder.flush()
     expect(open()).toEqual(range(0, 299))
@@ -62,7 +62,7 @@ describe('what a spy tells, on its way to the stream', () => {
   })
 
   it('waits for room, the lowest first, and keeps asking nobody meanwhile', async () => {
-    const { recorder, updates, open, apply } = world(10)
+    const { recorder, updates, open, apply } = network(10)
     for (const number of range(0, 29)) recorder.add(String(number), 'started')
     recorder.add('29', 'delivered')
     recorder.add('28', 'ignored')
@@ -78,7 +78,7 @@ describe('what a spy tells, on its way to the stream', () => {
   })
 
   it('tells again what was told to a stream that went back', async () => {
-    const { recorder, updates, open, goBack } = world()
+    const { recorder, updates, open, goBack } = network()
     goBack()
     recorder.add('0', 'started')
     await until(() => open().length === 1, { timeoutMs: 15_000, what: 'the second time' })
@@ -87,7 +87,7 @@ describe('what a spy tells, on its way to the stream', () => {
   })
 
   it('does not take back that a number needs nothing', async () => {
-    const { recorder, state } = world()
+    const { recorder, state } = network()
     recorder.add('0', 'delivered')
     recorder.add('0', 'started')
     recorder.add('1', 'started')

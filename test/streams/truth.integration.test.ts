@@ -41,7 +41,7 @@ describe('what a stream is held against', () => {
     // What the agent told last may have been on its way when it was stopped, not any more.
     const height = (await stream.state()).target ?? 0
     // The stream is told that the blocks with the completion were followed, and held none.
-    const final = setting.world.target.chain.heads.current?.finalized ?? 0
+    const final = setting.network.target.chain.heads.current?.finalized ?? 0
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.executeUpdate('apply', { args: [{ requests: [{ kind: 'completed', numbers: [], from: height + 1, to: final }] }] })
     const other = stream.agent()
@@ -91,7 +91,7 @@ describe('what a stream is held against', () => {
   })
 
   it('a fork below what was scanned: the new transfers of the numbers are started, the old ones are not counted', async () => {
-    const { source } = setting.world
+    const { source } = setting.network
     // No audit, which may see the fork before the scan does, and counts none.
     const stream = await setting.stream({ auditMs: 600_000 })
     const agent = stream.agent()
@@ -106,7 +106,7 @@ describe('what a stream is held against', () => {
     await stream.shows(({ open }) => open === 3, 'the transfers above it')
     const height = Number(await source.anvil.rpc<string>('eth_blockNumber'))
     await source.anvil.rpc('evm_revert', [snapshot])
-    const [other] = await setting.world.start(9n)
+    const [other] = await setting.network.start(9n)
     if (!other) throw new Error('nothing was initiated')
     expect([other.nonce, other.id === gone.id]).toEqual([gone.nonce, false])
     const now = Number(await source.anvil.rpc<string>('eth_blockNumber'))
@@ -123,7 +123,7 @@ describe('what a stream is held against', () => {
   })
 
   it('its last block: a fork that leaves a chain which is no longer is met by no scan, and found by the audit', async () => {
-    const { source } = setting.world
+    const { source } = setting.network
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const [kept] = await stream.initiate(6n)
@@ -141,7 +141,7 @@ describe('what a stream is held against', () => {
     // Empty blocks are told together: to the last of them.
     await stream.shows(({ nextHeight }) => nextHeight === Number(number) + 1, 'the scan to be at the head')
     await source.anvil.rpc('evm_revert', [snapshot])
-    const [other] = await setting.world.start(9n)
+    const [other] = await setting.network.start(9n)
     if (!other) throw new Error('nothing was initiated')
     const now = Number(await source.anvil.rpc<string>('eth_blockNumber'))
     expect(now).toBeLessThan(height)
@@ -157,7 +157,7 @@ describe('what a stream is held against', () => {
   })
 
   it('a target that was reorganised below its finality: what had completed a number is gone, and the number is open again', async () => {
-    const { target } = setting.world
+    const { target } = setting.network
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const [one] = await stream.initiate(9n)

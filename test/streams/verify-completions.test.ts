@@ -16,7 +16,7 @@ const transfer: Transfer = {
 }
 
 /** A source with number 1 in its final block 50, which the target completes while its transfer is being started. */
-function world() {
+function network() {
   const { streamClient } = fakeStream(config)
   let shown = false
   const source = fakeSource(config, {
@@ -38,7 +38,7 @@ function world() {
 
 describe('a completion that is seen before its number', () => {
   it('resolves the number as soon as the number is known, without an audit', async () => {
-    const { context, streamClient, scan, show } = world()
+    const { context, streamClient, scan, show } = network()
     const verify = createCompletionVerifier(context)
     expect(await verify()).toBe(false)
     await scan()
@@ -50,7 +50,7 @@ describe('a completion that is seen before its number', () => {
   })
 
   it('resolves nothing that the target does not show by its id, and is asked again later', async () => {
-    const { context, streamClient, scan, show } = world()
+    const { context, streamClient, scan, show } = network()
     const verify = createCompletionVerifier(context)
     await scan()
     await verify()

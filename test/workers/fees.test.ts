@@ -23,20 +23,20 @@ const config: Config = configSchema.parse({ chains: { alpha: chain }, fees: { ga
 
 test('the limits of a config at each level, and the changes of operators on top of them', () => {
   let settings: Settings = noSettings
-  const desk = createFeePolicyResolver(config, () => settings)
+  const resolve = createFeePolicyResolver(config, () => settings)
   const about = { chain: 'alpha', contract, selector: '0x12345678', lane: `evm-5:${lane}`, transfer: 't' }
-  expect(desk({ chain: 'beta' })).toEqual({ gasFactor: 1.5, maxFeePerGas: '1' })
-  expect(desk({ chain: 'alpha' })).toMatchObject({ maxFeePerGas: '2' })
-  expect(desk({ chain: 'alpha', contract, selector: '0x00000000' })).toEqual({ gasFactor: 1.5, maxFeePerGas: '3', maxTip: '3' })
-  expect(desk(about)).toEqual({ gasFactor: 1.5, maxFeePerGas: '4', maxTip: '5' })
+  expect(resolve({ chain: 'beta' })).toEqual({ gasFactor: 1.5, maxFeePerGas: '1' })
+  expect(resolve({ chain: 'alpha' })).toMatchObject({ maxFeePerGas: '2' })
+  expect(resolve({ chain: 'alpha', contract, selector: '0x00000000' })).toEqual({ gasFactor: 1.5, maxFeePerGas: '3', maxTip: '3' })
+  expect(resolve(about)).toEqual({ gasFactor: 1.5, maxFeePerGas: '4', maxTip: '5' })
   // A rule of the settings wins over the config's rule of the same scope, not over a more specific one.
   settings = {
     ...noSettings,
     version: 1,
     fees: [{ scope: { kind: 'chain', chain: 'alpha' }, policy: { maxFeePerGas: '9', gasLimit: '7' } }],
   }
-  expect(desk({ chain: 'alpha' })).toMatchObject({ maxFeePerGas: '9' })
-  expect(desk(about)).toEqual({ gasFactor: 1.5, maxFeePerGas: '4', maxTip: '5', gasLimit: '7' })
+  expect(resolve({ chain: 'alpha' })).toMatchObject({ maxFeePerGas: '9' })
+  expect(resolve(about)).toEqual({ gasFactor: 1.5, maxFeePerGas: '4', maxTip: '5', gasLimit: '7' })
   settings = { ...noSettings, version: 2, fees: [{ scope: { kind: 'transfer', id: 't' }, policy: { maxFeePerGas: '10' } }] }
-  expect(desk(about)).toMatchObject({ maxFeePerGas: '10' })
+  expect(resolve(about)).toMatchObject({ maxFeePerGas: '10' })
 })

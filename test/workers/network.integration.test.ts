@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readMessage, writeMessage } from '../../bridges/native-bridge/message.ts'
 import { configSchema } from '../../config/schema.ts'
 import { connectNetwork, type Network } from '../../workers/network.ts'
-import { type NativeBridgeWorld, startNativeBridge } from '../helpers/native-bridge.ts'
+import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOf } from '../helpers/refusals.ts'
 
 describe('the network of a process that serves one end of a native bridge', () => {
-  let anvils: NativeBridgeWorld
+  let anvils: NativeBridgeNetwork
   const networks: Network[] = []
   beforeAll(async () => {
     anvils = await startNativeBridge('fixed')

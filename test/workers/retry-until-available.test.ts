@@ -96,16 +96,16 @@ describe('a start that waits', () => {
   })
 
   test('onWaiting is called after each try, and its error ends the wait', async () => {
-    const told: string[] = []
+    const waits: string[] = []
     const { retry } = setting({
       onWaiting: async (what, { code }) => {
-        told.push(`${what} ${code}`)
-        if (told.length === 2) throw new Error('the port is taken')
+        waits.push(`${what} ${code}`)
+        if (waits.length === 2) throw new Error('the port is taken')
       },
     })
     const ended = retry('nodes', failing(['NODE_UNAVAILABLE', 'NODE_UNAVAILABLE'])).catch((error: unknown) => error)
     await vi.runAllTimersAsync()
     expect(String(await ended)).toContain('the port is taken')
-    expect(told).toEqual(['nodes NODE_UNAVAILABLE', 'nodes NODE_UNAVAILABLE'])
+    expect(waits).toEqual(['nodes NODE_UNAVAILABLE', 'nodes NODE_UNAVAILABLE'])
   })
 })

@@ -18,8 +18,8 @@ describe('a step that failed', () => {
     ['NODE_UNAVAILABLE', 'warn'],
     ['TEMPORAL_UNAVAILABLE', 'warn'],
   ])('%s is told at %s, without a stack', (code, level) => {
-    const { level: told, fields } = failed(toFailure(new RelayerError(code, { detail: 'so it is' })))
-    expect(told).toBe(level)
+    const { level: logged, fields } = failed(toFailure(new RelayerError(code, { detail: 'so it is' })))
+    expect(logged).toBe(level)
     expect(fields).toEqual({ activityType: 'prepare', code, reason: expect.stringContaining('so it is') })
   })
 

@@ -106,8 +106,8 @@ describe('a process whose dependencies are not there yet', () => {
     await anvilAt(at.node)
     await process.isReady()
     const waits = async () => (await process.lines()).filter(({ message }) => message.startsWith('waiting for'))
-    const isTold = async () => (await waits()).some(({ code }) => code === 'NODE_UNAVAILABLE')
-    await until(isTold, { timeoutMs: 60_000, what: 'the log to tell of both' })
+    const isKnown = async () => (await waits()).some(({ code }) => code === 'NODE_UNAVAILABLE')
+    await until(isKnown, { timeoutMs: 60_000, what: 'the log to tell of both' })
     expect((await waits()).map(({ level, message, code }) => [level, message, code])).toEqual([
       ['warn', 'waiting for Temporal; trying until it is there', 'TEMPORAL_UNAVAILABLE'],
       ['warn', 'waiting for nodes; trying until it is there', 'NODE_UNAVAILABLE'],
@@ -127,8 +127,8 @@ describe('a process whose dependencies are not there yet', () => {
     await process.seen('/v1/settings', ({ status }) => status === 200, 'to obey an order', init)
     // The outage is logged once, and not with each call of each part.
     const lines = await process.lines()
-    const told = lines.filter(({ level, message }) => /warn|error/.test(level) && !message.startsWith('waiting for'))
-    const kinds = told.map(({ message }) => message)
+    const problems = lines.filter(({ level, message }) => /warn|error/.test(level) && !message.startsWith('waiting for'))
+    const kinds = problems.map(({ message }) => message)
     expect(kinds).toContain('request failed')
     // Logged only if Temporal was away, or slow, for long enough, and not again before it was back.
     const unread = 'the settings cannot be read; '

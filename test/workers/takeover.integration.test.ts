@@ -10,7 +10,7 @@ import { defaultTuning } from '../../workers/tuning.ts'
 
 const takeover = { workflowTaskSeconds: 4, heartbeatSeconds: 2, laneTaskSeconds: 5 }
 const known = { bridges: [], nodes: { one: [] }, lanes: [] }
-const patience = { timeoutMs: 60_000, everyMs: 50 }
+const waitLimit = { timeoutMs: 60_000, everyMs: 50 }
 
 let temporal: Temporal
 const closing: (() => Promise<unknown>)[] = []
@@ -44,7 +44,7 @@ test('an activity with a key gets the heartbeat time-out that its workflow was s
       const { events } = await handle.fetchHistory()
       return events?.map((event) => event.activityTaskScheduledEventAttributes).find(Boolean)
     },
-    { ...patience, what: 'the step to be scheduled' },
+    { ...waitLimit, what: 'the step to be scheduled' },
   )
   expect(Number(scheduled?.heartbeatTimeout?.seconds)).toBe(takeover.heartbeatSeconds)
   const { events } = await handle.fetchHistory()
@@ -65,7 +65,7 @@ test('a run that continues as new keeps them', async () => {
       const description = await latest.describe()
       return description.runId !== first.firstExecutionRunId && description
     },
-    { ...patience, what: 'the next run' },
+    { ...waitLimit, what: 'the next run' },
   )
   expect(next.memo).toEqual({ takeover: { heartbeatMs: 2_000, laneTaskMs: 5_000 } })
   const { events } = await temporal.client.workflow.getHandle(settingsWorkflowId, next.runId).fetchHistory()
