@@ -1,4 +1,5 @@
 import { toRelayerError } from '../domain/errors.ts'
+import type { Found } from '../activities/audit/audit.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -43,29 +44,22 @@ export function scheduleAudits(chain: ChainName, { client, config, logger }: Pro
   }
 }
 
+const recoveredTexts: Readonly<Record<Found, string>> = {
+  undone: 'a delivered effect is gone: the chain was reorganised deeper than finality; the transfer is delivered again',
+  reopened: 'a transfer was closed without an outcome; it is started again',
+  idle: 'a transfer made no progress, as after Temporal was set back under its process; it is reset to its first task',
+}
+
 /** Logs and counts what the audits of this process find. */
 export function auditAlarms(
   logger: Logger,
   metrics: Pick<Metrics, 'portage_effects_undone_total' | 'portage_transfers_reopened_total' | 'portage_audits_total'>,
 ) {
   return {
-    onUndone(chain: ChainName, transfer: string) {
-      metrics.portage_effects_undone_total.inc({ chain })
-      logger.error('a delivered effect is gone: the chain was reorganised deeper than finality; the transfer is delivered again', {
-        chain,
-        transfer,
-      })
-    },
-    onReopened(chain: ChainName, transfer: string) {
-      metrics.portage_transfers_reopened_total.inc({ chain })
-      logger.warn('a transfer was closed without an outcome; it is started again', { chain, transfer })
-    },
-    onIdle(chain: ChainName, transfer: string) {
-      metrics.portage_transfers_reopened_total.inc({ chain })
-      logger.warn('a transfer made no progress, as after Temporal was set back under its process; it is reset to its first task', {
-        chain,
-        transfer,
-      })
+    onRecovered(found: Found, chain: ChainName, transfer: string) {
+      const metric = found === 'undone' ? metrics.portage_effects_undone_total : metrics.portage_transfers_reopened_total
+      metric.inc({ chain })
+      logger[found === 'undone' ? 'error' : 'warn'](recoveredTexts[found], { chain, transfer })
     },
     onDone(chain: ChainName) {
       metrics.portage_audits_total.inc({ chain })

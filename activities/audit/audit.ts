@@ -1,5 +1,5 @@
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import { recover } from '../../recovery/remedies.ts'
+import { type Finding, recover } from '../../recovery/remedies.ts'
 import { findStuckTransfers } from '../../recovery/stuck-transfers.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { type Closed, latestRun, listClosedRuns } from '../../temporal/client/closed-transfers.ts'
@@ -12,15 +12,17 @@ import { Context } from '@temporalio/activity'
 
 export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
   readonly client: TemporalClient
-  /** A delivered effect is gone; its transfer was started again. */
-  readonly onUndone: (chain: ChainName, transfer: string) => void
-  /** A transfer that closed without an outcome was started again. */
-  readonly onReopened: (chain: ChainName, transfer: string) => void
-  /** A transfer that waited for nothing, or whose tasks were not answered, was reset. */
-  readonly onIdle: (chain: ChainName, transfer: string) => void
+  /** A transfer was started again, or reset. */
+  readonly onRecovered: (found: Found, chain: ChainName, transfer: string) => void
   /** An audit has ended. */
   readonly onDone: (chain: ChainName) => void
 }
+
+/**
+ * Why a transfer is recovered. `undone`: its effect was delivered and is gone. `reopened`: it closed without an outcome. `idle`: it waits for nothing, or
+ * its tasks are not answered.
+ */
+export type Found = 'undone' | 'reopened' | 'idle'
 
 /** How far an audit is: its heartbeats carry this, so that another try goes on from the same page. */
 interface Progress {
@@ -63,7 +65,8 @@ export function createAuditDelivered(deps: AuditDeps) {
         if (phase === 'undone') break
         Object.assign(progress, { phase: 'undone', token: '' })
       }
-      await recoverStuck(deps, report)
+      const stuck = await findStuckTransfers(deps.client, report.chain, Date.now() - youngestMs)
+      for (const run of stuck) await recoverFound(deps, report, run, run.finding, 'idle')
     } finally {
       clearInterval(beat)
     }
@@ -78,36 +81,24 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   report.intact += intact
   report.unsure += unsure
   for (const run of gone) {
-    const id = run.workflowId
-    const latest = await latestRun(deps.client, id)
+    const latest = await latestRun(deps.client, run.workflowId)
     if (latest === 'running') report.underway += 1
     // A later outcome is an operator's or a policy's; what closed without one belongs to the next phase.
-    if (latest !== 'delivered') continue
-    await recover(deps.client, run, 'effectGone')
-    deps.onUndone(report.chain, id)
-    report.undoneCount += 1
-    if (report.undone.length < listed) report.undone.push(id)
+    if (latest === 'delivered') await recoverFound(deps, report, run, 'effectGone', 'undone')
   }
 }
 
 async function reopen(deps: AuditDeps, runs: readonly RunId[], report: AuditReport): Promise<void> {
   for (const run of runs) {
-    const id = run.workflowId
-    if ((await latestRun(deps.client, id)) !== 'undone') continue
-    await recover(deps.client, run, 'undone')
-    deps.onReopened(report.chain, id)
-    report.reopenedCount += 1
-    if (report.reopened.length < listed) report.reopened.push(id)
+    if ((await latestRun(deps.client, run.workflowId)) === 'undone') await recoverFound(deps, report, run, 'undone', 'reopened')
   }
 }
 
-async function recoverStuck(deps: AuditDeps, report: AuditReport): Promise<void> {
-  for (const run of await findStuckTransfers(deps.client, report.chain, Date.now() - youngestMs)) {
-    await recover(deps.client, run, run.finding)
-    deps.onIdle(report.chain, run.workflowId)
-    report.idleCount += 1
-    if (report.idle.length < listed) report.idle.push(run.workflowId)
-  }
+async function recoverFound(deps: AuditDeps, report: AuditReport, run: RunId, finding: Finding, found: Found): Promise<void> {
+  await recover(deps.client, run, finding)
+  deps.onRecovered(found, report.chain, run.workflowId)
+  report[`${found}Count`] += 1
+  if (report[found].length < listed) report[found].push(run.workflowId)
 }
 
 function begin({ chain, hours, graceMs }: AuditInput, now: number): Progress {

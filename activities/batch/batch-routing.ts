@@ -1,6 +1,4 @@
-import type { Bridges, Endpoint } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
-import type { FeePolicyResolver } from '../../domain/fees/policy.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import { Batcher } from '../../lanes/batch/batcher.ts'
@@ -17,27 +15,17 @@ const longestPeriodMs = waitForBatchMs / 2
 /** Longest wait for a full batch in busy times, ms: below the first heartbeat of a step, which costs the server a state transition. */
 const defaultFullBatchMs = 3_500
 
-export interface BatchRoutingDeps {
-  readonly bridges: Bridges
+export interface BatchRoutingDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'fees'> {
   readonly agent: LaneAgent
   readonly batches: BatchTracker
   /** The lane's. */
   readonly chain: Chain
-  readonly settings: StepDeps['settings']
-  readonly fees: FeePolicyResolver
   /** Longest wait for a full batch in busy times, ms; a block's time if that is longer. Default 3.5 s. */
   readonly fullBatchMs?: number
 }
 
 /** How transfers share calls on one lane, in one process. */
-export interface BatchRouting {
-  /** The batch that carries this intent already, after a crash or when its transfer comes back. Throws what the server throws. */
-  find(transfer: Transfer, intentId: string): Promise<Batch | undefined>
-  /** The same, if this process drives it. */
-  driven(intentId: string): Batch | undefined
-  /** `alone` at once where no calls are shared, or nothing else waits. Rejects with what chain, signer and server throw. */
-  enqueue(candidate: BatchCandidate, options: { timeoutMs: number; signal: AbortSignal }): Promise<BatchAnswer>
-}
+export type BatchRouting = ReturnType<typeof createBatchRouting>
 
 /** How long candidates wait for others, ms, on a chain with such blocks: always less than they have (`waitForBatchMs`). */
 export function batchWaits(blockTimeMs: number, fullBatchMs = defaultFullBatchMs): { periodMs: number; fullBatchMs: number } {
@@ -46,42 +34,44 @@ export function batchWaits(blockTimeMs: number, fullBatchMs = defaultFullBatchMs
 }
 
 /** One batcher per group: transfers of different contracts never share a call. */
-export function createBatchRouting(deps: BatchRoutingDeps): BatchRouting {
-  const { agent } = deps
+export function createBatchRouting(deps: BatchRoutingDeps) {
+  const { lane, batchCounts: counts } = deps.agent
   const batchers = new Map<string, Batcher<BatchCandidate, BatchAnswer>>()
-  const waits = batchWaits(deps.chain.blockTimeMs, deps.fullBatchMs)
 
-  function groupOf(transfer: Transfer): { endpoint: Endpoint; key: string; most: number } | undefined {
+  /** Undefined: no calls are shared. */
+  function groupOf(transfer: Transfer) {
     const endpoint = endpointOf(deps, transfer)
-    const group = endpoint.batches?.groupOf(transfer)
-    return group && { endpoint, key: `${transfer.bridge}/${group.key}`, most: group.most }
+    const { batches: shared } = endpoint
+    const group = shared?.groupOf(transfer)
+    return shared && group && { endpoint, shared, key: `${transfer.bridge}/${group.key}`, most: group.most }
+  }
+
+  function batcherOf({ endpoint, shared, key, most }: NonNullable<ReturnType<typeof groupOf>>) {
+    const known = batchers.get(key)
+    if (known) return known
+    const flush = createBatchBuilder({
+      ...{ ...deps, shared, endpoint, lane, counts },
+      restrictionOf: (transfer) => restrictionOf(deps, transfer, lane),
+    })
+    const batcher = new Batcher({ most, ...batchWaits(deps.chain.blockTimeMs, deps.fullBatchMs), alone, flush })
+    batchers.set(key, batcher)
+    return batcher
   }
 
   return {
-    async find(transfer, intentId) {
+    /** The batch that carries this intent already, after a crash or when its transfer comes back. Throws what the server throws. */
+    async find(transfer: Transfer, intentId: string): Promise<Batch | undefined> {
       return groupOf(transfer) && deps.batches.find(intentId)
     },
-    driven: (intentId) => deps.batches.driven(intentId),
-    async enqueue(candidate, { timeoutMs, signal }) {
+    /** The same, if this process drives it. */
+    driven: (intentId: string) => deps.batches.driven(intentId),
+    /** `alone` at once where no calls are shared, or nothing else waits. Rejects with what chain, signer and server throw. */
+    async enqueue(candidate: BatchCandidate, options: { timeoutMs: number; signal: AbortSignal }): Promise<BatchAnswer> {
       const group = groupOf(candidate.transfer)
-      const { batches: shared } = group?.endpoint ?? {}
-      if (!group || !shared) return { kind: 'alone' }
-      const builderDeps = {
-        ...{ ...deps, shared, endpoint: group.endpoint, lane: agent.lane, counts: agent.batchCounts },
-        restrictionOf: (transfer: Transfer) => restrictionOf(deps, transfer, agent.lane),
-      }
-      const batcher =
-        batchers.get(group.key) ??
-        new Batcher<BatchCandidate, BatchAnswer>({
-          most: group.most,
-          ...waits,
-          alone: { kind: 'alone' },
-          flush: createBatchBuilder(builderDeps),
-        })
-      batchers.set(group.key, batcher)
-      return batcher.enqueue(candidate, { timeoutMs, signal, late: timedOut })
+      return group ? batcherOf(group).enqueue(candidate, { ...options, late: timedOut }) : alone
     },
   }
 }
 
+const alone: BatchAnswer = { kind: 'alone' }
 const timedOut: BatchAnswer = { kind: 'refused', why: 'window', detail: 'no batch was sent in time' }

@@ -59,12 +59,6 @@ const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BR
 
 type Answers = Map<BatchCandidate, BatchAnswer>
 
-/** When, and at which block, it was last seen that nothing is delivered. */
-interface LastLook {
-  readonly at: number
-  readonly block: string | undefined
-}
-
 /**
  * Makes one call of the candidates of a flush: looks at each once more, simulates the call, records it, has it signed and sent.
  * @returns see `BatcherOptions.flush`
@@ -98,7 +92,8 @@ interface ReadyBatch {
   readonly ready: readonly BatchCandidate[]
   readonly intent: Intent
   readonly first: Attempt
-  readonly lastLook: LastLook
+  /** When, and at which block, it was last seen that nothing is delivered. */
+  readonly lastLook: { readonly at: number; readonly block: string | undefined }
 }
 
 /** Recorded, given its nonce, looked at for the last time, signed. */
@@ -131,26 +126,35 @@ function latestBlock({ chain }: BatchBuilderDeps): string | undefined {
   return chain.heads.current?.latest.hash
 }
 
-/** The candidates that are neither delivered nor held back; the others get their answers. */
-async function undelivered(deps: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers): Promise<BatchCandidate[]> {
-  const [looks, free] = await Promise.all([
-    Promise.all(candidates.map(async (candidate) => ({ candidate, answer: await lookAt(deps, candidate) }))),
-    unrestricted(deps, candidates, answers),
-  ])
-  const answered = new Set<BatchCandidate>()
-  for (const { candidate, answer } of looks) {
-    if (!answer) continue
-    answers.set(candidate, answer)
-    answered.add(candidate)
-  }
-  return free.filter((candidate) => !answered.has(candidate))
+/** The candidates for which a look finds no answer; the others get theirs. */
+async function pass(
+  candidates: readonly BatchCandidate[],
+  answers: Answers,
+  look: (candidate: BatchCandidate) => Promise<BatchAnswer | undefined>,
+): Promise<BatchCandidate[]> {
+  const found = await Promise.all(candidates.map(async (candidate) => ({ candidate, answer: await look(candidate) })))
+  for (const { candidate, answer } of found) if (answer) answers.set(candidate, answer)
+  return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
+}
+
+/** The candidates that are neither delivered nor held back by a halt or a closed gate. */
+function undelivered(deps: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers): Promise<BatchCandidate[]> {
+  return pass(candidates, answers, async ({ transfer }) => {
+    const [delivered, held] = await Promise.all([lookAt(deps, transfer), deps.restrictionOf(transfer)])
+    return delivered ?? held
+  })
+}
+
+/** The candidates that neither a halt nor a closed gate holds back. */
+function unrestricted(deps: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers): Promise<BatchCandidate[]> {
+  return pass(candidates, answers, ({ transfer }) => deps.restrictionOf(transfer))
 }
 
 /**
  * `seen` if the effect is there; undefined: it goes with the others. A permanent error (its contracts contradict each other) is for its own admission
  * to judge, and does not concern the others.
  */
-async function lookAt({ chain, endpoint }: BatchBuilderDeps, { transfer }: BatchCandidate): Promise<BatchAnswer | undefined> {
+async function lookAt({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const look = async (): Promise<BatchAnswer | undefined> => {
     try {
       return (await isDelivered(chain, endpoint, transfer)) ? { kind: 'seen' } : undefined
@@ -161,13 +165,6 @@ async function lookAt({ chain, endpoint }: BatchBuilderDeps, { transfer }: Batch
     }
   }
   return withReservation(endpoint, transfer, look, (answer) => answer === undefined)
-}
-
-/** The candidates that neither a halt nor a closed gate holds back; the others get their answers. */
-async function unrestricted(deps: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers): Promise<BatchCandidate[]> {
-  const looks = await Promise.all(candidates.map(async (candidate) => ({ candidate, held: await deps.restrictionOf(candidate.transfer) })))
-  for (const { candidate, held } of looks) if (held) answers.set(candidate, held)
-  return looks.filter(({ held }) => !held).map(({ candidate }) => candidate)
 }
 
 /** The candidates that fit together into the bridge's limits; the others get their answers. */
