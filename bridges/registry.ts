@@ -47,8 +47,7 @@ const makers: {
 } = {
   'wormhole-token-bridge': (settings, { chains }, { served }) => {
     const chainNames = new Map(Object.entries(chains).map(([name, chain]) => [wormholeOf(name, chain).wormholeChainId, name]))
-    return createWormholeTokenBridge({
-      chainNames,
+    return createWormholeTokenBridge(chainNames, {
       endpoints: new Map(
         Object.entries(chains).flatMap(([name, chain]) => {
           const connection = served.get(name)
@@ -111,7 +110,7 @@ function tokenBridgeSources(
       emitter: emitterOf(contracts.tokenBridge),
       chainNames,
       targets,
-      begins: { ...(first !== undefined && { first }), ...(startBlock !== undefined && { block: startBlock }) },
+      begins: { first, block: startBlock },
       maxOpen,
     })
   })
@@ -197,7 +196,7 @@ function tokenBridgeValues(
     wormholeChainId,
     core: contracts.core,
     tokenBridge: contracts.tokenBridge,
-    ...(assets && { assets }),
+    assets,
     minimumFees: minimumFees[name] ?? {},
     calls: calls[name] ?? {},
   }

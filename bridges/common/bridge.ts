@@ -2,8 +2,13 @@ import { RelayerError } from '../../domain/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { Bridge, Endpoint } from '../port.ts'
 
-/** `Bridge.endpoint` over the chains that this process is connected to. Throws TARGET_CHAIN_UNSUPPORTED. */
-export function endpointIn(endpoints: ReadonlyMap<ChainName, Endpoint>): Bridge['endpoint'] {
+/** What a bridge has on the chains that this process is connected to. */
+export interface Served extends Pick<Bridge, 'sources'> {
+  readonly endpoints: ReadonlyMap<ChainName, Endpoint>
+}
+
+/** `Bridge.endpoint`. Throws TARGET_CHAIN_UNSUPPORTED. */
+export function endpointIn(endpoints: Served['endpoints']): Bridge['endpoint'] {
   return (chain) => {
     const endpoint = endpoints.get(chain)
     if (endpoint) return endpoint

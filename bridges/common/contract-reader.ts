@@ -1,5 +1,5 @@
 import type { ErrorDescription, Interface, Result } from 'ethers'
-import type { At } from '../../chains/port.ts'
+import type { At, Chain, Heads } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 
 /** What reads of a contract need of a chain. */
@@ -30,6 +30,13 @@ export async function read(chain: ContractReader, { abi, to, method, args = [], 
   }
 }
 
+/** The latest block. Throws NODE_UNAVAILABLE before the first. */
+export function latestOf({ name, heads }: Pick<Chain, 'name'> & { readonly heads: Pick<Heads, 'current'> }) {
+  const latest = heads.current?.latest
+  if (!latest) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
+  return latest
+}
+
 /** Undefined where the nodes do not agree. */
 export async function unlessDisagreed<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
@@ -47,6 +54,23 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
     values.push(...(await Promise.all(keys.slice(from, from + perTick).map(readOne))))
   }
   return values
+}
+
+/** Asks once per key; failures, and answers that are not `lasting`, are asked for again. */
+export function remember<K, T>(ask: (key: K) => Promise<T>, lasting: (answer: T) => boolean = () => true) {
+  const known = new Map<K, Promise<T>>()
+  return {
+    clear: () => known.clear(),
+    get(key: K): Promise<T> {
+      const before = known.get(key)
+      if (before) return before
+      const answer = ask(key)
+      known.set(key, answer)
+      const forget = () => known.get(key) === answer && known.delete(key)
+      answer.then((value) => lasting(value) || forget(), forget)
+      return answer
+    },
+  }
 }
 
 /** The custom error, Error(string) or Panic(uint256) of revert bytes; undefined: none that this ABI knows, or not well encoded. */

@@ -1,11 +1,8 @@
 import { type ErrorCode, RelayerError } from '../../domain/errors.ts'
 import type { Verdict } from '../port.ts'
 
-/** What a verdict says beside its code and reason. */
-type Refusal = Omit<Exclude<Verdict, { kind: 'valid' }>, 'code' | 'reason'>
-
 /** What each code means for the message that a check refused. Other codes say nothing about the message. */
-export type Refusals = Partial<Record<ErrorCode, Refusal>>
+export type Refusals = Partial<Record<ErrorCode, Omit<Exclude<Verdict, { kind: 'valid' }>, 'code' | 'reason'>>>
 
 /** Runs checks that throw what they refuse. Errors that are no verdict on the message (a node is down) are thrown on. */
 export async function toVerdict(check: () => Promise<unknown>, refusals: Refusals): Promise<Verdict> {
@@ -13,9 +10,10 @@ export async function toVerdict(check: () => Promise<unknown>, refusals: Refusal
     await check()
     return { kind: 'valid' }
   } catch (error) {
-    const refusal = error instanceof RelayerError ? refusals[error.code] : undefined
-    if (refusal === undefined) throw error
-    const { code, about, title } = error as RelayerError
+    if (!(error instanceof RelayerError)) throw error
+    const { code, about, title } = error
+    const refusal = refusals[code]
+    if (!refusal) throw error
     return { ...refusal, code, reason: about || title }
   }
 }

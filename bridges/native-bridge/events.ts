@@ -1,6 +1,7 @@
 import type { BlockRef, Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import type { DeliveryLog, PlacedLog } from '../common/find-delivery.ts'
+import type { DeliveryLog } from '../common/find-delivery.ts'
+import type { PlacedLog } from '../common/logs.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { checkId, type NativeTransfer, transferOfCompletion } from './message.ts'
 

@@ -3,7 +3,7 @@ import type { EvmChain } from '../../chains/evm/index.ts'
 import type { Revert } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { createFindDelivery } from '../common/find-delivery.ts'
+import { findDelivery } from '../common/find-delivery.ts'
 import { toVerdict } from '../common/verdict.ts'
 import type { Endpoint, RevertMeaning } from '../port.ts'
 import { completionIntent, createSharedCalls } from './batch.ts'
@@ -43,7 +43,6 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
   const inbounds = new Map(routes.all.map(({ targetBridge }) => [targetBridge, createInbound(chain, targetBridge)]))
   const open = createOpen(routes, inbounds)
   const { verify } = createVerifier({ routes, ...(good && { good }) })
-  const findDelivery = createFindDelivery(chain)
   const largest = Math.max(0, ...routes.all.map(({ batch = 0 }) => batch))
 
   return {
@@ -58,7 +57,7 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
     delivered: createDelivered(chain, open),
     async findDelivery(transfer) {
       const { message, route } = open.of(transfer)
-      return findDelivery(completionLog(route.targetBridge, message))
+      return findDelivery(chain, completionLog(route.targetBridge, message))
     },
     async intent(transfer) {
       const { message, route } = open.of(transfer)

@@ -1,10 +1,11 @@
 import { toRelayerError } from '../../domain/errors.ts'
+import type { LogReader } from '../common/logs.ts'
 import type { Gate } from '../port.ts'
 import { fitting, gateOf, type InboundLimits } from './gates.ts'
 import { createLimits, type LimitsChain, oncePerBlock, secondsOf } from './limits.ts'
 import type { NativeTransfer } from './message.ts'
 import { createReservations, type ReservationOptions } from './reservations.ts'
-import { completedIn, type StreamReader } from './source.ts'
+import { completedIn } from './source.ts'
 
 /** What a contract's limits need to know of a transfer. */
 export type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
@@ -28,7 +29,7 @@ export interface Inbound {
 /** Completions of so many blocks at most are looked through at once: what is older has lapsed. */
 const mostBlocks = 1_000
 
-export function createInbound(chain: LimitsChain & StreamReader, contract: string, options: ReservationOptions = {}): Inbound {
+export function createInbound(chain: LimitsChain & LogReader, contract: string, options: ReservationOptions = {}): Inbound {
   const limits = createLimits(chain, contract)
   const reservations = createReservations(options)
   /** Up to this block, the completions of all that is reserved have been seen. */

@@ -1,7 +1,7 @@
 import { id } from 'ethers'
 import type { At, Chain, Heads } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import { type ContractReader, read, unlessDisagreed } from '../common/contract-reader.ts'
+import { type ContractReader, latestOf, read, remember, unlessDisagreed } from '../common/contract-reader.ts'
 import { nativeBridgeAbi, tokenAbi } from './contracts.ts'
 import { daySeconds, type InboundLimits } from './gates.ts'
 
@@ -129,22 +129,11 @@ export function oncePerBlock<T>(
   ask: (key: string) => Promise<T>,
 ): (key?: string) => Promise<T> {
   let block = ''
-  const answers = new Map<string, Promise<T>>()
+  const answers = remember(ask)
   return async (key = '') => {
     const { hash } = latestOf(chain)
     if (hash !== block) answers.clear()
     block = hash
-    const known = answers.get(key)
-    if (known) return known
-    const answer = ask(key)
-    answers.set(key, answer)
-    answer.catch(() => answers.get(key) === answer && answers.delete(key))
-    return answer
+    return answers.get(key)
   }
-}
-
-function latestOf({ name, heads }: Pick<LimitsChain, 'name' | 'heads'>) {
-  const latest = heads.current?.latest
-  if (!latest) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
-  return latest
 }

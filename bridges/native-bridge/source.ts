@@ -1,20 +1,11 @@
 import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { type ContractReader, inTicks, unlessDisagreed } from '../common/contract-reader.ts'
-import type { PlacedLog } from '../common/find-delivery.ts'
+import { type LogReader, type PlacedLog, readLogs } from '../common/logs.ts'
 import type { BlockRange } from '../source-port.ts'
 import { type Outbound, readInboundNonce, readOutbound } from './contracts.ts'
 import { completedTopic, initiatedTopic, readCompleted, readInitiated, type TransferEvent } from './events.ts'
 import { checkId, type NativeTransfer } from './message.ts'
-
-/** What a stream needs of a chain: reads of contracts, and the logs of a range of blocks, both ends included. */
-export interface StreamReader extends ContractReader {
-  /** Throws NODE_REFUSED (a range that is too long is for the caller to split), NODE_UNAVAILABLE; NODES_DISAGREE at `agreed`. */
-  logs(
-    filter: { address: string; topics: readonly string[]; fromBlock: number; toBlock: number },
-    at?: 'agreed',
-  ): Promise<readonly PlacedLog[]>
-}
 
 /** Reads at a time at `agreed`, where a single node is asked twice, a block apart: all wait for one block, and the node gets them by the hundred. */
 const agreedPerTick = 1_000
@@ -23,12 +14,12 @@ const agreedPerTick = 1_000
  * The transfers that started in these blocks, in order. Throws NATIVE_ID_MISMATCH (but at `agreed` a node's word alone: to be asked there before the route is
  * halted), NODE_REFUSED (also for logs that were not asked for), NODE_UNAVAILABLE; at `agreed` NODES_DISAGREE.
  */
-export function initiatedIn(chain: StreamReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
+export function initiatedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
   return eventsIn(chain, bridge, range, initiatedTopic, readInitiated, at)
 }
 
 /** The transfers that were completed in these blocks, by any account, as their sources know them. Throws as `initiatedIn`. */
-export function completedIn(chain: StreamReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
+export function completedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
   return eventsIn(chain, bridge, range, completedTopic, readCompleted, at)
 }
 
@@ -132,22 +123,14 @@ export async function agreedHighestNonce(chain: ContractReader, bridge: string, 
 }
 
 async function eventsIn(
-  chain: StreamReader,
+  chain: LogReader,
   bridge: string,
   { fromBlock, toBlock }: BlockRange,
   topic: string,
   readEvent: (log: PlacedLog) => TransferEvent,
   at?: 'agreed',
 ): Promise<readonly TransferEvent[]> {
-  const address = bridge.toLowerCase()
-  const logs = await chain.logs({ address, topics: [topic], fromBlock, toBlock }, at)
-  const stray = logs.find(
-    ({ address: from, block }) => from.toLowerCase() !== address || block.height < fromBlock || block.height > toBlock,
-  )
-  if (stray) {
-    const facts = { chain: chain.name, fromBlock, toBlock, address: stray.address, height: stray.block.height }
-    throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log that was not asked for.', facts })
-  }
+  const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], fromBlock, toBlock }, at)
   return logs.map(readEvent)
 }
 

@@ -3,14 +3,15 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { BlockRange, ScannedSource } from '../source-port.ts'
 import type { GoodMessages } from '../common/good-messages.ts'
+import type { LogReader } from '../common/logs.ts'
 import { type NativeRoute, type NativeTransfer, nativeBridge, toTransfer } from './message.ts'
-import { agreedHighestNonce, completedByMost, completedIn, initiatedIn, recordedByAny, recordedUnder, type StreamReader } from './source.ts'
+import { agreedHighestNonce, completedByMost, completedIn, initiatedIn, recordedByAny, recordedUnder } from './source.ts'
 
 /** A direction as a stream: both of its chains are read. */
 export interface NativeSourceOptions {
   readonly route: NativeRoute
-  readonly source: StreamReader & { readonly networkId: string }
-  readonly target: StreamReader
+  readonly source: LogReader & { readonly networkId: string }
+  readonly target: LogReader
   /** Block of the source to begin with. */
   readonly startBlock: number
   readonly maxOpen: number
@@ -35,7 +36,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
    * The events of a range. At `agreed` an id that is not the hash of its transfer is thrown only if the source's table has the same by quorum: the log alone may
    * be one node's. Throws NODES_DISAGREE where the table does not.
    */
-  async function checked(read: typeof initiatedIn, chain: StreamReader, bridge: string, range: BlockRange, at?: 'agreed') {
+  async function checked(read: typeof initiatedIn, chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed') {
     try {
       return await read(chain, bridge, range, at)
     } catch (error) {

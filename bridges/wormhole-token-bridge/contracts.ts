@@ -1,6 +1,6 @@
 import { Interface } from 'ethers'
 import type { At } from '../../chains/port.ts'
-import { type ContractReader, read } from '../common/contract-reader.ts'
+import { type ContractReader, read, remember } from '../common/contract-reader.ts'
 
 /** The parts of the two contracts that are read or called (IWormhole.sol, ITokenBridge.sol). */
 export const coreAbi = new Interface([
@@ -27,40 +27,21 @@ export async function isCompleted(chain: ContractReader, tokenBridge: string, di
 /** What bridgeContracts answers for a chain whose token bridge was never registered. */
 export const unregistered = '0'.repeat(64)
 
-/** Reads of one token bridge whose answers do not change: each is made once. */
-export interface TokenBridgeReads {
-  /** The registered token bridge of a Wormhole chain, 64 hex digits. `unregistered` is not remembered: it may still be registered. */
-  emitter(chain: number): Promise<string>
-  /** The wrapped coin of this chain. */
-  weth(): Promise<string>
-}
+export type TokenBridgeReads = ReturnType<typeof createTokenBridgeReads>
 
-export function createTokenBridgeReads(chain: ContractReader, tokenBridge: string): TokenBridgeReads {
+/** Reads of one token bridge whose answers do not change: each is made once. */
+export function createTokenBridgeReads(chain: ContractReader, tokenBridge: string) {
   const ask = async (method: string, args: readonly unknown[] = []) =>
     String((await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method, args }))[0]).toLowerCase()
-  const emitter = remember(
-    async (id: number) => (await ask('bridgeContracts', [id])).slice(2),
+  const emitters = remember(
+    async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain])).slice(2),
     (answer) => answer !== unregistered,
   )
-  const weth = remember(
-    () => ask('WETH'),
-    () => true,
-  )
-  return { emitter, weth: () => weth('WETH') }
-}
-
-/** Reads once what never changes; failures and answers that are not `lasting` are read again. */
-function remember<K, T>(make: (key: K) => Promise<T>, lasting: (value: T) => boolean): (key: K) => Promise<T> {
-  const known = new Map<K, Promise<T>>()
-  return (key) => {
-    const kept = known.get(key)
-    if (kept) return kept
-    const made = make(key)
-    known.set(key, made)
-    made.then(
-      (value) => lasting(value) || known.delete(key),
-      () => known.delete(key),
-    )
-    return made
+  const coin = remember(() => ask('WETH'))
+  return {
+    /** The registered token bridge of a Wormhole chain, 64 hex digits. `unregistered` is not remembered: it may still be registered. */
+    emitter: emitters.get,
+    /** The wrapped coin of this chain. */
+    weth: () => coin.get('WETH'),
   }
 }

@@ -1,19 +1,18 @@
 import { AbiCoder, concat, decodeBase64, id, toBeHex } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
-import type { Receipt } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
-import { createFindDelivery, type DeliveryLog } from '../common/find-delivery.ts'
+import { latestOf } from '../common/contract-reader.ts'
+import { type DeliveryLog, findDelivery } from '../common/find-delivery.ts'
+import { isLogOf } from '../common/logs.ts'
 import { toVerdict } from '../common/verdict.ts'
 import type { Endpoint } from '../port.ts'
 import { createTokenBridgeReads, isCompleted, tokenBridgeAbi, type TokenBridgeReads } from './contracts.ts'
 import { createGuardianSets } from './guardian-sets.ts'
-import { readMessage } from './message.ts'
-import type { PolicyOptions } from './policy.ts'
+import { contractOf, readMessage } from './message.ts'
 import { explainRevert } from './reverts.ts'
-import { createCheck } from './validate.ts'
+import { createCheck, type PolicyOptions } from './validate.ts'
 import { createVerifier, refusals } from './verify.ts'
 
 /** The token bridge on one EVM chain, as values of the config. Addresses lower-case 0x. */
@@ -29,44 +28,32 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const { chain, core, calls } = options
   const tokenBridge = options.tokenBridge.toLowerCase()
   const reads = createTokenBridgeReads(chain, tokenBridge)
-  const { verify } = createVerifier({ guardianSets: createGuardianSets({ chain, core }), now: () => latestTimestamp(chain) })
+  const verify = createVerifier({ guardianSets: createGuardianSets({ chain, core }), now: () => latestOf(chain).timestamp })
   const check = createCheck({ ...options, verify, reads })
-  const findDelivery = createFindDelivery(chain)
   return {
     chain: chain.name,
     verify: (message) => toVerdict(() => verify(message), refusals),
     validate: (transfer) => toVerdict(() => check(transfer), refusals),
     delivered: ({ digest }, at) => isCompleted(chain, tokenBridge, digest, at),
-    findDelivery: (transfer) => findDelivery(redemptionLog(tokenBridge, transfer)),
+    findDelivery: (transfer) => findDelivery(chain, redemptionLog(tokenBridge, transfer)),
     intent: createIntent({ ...options, tokenBridge }, reads),
     calls: allCalls(tokenBridge, calls),
     explainRevert,
     parties(transfer) {
       const { recipient, originToken } = readMessage(decodeBase64(transfer.message)).transfer
-      return { recipient: `0x${recipient.slice(24)}`, token: originToken }
+      return { recipient: contractOf(recipient), token: originToken }
     },
-    hasEffect: (receipt, transfer) => receipt.status === 'success' && showsRedemption(receipt, tokenBridge, redeemedTopics(transfer)),
+    hasEffect: ({ status, logs }, transfer) => status === 'success' && logs.some(isLogOf(redemptionLog(tokenBridge, transfer))),
   }
 }
 
 /** topic0: 0xcaf280c8… */
 const redeemedEvent = id('TransferRedeemed(uint16,bytes32,uint64)')
 
-/** The topics of TransferRedeemed for this transfer: its event, the source's Wormhole chain id, emitter, sequence. */
-function redeemedTopics({ message, emitter, sequence }: Transfer): readonly string[] {
+/** Where the redemption of this transfer is found: its event with the source's Wormhole chain id, emitter, sequence. */
+export function redemptionLog(tokenBridge: string, { message, emitter, sequence }: Transfer): DeliveryLog {
   const { emitterChain } = parseVaa(decodeBase64(message))
-  return [redeemedEvent, toBeHex(emitterChain, 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)]
-}
-
-/** Where the redemption of this transfer is found. */
-export function redemptionLog(tokenBridge: string, transfer: Transfer): DeliveryLog {
-  return { address: tokenBridge, topics: redeemedTopics(transfer) }
-}
-
-function showsRedemption({ logs }: Receipt, tokenBridge: string, topics: readonly string[]): boolean {
-  const isIt = (found: readonly string[]) =>
-    found.length === topics.length && found.every((topic, at) => topic.toLowerCase() === topics[at])
-  return logs.some((log) => log.address.toLowerCase() === tokenBridge && isIt(log.topics))
+  return { address: tokenBridge, topics: [redeemedEvent, toBeHex(emitterChain, 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)] }
 }
 
 /** The native coin, if the token is this chain's wrapped coin (Bridge.sol: only then unwrapping is allowed). */
@@ -74,7 +61,7 @@ function createIntent({ wormholeChainId, tokenBridge, calls }: EvmEndpointOption
   return async function intent(transfer: Transfer): Promise<Intent> {
     const bytes = decodeBase64(transfer.message)
     const { kind, recipient, originChain, originAddress } = readMessage(bytes).transfer
-    const contract = `0x${recipient.slice(24)}`
+    const contract = contractOf(recipient)
     const call = kind === 3 ? calls?.[contract] : undefined
     if (call !== undefined) {
       return { to: contract, data: concat([selectorOf(call), AbiCoder.defaultAbiCoder().encode(['bytes'], [bytes])]), value: '0' }
@@ -87,18 +74,11 @@ function createIntent({ wormholeChainId, tokenBridge, calls }: EvmEndpointOption
 
 /** What `intent` above may choose among. */
 function allCalls(tokenBridge: string, calls: PolicyOptions['calls'] = {}): Readonly<Record<string, readonly string[]>> {
-  const redeemers = Object.entries(calls).map(([contract, call]) => [contract.toLowerCase(), [selectorOf(call)]] as const)
+  const redeemers = Object.fromEntries(Object.entries(calls).map(([contract, call]) => [contract.toLowerCase(), [selectorOf(call)]]))
   const complete = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selectorOf)
-  const own = Object.fromEntries(redeemers)[tokenBridge] ?? []
-  return { ...Object.fromEntries(redeemers), [tokenBridge]: [...complete, ...own] }
+  return { ...redeemers, [tokenBridge]: [...complete, ...(redeemers[tokenBridge] ?? [])] }
 }
 
 function selectorOf(signature: string): string {
   return id(signature).slice(0, 10)
-}
-
-function latestTimestamp(chain: Pick<EvmChain, 'name' | 'heads'>): number {
-  const latest = chain.heads.current?.latest
-  if (!latest) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: chain.name } })
-  return latest.timestamp
 }

@@ -13,20 +13,14 @@ export interface GuardianSet {
   readonly current: boolean
 }
 
-/** The guardian sets of one core contract, read rarely: a set changes about once a year. */
-export interface GuardianSets {
-  /** Throws GUARDIAN_SET_UNKNOWN for a set newer than the contract's, and what reads throw. */
-  get(index: number): Promise<GuardianSet>
-}
+/** What was read is read again after this long, ms: an upgrade makes the current set an expiring one. */
+const ttlMs = 60_000
+/** For a set that is not known yet the contract is asked at most this often, ms, whatever junk comes in. */
+const unknownEveryMs = 1_000
 
 export interface GuardianSetsOptions {
   readonly chain: ContractReader
-  /** Address of the core contract. */
   readonly core: string
-  /** What was read is read again after this long, ms: an upgrade makes the current set an expiring one. Default 60 s. */
-  readonly ttlMs?: number
-  /** For a set that is not known yet the contract is asked at most this often, ms, whatever junk comes in. Default 1 s. */
-  readonly unknownEveryMs?: number
   /** ms since any moment; for tests. */
   readonly clock?: () => number
 }
@@ -36,8 +30,10 @@ interface Kept<T> {
   readonly readAt: number
 }
 
-export function createGuardianSets(options: GuardianSetsOptions): GuardianSets {
-  const { chain, core, ttlMs = 60_000, unknownEveryMs = 1_000, clock = () => performance.now() } = options
+export type GuardianSets = ReturnType<typeof createGuardianSets>
+
+/** The guardian sets of one core contract, read rarely: a set changes about once a year. */
+export function createGuardianSets({ chain, core, clock = () => performance.now() }: GuardianSetsOptions) {
   const sets = new Map<number, Kept<GuardianSet>>()
   const newest = new Map<'index', Kept<number>>()
 
@@ -73,7 +69,8 @@ export function createGuardianSets(options: GuardianSetsOptions): GuardianSets {
   }
 
   return {
-    async get(index) {
+    /** Throws GUARDIAN_SET_UNKNOWN for a set newer than the contract's, and what reads throw. */
+    async get(index: number): Promise<GuardianSet> {
       let current = await newestIndex(ttlMs)
       if (index > current) current = await newestIndex(unknownEveryMs)
       if (index > current)

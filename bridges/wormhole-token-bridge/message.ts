@@ -1,4 +1,4 @@
-import { encodeBase64, keccak256 } from 'ethers'
+import { type BytesLike, encodeBase64, keccak256 } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
 import type { BridgeName, ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa, type Vaa } from '../../domain/vaa.ts'
@@ -22,8 +22,13 @@ export function readMessage(bytes: Uint8Array): TokenBridgeMessage {
 }
 
 /** keccak256(keccak256(body)) (Messages.sol, parseVM). The `hash` of both Wormhole SDKs is the single keccak: another value. */
-export function digestOf(vaa: Vaa): string {
-  return keccak256(keccak256(vaa.body))
+export function digestOf({ body }: { readonly body: BytesLike }): string {
+  return keccak256(keccak256(body))
+}
+
+/** The account or contract that an EVM recipient is: 0x, lower case. */
+export function contractOf(recipient: string): string {
+  return `0x${recipient.slice(24)}`
 }
 
 /** The transfer that a message describes. A source need not be configured: it is then called `wormhole-<id>`. */

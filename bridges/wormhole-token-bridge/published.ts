@@ -1,22 +1,16 @@
-import { concat, getBytes, id, keccak256, type LogDescription, toBeHex, zeroPadValue } from 'ethers'
-import type { BlockHeader, BlockRef, Log } from '../../chains/port.ts'
+import { concat, getBytes, id, type Result, toBeHex, zeroPadValue } from 'ethers'
+import type { BlockRef, Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { BlockRange, Published } from '../source-port.ts'
-import type { ContractReader } from '../common/contract-reader.ts'
+import { remember } from '../common/contract-reader.ts'
+import { type LogReader, readLogs } from '../common/logs.ts'
 import { coreAbi } from './contracts.ts'
-import { wormholeTokenBridge } from './message.ts'
+import { digestOf, wormholeTokenBridge } from './message.ts'
 import { parseTokenTransfer } from './payload.ts'
 
-/** What a stream needs of the source's chain: reads of contracts, logs of a range of blocks, and the times of blocks. */
-export interface SourceReader extends ContractReader {
-  /** Throws NODE_REFUSED (a range that is too long is for the caller to split), NODE_UNAVAILABLE; NODES_DISAGREE at `agreed`. */
-  logs(
-    filter: { address: string; topics: readonly string[]; fromBlock: number; toBlock: number },
-    at?: 'agreed',
-  ): Promise<readonly (Log & { readonly block: BlockRef })[]>
-  block(height: number, at: 'latest'): Promise<BlockHeader | undefined>
-}
+/** What a stream needs of the source's chain: also the times of blocks. */
+export interface SourceReader extends LogReader, Pick<Chain, 'block'> {}
 
 /** Whose messages are read, and what the chains are called that they may go to. */
 export interface Emitter {
@@ -44,41 +38,27 @@ export async function publishedIn(
   at?: 'agreed',
 ): Promise<readonly Published[]> {
   const address = source.core.toLowerCase()
-  const sender = `0x${source.emitter}`
-  const logs = await chain.logs({ address, topics: [topic, sender], fromBlock, toBlock }, at)
-  const times = new Map<number, Promise<number>>()
-  const timeOf = (block: BlockRef): Promise<number> => {
-    const known = times.get(block.height) ?? blockTime(chain, block)
-    times.set(block.height, known)
-    return known
+  const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], fromBlock, toBlock }, at)
+  const headers = remember((height: number) => chain.block(height, 'latest'))
+  /** The time of a block, seconds, if the block at its height still is that one. */
+  async function timeOf({ height, hash }: BlockRef): Promise<number> {
+    const header = await headers.get(height)
+    if (header?.hash === hash) return header.timestamp
+    throw new RelayerError('NODE_UNAVAILABLE', { detail: `Block ${height} moved while it was read.`, facts: { chain: chain.name } })
   }
   return Promise.all(
     logs.map(async (log): Promise<Published> => {
-      const strange = log.address.toLowerCase() !== address || log.topics[0] !== topic || log.topics[1] !== sender
-      const event = strange || log.block.height < fromBlock || log.block.height > toBlock ? null : coreAbi.parseLog(log)
-      if (!event) {
-        throw new RelayerError('NODE_REFUSED', {
-          detail: 'A node answered with a log that was not asked for.',
-          facts: { chain: chain.name },
-        })
-      }
-      const number = String(event.args['sequence'])
-      const place = { number, height: log.block.height }
-      return wanted(number) ? { ...place, content: contentOf(source, event, await timeOf(log.block)) } : place
+      const args = coreAbi.decodeEventLog('LogMessagePublished', log.data, log.topics)
+      const { height } = log.block
+      const number = String(args['sequence'])
+      return wanted(number) ? { number, height, content: contentOf(source, args, await timeOf(log.block)) } : { number, height }
     }),
   )
 }
 
-/** The time of a block, seconds, if the block at its height still is that one. */
-async function blockTime(chain: SourceReader, { height, hash }: BlockRef): Promise<number> {
-  const header = await chain.block(height, 'latest')
-  if (header?.hash === hash) return header.timestamp
-  throw new RelayerError('NODE_UNAVAILABLE', { detail: `Block ${height} moved while it was read.`, facts: { chain: chain.name } })
-}
-
-function contentOf(source: Emitter, { args }: LogDescription, timestamp: number): NonNullable<Published['content']> {
-  const target = targetOf(source, getBytes(String(args['payload'])))
-  if (target === undefined) return { kind: 'none' }
+function contentOf(source: Emitter, args: Result, timestamp: number): NonNullable<Published['content']> {
+  const targetChain = targetOf(source, getBytes(String(args['payload'])))
+  if (targetChain === undefined) return { kind: 'none' }
   const { sourceChain, emitterChain, emitter } = source
   // The body of the VAA to come (whitepaper 0001), of which guardians sign the hash of the hash.
   const body = concat([
@@ -90,9 +70,8 @@ function contentOf(source: Emitter, { args }: LogDescription, timestamp: number)
     toBeHex(args['consistencyLevel'], 1),
     String(args['payload']),
   ])
-  const digest = keccak256(keccak256(body))
-  const sequence = String(args['sequence'])
-  return { kind: 'transfer', transfer: { bridge: wormholeTokenBridge, sourceChain, targetChain: target, emitter, sequence, digest } }
+  const transfer = { bridge: wormholeTokenBridge, sourceChain, targetChain, emitter, sequence: String(args['sequence']) }
+  return { kind: 'transfer', transfer: { ...transfer, digest: digestOf({ body }) } }
 }
 
 /** The chain that a payload goes to; undefined: it is no transfer, or goes where the config has no chain. */

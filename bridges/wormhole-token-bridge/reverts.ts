@@ -9,7 +9,7 @@ interface Row {
   readonly text: string
   /** Selector of the custom error that replaced the text (token bridge since 2026-05). */
   readonly selector?: string
-  readonly means: 'delivered' | 'wait' | 'permanent'
+  readonly means: RevertMeaning['kind']
   readonly code?: ErrorCode
   /** Said instead of the contract's words where those say little. */
   readonly say?: string

@@ -2,15 +2,27 @@ import { decodeBase64 } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { type TokenBridgeReads, unregistered } from './contracts.ts'
-import { readMessage } from './message.ts'
-import { createPolicy, type PolicyOptions } from './policy.ts'
-import type { Verifier } from './verify.ts'
+import { contractOf, readMessage } from './message.ts'
+import type { TokenTransfer } from './payload.ts'
+
+/** What is delivered to one target chain, and for how much. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of where they are native. */
+export interface PolicyOptions {
+  /** Origin tokens that are delivered; absent: all. */
+  readonly assets?: readonly string[]
+  /** Origin token → least fee, decimal, in the token's units as the VAA carries them (at most 8 decimals). Absent: 0. */
+  readonly minimumFees?: Readonly<Record<string, string>>
+  /**
+   * Recipient contract (lower-case 0x address) → its function that redeems a payload 3, as `name(bytes)`: it gets the signed VAA. Only that
+   * contract may redeem such a transfer.
+   */
+  readonly calls?: Readonly<Record<string, string>>
+}
 
 export interface CheckOptions extends PolicyOptions {
   readonly chain: { readonly name: string }
   /** Wormhole's number of the target chain. */
   readonly wormholeChainId: number
-  readonly verify: Verifier['verify']
+  readonly verify: (message: Uint8Array) => Promise<void>
   readonly reads: Pick<TokenBridgeReads, 'emitter'>
 }
 
@@ -19,22 +31,32 @@ export interface CheckOptions extends PolicyOptions {
  * what decoding, `verify`, the policy and reads throw.
  */
 export function createCheck({ chain, wormholeChainId, verify, reads, ...policy }: CheckOptions) {
-  const judge = createPolicy(policy)
   return async function check(transfer: Transfer): Promise<void> {
     const bytes = decodeBase64(transfer.message)
     const { vaa, digest, transfer: tokens } = readMessage(bytes)
-    const isSame = digest === transfer.digest && vaa.emitter === transfer.emitter && vaa.sequence === transfer.sequence
+    const { emitter, emitterChain, sequence } = vaa
+    const isSame = digest === transfer.digest && emitter === transfer.emitter && sequence === transfer.sequence
     if (!isSame) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
     const { targetChain } = tokens
     if (targetChain !== wormholeChainId) {
       throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, wormholeChainId, targetChain } })
     }
-    const { emitter, emitterChain } = vaa
     const [registered] = await Promise.all([reads.emitter(emitterChain), verify(bytes)])
     if (registered !== emitter) {
-      const detail = registered === unregistered ? `The token bridge of ${chain.name} has registered none for that chain.` : undefined
-      throw new RelayerError('EMITTER_UNKNOWN', { ...(detail && { detail }), facts: { emitterChain, emitter } })
+      const detail = registered === unregistered ? `The token bridge of ${chain.name} has registered none for that chain.` : ''
+      throw new RelayerError('EMITTER_UNKNOWN', { detail, facts: { emitterChain, emitter } })
     }
-    judge(tokens)
+    checkPolicy(policy, tokens)
   }
+}
+
+/** The checks that are ours, not the protocol's. Throws PAYLOAD_WITH_CALL, ASSET_UNSUPPORTED, FEE_TOO_LOW. */
+function checkPolicy({ assets, minimumFees, calls }: PolicyOptions, { kind, recipient, originToken, fee }: TokenTransfer): void {
+  const contract = contractOf(recipient)
+  if (kind === 3 && calls?.[contract] === undefined) throw new RelayerError('PAYLOAD_WITH_CALL', { facts: { recipient: contract } })
+  if (assets && !assets.includes(originToken)) throw new RelayerError('ASSET_UNSUPPORTED', { facts: { token: originToken } })
+  const minimum = minimumFees?.[originToken]
+  // A payload 3 has no fee: a configured call is delivered for nothing.
+  if (kind === 1 && minimum !== undefined && fee < BigInt(minimum))
+    throw new RelayerError('FEE_TOO_LOW', { facts: { token: originToken, fee: String(fee), minimum } })
 }

@@ -6,12 +6,6 @@ import type { Refusals } from '../common/verdict.ts'
 import type { GuardianSet, GuardianSets } from './guardian-sets.ts'
 import { digestOf } from './message.ts'
 
-/** Checks signed bytes against the guardian sets of one core contract. */
-export interface Verifier {
-  /** Throws VAA_*, GUARDIAN_SET_EXPIRED (for good), GUARDIAN_SET_UNKNOWN (wait), and what reads throw. */
-  verify(message: Uint8Array): Promise<void>
-}
-
 export interface VerifierOptions {
   readonly guardianSets: GuardianSets
   /** Timestamp of the target chain's latest block, seconds since the epoch: what the contract compares expiry with. */
@@ -21,18 +15,20 @@ export interface VerifierOptions {
 /** Order of the group of secp256k1. */
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-export function createVerifier({ guardianSets, now }: VerifierOptions): Verifier {
+/**
+ * Checks signed bytes against the guardian sets of one core contract. The returned function throws VAA_*, GUARDIAN_SET_EXPIRED (for good),
+ * GUARDIAN_SET_UNKNOWN (wait), and what reads throw.
+ */
+export function createVerifier({ guardianSets, now }: VerifierOptions) {
   // 13 recoveries take some 20 ms of CPU, and the same bytes are checked at submission and again when the transfer is validated.
   const good = createGoodMessages({ rememberMs: Infinity })
-  return {
-    async verify(message) {
-      const vaa = parseVaa(message)
-      const set = await guardianSets.get(vaa.guardianSetIndex)
-      const time = set.current ? 0 : now()
-      if (good.has(message)) return checkExpiry(set, time)
-      verifySignatures(vaa, set, time)
-      good.add(message)
-    },
+  return async function verify(message: Uint8Array): Promise<void> {
+    const vaa = parseVaa(message)
+    const set = await guardianSets.get(vaa.guardianSetIndex)
+    const time = set.current ? 0 : now()
+    if (good.has(message)) return checkExpiry(set, time)
+    verifySignatures(vaa, set, time)
+    good.add(message)
   }
 }
 

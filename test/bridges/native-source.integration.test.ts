@@ -1,20 +1,14 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
-import { createFindDelivery } from '../../bridges/common/find-delivery.ts'
+import type { LogReader } from '../../bridges/common/logs.ts'
+import { findDelivery } from '../../bridges/common/find-delivery.ts'
 import { completionLog } from '../../bridges/native-bridge/events.ts'
 import { batchIntent } from '../../bridges/native-bridge/batch.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { createGoodMessages } from '../../bridges/common/good-messages.ts'
 import { idOf, type NativeTransfer, writeMessage } from '../../bridges/native-bridge/message.ts'
-import {
-  completedIn,
-  completedUnder,
-  highestNonce,
-  initiatedIn,
-  recordedUnder,
-  type StreamReader,
-} from '../../bridges/native-bridge/source.ts'
+import { completedIn, completedUnder, highestNonce, initiatedIn, recordedUnder } from '../../bridges/native-bridge/source.ts'
 import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import type { NativeBridgeVariant } from '../../lab/devnet/native/native-bridge.ts'
@@ -117,10 +111,10 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     const { chain, bridge, deployer } = network.target
     const three = started[2]!
     await network.target.mine(5)
-    expect(await createFindDelivery(chain, { rangeBlocks: 2 })(completionLog(bridge, three))).toMatchObject({ by: deployer.address })
-    expect(await createFindDelivery(chain, { rangeBlocks: 2, depthBlocks: 2 })(completionLog(bridge, three))).toBeUndefined()
-    expect(await createFindDelivery(chain)(completionLog(bridge, { ...three, nonce: 9n }))).toBeUndefined()
-    expect(await createFindDelivery(chain)(completionLog(bridge, started[5]!))).toBeUndefined()
+    expect(await findDelivery(chain, completionLog(bridge, three), { rangeBlocks: 2 })).toMatchObject({ by: deployer.address })
+    expect(await findDelivery(chain, completionLog(bridge, three), { rangeBlocks: 2, depthBlocks: 2 })).toBeUndefined()
+    expect(await findDelivery(chain, completionLog(bridge, { ...three, nonce: 9n }))).toBeUndefined()
+    expect(await findDelivery(chain, completionLog(bridge, started[5]!))).toBeUndefined()
   })
 })
 
@@ -135,7 +129,7 @@ describe('what a node may not say', () => {
     transactionHash: `0x${'70'.repeat(32)}`,
   })
   /** A node's answer as the chain hands it on: no node that can be run says these. */
-  const saying = (...logs: ReturnType<typeof logOf>[]): StreamReader => ({
+  const saying = (...logs: ReturnType<typeof logOf>[]): LogReader => ({
     name: 'source',
     call: () => Promise.reject(new Error('not asked')),
     logs: () => Promise.resolve(logs),
@@ -177,7 +171,7 @@ describe('what a node may not say', () => {
   it('does not lead the search for the highest nonce astray, wherever it is', async () => {
     await fc.assert(
       fc.asyncProperty(fc.bigInt(0n, 10n ** 9n), fc.bigInt(0n, 10n ** 9n), async (highest, below) => {
-        const table: StreamReader = {
+        const table: LogReader = {
           ...saying(),
           call: (_, data) => {
             const nonce = nativeBridgeAbi.decodeFunctionData('noncesToOutboundTransfers', data)[0] as bigint

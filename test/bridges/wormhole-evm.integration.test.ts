@@ -1,7 +1,7 @@
 import { concat, id, toBeHex } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createEvmEndpoint, redemptionLog } from '../../bridges/wormhole-token-bridge/evm.ts'
-import { createFindDelivery } from '../../bridges/common/find-delivery.ts'
+import { findDelivery } from '../../bridges/common/find-delivery.ts'
 import { createGuardianSets } from '../../bridges/wormhole-token-bridge/guardian-sets.ts'
 import type { Verdict } from '../../bridges/port.ts'
 import { devnetGuardians, freshAddress } from '../../lab/devnet/chain/accounts.ts'
@@ -194,10 +194,12 @@ describe('the token bridge on a real chain', () => {
   it('looks for a delivery in bounded ranges, newest first, and not for ever', async () => {
     const { transfer, endpoint } = decode(network.message())
     const receipt = await network.deliver(await endpoint.intent(transfer))
-    const find = createFindDelivery(network.chain, { rangeBlocks: 4, depthBlocks: 10 })
     const reads = async () => {
       const before = network.chain.calls.get('eth_getLogs') ?? 0
-      const found = await find(redemptionLog(network.ethereum.tokenBridge, transfer))
+      const found = await findDelivery(network.chain, redemptionLog(network.ethereum.tokenBridge, transfer), {
+        rangeBlocks: 4,
+        depthBlocks: 10,
+      })
       return [found?.txHash, (network.chain.calls.get('eth_getLogs') ?? 0) - before]
     }
     expect(await reads()).toEqual([receipt.hash, 1])

@@ -2,7 +2,7 @@ import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { createGoodMessages, type GoodMessages } from '../../bridges/common/good-messages.ts'
 import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
 import { toTransfer, type NativeTransfer } from '../../bridges/native-bridge/message.ts'
-import type { StreamReader } from '../../bridges/native-bridge/source.ts'
+import type { LogReader } from '../../bridges/common/logs.ts'
 import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
 import type { ScannedSource } from '../../bridges/source-port.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
@@ -215,7 +215,7 @@ function readSource(
   options: { start: number; first: string; name: string; maxOpen: number; good?: GoodMessages },
 ): ScannedSource {
   const { start, first, name, maxOpen, good = createGoodMessages() } = options
-  const target: StreamReader = network.target.chain
+  const target: LogReader = network.target.chain
   const made = createNativeSource({ route: network.route, source, target, startBlock: start, maxOpen, good })
   return { ...made, config: { ...made.config, first, stream: name } }
 }
