@@ -14,20 +14,10 @@ export async function audit(input: AuditInput): Promise<AuditReport> {
   return report
 }
 
-function details({
-  checked,
-  intact,
-  undoneCount,
-  undone,
-  reopenedCount,
-  reopened,
-  idleCount,
-  idle,
-  underway,
-  unsure,
-}: AuditReport): string {
+function details(report: AuditReport): string {
+  const { undone, undoneCount, reopened, reopenedCount, idle, idleCount } = report
   return [
-    `${intact} of ${checked} effects are there; ${underway} on their way again, ${unsure} unsure`,
+    `${report.intact} of ${report.checked} effects are there; ${report.underway} on their way again, ${report.unsure} unsure`,
     ...(undoneCount > 0 ? [`**${undoneCount} undone, started again**`, ...undone] : []),
     ...(reopenedCount > 0 ? [`${reopenedCount} closed without an outcome, started again`, ...reopened] : []),
     ...(idleCount > 0 ? [`${idleCount} stood still, started over`, ...idle] : []),

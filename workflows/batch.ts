@@ -1,20 +1,10 @@
 import { backoffMs } from '../domain/backoff.ts'
-import type { BatchEnd, BatchInput, BatchStatus, BatchSteps } from '../temporal/contracts/batch.ts'
+import type { BatchEnd, BatchInput, BatchStatus } from '../temporal/contracts/batch.ts'
 import { batchClearedSignal, batchOverSignal, batchStatusQuery } from '../temporal/contracts/batch.ts'
-import type { SendOperatorTransactionResult } from '../temporal/contracts/operator-transaction.ts'
 import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
-import { batchIntentId, laneQueue } from '../temporal/contracts/names.ts'
-import { failureText } from './failures.ts'
-import { laneStepPolicy } from './policies.ts'
-import {
-  ActivityFailure,
-  condition,
-  isCancellation,
-  makeContinueAsNewFunc,
-  proxyActivities,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow'
+import { batchIntentId } from '../temporal/contracts/names.ts'
+import { laneStep, type LaneStepResult } from './lane-step.ts'
+import { condition, makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow'
 
 /**
  * First and longest wait between two looks, ms. Longer than a process takes to get the nonce of the batch, so that a batch without one is over; and
@@ -29,6 +19,7 @@ const longestWaitMs = 10 * 60_000
  */
 export async function batch(input: BatchInput): Promise<BatchStatus> {
   const { lane, intent, members } = input
+  const { workflowId: owner } = workflowInfo()
   let { held, cleared = false } = input
   let end: BatchEnd | undefined
   let rolledBack = false
@@ -37,16 +28,15 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
   setHandler(batchOverSignal, (reported) => void (end ??= reported))
   setHandler(rolledBackSignal, () => void (rolledBack = true))
   for (let looks = input.looks ?? 0; ; looks++) {
-    if (workflowInfo().continueAsNewSuggested) {
-      const { memo } = workflowInfo()
-      await makeContinueAsNewFunc<typeof batch>({ ...(memo && { memo }) })({ ...input, looks, cleared, ...(held && { held }) })
-    }
+    const { continueAsNewSuggested, memo } = workflowInfo()
+    if (continueAsNewSuggested) await makeContinueAsNewFunc<typeof batch>({ memo })({ ...input, looks, cleared, held })
     await condition(() => end !== undefined || rolledBack, backoffMs(looks, firstWaitMs, longestWaitMs))
     if (!end) {
       rolledBack = false
+      const call = { lane, owner, intentId: batchIntentId(owner), intent, members: cleared ? undefined : members, held }
       // Where the lane has no worker, the process that drove the batch may report its end first.
       const result = await Promise.race([
-        broadcast({ ...input, cleared, ...(held && { held }) }),
+        laneStep(lane, `${members.length} transfers`, ({ broadcastBatch }) => broadcastBatch(call)),
         condition(() => end !== undefined).then(() => undefined),
       ])
       if (result?.kind === 'pending') held = result.held
@@ -56,32 +46,13 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
   }
 }
 
-/** Drives its nonce for a while. A failure for good is one of the key and not of the batch, which is looked at again. */
-async function broadcast({ lane, intent, members, cleared, held }: BatchInput): Promise<SendOperatorTransactionResult> {
-  const { workflowId: owner } = workflowInfo()
-  const options = { ...laneStepPolicy(), taskQueue: laneQueue(lane), summary: `${members.length} transfers` }
-  const input = { lane, owner, intentId: batchIntentId(owner), intent, ...(!cleared && { members }), ...(held && { held }) }
-  try {
-    return await proxyActivities<BatchSteps>(options).broadcastBatch(input)
-  } catch (error) {
-    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
-    return { kind: 'no-slot', code: 'INTERNAL', reason: failureText(error) }
-  }
-}
-
-/** Undefined: it is not over yet. */
-function endOf(result: SendOperatorTransactionResult): BatchEnd | undefined {
+/** Undefined: it is not over yet. A failure for good is one of the key and not of the batch, which is looked at again. */
+function endOf(result: LaneStepResult): BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {
       const { ok, nonce, txHash, blockHeight, gasPaid } = result
-      return {
-        state: ok ? 'done' : 'reverted',
-        detail: `transaction ${txHash} in block ${blockHeight}`,
-        nonce,
-        txHash,
-        blockHeight,
-        gasPaid,
-      }
+      const detail = `transaction ${txHash} in block ${blockHeight}`
+      return { state: ok ? 'done' : 'reverted', detail, nonce, txHash, blockHeight, gasPaid }
     }
     case 'spent':
       return { state: 'spent', detail: `nonce ${result.nonce} was used by a ${result.by} transaction`, nonce: result.nonce }

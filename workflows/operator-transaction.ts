@@ -1,18 +1,14 @@
 import { backoffMs } from '../domain/backoff.ts'
 import { intentIdOf, roundOf } from '../domain/lane/intent-id.ts'
 import type {
-  SendOperatorTransactionResult,
   OperatorTransactionInput,
   OperatorTransactionProgress,
   OperatorTransactionStatus,
-  OperatorTransactionSteps,
 } from '../temporal/contracts/operator-transaction.ts'
 import { cancelOperatorTransactionSignal, operatorTransactionStatusQuery } from '../temporal/contracts/operator-transaction.ts'
-import { laneQueue } from '../temporal/contracts/names.ts'
-import { failureText } from './failures.ts'
-import { laneStepPolicy } from './policies.ts'
+import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { textOr } from './text-or.ts'
-import { ActivityFailure, condition, continueAsNew, isCancellation, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow'
+import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow'
 
 /** First and longest wait between two looks, ms: an operator transaction is not urgent. */
 const firstWaitMs = 2_000
@@ -47,28 +43,19 @@ export async function operatorTransaction(input: OperatorTransactionInput): Prom
   }
 }
 
-type Outcome = SendOperatorTransactionResult | { kind: 'refused'; reason: string }
-
-async function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: OperatorTransactionProgress): Promise<Outcome> {
-  const { workflowId, runId, originalExecutionRunId } = workflowInfo()
-  const options = { ...laneStepPolicy(), taskQueue: laneQueue(lane), summary: `${reason} (${by})` }
+function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: OperatorTransactionProgress): Promise<LaneStepResult> {
+  const { workflowId: owner, runId, originalExecutionRunId } = workflowInfo()
   const { round, held, cancelledBy } = progress
   // What a run before a reset did is not known, and nothing is paid twice: it goes on with the nonce that it holds, and ends `lost` without one.
   const lookUpOnly = progress.sentBefore || runId !== originalExecutionRunId
   progress.sentBefore = true
-  const cancel = cancelledBy !== undefined
-  const input = { lane, owner: workflowId, intentId: intentIdOf(workflowId, round), intent, lookUpOnly, ...(held && { held }), cancel }
-  try {
-    return await proxyActivities<OperatorTransactionSteps>(options).sendOperatorTransaction(input)
-  } catch (error) {
-    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
-    return { kind: 'refused', reason: failureText(error) }
-  }
+  const call = { lane, owner, intentId: intentIdOf(owner, round), intent, lookUpOnly, held, cancel: cancelledBy !== undefined }
+  return laneStep(lane, `${reason} (${by})`, ({ sendOperatorTransaction }) => sendOperatorTransaction(call))
 }
 
 /** Changes the progress by a result, and returns what it changes of the status. */
 function applyResult(
-  result: Outcome,
+  result: LaneStepResult,
   progress: OperatorTransactionProgress,
 ): Partial<OperatorTransactionStatus> & Pick<OperatorTransactionStatus, 'state' | 'detail'> {
   switch (result.kind) {

@@ -88,10 +88,10 @@ async function requestOf(deps: AcquireDeps, input: BroadcastInput): Promise<Nonc
   if (call.owner.callHash !== input.callHash) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: owner, lane } })
   return {
     ...call,
-    first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) },
+    first: { kind: 'call', gasLimit, maxFee, tip, dataFee },
     priority,
     source: `${transfer.sourceChain}/${transfer.emitter}`,
-    ...(deadline !== undefined && { deadline }),
+    deadline,
   }
 }
 

@@ -18,8 +18,8 @@ export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings' | 'ha
         await haltRouteOf(deps, transfer, code, reason)
         return { kind: 'impossible', code, reason }
       }
-      if (kind === 'wait') return { kind: 'waiting', code, reason, retryInMs: waitMs, ...(unverified && { unverified }) }
-      return { kind, code, reason, ...(awaitNewSignatures && { awaitNewSignatures }) }
+      if (kind === 'wait') return { kind: 'waiting', code, reason, retryInMs: waitMs, unverified }
+      return { kind, code, reason, awaitNewSignatures }
     })
   }
 }

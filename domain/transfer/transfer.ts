@@ -21,24 +21,10 @@ export interface Transfer {
   readonly message: string
 }
 
-export const transferStates = [
-  'admitting',
-  'waiting',
-  'broadcasting',
-  'pending',
-  'included',
-  'parked',
-  'delivered',
-  'rejected',
-  'declined',
-  'cancelled',
-] as const
-
 /** The state of a transfer. The last four are outcomes. */
-export type TransferState = (typeof transferStates)[number]
+export type TransferState = keyof typeof next
 
-/** Which states may follow a state. The lifecycle document is generated from this table. */
-export const transitions: Record<TransferState, readonly TransferState[]> = {
+const next = {
   admitting: ['waiting', 'broadcasting', 'included', 'parked', 'delivered', 'rejected', 'declined', 'cancelled'],
   waiting: ['admitting', 'parked', 'delivered', 'cancelled'],
   broadcasting: ['admitting', 'pending', 'included', 'waiting', 'parked', 'delivered', 'cancelled'],
@@ -49,7 +35,11 @@ export const transitions: Record<TransferState, readonly TransferState[]> = {
   rejected: [],
   declined: [],
   cancelled: [],
-}
+} as const
+
+/** Which states may follow a state. The lifecycle document is generated from this table. */
+export const transitions: Readonly<Record<TransferState, readonly TransferState[]>> = next
+export const transferStates = Object.keys(transitions) as readonly TransferState[]
 
 export function isOutcome(state: TransferState): boolean {
   return transitions[state].length === 0

@@ -2,11 +2,10 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 
 /** Input of the workflow `audit`, and of its step. */
 export interface AuditInput {
-  /** The target chain that is asked. */
   chain: ChainName
   /** How far back it looks: what closed within so many hours. */
   hours: number
-  /** What closed less than this long ago, ms, is left for the next audit: a node may lag, or a person may restart it by hand. */
+  /** What closed less than this long ago, ms, is left for the next audit: a node may lag, or a person may restart it. */
   graceMs: number
 }
 
@@ -37,7 +36,7 @@ export interface AuditSteps {
   auditDelivered(input: AuditInput): Promise<AuditReport>
 }
 
-/** The usual `graceMs` of an audit. */
+/** The usual `graceMs`. */
 export const auditGraceMs = 60_000
 
 /** Id of the schedule of a chain's audits, and of the workflows that it starts (with the time behind it). */

@@ -40,7 +40,7 @@ async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outc
 
 function askAdmission({ progress, label }: TransferRun, transfer: Transfer): Promise<Admission> {
   const { turnedAway, disputed } = progress
-  return steps.admit({ transfer, avoid: turnedAway?.lanes ?? [], ...(disputed && { disputed }) }, label)
+  return steps.admit({ transfer, avoid: turnedAway?.lanes ?? [], disputed }, label)
 }
 
 async function act(run: TransferRun, admission: Admission): Promise<Ready | Outcome | undefined> {
@@ -58,14 +58,12 @@ async function act(run: TransferRun, admission: Admission): Promise<Ready | Outc
     case 'waiting':
       return wait(run, admission)
     case 'impossible':
-      run.park(admission.code, admission.reason)
-      return undefined
+      return run.park(admission.code, admission.reason)
     case 'rejected':
     case 'declined':
       if (!admission.awaitNewSignatures) return admission
       // The signatures were good when the id was taken: a copy with newer ones may come (`adopt`).
-      run.park(admission.code, admission.reason)
-      return undefined
+      return run.park(admission.code, admission.reason)
   }
 }
 

@@ -21,8 +21,7 @@ export async function awaitFinality(
     if (waitMs > 0) await run.pause(waitMs)
     if (run.ending) lane?.askToLetGo()
     const { underway } = run.progress
-    const landed = underway?.landed && { landed: underway.landed }
-    const input = { transfer: run.transfer, waitMs: waits.confirmMs, ...landed, ...(requireAgreement && { requireAgreement }) }
+    const input = { transfer: run.transfer, waitMs: waits.confirmMs, landed: underway?.landed, requireAgreement }
     const result = await confirm(input, run.label)
     if (result.kind === 'delivered') return result
     if (result.kind !== 'unsettled') {

@@ -15,8 +15,7 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   const passed = `not delivered by ${new Date(run.deadline ?? 0).toISOString()}`
   const { reason } = run.progress
   run.nextRound()
-  run.park('DEADLINE_PASSED', reason ? `${passed}; ${reason}` : passed)
-  return undefined
+  return run.park('DEADLINE_PASSED', reason ? `${passed}; ${reason}` : passed)
 }
 
 /** A parked transfer is still watched: once an hour the chain is asked whether someone delivered it. */
@@ -32,5 +31,5 @@ export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   const { cancelledBy } = run.signals
   delete run.signals.cancelledBy
   const repeat = cancelledBy ? `; the cancel by ${cancelledBy.operator} must be repeated` : ''
-  run.park(codeOf(error), failureText(error) + repeat)
+  return run.park(codeOf(error), failureText(error) + repeat)
 }

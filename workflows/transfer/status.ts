@@ -16,24 +16,13 @@ const timelineLimit = 40
 /** The answer of the query `status`, and the result of the workflow. */
 export function statusOf(id: string, transfer: Transfer, progress: TransferProgress, outcome: Outcome | undefined): TransferStatus {
   const { message: _, ...identity } = transfer
-  const { state, lane, underway, code, reason, round, timeline } = progress
+  const { state, lane, underway, code, reason, round: rounds, timeline } = progress
   const { landed, nonce = landed?.nonce } = underway ?? {}
+  const { txHash, attempts, tried, batch } = landed ?? {}
   const delivery = outcome?.kind === 'delivered' ? outcome.delivery : undefined
-  return {
-    id,
-    transfer: identity,
-    state,
-    ...(lane && { lane }),
-    ...(nonce !== undefined && { nonce }),
-    ...(landed && { txHash: landed.txHash, attempts: landed.attempts, tried: landed.tried }),
-    ...(landed?.batch && { batch: landed.batch }),
-    ...(delivery && { delivery, ...(delivery.txHash && { txHash: delivery.txHash }) }),
-    ...(outcome?.kind === 'cancelled' && { cancelledBy: outcome.by }),
-    ...(code && { code }),
-    ...(reason && { reason }),
-    rounds: round,
-    timeline,
-  }
+  const cancelledBy = outcome?.kind === 'cancelled' ? outcome.by : undefined
+  const facts = { lane, nonce, txHash: delivery?.txHash ?? txHash, attempts, tried, batch, delivery, cancelledBy, code, reason }
+  return { id, transfer: identity, state, ...facts, rounds, timeline }
 }
 
 export function addToTimeline(timeline: TimelineEntry[], entry: TimelineEntry): void {

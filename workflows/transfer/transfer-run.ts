@@ -13,15 +13,16 @@ export class TransferRun {
   readonly id = workflowInfo().workflowId
   readonly progress: TransferProgress
   readonly signals: UnacknowledgedSignals
+  /** ms since the epoch; undefined: none, or no longer. */
+  deadline: number | undefined
   #outcome: Outcome | undefined
-  #deadline: number | undefined
   readonly #startedAt = Date.now()
 
   constructor({ transfer, priority = ordinaryPriority, deadline, progress, unacknowledged }: TransferInput) {
     this.transfer = transfer
     this.progress = progress ?? { state: 'admitting', round: 1, failures: 0, spent: 0, waits: 0, timeline: [] }
     this.signals = unacknowledged ?? { woken: false, priority }
-    this.#deadline = deadline
+    this.deadline = deadline
     if (progress) showTimeline(transfer.bridge, progress)
     if (deadline !== undefined && !this.overdue) void this.#wakeAt(deadline)
   }
@@ -40,13 +41,8 @@ export class TransferRun {
     return `${sourceChain} → ${targetChain} #${sequence}`
   }
 
-  /** ms since the epoch; undefined: none, or no longer. */
-  get deadline(): number | undefined {
-    return this.#deadline
-  }
-
   get overdue(): boolean {
-    return this.#deadline !== undefined && Date.now() >= this.#deadline
+    return this.deadline !== undefined && Date.now() >= this.deadline
   }
 
   /** It is to end, or to be parked, as soon as nothing of it can be mined any more. */
@@ -93,19 +89,14 @@ export class TransferRun {
 
   end(outcome: Outcome): TransferStatus {
     this.#outcome = outcome
-    switch (outcome.kind) {
-      case 'delivered': {
-        const { ours, by, txHash, blockHeight = '?' } = outcome.delivery
-        this.enter('delivered', `by ${ours ? `our ${by}` : (by ?? 'someone else')} in block ${blockHeight}`, { txHash })
-        break
-      }
-      case 'cancelled': {
-        const { operator, reason } = outcome.by
-        this.enter('cancelled', `by ${operator}: ${reason}`, { reason })
-        break
-      }
-      default:
-        this.enter(outcome.kind, outcome.reason, outcome)
+    if (outcome.kind === 'delivered') {
+      const { ours, by, txHash, blockHeight = '?' } = outcome.delivery
+      this.enter('delivered', `by ${ours ? `our ${by}` : (by ?? 'someone else')} in block ${blockHeight}`, { txHash })
+    } else if (outcome.kind === 'cancelled') {
+      const { operator, reason } = outcome.by
+      this.enter('cancelled', `by ${operator}: ${reason}`, { reason })
+    } else {
+      this.enter(outcome.kind, outcome.reason, outcome)
     }
     return this.status()
   }
@@ -120,7 +111,7 @@ export class TransferRun {
   retry(onlyIfWaiting: boolean): void {
     if (this.state === 'parked') {
       if (onlyIfWaiting) return
-      if (this.overdue) this.#deadline = undefined
+      if (this.overdue) this.deadline = undefined
     }
     Object.assign(this.progress, { failures: 0, spent: 0, waits: 0 })
     this.signals.woken = true
@@ -142,9 +133,8 @@ export class TransferRun {
   /** A run that is old, or whose history is long, goes on as a new one. Called only where no activity is under way. */
   async continueAsNewIfDue(): Promise<void> {
     if (!workflowInfo().continueAsNewSuggested && Date.now() - this.#startedAt < waits.continueAsNewMs) return
-    const { transfer, progress, signals: unacknowledged } = this
-    const deadline = this.#deadline === undefined ? {} : { deadline: this.#deadline }
-    await continueAsNew<(input: TransferInput) => Promise<TransferStatus>>({ transfer, progress, unacknowledged, ...deadline })
+    const { transfer, progress, signals: unacknowledged, deadline } = this
+    await continueAsNew<(input: TransferInput) => Promise<TransferStatus>>({ transfer, progress, unacknowledged, deadline })
   }
 
   async #wakeAt(deadline: number): Promise<void> {

@@ -1,0 +1,24 @@
+import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { BatchSteps } from '../temporal/contracts/batch.ts'
+import { laneQueue } from '../temporal/contracts/names.ts'
+import type { OperatorTransactionSteps, SendOperatorTransactionResult } from '../temporal/contracts/operator-transaction.ts'
+import { failureText } from './failures.ts'
+import { laneStepPolicy } from './policies.ts'
+import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow'
+
+/** `refused`: the step failed, and no retry heals that. */
+export type LaneStepResult = SendOperatorTransactionResult | { kind: 'refused'; reason: string }
+
+/** Calls a step of a batch or of an operator transaction on the queue of its lane. */
+export async function laneStep(
+  lane: LaneId,
+  summary: string,
+  call: (steps: OperatorTransactionSteps & BatchSteps) => Promise<SendOperatorTransactionResult>,
+): Promise<LaneStepResult> {
+  try {
+    return await call(proxyActivities({ ...laneStepPolicy(), taskQueue: laneQueue(lane), summary }))
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
+    return { kind: 'refused', reason: failureText(error) }
+  }
+}
