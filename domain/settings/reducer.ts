@@ -1,5 +1,5 @@
-import type { FeeRule, FeeScope } from '../fees/policy.ts'
-import type { DenyRule, Halt, HaltScope, NodeChange, Settings, SettingsOrder } from './settings.ts'
+import type { FeeScope } from '../fees/policy.ts'
+import type { Halt, Settings, SettingsOrder } from './settings.ts'
 
 /** Orders of one person, with one reason. */
 export interface SettingsOrders {
@@ -24,88 +24,48 @@ export function applySettingsOrders(settings: Settings, { by, reason, orders }: 
   }, settings)
 }
 
-/** The scope of a halt as a text: equal scopes have equal texts. */
-export function haltKey({ bridge, chain, sourceChain, targetChain }: HaltScope): string {
-  return JSON.stringify([bridge, chain, sourceChain, targetChain].map((part) => part ?? null))
-}
-
-type Author = Pick<Halt, 'by' | 'reason' | 'at'>
-
 /** Returns the same object if the order changes nothing. */
-function apply(settings: Settings, order: SettingsOrder, author: Author): Settings {
+function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'scope'>): Settings {
   switch (order.kind) {
     case 'halt': {
       const { scope } = order
-      return edited(settings, 'halts', haltOfScope(scope), (known) => known ?? { scope, ...author })
+      return edited(settings, 'halts', { scope }, (known) => known ?? { scope, ...author })
     }
     case 'unhalt':
-      return edited(settings, 'halts', haltOfScope(order.scope), () => undefined)
+      return edited(settings, 'halts', { scope: order.scope })
     case 'deny': {
       const { what: kind, value } = order
-      return edited(settings, 'denied', denyRuleOfValue(order), (known) => known ?? { kind, value, ...author })
+      return edited(settings, 'denied', { kind, value }, (known) => known ?? { kind, value, ...author })
     }
     case 'allow':
-      return edited(settings, 'denied', denyRuleOfValue(order), () => undefined)
+      return edited(settings, 'denied', { kind: order.what, value: order.value })
     case 'setFees': {
       const { scope, policy } = order
-      const rule: FeeRule | undefined = Object.keys(policy).length > 0 ? { scope, policy } : undefined
-      return edited(
-        settings,
-        'fees',
-        (one) => feeKey(one.scope) === feeKey(scope),
-        () => rule,
-      )
+      return edited(settings, 'fees', { scope }, () => (Object.keys(policy).length > 0 ? { scope, policy } : undefined))
     }
-    case 'setNode':
-      return edited(settings, 'nodes', nodeNamed(order.change), () => order.change)
+    case 'setNode': {
+      const { chain, name } = order.change
+      return edited(settings, 'nodes', { chain, name }, () => order.change)
+    }
     case 'clearNode':
-      return edited(settings, 'nodes', nodeNamed(order), () => undefined)
+      return edited(settings, 'nodes', { chain: order.chain, name: order.name })
   }
 }
 
 type Lists = Pick<Settings, 'halts' | 'denied' | 'fees' | 'nodes'>
 
-/** Replaces, adds or removes the one row that `is` finds. The other rows keep their places. */
+/** Replaces, adds or removes the one row that has the fields of `key`. The other rows keep their places. */
 function edited<Name extends keyof Lists>(
   settings: Settings,
   name: Name,
-  is: (row: Lists[Name][number]) => boolean,
-  edit: (row: Lists[Name][number] | undefined) => Lists[Name][number] | undefined,
+  key: Partial<Lists[Name][number]>,
+  edit: (row: Lists[Name][number] | undefined) => Lists[Name][number] | undefined = () => undefined,
 ): Settings {
   const rows: readonly Lists[Name][number][] = settings[name]
-  const index = rows.findIndex(is)
-  const before = rows[index]
-  const after = edit(before)
-  if (same(before, after)) return settings
-  const row = after === undefined ? [] : [after]
-  const next = index < 0 ? [...rows, ...row] : [...rows.slice(0, index), ...row, ...rows.slice(index + 1)]
-  return { ...settings, [name]: next }
-}
-
-const haltOfScope = (scope: HaltScope) => (halt: Halt) => haltKey(halt.scope) === haltKey(scope)
-const denyRuleOfValue =
-  ({ what, value }: { what: DenyRule['kind']; value: string }) =>
-  (rule: DenyRule) =>
-    rule.kind === what && rule.value === value
-const nodeNamed =
-  ({ chain, name }: Pick<NodeChange, 'chain' | 'name'>) =>
-  (change: NodeChange) =>
-    change.chain === chain && change.name === name
-
-/** The scope of a fee rule as a text: equal scopes have equal texts. */
-function feeKey(scope: FeeScope): string {
-  switch (scope.kind) {
-    case 'transfer':
-      return JSON.stringify([scope.kind, scope.id])
-    case 'lane':
-      return JSON.stringify([scope.kind, scope.lane])
-    case 'call':
-      return JSON.stringify([scope.kind, scope.chain, scope.contract, scope.selector ?? null])
-    case 'chain':
-      return JSON.stringify([scope.kind, scope.chain])
-    case 'global':
-      return JSON.stringify([scope.kind])
-  }
+  const found = rows.findIndex((row) => same({ ...row, ...key }, row))
+  const after = edit(rows[found])
+  if (same(rows[found], after)) return settings
+  return { ...settings, [name]: rows.toSpliced(found < 0 ? rows.length : found, 1, ...(after === undefined ? [] : [after])) }
 }
 
 /** The order as it is stored: hex in lower case, no field without a value. */
@@ -130,7 +90,7 @@ function lowerScope(scope: FeeScope): FeeScope {
   if (scope.kind === 'lane') return { kind: scope.kind, lane: scope.lane.toLowerCase() }
   if (scope.kind !== 'call') return scope
   const { kind, chain, contract, selector } = scope
-  return { kind, chain, contract: contract.toLowerCase(), ...(selector !== undefined && { selector: selector.toLowerCase() }) }
+  return defined({ kind, chain, contract: contract.toLowerCase(), selector: selector?.toLowerCase() })
 }
 
 function defined<T extends object>(value: T): T {

@@ -10,25 +10,25 @@ export interface HaltScope {
   readonly targetChain?: ChainName | undefined
 }
 
-export interface Halt {
-  readonly scope: HaltScope
-  readonly reason: string
+/** Who gave an order, why, and when (ms since the epoch). */
+interface Given {
   readonly by: string
-  /** ms since the epoch. */
+  readonly reason: string
   readonly at: number
 }
 
+export interface Halt extends Given {
+  readonly scope: HaltScope
+}
+
 /** A recipient that nothing is delivered to, or a token that is not delivered. */
-export interface DenyRule {
+export interface DenyRule extends Given {
   readonly kind: 'recipient' | 'token'
   /**
    * As the bridge names it, lower case: a recipient is `<target chain name>/<address>` or `<address>` (on every chain), a token is
    * `<wormhole chain id>/<64 hex digits>`.
    */
   readonly value: string
-  readonly reason: string
-  readonly by: string
-  readonly at: number
 }
 
 /** A node that was added or disabled while the workers run. */
@@ -37,10 +37,7 @@ export interface NodeChange {
   /** As in the config, or a new one. */
   readonly name: string
   readonly disabled: boolean
-  /**
-   * Only of an added node. Secrets never reach history: `${VARIABLE}` is replaced in each worker from its own environment, and a literal URL
-   * with credentials, a path or a query is refused.
-   */
+  /** Only of an added node. It holds no secrets, but `${VARIABLE}` for them (assertNodeUrl). */
   readonly url?: string | undefined
   readonly use?: NodeUse | undefined
 }
@@ -49,11 +46,8 @@ export interface NodeChange {
 export type NodeUse = 'all' | 'read' | 'send' | 'private'
 
 /** One entry of the audit. */
-export interface SettingsChange {
+export interface SettingsChange extends Given {
   readonly version: number
-  readonly by: string
-  readonly reason: string
-  readonly at: number
   readonly order: SettingsOrder
 }
 
@@ -85,21 +79,16 @@ export const noSettings: Settings = { version: 0, halts: [], denied: [], fees: [
 
 /** The halt that applies to a transfer, if any. */
 export function haltOf(settings: Settings, transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>): Halt | undefined {
-  return settings.halts.find(({ scope }) => {
-    const { bridge, chain, sourceChain, targetChain } = scope
-    return (
+  return settings.halts.find(
+    ({ scope: { bridge, chain, sourceChain, targetChain } }) =>
       (bridge === undefined || bridge === transfer.bridge) &&
       (chain === undefined || chain === transfer.sourceChain || chain === transfer.targetChain) &&
       (sourceChain === undefined || sourceChain === transfer.sourceChain) &&
-      (targetChain === undefined || targetChain === transfer.targetChain)
-    )
-  })
+      (targetChain === undefined || targetChain === transfer.targetChain),
+  )
 }
 
-/**
- * The deny rule that applies to a delivery, if any.
- * @param parties as an endpoint of the target chain names them: `Endpoint.parties`
- */
+/** The deny rule that applies to a delivery, if any. Its parties are named as by `Endpoint.parties` of the target chain. */
 export function denyRuleOf(
   settings: Settings,
   targetChain: ChainName,
