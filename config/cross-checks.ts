@@ -1,44 +1,63 @@
-import { checkRoutes } from './native-checks.ts'
 import type { Problem } from './problems.ts'
-import { list, map } from './tree.ts'
 
 /**
  * Problems between fields. Works on the raw tree, so that they are listed together with the problems of single fields; a value of the wrong
  * form is skipped here, because its own field reports it.
  */
 export function crossCheck(raw: unknown): Problem[] {
-  const config = map(raw)
-  const chains = Object.entries(map(config['chains']))
+  const { chains: named, bridges } = map(raw)
+  const chains = Object.entries(map(named)).map(([name, chain]) => [name, map(chain)] as const)
+  const { 'wormhole-token-bridge': wormhole, 'native-bridge': native } = map(bridges)
   const names = chains.map(([name]) => name)
-  const bridges = map(config['bridges'])
   return [
-    ...(config['chains'] !== undefined && chains.length === 0 ? [noChain] : []),
+    ...(named !== undefined && chains.length === 0 ? [noChain] : []),
     ...duplicates(chains, 'networkId', 'One network is one chain: merge the two, with the nodes and lanes of both.'),
     ...duplicates(chains, 'wormholeChainId', 'Every Wormhole chain id belongs to one chain: correct one of them.'),
-    ...chains.flatMap(([name, chain]) => checkNodes(`chains.${name}`, map(chain))),
-    ...chains.flatMap(([name, chain]) => checkLanes(name, list(map(chain)['lanes']))),
-    ...(bridges['wormhole-token-bridge'] === undefined ? [] : chains.flatMap(([name, chain]) => checkWormhole(name, map(chain)))),
-    ...checkBridge('bridges.wormhole-token-bridge', map(bridges['wormhole-token-bridge']), names),
-    ...checkRoutes('bridges.native-bridge.routes', list(map(bridges['native-bridge'])['routes']), names),
+    ...chains.flatMap(([name, chain]) => checkNodes(`chains.${name}`, chain)),
+    ...chains.flatMap(([name, chain]) => checkLanes(`chains.${name}.lanes`, maps(chain['lanes']))),
+    ...(wormhole === undefined ? [] : chains.flatMap(([name, chain]) => checkWormhole(`chains.${name}`, chain))),
+    ...checkFeesAndCalls('bridges.wormhole-token-bridge', map(wormhole), names),
+    ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
   ]
+}
+
+type Fields = Record<string, unknown>
+
+/** A value that is no map, or no list, counts as an empty one. */
+function map(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+function maps(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.map(map) : []
 }
 
 const noChain: Problem = { path: 'chains', problem: 'names no chain', remedy: 'Add at least one; config/portage.example.yaml shows how.' }
 
-function duplicates(chains: readonly [string, unknown][], field: string, remedy: string): Problem[] {
-  const first = new Map<unknown, string>()
-  return chains.flatMap(([name, chain]) => {
-    const value = map(chain)[field]
-    if (typeof value !== 'number') return []
-    const other = first.get(value)
-    if (other === undefined) first.set(value, name)
-    return other === undefined ? [] : [{ path: `chains.${name}.${field}`, problem: `is ${value}, as of chains.${other}`, remedy }]
+/** The places of each key that was there before, and of the first such key. A key that is undefined equals no other. */
+function repeated(keys: readonly unknown[]): (readonly [index: number, first: number])[] {
+  return keys.flatMap((key, index) => {
+    const first = keys.indexOf(key)
+    return key === undefined || first === index ? [] : [[index, first] as const]
   })
 }
 
+function unknownChain(path: string, chains: readonly string[]): Problem {
+  return { path, problem: 'is not a chain of this config', remedy: `Use one of: ${chains.join(', ') || '(none is configured)'}.` }
+}
+
+function duplicates(chains: readonly (readonly [string, Fields])[], field: string, remedy: string): Problem[] {
+  const values = chains.map(([, { [field]: value }]) => (typeof value === 'number' ? value : undefined))
+  return repeated(values).map(([index, first]) => ({
+    path: `chains.${chains[index]![0]}.${field}`,
+    problem: `is ${values[index]}, as of chains.${chains[first]![0]}`,
+    remedy,
+  }))
+}
+
 /** Some node must read, some must take transactions, and each has a name of its own. */
-function checkNodes(path: string, chain: Record<string, unknown>): Problem[] {
-  const nodes = list(chain['nodes']).map(map)
+function checkNodes(path: string, chain: Fields): Problem[] {
+  const nodes = maps(chain['nodes'])
   if (nodes.length === 0) return []
   const uses = nodes.map(({ use = 'all' }) => use)
   const problems: Problem[] = []
@@ -50,80 +69,91 @@ function checkNodes(path: string, chain: Record<string, unknown>): Problem[] {
       const remedy = 'Give at least one node use: private, or send: public.'
       problems.push({ path: `${path}.send`, problem: 'is private, but no node is', remedy })
     }
-  } else if (!uses.some((use) => use === 'all' || use === 'send') && list(chain['lanes']).length > 0) {
+  } else if (!uses.some((use) => use === 'all' || use === 'send') && maps(chain['lanes']).length > 0) {
     const remedy = 'Add one with use: all or use: send, or choose send: private.'
     problems.push({ path: `${path}.nodes`, problem: 'has no node that takes transactions', remedy })
   }
   const names = nodes.map(({ name }, index) => (typeof name === 'string' ? name : `node-${index + 1}`))
-  for (const [index, name] of names.entries()) {
-    const other = names.indexOf(name)
-    if (other === index) continue
-    const remedy = 'Give every node a name of its own.'
-    problems.push({ path: `${path}.nodes[${index}].name`, problem: `is ${name}, as of nodes[${other}]`, remedy })
-  }
-  return problems
+  const same = repeated(names).map(([index, first]) => ({
+    path: `${path}.nodes[${index}].name`,
+    problem: `is ${names[index]}, as of nodes[${first}]`,
+    remedy: 'Give every node a name of its own.',
+  }))
+  return [...problems, ...same]
 }
 
-function checkLanes(chain: string, lanes: readonly unknown[]): Problem[] {
-  const first = new Map<string, number>()
-  return lanes.flatMap((lane, index) => {
-    const path = `chains.${chain}.lanes[${index}]`
-    const problems = checkSigner(`${path}.signer`, map(map(lane)['signer']))
-    const address = map(lane)['address']
-    if (typeof address !== 'string') return problems
-    const other = first.get(address.toLowerCase())
-    if (other === undefined) first.set(address.toLowerCase(), index)
-    else
-      problems.unshift({
-        path: `${path}.address`,
-        problem: `is the address of lanes[${other}] too`,
-        remedy: 'A key is one lane: remove one of them.',
-      })
-    return problems
+function checkLanes(path: string, lanes: readonly Fields[]): Problem[] {
+  const firsts = new Map(repeated(lanes.map(({ address }) => (typeof address === 'string' ? address.toLowerCase() : undefined))))
+  return lanes.flatMap(({ signer }, index) => {
+    const first = firsts.get(index)
+    const problem = `is the address of lanes[${first}] too`
+    const same =
+      first === undefined ? [] : [{ path: `${path}[${index}].address`, problem, remedy: 'A key is one lane: remove one of them.' }]
+    return [...same, ...checkSigner(`${path}[${index}].signer`, map(signer))]
   })
 }
 
-function checkSigner(path: string, signer: Record<string, unknown>): Problem[] {
+function checkSigner(path: string, signer: Fields): Problem[] {
   if (signer['kind'] !== 'keystore') return []
   const given = ['passwordFile', 'passwordVariable'].filter((field) => signer[field] !== undefined)
   if (given.length === 1) return []
-  return [
-    {
-      path,
-      problem:
-        given.length === 0 ? 'does not say where the password of the keystore is' : 'names two places for the password of the keystore',
-      remedy: 'Give either passwordFile or passwordVariable.',
-    },
-  ]
+  const problem =
+    given.length === 0 ? 'does not say where the password of the keystore is' : 'names two places for the password of the keystore'
+  return [{ path, problem, remedy: 'Give either passwordFile or passwordVariable.' }]
 }
 
 /** The fields of a chain that only Wormhole's bridge needs. */
-function checkWormhole(name: string, chain: Record<string, unknown>): Problem[] {
-  const missing = [
-    ['wormholeChainId', "Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge."],
-    ['contracts', 'Add core and tokenBridge: the Wormhole contracts of the chain.'],
-  ] as const
-  return missing.flatMap(([field, remedy]) =>
-    chain[field] === undefined
-      ? [{ path: `chains.${name}.${field}`, problem: 'is missing, and bridges.wormhole-token-bridge needs it', remedy }]
-      : [],
+function checkWormhole(path: string, chain: Fields): Problem[] {
+  const problem = 'is missing, and bridges.wormhole-token-bridge needs it'
+  const needed = {
+    wormholeChainId: "Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.",
+    contracts: 'Add core and tokenBridge: the Wormhole contracts of the chain.',
+  }
+  return Object.entries(needed).flatMap(([field, remedy]) =>
+    chain[field] === undefined ? [{ path: `${path}.${field}`, problem, remedy }] : [],
   )
 }
 
-function checkBridge(path: string, bridge: Record<string, unknown>, chains: readonly string[]): Problem[] {
-  const byChain = (field: string): [string, string, unknown][] =>
-    Object.entries(map(bridge[field])).map(([chain, table]) => [`${path}.${field}.${chain}`, chain, table])
-  const unknown = [...byChain('minimumFees'), ...byChain('calls')].flatMap(([at, chain]) =>
-    chains.includes(chain)
-      ? []
-      : [{ path: at, problem: 'is not a chain of this config', remedy: `Use one of: ${chains.join(', ') || '(none is configured)'}.` }],
+function checkFeesAndCalls(path: string, { minimumFees, calls }: Fields, chains: readonly string[]): Problem[] {
+  const tables = Object.entries({ minimumFees, calls }).flatMap(([field, byChain]) =>
+    Object.keys(map(byChain)).flatMap((chain) => (chains.includes(chain) ? [] : [unknownChain(`${path}.${field}.${chain}`, chains)])),
   )
-  return [...unknown, ...byChain('minimumFees').flatMap(([at, , table]) => repeatedTokens(at, table))]
+  const fees = Object.entries(map(minimumFees)).flatMap(([chain, table]) => repeatedTokens(`${path}.minimumFees.${chain}`, map(table)))
+  return [...tables, ...fees]
 }
 
 /** Two spellings of one token are refused: it would be unclear which fee counts. */
-function repeatedTokens(path: string, table: unknown): Problem[] {
-  const tokens = Object.keys(map(table)).map((token) => token.toLowerCase().replace('/0x', '/'))
-  const twice = tokens.find((token, index) => tokens.indexOf(token) !== index)
-  return twice ? [{ path, problem: `names the token ${twice} twice`, remedy: 'Keep one of the two fees.' }] : []
+function repeatedTokens(path: string, table: Fields): Problem[] {
+  const tokens = Object.keys(table).map((token) => token.toLowerCase().replace('/0x', '/'))
+  const [[twice] = []] = repeated(tokens)
+  return twice === undefined ? [] : [{ path, problem: `names the token ${tokens[twice]} twice`, remedy: 'Keep one of the two fees.' }]
+}
+
+/** Known chains, two different ones, and every contract with one counterpart. */
+function checkRoutes(path: string, routes: readonly Fields[], chains: readonly string[]): Problem[] {
+  const twice = (same: readonly string[], field: string, problem: string, remedy: string): Problem[] => {
+    const keys = routes.map((route) => {
+      const values = same.map((one) => route[one])
+      return values.every((value) => typeof value === 'string') ? values.join('/').toLowerCase() : undefined
+    })
+    return repeated(keys).map(([index, first]) => ({ path: `${path}[${index}].${field}`, problem: `${problem} routes[${first}]`, remedy }))
+  }
+  // An id names no chain: of two equal transfers from two sources, a contract would take the second one for a copy of the first.
+  const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
+  const oneDirection = 'One direction between two chains is one route: remove one of them.'
+  return [
+    ...routes.flatMap((route, index) => checkEnds(`${path}[${index}]`, route, chains)),
+    ...twice(['source', 'target'], 'target', 'goes the same way as', oneDirection),
+    ...twice(['source', 'sourceContract'], 'sourceContract', 'is the source contract of', counterpart),
+    ...twice(['target', 'targetContract'], 'targetContract', 'is the target contract of', counterpart),
+  ]
+}
+
+function checkEnds(path: string, { source, target }: Fields, chains: readonly string[]): Problem[] {
+  const unknown = Object.entries({ source, target }).flatMap(([field, name]) =>
+    typeof name !== 'string' || chains.includes(name) ? [] : [unknownChain(`${path}.${field}`, chains)],
+  )
+  if (typeof source !== 'string' || source !== target) return unknown
+  const remedy = 'A route leads to another chain: correct one of them.'
+  return [...unknown, { path: `${path}.target`, problem: 'is the source too', remedy }]
 }
