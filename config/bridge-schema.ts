@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { limits } from '../domain/stream/gaps.ts'
-import { address, decimal, name, url } from './values.ts'
+import { address, decimal, name, url, whole } from './values.ts'
 
 /** An asset by where it is native; after parsing always `<wormhole chain id>/<64 lower-case hex digits>`, so that keys can be compared. */
 const originToken = z
@@ -18,19 +18,8 @@ export const emitterStreamSchema = z.strictObject({
     .describe(
       'Lowest sequence that is delivered; has an effect only where the stream begins. Absent: 1,000 below the present one at that time.',
     ),
-  startBlock: z
-    .number()
-    .int()
-    .min(0)
-    .optional()
-    .describe('Block of its sequence `first`. Absent: only the latest blocks are read for the names of gaps.'),
-  maxOpen: z
-    .number()
-    .int()
-    .min(1)
-    .max(limits.open)
-    .default(200)
-    .describe(`Most transfers of this emitter that are under way at a time. ${changing}`),
+  startBlock: whole(0).optional().describe('Block of its sequence `first`. Absent: only the latest blocks are read for the names of gaps.'),
+  maxOpen: whole(1).max(limits.open).default(200).describe(`Most transfers of this emitter that are under way at a time. ${changing}`),
 })
 
 export const wormholeTokenBridgeSchema = z.strictObject({
@@ -68,23 +57,14 @@ export const nativeRouteSchema = z.strictObject({
   target: name.describe('The chain on which they end.'),
   sourceContract: address.describe('The bridge contract of the source.'),
   targetContract: address.describe('The bridge contract of the target: the only counterpart of the source contract.'),
-  startBlock: z
-    .number()
-    .int()
-    .min(0)
+  startBlock: whole(0)
     .default(0)
     .describe('Block of the source to begin with: the one that deployed its contract. Has an effect only where the stream begins.'),
-  maxOpen: z
-    .number()
-    .int()
-    .min(1)
+  maxOpen: whole(1)
     .max(limits.open)
     .default(200)
     .describe(`Most transfers that are under way at a time; beyond it the scan waits. Parked ones do not count. ${changing}`),
-  batch: z
-    .number()
-    .int()
-    .min(2)
+  batch: whole(2)
     .max(100)
     .optional()
     .describe('Most completions in one transaction when several wait (batchCompleteBridgeTransfer); absent: each has its own. Try 20.'),

@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { feePolicySchema, laneSchema } from './lane-schema.ts'
-import { address, milliseconds, name, selector, url } from './values.ts'
+import { address, milliseconds, name, selector, url, whole } from './values.ts'
 
 const finalitySchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('tag') }).describe('The node tags the finalized block.'),
-  z
-    .strictObject({ kind: z.literal('depth'), blocks: z.number().int().min(1).max(10_000) })
-    .describe('Final that many blocks below the head.'),
+  z.strictObject({ kind: z.literal('depth'), blocks: whole(1).max(10_000) }).describe('Final that many blocks below the head.'),
   z.strictObject({ kind: z.literal('instant') }).describe('A block is final at once.'),
 ])
 
@@ -42,13 +40,7 @@ const sendErrorSchema = z.enum([
 export const chainSchema = z.strictObject({
   family: z.literal('evm').describe('The kind of chain, which decides how it is read and written.'),
   networkId: z.number().int().positive().describe('EIP-155 chain id; checked against every node.'),
-  wormholeChainId: z
-    .number()
-    .int()
-    .min(1)
-    .max(65_535)
-    .optional()
-    .describe("Wormhole's number of the chain (2 is Ethereum). Wormhole's bridge needs it."),
+  wormholeChainId: whole(1).max(65_535).optional().describe("Wormhole's number of the chain (2 is Ethereum). Wormhole's bridge needs it."),
   nodes: z.array(nodeSchema).min(1).describe('The nodes of the chain, at least one that reads.'),
   send: z
     .enum(['public', 'private'])
@@ -68,13 +60,7 @@ export const chainSchema = z.strictObject({
     ),
   feeHistory: z
     .strictObject({
-      blocks: z
-        .number()
-        .int()
-        .min(1)
-        .max(1024)
-        .default(4)
-        .describe('Blocks of eth_feeHistory (chainlink-evm: 4 for Ethereum, 24 for OP chains).'),
+      blocks: whole(1).max(1024).default(4).describe('Blocks of eth_feeHistory (chainlink-evm: 4 for Ethereum, 24 for OP chains).'),
       percentile: z.number().min(1).max(99).default(50).describe('Percentile of the tips in a block (chainlink-evm: 50 to 60).'),
     })
     .prefault({})
@@ -100,10 +86,7 @@ export const chainSchema = z.strictObject({
     })
     .optional()
     .describe("The Wormhole contracts of this chain. Wormhole's bridge needs them."),
-  bumpAfterBlocks: z
-    .number()
-    .int()
-    .min(1)
+  bumpAfterBlocks: whole(1)
     .default(3)
     .describe('A transaction at the lowest nonce that is not mined after this many blocks is replaced with a higher fee.'),
   lanes: z.array(laneSchema).default([]).describe('The keys that deliver on this chain. Without one, transfers to it wait.'),

@@ -18,15 +18,11 @@ export function interpolate(tree: unknown, env: NodeJS.ProcessEnv): { readonly t
     text.replace(reference, (whole, name: string | undefined) => {
       const value = name === undefined ? undefined : env[name]
       if (value) return value
-      problems.push(
+      const about =
         name === undefined
-          ? { path: pathText(path), problem: 'holds a ${…} that is not the name of a variable', remedy: 'Write ${NAME}.' }
-          : {
-              path: pathText(path),
-              problem: `needs the environment variable ${name}, which is not set`,
-              remedy: `Set ${name} before starting.`,
-            },
-      )
+          ? { problem: 'holds a ${…} that is not the name of a variable', remedy: 'Write ${NAME}.' }
+          : { problem: `needs the environment variable ${name}, which is not set`, remedy: `Set ${name} before starting.` }
+      problems.push({ path: pathText(path), ...about })
       return whole
     })
   return { tree: walk(tree, []), problems }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, decimal, milliseconds, url, selector } from './values.ts'
+import { address, decimal, milliseconds, selector, url, whole } from './values.ts'
 
 /** Limits of what may be spent (domain/fees/policy.ts). The most specific rule that sets a field decides it. */
 export const feePolicySchema = z.strictObject({
@@ -59,10 +59,7 @@ export const laneSchema = z.strictObject({
     .optional()
     .describe('Below this balance, wei, the lane takes no new work until it is funded. Absent: it must only pay for what is in flight.'),
   fees: feePolicySchema.optional().describe('Limits of this lane.'),
-  window: z
-    .number()
-    .int()
-    .min(1)
+  window: whole(1)
     .max(128)
     .default(16)
     .describe('Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.'),

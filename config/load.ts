@@ -5,7 +5,7 @@ import { RelayerError } from '../domain/errors.ts'
 import { crossCheck } from './cross-checks.ts'
 import { interpolate } from './interpolate.ts'
 import { type Problem, toProblems } from './problems.ts'
-import { type Config, configSchema, type SignerConfig } from './schema.ts'
+import { type Config, configSchema } from './schema.ts'
 
 /**
  * The config of a YAML file, with defaults and with `${VAR}` replaced from the environment. Paths of keystores, password files and checkpoints
@@ -37,7 +37,7 @@ export function parseConfig(text: string, env: NodeJS.ProcessEnv, source: string
   const { tree, problems: missing } = interpolate(raw, env)
   const parsed = configSchema.safeParse(tree)
   const known = new Set(missing.map((problem) => problem.path))
-  const found = parsed.success ? [] : toProblems(parsed.error.issues, tree).filter((problem) => !known.has(problem.path))
+  const found = (parsed.error?.issues ?? []).flatMap((issue) => toProblems(issue, tree)).filter(({ path }) => !known.has(path))
   const problems = [...missing, ...found, ...crossCheck(tree)]
   if (!parsed.success || problems.length > 0) throw invalid(source, problems)
   return parsed.data
@@ -56,19 +56,13 @@ function toYamlProblem(error: { message: string; linePos?: readonly { line: numb
 }
 
 function resolvePaths(config: Config, folder: string): Config {
-  const signer = (value: SignerConfig): SignerConfig =>
-    value.kind === 'keystore'
-      ? {
-          ...value,
-          file: resolve(folder, value.file),
-          ...(value.passwordFile ? { passwordFile: resolve(folder, value.passwordFile) } : {}),
-        }
-      : value
-  const chains = Object.entries(config.chains).map(([name, chain]) => [
-    name,
-    { ...chain, lanes: chain.lanes.map((lane) => (lane.signer ? { ...lane, signer: signer(lane.signer) } : lane)) },
-  ])
-  const { checkpoints } = config.streams
-  const kept = checkpoints?.kind === 'directory' ? { checkpoints: { ...checkpoints, path: resolve(folder, checkpoints.path) } } : {}
-  return { ...config, chains: Object.fromEntries(chains) as Config['chains'], streams: { ...config.streams, ...kept } }
+  const resolved = structuredClone(config)
+  for (const { signer } of Object.values(resolved.chains).flatMap(({ lanes }) => lanes)) {
+    if (signer?.kind !== 'keystore') continue
+    signer.file = resolve(folder, signer.file)
+    if (signer.passwordFile) signer.passwordFile = resolve(folder, signer.passwordFile)
+  }
+  const { checkpoints } = resolved.streams
+  if (checkpoints?.kind === 'directory') checkpoints.path = resolve(folder, checkpoints.path)
+  return resolved
 }

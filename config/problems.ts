@@ -14,48 +14,33 @@ export function pathText(path: readonly PropertyKey[]): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`)).join('')
 }
 
-/** The problems that zod found, in plain words. */
-export function toProblems(issues: readonly z.core.$ZodIssue[], raw: unknown): Problem[] {
-  return issues.flatMap((issue) => toProblem(issue, raw))
-}
-
-function toProblem(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
+/** What zod found, in plain words. */
+export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
   const path = pathText(issue.path)
-  const field = fieldAt(configSchema, issue.path)
-  const meaning = field?.description ? ` ${field.description}` : ''
+  const value = valueAt(raw, issue.path)
+  const description = fieldAt(configSchema, issue.path)?.description
+  const meaning = description ? ` ${description}` : ''
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
         const known = knownKeys(issue.path, raw)
         const close = known.find((name) => distance(name.toLowerCase(), key.toLowerCase()) <= 2)
-        return {
-          path: pathText([...issue.path, key]),
-          problem: 'is not a field of the config',
-          remedy: close ? `Did you mean ${close}?` : `Remove it; known here: ${known.join(', ')}.`,
-        }
+        const remedy = close ? `Did you mean ${close}?` : `Remove it; known here: ${known.join(', ')}.`
+        return { path: pathText([...issue.path, key]), problem: 'is not a field of the config', remedy }
       })
-    case 'invalid_type':
-      if (valueAt(raw, issue.path) === undefined) return [{ path, problem: 'is missing', remedy: `Add it.${meaning}` }]
-      return [
-        {
-          path,
-          problem: `must be ${article(issue.expected)}, not ${kindOf(valueAt(raw, issue.path))}`,
-          remedy: typeRemedy(issue.expected, meaning),
-        },
-      ]
+    case 'invalid_type': {
+      if (value === undefined) return [{ path, problem: 'is missing', remedy: `Add it.${meaning}` }]
+      const problem = `must be ${article(issue.expected)}, not ${kindOf(value)}`
+      return [{ path, problem, remedy: typeRemedy(issue.expected, meaning) }]
+    }
     case 'invalid_key':
       return [{ path, problem: `has a name that ${issue.issues[0]?.message ?? 'is not allowed'}`, remedy: 'Rename it.' }]
     case 'invalid_value':
       return [{ path, problem: 'has an unknown value', remedy: `Use ${issue.values.map(String).join(' or ')}.` }]
     case 'invalid_union': {
       const options = (issue as { options?: readonly unknown[] }).options ?? []
-      return [
-        {
-          path,
-          problem: valueAt(raw, issue.path) === undefined ? 'is missing' : 'has an unknown value',
-          remedy: `Use ${options.map(String).join(' or ')}.`,
-        },
-      ]
+      const problem = value === undefined ? 'is missing' : 'has an unknown value'
+      return [{ path, problem, remedy: `Use ${options.map(String).join(' or ')}.` }]
     }
     case 'too_small':
     case 'too_big': {
@@ -66,10 +51,10 @@ function toProblem(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
     }
     case 'invalid_format':
       if (issue.format === 'url') return [{ path, problem: 'must be an http or https URL', remedy: `Correct the URL.${meaning}` }]
-      return [{ path, problem: issue.message, remedy: `Correct it.${meaning}` }]
+      break
     default:
-      return [{ path, problem: issue.message, remedy: `Correct it.${meaning}` }]
   }
+  return [{ path, problem: issue.message, remedy: `Correct it.${meaning}` }]
 }
 
 function typeRemedy(expected: string, meaning: string): string {
@@ -93,7 +78,7 @@ function knownKeys(path: readonly PropertyKey[], raw: unknown): string[] {
 }
 
 /** The value at a path of a tree of unknown shape. */
-export function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
+function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (node, part) => (typeof node === 'object' && node !== null ? (node as Record<PropertyKey, unknown>)[part] : undefined),
     tree,
@@ -105,10 +90,16 @@ function kindOf(value: unknown): string {
   return article(Array.isArray(value) ? 'array' : typeof value)
 }
 
+const plainNouns: Record<string, string> = {
+  array: 'list',
+  object: 'map of fields',
+  record: 'map of fields',
+  int: 'whole number',
+  string: 'text',
+}
+
 function article(noun: string): string {
-  const plain =
-    noun === 'array' ? 'list' : noun === 'object' || noun === 'record' ? 'map of fields' : noun === 'int' ? 'whole number' : noun
-  return `a ${plain === 'string' ? 'text' : plain}`
+  return `a ${plainNouns[noun] ?? noun}`
 }
 
 /** Levenshtein distance; names are short. */

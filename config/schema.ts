@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { nativeBridgeSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
 import { chainSchema } from './chain-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
-import { name, url } from './values.ts'
+import { name, url, whole } from './values.ts'
 
 /** Where checkpoints of streams are kept: outside Temporal, because they are needed when Temporal was wiped. */
 const checkpointStoreSchema = z.discriminatedUnion('kind', [
@@ -49,10 +49,7 @@ const workerSchema = z
 /** Defaults of transfers. */
 const transfersSchema = z
   .strictObject({
-    priority: z
-      .number()
-      .int()
-      .min(1)
+    priority: whole(1)
       .max(5)
       .default(3)
       .describe('Class of a transfer that was handed in without one: 1 goes first, 5 last. Waiting raises it.'),
@@ -73,10 +70,7 @@ const transfersSchema = z
 /** The scan of numbered sources. */
 const streamsSchema = z
   .strictObject({
-    rangeBlocks: z
-      .number()
-      .int()
-      .min(1)
+    rangeBlocks: whole(1)
       .max(1_000_000)
       .default(2_000)
       .describe('Most blocks of one read of logs; less where a node refuses that many, and more again later.'),
@@ -128,8 +122,8 @@ export const configSchema = z.strictObject({
         .string()
         .default('127.0.0.1')
         .describe('The address that the API listens on. It has no authentication yet: keep it on loopback.'),
-      port: z.number().int().min(0).max(65_535).default(8099).describe('0 takes any free port.'),
-      requestsPerMinute: z.number().int().min(1).default(6000).describe('Most requests of one address in a minute.'),
+      port: whole(0).max(65_535).default(8099).describe('0 takes any free port.'),
+      requestsPerMinute: whole(1).default(6000).describe('Most requests of one address in a minute.'),
     })
     .prefault({})
     .describe('The REST API.'),
