@@ -2,7 +2,7 @@ import { reportStream } from '../streams/report.ts'
 import { type Heights, listStreams, sourceOf } from '../streams/reports.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import { countTransfers } from '../temporal/client/transfer-counts.ts'
+import { countTransfers } from '../temporal/client/transfer-queries.ts'
 
 /** Between two counts of transfers, ms: each takes eleven visibility queries, of which the server allows ten per second. */
 const countsMs = 30_000

@@ -8,7 +8,7 @@ import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
 import { view } from '../domain/lane/view.ts'
 import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import { type LaneMode, type OperatorOrder, orderOfLane, readLane, runningLanes, setLaneMode } from '../temporal/client/lane-orders.ts'
+import { type LaneMode, type OperatorOrder, orderOfLane, readLane, runningLanes, setLaneMode } from '../temporal/client/lanes.ts'
 import type { Call } from './command.ts'
 import type { Send } from './orders.ts'
 

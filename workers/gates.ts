@@ -3,7 +3,7 @@ import { GateWatcher } from '../bridges/gates/gate-watcher.ts'
 import { UnauthorizedLanes } from '../bridges/gates/unauthorized-lanes.ts'
 import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
 import { createPauses } from '../lanes/pauses.ts'
-import { listWaitingTransfers, wakeTransfer } from '../temporal/client/waiting-transfers.ts'
+import { listWaitingTransfers, wakeTransfer } from '../temporal/client/transfers.ts'
 import type { ProcessContext } from './context.ts'
 import { laneConfigs } from './lane-config.ts'
 

@@ -1,4 +1,4 @@
-import type { LaneMode } from '../../temporal/client/lane-orders.ts'
+import type { LaneMode } from '../../temporal/client/lanes.ts'
 import { type Call, defineCommand } from '../command.ts'
 import { laneArgument, type LaneOptions, toLaneMode } from '../lanes.ts'
 import { order } from '../orders.ts'

@@ -1,6 +1,6 @@
 import type { LaneState } from '../../domain/lane/lane.ts'
 import { listBatches } from '../../temporal/client/batches.ts'
-import { readLane } from '../../temporal/client/lane-orders.ts'
+import { readLane } from '../../temporal/client/lanes.ts'
 import { type Call, defineCommand } from '../command.ts'
 import { laneArgument, type LaneOptions, listLanes, toRow, withLane } from '../lanes.ts'
 import { parse } from '../options.ts'

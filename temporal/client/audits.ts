@@ -3,8 +3,8 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { AuditInput, AuditReport } from '../contracts/audit.ts'
 import { auditId } from '../contracts/audit.ts'
 import { chainQueue, searchAttributes } from '../contracts/names.ts'
-import type { TemporalClient } from './client.ts'
-import { fromTemporal } from './errors.ts'
+import { listWorkflows, newestFirst, type TemporalClient, within } from './client.ts'
+import { rethrowAs } from './errors.ts'
 
 /** An audit as the server knows it; without its report while it runs, and when it failed. */
 export interface AuditRow {
@@ -21,9 +21,9 @@ const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
 
 /** Runs an audit now, beside those of the schedule, and waits for its end. Throws TEMPORAL_UNAVAILABLE. */
-export async function runAudit(client: TemporalClient, input: AuditInput): Promise<AuditReport> {
-  try {
-    const handle = await client.workflow.start('audit', {
+export function runAudit(client: TemporalClient, input: AuditInput): Promise<AuditReport> {
+  const run = () =>
+    client.workflow.execute<(input: AuditInput) => Promise<AuditReport>>('audit', {
       workflowId: `${auditId(input.chain)}-by-hand`,
       taskQueue: chainQueue(input.chain),
       args: [input],
@@ -31,27 +31,17 @@ export async function runAudit(client: TemporalClient, input: AuditInput): Promi
       workflowIdConflictPolicy: 'USE_EXISTING',
       staticSummary: `deliveries on ${input.chain} in the last ${input.hours} hours, asked by hand`,
     })
-    return await client.withDeadline(Date.now() + runTimeoutMs, () => handle.result() as Promise<AuditReport>)
-  } catch (error) {
-    throw fromTemporal(error, {}, { chain: input.chain })
-  }
+  return within(client, runTimeoutMs, run).catch(rethrowAs({}, { chain: input.chain }))
 }
 
 /** The latest audits of each chain, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export async function listAudits(client: TemporalClient, chains: readonly ChainName[], perChain: number): Promise<AuditRow[]> {
   const newest = async (chain: ChainName): Promise<AuditRow[]> => {
-    const runs: WorkflowExecutionInfo[] = []
-    const query = `WorkflowType = 'audit' AND ${searchAttributes.TargetChain.name} = '${chain}'`
-    for await (const info of client.workflow.list({ query })) runs.push(info)
-    const shown = runs.toSorted((a, b) => b.startTime.getTime() - a.startTime.getTime()).slice(0, perChain)
+    const runs = await listWorkflows(client, `WorkflowType = 'audit' AND ${searchAttributes.TargetChain.name} = '${chain}'`)
+    const shown = runs.toSorted(newestFirst).slice(0, perChain)
     return Promise.all(shown.map((info) => toRow(client, chain, info)))
   }
-  try {
-    const rows = await client.withDeadline(Date.now() + serverTimeoutMs, () => Promise.all(chains.map(newest)))
-    return rows.flat()
-  } catch (error) {
-    throw fromTemporal(error, {})
-  }
+  return (await within(client, serverTimeoutMs, () => Promise.all(chains.map(newest))).catch(rethrowAs({}))).flat()
 }
 
 async function toRow(

@@ -12,7 +12,7 @@ import {
 } from '../contracts/batch.ts'
 import { batchPrefix, ledgerQueue } from '../contracts/names.ts'
 import type { TemporalClient } from './client.ts'
-import { isGone } from './errors.ts'
+import { ifGone } from './errors.ts'
 import { queryLane } from './lanes.ts'
 
 /** A batch that holds a nonce which is not final. */
@@ -60,14 +60,14 @@ export async function batchEntries(client: TemporalClient, lane: LaneId): Promis
 
 /** The members of a batch as its memo has them; empty if the server knows no such batch (any more). Throws what the Temporal client throws. */
 export async function batchMembers(client: TemporalClient, id: string): Promise<BatchMemo['members']> {
-  try {
-    const { memo } = await client.workflow.getHandle(id).describe()
-    const members = memo?.['members']
-    return Array.isArray(members) ? members.map(String) : []
-  } catch (error) {
-    if (isGone(error)) return []
-    throw error
-  }
+  const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
+  return membersOf(description?.memo)
+}
+
+/** The members that the memo of a batch names. */
+export function membersOf(memo: Readonly<Record<string, unknown>> | undefined): BatchMemo['members'] {
+  const members = memo?.['members']
+  return Array.isArray(members) ? members.map(String) : []
 }
 
 /** Whether an intent is among the members of a memo. */

@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client'
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 
 /**
  * A client of one namespace, to be handed to the functions of this folder. Only this folder looks into it: no other room calls the SDK's methods,
@@ -9,4 +9,23 @@ export type TemporalClient = Client
 /** Ends all calls of `work` with an error after `timeoutMs`: without it they wait for as long as no worker, or no server, answers. */
 export function within<Result>(client: TemporalClient, timeoutMs: number, work: () => Promise<Result>): Promise<Result> {
   return client.withDeadline(Date.now() + timeoutMs, work)
+}
+
+/** The runs that match a visibility query, at most so many of those that are wanted. Throws what the Temporal client throws. */
+export async function listWorkflows(
+  client: TemporalClient,
+  query: string,
+  { most = Infinity, isWanted }: { readonly most?: number | undefined; readonly isWanted?: (run: WorkflowExecutionInfo) => boolean } = {},
+): Promise<WorkflowExecutionInfo[]> {
+  const found: WorkflowExecutionInfo[] = []
+  for await (const run of client.workflow.list({ query })) {
+    if (isWanted?.(run) ?? true) found.push(run)
+    if (found.length >= most) break
+  }
+  return found
+}
+
+/** For sorting: the newest first. */
+export function newestFirst(a: WorkflowExecutionInfo, b: WorkflowExecutionInfo): number {
+  return b.startTime.getTime() - a.startTime.getTime()
 }

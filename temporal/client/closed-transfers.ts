@@ -1,8 +1,9 @@
 import type { ChainName, TransferState } from '../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../contracts/names.ts'
 import type { TemporalClient } from './client.ts'
-import { isGone } from './errors.ts'
+import { ifGone } from './errors.ts'
 import type { RunId } from './runs.ts'
+import { transfersWith, undone } from './transfer-queries.ts'
 
 /** Which closed runs: those that ended as delivered, or those that ended without an outcome. */
 export type Closed = 'delivered' | 'undone'
@@ -30,11 +31,16 @@ export interface ClosedRunsPage {
 }
 
 /** One page of the closed runs to a chain, in the server's order (a dev server has no ORDER BY). Throws what the Temporal client throws. */
-export async function listClosedRuns(client: TemporalClient, { token, ...query }: ClosedRunsQuery): Promise<ClosedRunsPage> {
+export async function listClosedRuns(client: TemporalClient, { kind, chain, from, to, token }: ClosedRunsQuery): Promise<ClosedRunsPage> {
+  const query = transfersWith(
+    { TargetChain: chain, TransferState: kind === 'delivered' ? 'delivered' : undefined },
+    kind === 'delivered' ? `ExecutionStatus = 'Completed'` : undone,
+    `CloseTime >= '${new Date(from).toISOString()}' AND CloseTime <= '${new Date(to).toISOString()}'`,
+  )
   const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
     namespace: client.options.namespace,
     pageSize,
-    query: toQuery(query),
+    query,
     nextPageToken: Buffer.from(token, 'base64'),
   })
   return {
@@ -47,24 +53,9 @@ export async function listClosedRuns(client: TemporalClient, { token, ...query }
 
 /** By the server's own word, not that of the visibility store, which lags. Throws what the Temporal client throws. */
 export async function latestRun(client: TemporalClient, id: string): Promise<LatestRun> {
-  try {
-    const { status, typedSearchAttributes } = await client.workflow.getHandle(id).describe()
-    if (status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW') return 'running'
-    if (status.name !== 'COMPLETED') return 'undone'
-    return (typedSearchAttributes.get(searchAttributes.TransferState) as TransferState | undefined) ?? 'gone'
-  } catch (error) {
-    if (isGone(error)) return 'gone'
-    throw error
-  }
-}
-
-function toQuery({ kind, chain, from, to }: Omit<ClosedRunsQuery, 'token'>): string {
-  return [
-    `WorkflowType = 'transfer'`,
-    `${searchAttributes.TargetChain.name} = '${chain}'`,
-    kind === 'delivered'
-      ? `ExecutionStatus = 'Completed' AND ${searchAttributes.TransferState.name} = 'delivered'`
-      : `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')`,
-    `CloseTime >= '${new Date(from).toISOString()}' AND CloseTime <= '${new Date(to).toISOString()}'`,
-  ].join(' AND ')
+  const run = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
+  if (!run) return 'gone'
+  if (run.status.name === 'RUNNING' || run.status.name === 'CONTINUED_AS_NEW') return 'running'
+  if (run.status.name !== 'COMPLETED') return 'undone'
+  return (run.typedSearchAttributes.get(searchAttributes.TransferState) as TransferState | undefined) ?? 'gone'
 }

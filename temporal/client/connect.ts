@@ -1,6 +1,6 @@
-import { Client, Connection } from '@temporalio/client'
+import { Client } from '@temporalio/client'
 import type { TemporalClient } from './client.ts'
-import { connectionError, type TemporalAddress } from './probe.ts'
+import { openConnection, type TemporalAddress } from './probe.ts'
 import { takeoverInterceptor, type TakeoverSettings } from './takeover.ts'
 
 const connectTimeoutMs = 5_000
@@ -18,12 +18,7 @@ export async function withTemporalClient<Result>(
   { address, namespace, takeover }: TemporalAddress & { readonly takeover?: TakeoverSettings },
   use: (client: TemporalClient) => Promise<Result>,
 ): Promise<Result> {
-  let connection: Connection
-  try {
-    connection = await Connection.connect({ address, connectTimeout: connectTimeoutMs })
-  } catch (cause) {
-    throw await connectionError(address, cause)
-  }
+  const connection = await openConnection(address, connectTimeoutMs)
   try {
     return await use(createTemporalClient(connection, namespace, takeover))
   } finally {

@@ -72,19 +72,35 @@ export function detailOf(error: unknown): string {
   return redactText(isGrpcServiceError(cause) ? cause.details : error instanceof Error ? error.message : String(error))
 }
 
+/** Of a workflow that does not exist, and of everything else but a server that refuses or does not answer. */
+export interface TemporalErrorCodes {
+  readonly gone?: ErrorCode
+  readonly unserved?: ErrorCode
+}
+
 /**
- * What the Temporal client threw, as a RelayerError where it has a code: `codes.gone` for a workflow that does not exist, TEMPORAL_UNAVAILABLE for a
- * server that refuses or does not answer. `codes.unserved` is the code of everything else; without it a missing worker is TEMPORAL_UNAVAILABLE too, and
- * everything else comes back as it is.
+ * What the Temporal client threw, as a RelayerError where it has a code: one of `codes`, or TEMPORAL_UNAVAILABLE. Without the code `unserved` a missing
+ * worker is TEMPORAL_UNAVAILABLE too, and everything else comes back as it is.
  */
-export function fromTemporal(
-  error: unknown,
-  codes: { readonly gone?: ErrorCode; readonly unserved?: ErrorCode },
-  facts: Facts = {},
-): unknown {
+export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error
   if (codes.gone && isGone(error)) return new RelayerError(codes.gone, { facts, cause: error })
   const byServer = error instanceof ServiceError || isGrpcServiceError(error)
   const code = codes.unserved && !isUnavailable(error) ? codes.unserved : byServer ? ('TEMPORAL_UNAVAILABLE' as const) : undefined
   return code ? new RelayerError(code, { detail: detailOf(error), facts, cause: error }) : error
+}
+
+/** For `catch`: throws what `fromTemporal` makes of the error. */
+export function rethrowAs(codes: TemporalErrorCodes, facts?: Facts): (error: unknown) => never {
+  return (error) => {
+    throw fromTemporal(error, codes, facts)
+  }
+}
+
+/** For `catch`: this value if the workflow is gone; every other error is thrown on. */
+export function ifGone<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (isGone(error)) return value
+    throw error
+  }
 }

@@ -1,11 +1,25 @@
+import { RelayerError } from '../../domain/errors.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
-import type { ApplyRequest, ApplyResponse } from '../../domain/lane/messages.ts'
-import { applyUpdate, type LaneInput, laneStatusQuery } from '../contracts/lane.ts'
+import type { ApplyRequest, ApplyResponse, LaneOrder, LaneRequest, LaneView } from '../../domain/lane/messages.ts'
+import {
+  activateSignal,
+  applyUpdate,
+  drainSignal,
+  forbidSignal,
+  type LaneInput,
+  laneStatusQuery,
+  pauseSignal,
+  resumeSignal,
+} from '../contracts/lane.ts'
 import { laneQueue, laneWorkflowId } from '../contracts/names.ts'
-import type { TemporalClient } from './client.ts'
+import { listWorkflows, type TemporalClient, within } from './client.ts'
+import { fromTemporal, isGone, rethrowAs } from './errors.ts'
+import { running } from './transfer-queries.ts'
 import { updateOrStart } from './update-or-start.ts'
 
+const queryTimeoutMs = 5_000
+const orderTimeoutMs = 10_000
 /** A worker polls at least once a minute (Temporal's matching.longPollExpirationInterval): one that has not for longer is gone, ms. */
 const pollerGoneMs = 75_000
 /** temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY */
@@ -33,6 +47,48 @@ export function applyToLane(
 /** The state of a lane's ledger. Costs no history. Throws what the Temporal client throws. */
 export function queryLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return client.workflow.getHandle(laneWorkflowId(lane)).query(laneStatusQuery)
+}
+
+/** The same within a few seconds, for people. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
+  return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
+    if (!isGone(error)) throw fromTemporal(error, { unserved: 'LANE_UNREACHABLE' }, { lane })
+    const detail = 'It has no ledger: no lane worker has served it yet.'
+    throw new RelayerError('LANE_NOT_FOUND', { detail, facts: { lane }, cause: error })
+  })
+}
+
+/** The lanes whose ledgers run. Throws TEMPORAL_UNAVAILABLE. */
+export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>> {
+  const runs = await listWorkflows(client, `WorkflowType = 'lane' AND ${running}`).catch(rethrowAs({}))
+  return new Set(runs.map(({ workflowId }) => workflowId.slice(laneWorkflowId('').length)))
+}
+
+/** An order to a lane by a signal: it is kept even when no worker serves the ledger at the moment. `reason`: required by all but resume and activate. */
+export type LaneMode = 'pause' | 'resume' | 'drain' | 'forbid' | 'activate'
+
+/** Sends the signal of a mode to a lane. Throws LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: LaneMode, reason = ''): Promise<void> {
+  const handle = client.workflow.getHandle(laneWorkflowId(lane))
+  const sent =
+    mode === 'resume' || mode === 'activate'
+      ? handle.signal(mode === 'resume' ? resumeSignal : activateSignal)
+      : handle.signal({ pause: pauseSignal, drain: drainSignal, forbid: forbidSignal }[mode], { reason })
+  await sent.catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
+}
+
+type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
+/** What an operator orders of a ledger by an update, which has an answer. */
+export type OperatorOrder = WithoutId<LaneOrder | Extract<LaneRequest, { kind: 'fill' }>>
+
+/** Gives a ledger an order. Throws INPUT_INVALID with what the ledger says against it, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export async function orderOfLane(client: TemporalClient, lane: LaneId, order: OperatorOrder): Promise<LaneView> {
+  const requests = [{ ...order, id: 'operator' } as LaneRequest]
+  const applied = within(client, orderTimeoutMs, () => applyToLane(client, lane, { requests }))
+  const { answers, view } = await applied.catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
+  const [answer] = answers
+  if (answer?.kind === 'refused') throw new RelayerError('INPUT_INVALID', { detail: answer.detail, facts: { lane } })
+  return view
 }
 
 /** Whether a worker with the lane's key polls its queue. Throws what the Temporal client throws. */

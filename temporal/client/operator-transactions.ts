@@ -5,10 +5,10 @@ import { ledgerQueue } from '../contracts/names.ts'
 import type { OperatorTransactionInput, OperatorTransactionStatus } from '../contracts/operator-transaction.ts'
 import { cancelOperatorTransactionSignal, operatorTransactionStatusQuery } from '../contracts/operator-transaction.ts'
 import type { TemporalClient } from './client.ts'
-import { fromTemporal, isGone } from './errors.ts'
+import { fromTemporal, isGone, rethrowAs } from './errors.ts'
 import { listLaneWorkflows } from './lane-workflows.ts'
 
-/** An operator's transaction with a lane's key. Without a status: it failed, or no worker of the queue `ledger` answers. */
+/** An operator's transaction with a lane's key. */
 export interface OperatorTransactionRow {
   /** Workflow id. */
   readonly id: string
@@ -16,7 +16,8 @@ export interface OperatorTransactionRow {
   readonly execution: string
   /** ISO 8601. */
   readonly startedAt: string
-  readonly status?: OperatorTransactionStatus
+  /** Undefined: it failed, or no worker of the queue `ledger` answers. */
+  readonly status: OperatorTransactionStatus | undefined
 }
 
 /** The operators' transactions of a lane, newest first: those that run, and `closed` of those that have ended. Throws TEMPORAL_UNAVAILABLE. */
@@ -29,26 +30,14 @@ export async function listOperatorTransactions(client: TemporalClient, lane: Lan
 /** Starts one and resolves with its id. Throws TEMPORAL_UNAVAILABLE. */
 export async function startOperatorTransaction(client: TemporalClient, input: OperatorTransactionInput): Promise<string> {
   const id = `operator-transaction:${input.lane}:${randomBytes(8).toString('hex')}`
-  try {
-    await client.workflow.start('operatorTransaction', {
-      workflowId: id,
-      taskQueue: ledgerQueue,
-      args: [input],
-      staticSummary: `${input.reason} (${input.lane})`,
-    })
-  } catch (error) {
-    throw fromTemporal(error, {}, { lane: input.lane })
-  }
+  const options = { workflowId: id, taskQueue: ledgerQueue, args: [input], staticSummary: `${input.reason} (${input.lane})` }
+  await client.workflow.start('operatorTransaction', options).catch(rethrowAs({}, { lane: input.lane }))
   return id
 }
 
 /** Waits until it has ended. Throws INPUT_INVALID if there is none, TEMPORAL_UNAVAILABLE. */
-export async function operatorTransactionResult(client: TemporalClient, id: string): Promise<OperatorTransactionStatus> {
-  try {
-    return (await client.workflow.getHandle(id).result()) as OperatorTransactionStatus
-  } catch (error) {
-    throw unknownOr(error, id)
-  }
+export function operatorTransactionResult(client: TemporalClient, id: string): Promise<OperatorTransactionStatus> {
+  return (client.workflow.getHandle(id).result() as Promise<OperatorTransactionStatus>).catch(unknownOr(id))
 }
 
 /**
@@ -59,18 +48,16 @@ export async function cancelOperatorTransaction(client: TemporalClient, id: stri
   if (!id.startsWith('operator-transaction:'))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')
   const handle = client.workflow.getHandle(id)
-  try {
-    const { status } = await handle.describe()
-    if (status.name !== 'RUNNING') throw refusal(id, 'This operator transaction is closed already.')
-    await handle.signal(cancelOperatorTransactionSignal, order)
-  } catch (error) {
-    throw unknownOr(error, id)
-  }
+  const { status } = await handle.describe().catch(unknownOr(id))
+  if (status.name !== 'RUNNING') throw refusal(id, 'This operator transaction is closed already.')
+  await handle.signal(cancelOperatorTransactionSignal, order).catch(unknownOr(id))
 }
 
-function unknownOr(error: unknown, id: string): unknown {
-  if (isGone(error)) return refusal(id, 'There is no such operator transaction (portage lane transactions <lane>).')
-  return fromTemporal(error, {}, { id })
+function unknownOr(id: string): (error: unknown) => never {
+  return (error) => {
+    if (isGone(error)) throw refusal(id, 'There is no such operator transaction (portage lane transactions <lane>).')
+    throw fromTemporal(error, {}, { id })
+  }
 }
 
 function refusal(id: string, detail: string): RelayerError {

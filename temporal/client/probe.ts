@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls'
 import type { Facts } from '../../domain/errors.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { Connection } from '@temporalio/client'
-import type { TemporalClient } from './client.ts'
+import { type TemporalClient, within } from './client.ts'
 import { detailOf, isNamespaceMissing } from './errors.ts'
 
 /** Longest wait for a connection, and for an answer, ms. */
@@ -52,11 +52,20 @@ export async function probeTemporal({ address, namespace }: TemporalAddress, opt
 /** Checks that the server answers for the namespace of the client. Throws what the Temporal client throws. */
 export async function checkNamespace(client: TemporalClient, timeoutMs: number): Promise<void> {
   const { namespace } = client.options
-  await client.withDeadline(Date.now() + timeoutMs, () => client.workflowService.describeNamespace({ namespace }))
+  await within(client, timeoutMs, () => client.workflowService.describeNamespace({ namespace }))
+}
+
+/** Opens a connection. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS. */
+export async function openConnection(address: string, connectTimeout: number): Promise<Connection> {
+  try {
+    return await Connection.connect({ address, connectTimeout })
+  } catch (cause) {
+    throw await connectionError(address, cause)
+  }
 }
 
 /** The error of a failed connection: TEMPORAL_TLS if the server speaks TLS, else TEMPORAL_UNAVAILABLE. */
-export async function connectionError(address: string, cause: unknown, facts: Facts = { address }): Promise<RelayerError> {
+async function connectionError(address: string, cause: unknown, facts: Facts = { address }): Promise<RelayerError> {
   if (await speaksTls(address)) return new RelayerError('TEMPORAL_TLS', { facts, cause })
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }

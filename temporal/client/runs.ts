@@ -1,7 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client'
 import { searchAttributes } from '../contracts/names.ts'
 import type { TemporalClient } from './client.ts'
-import { isGone } from './errors.ts'
+import { ifGone } from './errors.ts'
 
 export type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number]
 
@@ -30,33 +30,24 @@ export async function* listRuns(client: TemporalClient, query: string): AsyncGen
 
 /** Undefined: it has ended, or is gone. Throws what the Temporal client throws. */
 export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: RunId): Promise<OpenRun | undefined> {
-  try {
-    const { raw, startTime, type, status, typedSearchAttributes } = await client.workflow.getHandle(workflowId, runId).describe()
-    if (status.name !== 'RUNNING') return undefined
-    const { pendingWorkflowTask: task, pendingActivities } = raw
-    return {
-      workflowId,
-      runId,
-      type,
-      startedAt: startTime.getTime(),
-      transferState: typedSearchAttributes.get(searchAttributes.TransferState),
-      taskTries: task ? (task.attempt ?? 0) : undefined,
-      hasPendingActivities: (pendingActivities ?? []).length > 0,
-    }
-  } catch (error) {
-    if (isGone(error)) return undefined
-    throw error
+  const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
+  if (run?.status.name !== 'RUNNING') return undefined
+  const { pendingWorkflowTask: task, pendingActivities } = run.raw
+  return {
+    workflowId,
+    runId,
+    type: run.type,
+    startedAt: run.startTime.getTime(),
+    transferState: run.typedSearchAttributes.get(searchAttributes.TransferState),
+    taskTries: task ? (task.attempt ?? 0) : undefined,
+    hasPendingActivities: (pendingActivities ?? []).length > 0,
   }
 }
 
 /** All events of a run; none if it is gone. Throws what the Temporal client throws. */
 export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
-  try {
-    return (await client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? []
-  } catch (error) {
-    if (isGone(error)) return []
-    throw error
-  }
+  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(ifGone(undefined))
+  return history?.events ?? []
 }
 
 /**

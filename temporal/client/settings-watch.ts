@@ -15,13 +15,7 @@ const firstTimeoutMs = 1_000
 const quietMs = 10_000
 
 /** The settings as a process knows them: about two seconds old at most while Temporal answers, the last known ones while it does not. */
-export interface SettingsWatch {
-  stop(): Promise<void>
-  /** Until they were read, everything is halted, so that nothing is signed that an operator may have halted. */
-  current(): Settings
-  /** Called after every change, and at once if they were read already. An error of a listener does not stop the others. */
-  subscribe(listener: (settings: Settings) => void): () => void
-}
+export type SettingsWatch = Awaited<ReturnType<typeof watchSettings>>
 
 const unread: Settings = {
   ...noSettings,
@@ -29,7 +23,7 @@ const unread: Settings = {
 }
 
 /** Reads the settings once, and then repeatedly until it is stopped. Never throws. */
-export async function watchSettings({ client, logger }: { client: TemporalClient; logger: Logger }): Promise<SettingsWatch> {
+export async function watchSettings({ client, logger }: { client: TemporalClient; logger: Logger }) {
   const startedAt = Date.now()
   let known: Settings | undefined
   let warned = false
@@ -74,8 +68,10 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
   }
   await read(firstTimeoutMs)
   return {
-    current: () => known ?? unread,
-    subscribe(listener) {
+    /** Until they were read, everything is halted, so that nothing is signed that an operator may have halted. */
+    current: (): Settings => known ?? unread,
+    /** Calls the listener after every change, and at once if they were read already. An error of a listener does not stop the others. */
+    subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)
       if (known) notify(listener, known)
       return () => listeners.delete(listener)

@@ -5,25 +5,20 @@ import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import { redactText } from '../../observability/redact.ts'
 import { settingsWorkflowId } from '../contracts/names.ts'
 import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../contracts/settings.ts'
-import type { TemporalClient } from './client.ts'
-import { fromTemporal, isGone, isQueryUnknown, updateRefusal } from './errors.ts'
-import { untilNotFull, updateOrStart } from './update-or-start.ts'
+import { type TemporalClient, within } from './client.ts'
+import { ifGone, isQueryUnknown, rethrowAs } from './errors.ts'
+import { sendOrder, updateOrStart } from './update-or-start.ts'
 import { wakeAfterOrders } from './wake-after-orders.ts'
 
 const queryTimeoutMs = 5_000
-const changeTimeoutMs = 10_000
+const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 /** A signal without a handler. */
 const wakeSignal = 'wake'
 
 /** The settings as they are now; without the workflow, none. Throws SETTINGS_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
-  try {
-    const handle = client.workflow.getHandle(settingsWorkflowId)
-    return await client.withDeadline(Date.now() + timeoutMs, () => handle.query(settingsQuery))
-  } catch (error) {
-    if (isGone(error)) return noSettings
-    throw fromTemporal(error, { unserved: 'SETTINGS_UNREACHABLE' })
-  }
+  const handle = client.workflow.getHandle(settingsWorkflowId)
+  return within(client, timeoutMs, () => handle.query(settingsQuery).catch(ifGone(noSettings))).catch(rethrowAs(codes))
 }
 
 /**
@@ -56,24 +51,15 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   assertWellFormed(request)
   assertKnownNames(request.orders, known, before)
   const orders = { ...request, by: request.by.trim(), reason: redactText(request.reason.trim()) }
-  try {
-    const after = await untilNotFull(client, changeTimeoutMs, () => applyOrders(client, orders, before))
-    if (after.version > before.version) await wakeAfterOrders(client, request.orders)
-    return { before, after }
-  } catch (error) {
-    const refusal = updateRefusal(error)
-    if (refusal?.kind === 'malformed') throw new RelayerError('INPUT_INVALID', { detail: refusal.detail, cause: error })
-    throw fromTemporal(error, { unserved: 'SETTINGS_UNREACHABLE' })
-  }
-}
-
-function applyOrders(client: TemporalClient, request: SettingsRequest, before: Settings): Promise<Settings> {
-  return updateOrStart(client, changeSettingsUpdate, [request], {
+  const target = {
     workflowType: 'settings',
     workflowId: settingsWorkflowId,
     begin: (): SettingsInput => (before.version > 0 ? { settings: before } : {}),
     summary: 'what operators changed while everything runs',
-  })
+  }
+  const after = await sendOrder(client, () => updateOrStart(client, changeSettingsUpdate, [orders], target), codes)
+  if (after.version > before.version) await wakeAfterOrders(client, request.orders)
+  return { before, after }
 }
 
 /** The workflow refuses the same requests; refused here, they do not start it. */

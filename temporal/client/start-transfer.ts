@@ -36,7 +36,7 @@ export async function restartTransfer(client: TemporalClient, id: string, why = 
   const { transfer, priority } = await storedInput(client, id)
   const { sourceChain, targetChain, sequence } = transfer
   await client.workflow.start('transfer', {
-    ...startOptions(id, { transfer, ...(priority !== undefined && { priority }) }, `${sourceChain} → ${targetChain} #${sequence}, ${why}`),
+    ...startOptions(id, { transfer, priority }, `${sourceChain} → ${targetChain} #${sequence}, ${why}`),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     // If somebody else was faster, that run is the wanted one.
     workflowIdConflictPolicy: 'USE_EXISTING',
@@ -67,7 +67,7 @@ function startOptions(workflowId: string, input: TransferInput, staticSummary: s
 async function storedInput(client: TemporalClient, id: string, runId?: string): Promise<TransferInput> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
-    execution: { workflowId: id, ...(runId !== undefined && { runId }) },
+    execution: { workflowId: id, runId: runId ?? null },
     maximumPageSize: 1,
   })
   const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []

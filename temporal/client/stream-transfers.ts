@@ -1,7 +1,8 @@
 import type { BridgeName, ChainName, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../contracts/names.ts'
 import { statusQuery, type TransferStatus } from '../contracts/transfer.ts'
-import { type TemporalClient, within } from './client.ts'
+import { listWorkflows, type TemporalClient, within } from './client.ts'
+import { running, transfersWith } from './transfer-queries.ts'
 
 /** The transfers of one numbered source. */
 export interface StreamOfTransfers {
@@ -24,14 +25,12 @@ export interface ListedTransfer {
   readonly running: boolean
 }
 
-const pageSize = 500
-
-const parked = `(ExecutionStatus = 'Running' AND ${searchAttributes.TransferState.name} = 'parked')`
+const parked = `(${running} AND ${searchAttributes.TransferState.name} = 'parked')`
 const ended = (since: number) => `ExecutionStatus = 'Completed' AND CloseTime >= '${new Date(since).toISOString()}'`
 
 /** All that run. Throws what the Temporal client throws. */
 export function runningTransfers(client: TemporalClient, of: StreamOfTransfers): Promise<ListedTransfer[]> {
-  return list(client, of, `ExecutionStatus = 'Running'`)
+  return list(client, of, running)
 }
 
 /** Those that are parked, and those that ended undelivered since then (ms since the epoch). Throws what the Temporal client throws. */
@@ -48,11 +47,11 @@ export function parkedAndEnded(client: TemporalClient, of: StreamOfTransfers, si
 /** The status of one transfer: the result of a closed one, the query of a running one. Throws what the Temporal client throws. */
 export async function statusOf(
   client: TemporalClient,
-  { id, runId, running }: { readonly id: string; readonly runId?: string; readonly running: boolean },
+  { id, runId, running: isRunning }: { readonly id: string; readonly runId?: string; readonly running: boolean },
   timeoutMs?: number,
 ): Promise<TransferStatus> {
   const handle = client.workflow.getHandle(id, runId)
-  const ask = async () => (running ? handle.query(statusQuery) : ((await handle.result()) as TransferStatus))
+  const ask = async () => (isRunning ? handle.query(statusQuery) : ((await handle.result()) as TransferStatus))
   return timeoutMs === undefined ? ask() : within(client, timeoutMs, ask)
 }
 
@@ -61,25 +60,18 @@ export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transf
   return id.endsWith(`:${digest.slice(2, 18)}`)
 }
 
-async function list(client: TemporalClient, of: StreamOfTransfers, which: string): Promise<ListedTransfer[]> {
-  const { Bridge, SourceChain, TargetChain, TransferState: State } = searchAttributes
-  // Names come from the config, which allows no quote in them.
-  const query = [
-    `WorkflowType = 'transfer'`,
-    `${Bridge.name} = '${of.bridge}'`,
-    `${SourceChain.name} = '${of.sourceChain}'`,
-    ...(of.targetChain === undefined ? [] : [`${TargetChain.name} = '${of.targetChain}'`]),
-    which,
-  ].join(' AND ')
-  const found: ListedTransfer[] = []
-  for await (const { workflowId: id, runId, status, typedSearchAttributes } of client.workflow.list({ query, pageSize })) {
+async function list(
+  client: TemporalClient,
+  { bridge: Bridge, sourceChain: SourceChain, targetChain: TargetChain, emitter }: StreamOfTransfers,
+  which: string,
+): Promise<ListedTransfer[]> {
+  const runs = await listWorkflows(client, transfersWith({ Bridge, SourceChain, TargetChain }, which))
+  return runs.flatMap(({ workflowId: id, runId, status, typedSearchAttributes }) => {
     // transferId: bridge:sourceChain:emitter:sequence:digest16
-    const [, , emitter, number] = id.split(':')
-    if (number === undefined || (of.emitter !== undefined && emitter !== of.emitter)) continue
-    const running = status.name === 'RUNNING'
-    const known = typedSearchAttributes.get(State) as TransferState | undefined
-    const state = !running && status.name !== 'COMPLETED' ? 'undone' : (known ?? 'admitting')
-    found.push({ number, id, runId, state, running })
-  }
-  return found
+    const [, , ofEmitter, number] = id.split(':')
+    if (number === undefined || (emitter !== undefined && ofEmitter !== emitter)) return []
+    const known = typedSearchAttributes.get(searchAttributes.TransferState) as TransferState | undefined
+    const state = status.name === 'RUNNING' || status.name === 'COMPLETED' ? (known ?? 'admitting') : 'undone'
+    return [{ number, id, runId, state, running: status.name === 'RUNNING' }]
+  })
 }

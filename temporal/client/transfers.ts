@@ -1,14 +1,15 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { RelayerError } from '../../domain/errors.ts'
 import { mip61Of, type Mip61State } from '../../domain/stream/mip61-state.ts'
-import type { TransferState } from '../../domain/transfer/transfer.ts'
+import type { BridgeName, ChainName, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import { transferStates } from '../../domain/transfer/transfer.ts'
 import type { TransferStatus } from '../contracts/transfer.ts'
 import { cancelSignal, retrySignal, statusQuery } from '../contracts/transfer.ts'
 import { searchAttributes } from '../contracts/names.ts'
-import type { TemporalClient } from './client.ts'
-import { fromTemporal, isQueryRefused } from './errors.ts'
-import { restartTransfer } from './start-transfer.ts'
+import { type TemporalClient, within } from './client.ts'
+import { fromTemporal, ifGone, isQueryRefused, rethrowAs } from './errors.ts'
+import { restartTransfer, storedTransfer } from './start-transfer.ts'
+import { fromOrTo, running, transfersWith } from './transfer-queries.ts'
 
 /** A transfer as the server's visibility store knows it: all that a list needs, read without waking any worker. */
 export interface TransferRow {
@@ -31,7 +32,7 @@ export interface TransferRow {
 
 /** The full status where a worker or the result tells it; `partial` with what the server itself knows where not. */
 export type TransferReport =
-  | (TransferStatus & { readonly execution: string; readonly mip61?: Mip61State })
+  | (TransferStatus & { readonly execution: string; readonly mip61: Mip61State | undefined })
   | (TransferRow & { readonly partial: string })
 
 export interface TransferFilter {
@@ -41,8 +42,6 @@ export interface TransferFilter {
   /** Most rows. */
   readonly limit: number
 }
-
-const workflowType = 'transfer'
 
 /** How long a worker may take to answer the query before the server's own knowledge is given. */
 const queryTimeoutMs = 5_000
@@ -54,20 +53,16 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
   const handle = client.workflow.getHandle(id)
   let info: Omit<WorkflowExecutionInfo, 'raw'>
   try {
-    info = await client.withDeadline(Date.now() + serverTimeoutMs, () => handle.describe())
-    if (info.type !== workflowType) throw new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: id } })
+    info = await within(client, serverTimeoutMs, () => handle.describe())
+    if (info.type !== 'transfer') throw new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: id } })
     if (info.status.name === 'COMPLETED')
-      return toReport(
-        await client.withDeadline(Date.now() + serverTimeoutMs, () => handle.result() as Promise<TransferStatus>),
-        info.status.name,
-      )
+      return toReport(await within(client, serverTimeoutMs, () => handle.result() as Promise<TransferStatus>), info.status.name)
   } catch (error) {
     throw fromTemporal(error, { gone: 'TRANSFER_NOT_FOUND' }, { transfer: id })
   }
   if (info.closeTime) return { ...toRow(info), partial: 'closed without an outcome; retry starts it again' }
   try {
-    const status = await client.withDeadline(Date.now() + queryTimeoutMs, () => handle.query(statusQuery))
-    return toReport(status, info.status.name)
+    return toReport(await within(client, queryTimeoutMs, () => handle.query(statusQuery)), info.status.name)
   } catch (error) {
     if (isQueryRefused(error)) throw error
     return { ...toRow(info), partial: 'no worker of the target chain answered' }
@@ -76,83 +71,81 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
 
 function toReport(status: TransferStatus, execution: string): TransferReport {
   const { transfer, state, code } = status
-  const mip61 = mip61Of({ bridge: transfer.bridge, state, code })
-  return { ...status, execution, ...(mip61 && { mip61 }) }
+  return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
 }
 
 /** Transfers, newest first, one row per id. Throws TEMPORAL_UNAVAILABLE. */
-export async function listTransfers(client: TemporalClient, filter: TransferFilter): Promise<TransferRow[]> {
+export async function listTransfers(client: TemporalClient, { state, chain, limit }: TransferFilter): Promise<TransferRow[]> {
+  const query = transfersWith({ TransferState: state }, `ExecutionStatus != 'ContinuedAsNew'`, ...fromOrTo(chain))
   const rows = new Map<string, TransferRow>()
   const collect = async (): Promise<void> => {
-    for await (const info of client.workflow.list({ query: toQuery(filter), pageSize: Math.min(filter.limit, 1000) })) {
+    for await (const info of client.workflow.list({ query, pageSize: Math.min(limit, 1000) })) {
       // An id that was started again has a run per start: the newest, which comes first, tells how it is.
       if (!rows.has(info.workflowId)) rows.set(info.workflowId, toRow(info))
-      if (rows.size >= filter.limit) return
+      if (rows.size >= limit) return
     }
   }
-  try {
-    await client.withDeadline(Date.now() + serverTimeoutMs, collect)
-  } catch (error) {
-    throw fromTemporal(error, {})
-  }
+  await within(client, serverTimeoutMs, collect).catch(rethrowAs({}))
   return [...rows.values()]
 }
 
-/** The visibility query of a filter. Values are checked by their callers' schemas (a state, a chain name): nothing to escape. */
-export function toQuery({ state, chain }: Pick<TransferFilter, 'state' | 'chain'>): string {
-  return [
-    `WorkflowType = '${workflowType}'`,
-    `ExecutionStatus != 'ContinuedAsNew'`,
-    state && `${searchAttributes.TransferState.name} = '${state}'`,
-    chain && `(${searchAttributes.SourceChain.name} = '${chain}' OR ${searchAttributes.TargetChain.name} = '${chain}')`,
-  ]
-    .filter(Boolean)
-    .join(' AND ')
-}
-
 function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
-  const { TransferState: state, ...others } = searchAttributes
-  const known = transferStates.find((name) => name === info.typedSearchAttributes.get(state))
-  const fields = Object.entries(others).flatMap(([name, key]) => {
-    const value = info.typedSearchAttributes.get(key)
-    return value === undefined ? [] : [[name.charAt(0).toLowerCase() + name.slice(1), value]]
-  })
-  const facts = Object.fromEntries(fields) as Pick<TransferRow, 'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash'>
-  const mip61 = known && mip61Of({ bridge: facts.bridge ?? '', state: known })
+  const value = (name: keyof typeof searchAttributes) => info.typedSearchAttributes.get(searchAttributes[name])
+  const state = transferStates.find((one) => one === value('TransferState'))
+  const bridge = value('Bridge')
   return {
     id: info.workflowId,
-    ...(known && { state: known }),
-    ...(mip61 && { mip61 }),
+    state,
+    mip61: state && mip61Of({ bridge: bridge ?? '', state }),
     execution: info.status.name,
-    ...facts,
+    bridge,
+    sourceChain: value('SourceChain'),
+    targetChain: value('TargetChain'),
+    lane: value('Lane'),
+    txHash: value('TxHash'),
     startedAt: info.startTime.toISOString(),
-    ...(info.closeTime && { closedAt: info.closeTime.toISOString() }),
+    closedAt: info.closeTime?.toISOString(),
   }
 }
 
+const codes = { gone: 'TRANSFER_NOT_FOUND' } as const
+
 /** Wakes a transfer that waits or is parked. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export function retryTransfer(client: TemporalClient, id: string): Promise<void> {
-  return known(id, () => client.workflow.getHandle(id).signal(retrySignal))
+  return client.workflow
+    .getHandle(id)
+    .signal(retrySignal)
+    .catch(rethrowAs(codes, { transfer: id }))
 }
 
 /** Asks a transfer that runs to end. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export function cancelTransfer(
-  client: TemporalClient,
-  id: string,
-  order: { readonly operator: string; readonly reason: string },
-): Promise<void> {
-  return known(id, () => client.workflow.getHandle(id).signal(cancelSignal, order))
+export function cancelTransfer(client: TemporalClient, id: string, order: { operator: string; reason: string }): Promise<void> {
+  return client.workflow
+    .getHandle(id)
+    .signal(cancelSignal, order)
+    .catch(rethrowAs(codes, { transfer: id }))
 }
 
 /** Starts a transfer again that is closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its history holds no transfer). */
 export function startTransferAgain(client: TemporalClient, id: string): Promise<void> {
-  return known(id, () => restartTransfer(client, id))
+  return restartTransfer(client, id).catch(rethrowAs(codes, { transfer: id }))
 }
 
-async function known(id: string, call: () => Promise<void>): Promise<void> {
-  try {
-    await call()
-  } catch (error) {
-    throw fromTemporal(error, { gone: 'TRANSFER_NOT_FOUND' }, { transfer: id })
+/** Wakes a transfer that waits for a gate. False: it has ended. Throws what the Temporal client throws. */
+export async function wakeTransfer(client: TemporalClient, id: string): Promise<boolean> {
+  const woken = client.workflow.getHandle(id).signal(retrySignal, { gate: true })
+  return woken.then(() => true, ifGone(false))
+}
+
+/**
+ * The transfers of a bridge to a chain that wait for anything: one query of the server's visibility store, and one read of its history per transfer. Throws
+ * what the Temporal client throws.
+ */
+export async function* listWaitingTransfers(client: TemporalClient, chain: ChainName, bridge: BridgeName): AsyncGenerator<Transfer> {
+  const query = transfersWith({ Bridge: bridge, TargetChain: chain, TransferState: 'waiting' }, running)
+  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+    // One that has ended meanwhile waits for nothing.
+    const transfer = await storedTransfer(client, workflowId, runId).catch(() => undefined)
+    if (transfer) yield transfer
   }
 }

@@ -1,9 +1,10 @@
 import type { UpdateDefinition } from '@temporalio/common'
 import { WithStartWorkflowOperation } from '@temporalio/client'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Facts, RelayerError } from '../../domain/errors.ts'
 import { ledgerQueue } from '../contracts/names.ts'
-import type { TemporalClient } from './client.ts'
-import { isGone, updateRefusal } from './errors.ts'
+import { type TemporalClient, within } from './client.ts'
+import { fromTemporal, isGone, type TemporalErrorCodes, updateRefusal } from './errors.ts'
 
 /** A workflow of the queue `ledger`, and how it comes into being. */
 export interface UpdateTarget<Input> {
@@ -16,6 +17,8 @@ export interface UpdateTarget<Input> {
   readonly updateId?: string | undefined
 }
 
+/** Longest wait for what a person asks for, ms. */
+export const orderTimeoutMs = 10_000
 /** A run that is full is followed by the next one within a task or two, ms. */
 const betweenRunsMs = 100
 
@@ -46,14 +49,24 @@ export async function updateOrStart<Result, Args extends [unknown], Input>(
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }
 
-/** Sends an update again while the run that it meets is full, for at most `timeoutMs` in all. Throws what the Temporal client throws. */
-export async function untilNotFull<Result>(client: TemporalClient, timeoutMs: number, send: () => Promise<Result>): Promise<Result> {
-  const until = Date.now() + timeoutMs
+/**
+ * Sends an update for a person who waits for the answer, and again while the run that it meets is full. Throws INPUT_INVALID if the workflow refuses it as
+ * malformed, and as `fromTemporal`.
+ */
+export async function sendOrder<Result>(
+  client: TemporalClient,
+  send: () => Promise<Result>,
+  codes: TemporalErrorCodes,
+  facts?: Facts,
+): Promise<Result> {
+  const until = Date.now() + orderTimeoutMs
   for (;;) {
     try {
-      return await client.withDeadline(until, send)
+      return await within(client, until - Date.now(), send)
     } catch (error) {
-      if (updateRefusal(error)?.kind !== 'full' || Date.now() > until) throw error
+      const refusal = updateRefusal(error)
+      if (refusal?.kind === 'malformed') throw new RelayerError('INPUT_INVALID', { detail: refusal.detail, facts, cause: error })
+      if (refusal?.kind !== 'full' || Date.now() > until) throw fromTemporal(error, codes, facts)
       await delay(betweenRunsMs)
     }
   }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { defaultPayloadConverter } from '@temporalio/common'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
-import { searchAttributes } from '../contracts/names.ts'
 import type { RetryHint } from '../contracts/transfer.ts'
 import { retrySignal } from '../contracts/transfer.ts'
 import type { TemporalClient } from './client.ts'
+import { fromOrTo, running, transfersWith } from './transfer-queries.ts'
 
 const ended: RetryHint = { gate: true }
 
@@ -27,23 +27,16 @@ export async function wakeAfterOrders(client: TemporalClient, orders: readonly S
   }
 }
 
-/** The visibility query of the transfers that the order may let go on. Names were checked: nothing to escape. */
+/** The visibility query of the transfers that the order may let go on. */
 function waitingTransfersOf(order: SettingsOrder): string[] {
-  const { Bridge, SourceChain, TargetChain, TransferState } = searchAttributes
-  const waiting = `WorkflowType = 'transfer' AND ExecutionStatus = 'Running' AND ${TransferState.name} = 'waiting'`
-  const is = (key: { name: string }, value: string) => `${key.name} = '${value}'`
+  const waiting = { TransferState: 'waiting' }
   if (order.kind === 'setFees') {
     const { scope } = order
-    if (scope.kind === 'transfer') return [`${waiting} AND WorkflowId = '${scope.id.replaceAll(/[^\w:-]/g, '')}'`]
-    return [scope.kind === 'chain' || scope.kind === 'call' ? `${waiting} AND ${is(TargetChain, scope.chain)}` : waiting]
+    if (scope.kind === 'transfer') return [transfersWith(waiting, running, `WorkflowId = '${scope.id.replaceAll(/[^\w:-]/g, '')}'`)]
+    return [transfersWith({ ...waiting, TargetChain: scope.kind === 'chain' || scope.kind === 'call' ? scope.chain : undefined }, running)]
   }
   if (order.kind !== 'unhalt') return []
   const { bridge, chain, sourceChain, targetChain } = order.scope
-  const parts = [
-    bridge && is(Bridge, bridge),
-    chain && `(${is(SourceChain, chain)} OR ${is(TargetChain, chain)})`,
-    sourceChain && is(SourceChain, sourceChain),
-    targetChain && is(TargetChain, targetChain),
-  ]
-  return [[waiting, ...parts].filter(Boolean).join(' AND ')]
+  const route = { Bridge: bridge, SourceChain: sourceChain, TargetChain: targetChain }
+  return [transfersWith({ ...waiting, ...route }, running, ...fromOrTo(chain))]
 }

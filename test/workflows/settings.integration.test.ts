@@ -100,7 +100,7 @@ describe('The settings', () => {
     const before = await events()
     const request = { by: 'me', reason: '', orders: [halt('bsc')] }
     const refused = handle().executeUpdate(changeSettingsUpdate, { args: [request] })
-    await expect(refused).rejects.toMatchObject({ cause: { type: 'LANE_REQUEST_MALFORMED', message: 'reason: must be a text' } })
+    await expect(refused).rejects.toMatchObject({ cause: { type: 'REQUEST_MALFORMED', message: 'reason: must be a text' } })
     const secret: SettingsOrder = { kind: 'setNode', change: { chain: 'bsc', name: 'x', disabled: false, url: 'http://a:s3cret@b' } }
     const another = handle().executeUpdate(changeSettingsUpdate, { args: [{ by: 'me', reason: 'x', orders: [secret] }] })
     await expect(another).rejects.toMatchObject({ cause: { message: expect.stringContaining('orders[0].change.url') } })
