@@ -37,14 +37,19 @@ export function latestOf({ name, heads }: Pick<Chain, 'name'> & { readonly heads
   return latest
 }
 
-/** Undefined where the nodes do not agree. */
-export async function unlessDisagreed<T>(reading: Promise<T>): Promise<T | undefined> {
+/** Undefined where it fails with such an error. */
+export async function unless<T>(reading: Promise<T>, isSuch: (error: RelayerError) => boolean): Promise<T | undefined> {
   try {
     return await reading
   } catch (error) {
-    if (error instanceof RelayerError && error.code === 'NODES_DISAGREE') return undefined
+    if (error instanceof RelayerError && isSuch(error)) return undefined
     throw error
   }
+}
+
+/** Undefined where the nodes do not agree. */
+export function unlessDisagreed<T>(reading: Promise<T>): Promise<T | undefined> {
+  return unless(reading, ({ code }) => code === 'NODES_DISAGREE')
 }
 
 /** As many reads at a time as one request of most gateways takes. */
@@ -54,6 +59,23 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
     values.push(...(await Promise.all(keys.slice(from, from + perTick).map(readOne))))
   }
   return values
+}
+
+/** One node's word on the finalized state, or that of more than half of them. */
+export type Finality = Extract<At, 'finalized' | 'agreed'>
+
+/** One node's answers at the finalized state; doubtful ones are asked of most of the nodes, and are undefined where those do not agree. */
+export async function askMostIf<K, V>(
+  keys: readonly K[],
+  readAt: (key: K, at: Finality) => Promise<V>,
+  isDoubtful: (value: V) => boolean,
+  agreedPerTick?: number,
+): Promise<readonly (V | undefined)[]> {
+  const answers = await inTicks(keys, async (key) => ({ key, value: await readAt(key, 'finalized') }))
+  const doubtful = answers.filter(({ value }) => isDoubtful(value))
+  const agreed = await inTicks(doubtful, ({ key }) => unlessDisagreed(readAt(key, 'agreed')), agreedPerTick)
+  const settled = new Map(doubtful.map((answer, index) => [answer, agreed[index]]))
+  return answers.map((answer) => (settled.has(answer) ? settled.get(answer) : answer.value))
 }
 
 /** Asks once per key; failures, and answers that are not `lasting`, are asked for again. */

@@ -1,6 +1,7 @@
 import { Interface } from 'ethers'
 import type { At } from '../../chains/port.ts'
 import { type ContractReader, read } from '../common/contract-reader.ts'
+import type { NativeTransfer } from './message.ts'
 
 /**
  * What is read or called of the bridge, its events, and every error that its calls revert with: its own (MOV INativeBridge.sol, spelled as there), those
@@ -41,36 +42,17 @@ export const nativeBridgeAbi = new Interface([
 
 export const tokenAbi = new Interface(['function balanceOf(address owner) view returns (uint256)'])
 
-/** A transfer as the source contract's table keeps it; hex in lower case with 0x. */
-export interface Outbound {
-  readonly id: string
-  readonly initiator: string
-  /** 32 bytes. */
-  readonly recipient: string
-  readonly amount: bigint
-}
-
 const nothing = `0x${'0'.repeat(64)}`
 
-/** What the source contract recorded under a nonce; undefined: nothing (yet). Throws what `read` throws. */
-export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<Outbound | undefined> {
-  const [id, initiator, recipient, amount] = await read(chain, {
-    abi: nativeBridgeAbi,
-    to: bridge,
-    method: 'noncesToOutboundTransfers',
-    args: [nonce],
-    at,
-  })
-  if (id === nothing) return undefined
-  return { id: lower(id), initiator: lower(initiator), recipient: lower(recipient), amount: amount as bigint }
+/** What the source contract recorded under a nonce; undefined: nothing (yet). Its id is not checked. Throws what `read` throws. */
+export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
+  const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })
+  const [id = '', initiator = '', recipient = ''] = entry.slice(0, 3).map((value) => String(value).toLowerCase())
+  return id === nothing ? undefined : { id, initiator, recipient, amount: entry[3] as bigint, nonce }
 }
 
 /** The nonce under which the target contract completed an id; 0: it has not. Throws what `read` throws. */
 export async function readInboundNonce(chain: ContractReader, bridge: string, id: string, at: At): Promise<bigint> {
   const [nonce] = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'idsToInboundNonces', args: [id], at })
   return nonce as bigint
-}
-
-function lower(value: unknown): string {
-  return String(value).toLowerCase()
 }

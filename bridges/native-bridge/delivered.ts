@@ -2,35 +2,41 @@ import type { At, Receipt } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { ContractReader } from '../common/contract-reader.ts'
+import { isLogOf } from '../common/logs.ts'
 import { readInboundNonce } from './contracts.ts'
-import { showsCompletion } from './events.ts'
+import { completionLog } from './events.ts'
+import type { NativeTransfer } from './message.ts'
 import type { Open, OpenTransfers } from './open.ts'
 
 /** Where most nodes are asked about what one node says of its own state. */
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/**
- * `Endpoint.delivered`. Throws NATIVE_NONCE_MISMATCH, which halts the route: the id includes the nonce, so that no honest contract completes it under
- * another one. One node's word for that is asked of the others first, since the error parks the transfer. Throws NODES_DISAGREE.
- */
+type Numbered = Pick<NativeTransfer, 'id' | 'nonce'>
+
+/** `Endpoint.delivered`. One node's word that an id is completed under another nonce is asked of the others first. Throws as `isCompleted`, NODES_DISAGREE. */
 export function createDelivered(chain: ContractReader, open: OpenTransfers) {
   return async function delivered(transfer: Transfer, at: At): Promise<boolean> {
     const { message, route } = open.of(transfer)
     const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
-    const isOther = (nonce: bigint) => nonce !== 0n && nonce !== message.nonce
-    const quorum = quorumOf[at]
     const first = await nonceAt(at)
-    const nonce = isOther(first) && quorum ? await nonceAt(quorum) : first
-    if (!isOther(nonce)) return nonce !== 0n
-    const facts = { chain: chain.name, id: message.id, nonce: String(message.nonce), completedUnder: String(nonce) }
-    throw new RelayerError('NATIVE_NONCE_MISMATCH', { facts })
+    const quorum = quorumOf[at]
+    const isDoubtful = first !== 0n && first !== message.nonce && quorum
+    return isCompleted(chain.name, message, isDoubtful ? await nonceAt(quorum) : first)
   }
+}
+
+/**
+ * Does this nonce of the target's (0: none) show a completion? Throws NATIVE_NONCE_MISMATCH, which halts the route: the id includes the nonce, so that no
+ * honest contract completes it under another one.
+ */
+export function isCompleted(chain: string, { id, nonce }: Numbered, completedUnder: bigint): boolean {
+  if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
+  const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }
+  throw new RelayerError('NATIVE_NONCE_MISMATCH', { facts })
 }
 
 /** Does this receipt of ours show the completion of this transfer? */
 export function hasCompletion({ status, block, hash: transactionHash, logs }: Receipt, { message, route }: Open): boolean {
-  const shows = logs.some(
-    (log) => log.address.toLowerCase() === route.targetBridge && showsCompletion({ ...log, block, transactionHash }, message),
-  )
-  return status === 'success' && shows
+  const wanted = completionLog(route.targetBridge, message)
+  return status === 'success' && logs.some((log) => isLogOf(wanted)(log) && wanted.shows({ ...log, block, transactionHash }))
 }

@@ -1,9 +1,11 @@
+import { id as topicOf } from 'ethers'
 import type { BlockRef, Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { DeliveryLog } from '../common/find-delivery.ts'
-import type { PlacedLog } from '../common/logs.ts'
+import { type LogReader, type PlacedLog, readLogs } from '../common/logs.ts'
+import type { BlockRange } from '../source-port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
-import { checkId, type NativeTransfer, transferOfCompletion } from './message.ts'
+import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompletion } from './message.ts'
 
 /** A transfer as an event tells of it. */
 export interface TransferEvent {
@@ -12,48 +14,57 @@ export interface TransferEvent {
   readonly txHash: string
 }
 
-/** topic0 of the two events, lower case. */
-export const initiatedTopic = topicOf('BridgeTransferInitiated')
-export const completedTopic = topicOf('BridgeTransferCompleted')
+const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
+const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
-/** BridgeTransferInitiated(id, originator, recipient, amount, nonce). Throws NATIVE_ID_MISMATCH, NODE_REFUSED (it is not this event). */
-export function readInitiated(log: PlacedLog): TransferEvent {
-  const [id, initiator, recipient, amount, nonce] = argumentsOf(log, 'BridgeTransferInitiated')
-  return placed(log, { id, initiator, recipient, amount, nonce })
+/**
+ * The transfers that started in these blocks, in order. Throws NATIVE_ID_MISMATCH (but at `agreed` a node's word alone: to be asked there before the route is
+ * halted), NODE_REFUSED (also for logs that were not asked for), NODE_UNAVAILABLE; at `agreed` NODES_DISAGREE.
+ */
+export async function initiatedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
+  const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [initiatedTopic], ...range }, at)
+  return logs.map((log) => {
+    const [id, initiator, recipient, amount, nonce] = argumentsOf(log, 'BridgeTransferInitiated')
+    return toEvent(log, { id, initiator, recipient, amount, nonce })
+  })
 }
 
-/** BridgeTransferCompleted(id, originator, recipient, amount, nonce): the transfer as its source knows it. Throws as `readInitiated`. */
-export function readCompleted(log: PlacedLog): TransferEvent {
-  return placed(log, transferOfCompletion(argumentsOf(log, 'BridgeTransferCompleted')))
+/** The transfers that were completed in these blocks, by any account, as their sources know them. Throws as `initiatedIn`. */
+export async function completedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
+  const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [completedTopic], ...range }, at)
+  return logs.map((log) => toEvent(log, completedBy(log)))
 }
 
-/** Does a log of the contract show the completion of this transfer? One that cannot be read, or contradicts itself, shows nothing: a node made it up. */
-export function showsCompletion(log: PlacedLog, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): boolean {
-  try {
-    const { transfer } = readCompleted(log)
-    return transfer.id === id && transfer.nonce === nonce
-  } catch (error) {
-    if (error instanceof RelayerError) return false
-    throw error
+/** Where the completion of this transfer is found. A log that cannot be read, or contradicts itself, shows nothing: a node made it up. */
+export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
+  return {
+    address: bridge,
+    topics: [completedTopic, id],
+    shows(log) {
+      try {
+        const transfer = checkId(completedBy(log))
+        return transfer.id === id && transfer.nonce === nonce
+      } catch (error) {
+        if (error instanceof RelayerError) return false
+        throw error
+      }
+    },
   }
 }
 
-/** Where the completion of this transfer is found. */
-export function completionLog(bridge: string, transfer: Pick<NativeTransfer, 'id' | 'nonce'>): DeliveryLog {
-  return { address: bridge, topics: [completedTopic, transfer.id], shows: (log) => showsCompletion(log, transfer) }
+function completedBy(log: Log): NativeTransfer {
+  return transferOfCompletion(argumentsOf(log, 'BridgeTransferCompleted'))
 }
 
-function placed({ block, transactionHash }: PlacedLog, transfer: NativeTransfer): TransferEvent {
-  checkId(transfer)
-  return { transfer, block, txHash: transactionHash }
+function toEvent({ block, transactionHash }: PlacedLog, transfer: NativeTransfer): TransferEvent {
+  return { transfer: checkId(transfer), block, txHash: transactionHash }
 }
 
-function argumentsOf({ topics, data }: Log, name: string): [string, string, string, bigint, bigint] {
+/** Throws NODE_REFUSED: the log is not this event. */
+function argumentsOf({ topics, data }: Log, name: string): CompletionArguments {
   try {
-    const event = nativeBridgeAbi.getEvent(name)
-    if (!event || topics[0]?.toLowerCase() !== event.topicHash) throw new Error(`not a ${name}`)
-    const [id, initiator, recipient, amount, nonce] = nativeBridgeAbi.decodeEventLog(event, data, topics).toArray() as unknown[]
-    return [lower(id), lower(initiator), lower(recipient), amount as bigint, nonce as bigint]
+    const [id, from, to, amount, nonce] = nativeBridgeAbi.decodeEventLog(name, data, topics)
+    return [lower(id), lower(from), lower(to), amount as bigint, nonce as bigint]
   } catch (cause) {
     throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${name}.`, cause })
   }
@@ -61,10 +72,4 @@ function argumentsOf({ topics, data }: Log, name: string): [string, string, stri
 
 function lower(value: unknown): string {
   return String(value).toLowerCase()
-}
-
-function topicOf(name: string): string {
-  const topic = nativeBridgeAbi.getEvent(name)?.topicHash
-  if (topic === undefined) throw new RelayerError('INTERNAL', { detail: `The ABI has no event ${name}.` })
-  return topic
 }

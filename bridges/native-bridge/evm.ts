@@ -13,7 +13,7 @@ import { completionLog } from './events.ts'
 import type { GoodMessages } from '../common/good-messages.ts'
 import { createInbound } from './inbound.ts'
 import { secondsOf } from './limits.ts'
-import { createOpen, type Open } from './open.ts'
+import { createOpen } from './open.ts'
 import { explainRevert } from './reverts.ts'
 import { createRoutes } from './routes.ts'
 import { createVerifier, type ReadableRoute, refusals } from './verify.ts'
@@ -27,27 +27,21 @@ export interface EvmEndpointOptions {
   readonly good?: GoodMessages
 }
 
-type Limited = 'reserve' | 'release' | 'unauthorized'
-
-/** The port, and what this bridge knows beyond it. */
-export interface NativeEndpoint extends Omit<Endpoint, Limited>, Required<Pick<Endpoint, Limited>> {
-  /** @param transfer its code tells an amount that never fits from a spent budget, by the limits that `reserve` last read; both wait: the gate parks */
-  explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
-}
+export type NativeEndpoint = ReturnType<typeof createEvmEndpoint>
 
 /** Throws CONFIG_INVALID (routes that share a contract, or end elsewhere). */
-export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOptions): NativeEndpoint {
+export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOptions) {
   const stray = given.find(({ targetChain }) => targetChain !== chain.name)
   if (stray) throw new RelayerError('CONFIG_INVALID', { detail: `A route to ${stray.targetChain} is none to ${chain.name}.` })
   const routes = createRoutes(given)
   const inbounds = new Map(routes.all.map(({ targetBridge }) => [targetBridge, createInbound(chain, targetBridge)]))
   const open = createOpen(routes, inbounds)
-  const { verify } = createVerifier({ routes, ...(good && { good }) })
+  const verify = createVerifier(routes, good)
   const largest = Math.max(0, ...routes.all.map(({ batch = 0 }) => batch))
 
   return {
     chain: chain.name,
-    ...(largest > 0 && { batches: createSharedCalls(open, largest) }),
+    batches: largest > 0 ? createSharedCalls(open, largest) : undefined,
     verify: (bytes) => toVerdict(() => verify(bytes), refusals),
     validate: (transfer) =>
       toVerdict(() => {
@@ -64,12 +58,17 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
       return completionIntent(route.targetBridge, message)
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
-    explainRevert(revert, transfer) {
+    /** The code tells an amount that never fits from a spent budget, by the limits that `reserve` last read; both wait: the gate parks. */
+    explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
       const { message, inbound } = open.of(transfer)
       return explainRevert(revert, inbound.last && { limits: inbound.last, amount: message.amount, now: secondsOf(chain) })
     },
-    parties: (transfer) => partiesOf(open.of(transfer)),
+    parties(transfer) {
+      const { recipient, sourceNetworkId, sourceBridge } = open.of(transfer).message
+      // The token is the only one of its source contract.
+      return { recipient: `0x${recipient.slice(26)}`, token: `${sourceNetworkId}/${sourceBridge.slice(2).padStart(64, '0')}` }
+    },
     hasEffect: (receipt, transfer) => hasCompletion(receipt, open.of(transfer)),
     async reserve(transfer, relayer) {
       const { message, inbound } = open.of(transfer)
@@ -86,16 +85,7 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
       if (closed.length === 0) return undefined
       return { everywhere: closed.length === may.length, reason: `grant RELAYER_ROLE of ${closed.join(', ')} to ${relayer}` }
     },
-  }
+  } satisfies Endpoint
 }
 
-/** The token: the only one of its source contract, so called `<source network id>/<source contract, 64 hex digits>`. */
-function partiesOf({ message }: Open): ReturnType<Endpoint['parties']> {
-  const token = `${message.sourceNetworkId}/${message.sourceBridge.slice(2).padStart(64, '0')}`
-  return { recipient: `0x${message.recipient.slice(26)}`, token }
-}
-
-const selectors = ['completeBridgeTransfer', 'batchCompleteBridgeTransfer'].flatMap((name) => {
-  const selector = nativeBridgeAbi.getFunction(name)?.selector
-  return selector === undefined ? [] : [selector]
-})
+const selectors = ['completeBridgeTransfer', 'batchCompleteBridgeTransfer'].map((name) => nativeBridgeAbi.getFunction(name)?.selector ?? '')

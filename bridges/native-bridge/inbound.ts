@@ -4,34 +4,24 @@ import type { Gate } from '../port.ts'
 import { fitting, gateOf, type InboundLimits } from './gates.ts'
 import { createLimits, type LimitsChain, oncePerBlock, secondsOf } from './limits.ts'
 import type { NativeTransfer } from './message.ts'
-import { createReservations, type ReservationOptions } from './reservations.ts'
-import { completedIn } from './source.ts'
+import { createReservations } from './reservations.ts'
+import { completedIn } from './events.ts'
 
 /** What a contract's limits need to know of a transfer. */
 export type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
+
+export type Inbound = ReturnType<typeof createInbound>
+
+/** Completions of so many blocks at most are looked through at once: what is older has lapsed. */
+const mostBlocks = 1_000
 
 /**
  * What one target contract lets in, less what this process has let through and is not on the chain yet, so that of many that ask at once only those go on
  * that fit together. What another process has let through is known once it is on the chain.
  */
-export interface Inbound {
-  /** As `Endpoint.reserve`. */
-  reserve(entrant: Entrant, relayer: string): Promise<Gate>
-  release(id: string): void
-  /** Those that fit together beside what is reserved for others, by what was last read; all before the first read. */
-  fitting<T>(entrants: readonly T[], of: (entrant: T) => Entrant): readonly T[]
-  /** At most one read per block and account. Throws what reads throw. */
-  mayComplete(relayer: string): Promise<boolean>
-  /** As last read, for whichever account. */
-  readonly last: InboundLimits | undefined
-}
-
-/** Completions of so many blocks at most are looked through at once: what is older has lapsed. */
-const mostBlocks = 1_000
-
-export function createInbound(chain: LimitsChain & LogReader, contract: string, options: ReservationOptions = {}): Inbound {
+export function createInbound(chain: LimitsChain & LogReader, contract: string) {
   const limits = createLimits(chain, contract)
-  const reservations = createReservations(options)
+  const reservations = createReservations()
   /** Up to this block, the completions of all that is reserved have been seen. */
   let seenTo: number | undefined
   const dropOncePerBlock = oncePerBlock(chain, dropCompleted)
@@ -62,7 +52,8 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string, 
   }
 
   return {
-    async reserve({ id, amount }, relayer) {
+    /** As `Endpoint.reserve`. */
+    async reserve({ id, amount }: Entrant, relayer: string): Promise<Gate> {
       const [read] = await Promise.all([limits.read(relayer), dropOncePerBlock()])
       const gateBy = (limit: InboundLimits) => gateOf(limit, amount, secondsOf(chain), reservations.beside([id]))
       const first = gateBy(read)
@@ -74,7 +65,8 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string, 
       return gate.kind === 'transfer' ? confirmed(gate, amount) : gate
     },
     release: reservations.drop,
-    fitting(entrants, of) {
+    /** Those that fit together beside what is reserved for others, by what was last read; all before the first read. */
+    fitting<T>(entrants: readonly T[], of: (entrant: T) => Entrant): readonly T[] {
       const { last } = limits
       if (!last) return entrants
       const rows = entrants.map((entrant) => ({ entrant, amount: of(entrant).amount }))
@@ -82,6 +74,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string, 
       return fitting(last, rows, secondsOf(chain), reserved).map(({ entrant }) => entrant)
     },
     mayComplete: limits.mayComplete,
+    /** As last read, for whichever account. */
     get last() {
       return limits.last
     },

@@ -1,23 +1,22 @@
-import type { ChainName } from '../../domain/transfer/transfer.ts'
-import { endpointIn } from '../common/bridge.ts'
-import type { Bridge, Endpoint } from '../port.ts'
-import type { Source } from '../source-port.ts'
-import { type NativeRoute, nativeBridge } from './message.ts'
-import { createDecode, createRoutes } from './routes.ts'
+import { endpointIn, type Served } from '../common/bridge.ts'
+import type { Bridge } from '../port.ts'
+import { type NativeRoute, nativeBridge, readMessage, toTransfer } from './message.ts'
+import { createRoutes } from './routes.ts'
 
-export interface NativeBridgeOptions {
+export interface NativeBridgeOptions extends Served {
   /** Every route of the config, also those to chains that this process is not connected to. */
   readonly routes: readonly NativeRoute[]
-  /** On the chains that this process is connected to; the sources of their routes are connected too. */
-  readonly endpoints: ReadonlyMap<ChainName, Endpoint>
-  readonly sources: readonly Source[]
 }
 
 /** Throws CONFIG_INVALID if two routes start or end at the same contract. */
-export function createNativeBridge({ routes, endpoints, sources }: NativeBridgeOptions): Bridge {
+export function createNativeBridge({ routes: given, endpoints, sources }: NativeBridgeOptions): Bridge {
+  const routes = createRoutes(given)
   return {
     name: nativeBridge,
-    decode: createDecode(createRoutes(routes)),
+    decode(bytes) {
+      const message = readMessage(bytes)
+      return toTransfer(routes.of(message), message)
+    },
     sources,
     endpoint: endpointIn(endpoints),
   }

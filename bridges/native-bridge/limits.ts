@@ -12,33 +12,10 @@ export type LimitsChain = ContractReader & {
   readonly nodes?: Chain['nodes']
 }
 
-/** The limits of one target contract. */
-export interface Limits {
-  /**
-   * All of them as of the latest block, for one relayer's account: six reads of one tick, one more tick at first and after a change of the fund.
-   * At most once per block, and once per block and account what is the account's, however many ask at once.
-   * They may be of two neighbouring blocks: a gate only spares tries, the simulation decides. Throws what `read` throws.
-   */
-  read(relayer: string): Promise<InboundLimits>
-  /**
-   * All of them as most nodes have them, where one of them lets nothing in; undefined: there is only one node, or they do not agree. At most once
-   * per block and account. Throws what `read` throws.
-   */
-  byMost(relayer: string): Promise<InboundLimits | undefined>
-  /** Does this account have RELAYER_ROLE? At most one read per block and account; that it does not is the word of most nodes. Throws what `read` throws. */
-  mayComplete(relayer: string): Promise<boolean>
-  /**
-   * The cap as most nodes have it, at the latest state: what parks a transfer is not for one of them to say. At most one read per block. Throws what
-   * `read` throws, NODES_DISAGREE.
-   */
-  agreedCap(): Promise<bigint>
-  /** As they were last read, for whichever account; undefined before. */
-  readonly last: InboundLimits | undefined
-}
-
 const relayerRole = id('RELAYER_ROLE')
 
-export function createLimits(chain: LimitsChain, bridge: string): Limits {
+/** The limits of one target contract. Each read is made at most once per block (and account), however many ask at once. All throw what `read` throws. */
+export function createLimits(chain: LimitsChain, bridge: string) {
   const reads = createReads(chain, bridge)
   const shared = oncePerBlock(chain, () => reads.shared('latest'))
   const sharedByMost = oncePerBlock(chain, () => unlessDisagreed(reads.shared('agreed-latest')))
@@ -46,27 +23,35 @@ export function createLimits(chain: LimitsChain, bridge: string): Limits {
   const rolesByMost = oncePerBlock(chain, (relayer) => unlessDisagreed(reads.mayComplete(relayer, 'agreed-latest')))
   let last: InboundLimits | undefined
   return {
-    async read(relayer) {
+    /**
+     * All of them as of the latest block: six reads of one tick, one more tick at first and after a change of the fund. They may be of two neighbouring
+     * blocks: a gate only spares tries, the simulation decides.
+     */
+    async read(relayer: string): Promise<InboundLimits> {
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
       last = { ...limits, mayComplete }
       return last
     },
-    async byMost(relayer) {
+    /** The same as most nodes have them, where one of them lets nothing in; undefined: there is only one node, or they do not agree. */
+    async byMost(relayer: string): Promise<InboundLimits | undefined> {
       if (!hasSeveral(chain)) return undefined
       const [limits, mayComplete] = await Promise.all([sharedByMost(), rolesByMost(relayer)])
       if (!limits || mayComplete === undefined) return undefined
       last = { ...limits, mayComplete }
       return last
     },
-    async mayComplete(relayer) {
+    /** Does this account have RELAYER_ROLE? That it does not is the word of most nodes. */
+    async mayComplete(relayer: string): Promise<boolean> {
       const may = await roles(relayer)
       return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
     },
-    async agreedCap() {
+    /** The cap as most nodes have it, at the latest state: what parks a transfer is not for one of them to say. Throws NODES_DISAGREE. */
+    async agreedCap(): Promise<bigint> {
       const limits = await sharedByMost()
       if (limits) return limits.cap
       throw new RelayerError('NODES_DISAGREE', { detail: `The limits of ${bridge} differ.`, facts: { chain: chain.name } })
     },
+    /** As they were last read, for whichever account; undefined before. */
     get last() {
       return last
     },

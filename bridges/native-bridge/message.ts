@@ -41,8 +41,8 @@ export interface NativeRoute {
 /** The arguments of completeBridgeTransfer, in order. */
 export type CompletionArguments = readonly [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
 
-const words = ['id', 'initiator', 'recipient', 'amount', 'nonce', 'sourceNetworkId', 'sourceBridge'] as const
 const wordBytes = 32
+const words = 7
 const longest64 = 2n ** 64n - 1n
 
 /** The id that both contracts compute. */
@@ -62,30 +62,26 @@ export function writeMessage(message: NativeMessage): Uint8Array {
  * Throws NATIVE_MESSAGE (length, padding, ranges), NATIVE_ID_MISMATCH.
  */
 export function readMessage(bytes: Uint8Array): NativeMessage {
-  const expected = words.length * wordBytes
+  const expected = words * wordBytes
   if (bytes.length !== expected) throw malformed(`It has ${bytes.length} bytes, not ${expected}.`)
-  const word = (name: (typeof words)[number]) => {
-    const at = words.indexOf(name) * wordBytes
-    return hexlify(bytes.subarray(at, at + wordBytes))
-  }
-  const message: NativeMessage = {
-    id: word('id'),
-    initiator: addressIn(word('initiator'), 'initiator'),
-    recipient: word('recipient'),
-    amount: positive(word('amount'), 'amount'),
-    nonce: positive(word('nonce'), 'nonce', longest64),
-    sourceNetworkId: positive(word('sourceNetworkId'), 'source network id', longest64),
-    sourceBridge: addressIn(word('sourceBridge'), 'source bridge'),
-  }
-  checkId(message)
-  return message
+  const word = (place: number) => hexlify(bytes.subarray(place * wordBytes, (place + 1) * wordBytes))
+  return checkId({
+    id: word(0),
+    initiator: addressIn(word(1), 'initiator'),
+    recipient: word(2),
+    amount: positive(word(3), 'amount'),
+    nonce: positive(word(4), 'nonce', longest64),
+    sourceNetworkId: positive(word(5), 'source network id', longest64),
+    sourceBridge: addressIn(word(6), 'source bridge'),
+  })
 }
 
-/** Throws NATIVE_ID_MISMATCH if the id is not the hash of the rest: nothing of its route may be believed until a person has looked. */
-export function checkId(transfer: NativeTransfer): void {
+/** The transfer. Throws NATIVE_ID_MISMATCH if its id is not the hash of the rest: nothing of its route may be believed until a person has looked. */
+export function checkId<T extends NativeTransfer>(transfer: T): T {
+  const { id, nonce } = transfer
   const computed = idOf(transfer)
-  if (computed !== transfer.id)
-    throw new RelayerError('NATIVE_ID_MISMATCH', { facts: { nonce: String(transfer.nonce), id: transfer.id, computed } })
+  if (computed !== id) throw new RelayerError('NATIVE_ID_MISMATCH', { facts: { nonce: String(nonce), id, computed } })
+  return transfer
 }
 
 /**

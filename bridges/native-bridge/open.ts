@@ -3,8 +3,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Inbound } from './inbound.ts'
 import { type NativeMessage, readMessage, toTransfer } from './message.ts'
-import type { Routes } from './routes.ts'
-import type { ReadableRoute } from './verify.ts'
+import type { ReadableRoute, Routes } from './verify.ts'
 
 /** A transfer's message, decoded, with where it goes. */
 export interface Open {
@@ -13,19 +12,15 @@ export interface Open {
   readonly inbound: Inbound
 }
 
-export interface OpenTransfers {
-  /** Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN. */
-  of(transfer: Transfer): Open
-  /** Throws MESSAGE_MISMATCH if the message is of another transfer, and as `of`. */
-  checkSame(transfer: Transfer): void
-}
+export type OpenTransfers = ReturnType<typeof createOpen>
 
 const fields = ['bridge', 'sourceChain', 'targetChain', 'emitter', 'sequence', 'digest'] as const
 
 /** Decodes each transfer once: the gate watcher asks for the same ones block after block. */
-export function createOpen(routes: Routes<ReadableRoute>, inbounds: ReadonlyMap<string, Inbound>): OpenTransfers {
+export function createOpen(routes: Routes, inbounds: ReadonlyMap<string, Inbound>) {
   const known = new WeakMap<Transfer, Open>()
 
+  /** Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN. */
   function of(transfer: Transfer): Open {
     const before = known.get(transfer)
     if (before) return before
@@ -40,7 +35,8 @@ export function createOpen(routes: Routes<ReadableRoute>, inbounds: ReadonlyMap<
 
   return {
     of,
-    checkSame(transfer) {
+    /** Throws MESSAGE_MISMATCH if the message is of another transfer, and as `of`. */
+    checkSame(transfer: Transfer): void {
       const { message, route } = of(transfer)
       const expected = toTransfer(route, message)
       const field = fields.find((name) => transfer[name] !== expected[name])

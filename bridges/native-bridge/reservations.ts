@@ -1,21 +1,8 @@
-/** What was let through and is not counted by the target's contract yet. */
-export interface Reservations {
-  /** Holds the amount until it is dropped, or for `lastsMs` from the last call. */
-  take(id: string, amount: bigint): void
-  drop(id: string): void
-  /** What is held for all but these, in the token's smallest unit. */
-  beside(ids: readonly string[]): bigint
-  readonly size: number
-}
-
-export interface ReservationOptions {
-  /** After so long, ms, one lapses: its transfer asks again when it is its turn. Default 10 minutes. */
-  readonly lastsMs?: number
-  /** ms since any moment; for tests. */
-  readonly clock?: () => number
-}
-
-export function createReservations({ lastsMs = 600_000, clock = () => performance.now() }: ReservationOptions = {}): Reservations {
+/**
+ * What was let through and is not counted by the target's contract yet.
+ * @param options after how long, ms, one lapses (its transfer asks again when it is its turn); a clock for tests
+ */
+export function createReservations({ lastsMs = 600_000, clock = () => performance.now() } = {}) {
   /** Oldest first. */
   const held = new Map<string, { readonly amount: bigint; readonly at: number }>()
   let total = 0n
@@ -35,13 +22,15 @@ export function createReservations({ lastsMs = 600_000, clock = () => performanc
   }
 
   return {
-    take(id, amount) {
+    /** Holds the amount until it is dropped, or for `lastsMs` from the last call. */
+    take(id: string, amount: bigint): void {
       drop(id)
       held.set(id, { amount, at: clock() })
       total += amount
     },
     drop,
-    beside(ids) {
+    /** What is held for all but these, in the token's smallest unit. */
+    beside(ids: readonly string[]): bigint {
       forget()
       return [...new Set(ids)].reduce((sum, id) => sum - (held.get(id)?.amount ?? 0n), total)
     },

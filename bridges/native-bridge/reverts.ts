@@ -1,5 +1,4 @@
 import type { Revert } from '../../chains/port.ts'
-import type { ErrorCode } from '../../domain/errors.ts'
 import { parseRevert } from '../common/contract-reader.ts'
 import type { RevertMeaning } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
@@ -13,28 +12,23 @@ export interface RevertContext {
   readonly now: number
 }
 
-interface Row {
-  readonly means: 'delivered' | 'wait' | 'permanent' | 'unknown'
-  readonly code: ErrorCode
-  readonly say: string
-}
-
-const impossible = (say: string): Row => ({ means: 'permanent', code: 'DELIVERY_IMPOSSIBLE', say })
-const poolEmpty: Row = { means: 'wait', code: 'BRIDGE_POOL_EMPTY', say: 'the pool of the bridge cannot pay the amount' }
+const impossible = (reason: string): RevertMeaning => ({ kind: 'permanent', code: 'DELIVERY_IMPOSSIBLE', reason })
+const poolEmpty: RevertMeaning = { kind: 'wait', code: 'BRIDGE_POOL_EMPTY', reason: 'the pool of the bridge cannot pay the amount' }
+const overBudget = { kind: 'wait', code: 'BRIDGE_BUDGET', reason: 'the inbound budget of the day is spent' } as const
 
 /**
  * Every error of the contract, of OpenZeppelin's parts in it, and of the token, that completions throw. The others (of
  * other functions: OutboundRateLimitExceeded, InvalidRiskDenominator, ExpectedPause, InvalidInitialization…) are unknown by name, hence tried again.
  */
-const rows: Readonly<Record<string, Row>> = {
-  CompletedBridgeTransferId: { means: 'delivered', code: 'DELIVERY_REVERTED', say: 'completed already' },
+const meanings: Readonly<Record<string, RevertMeaning>> = {
+  CompletedBridgeTransferId: { kind: 'delivered' },
   AccessControlUnauthorizedAccount: {
-    means: 'wait',
+    kind: 'wait',
     code: 'BRIDGE_ROLE_MISSING',
-    say: 'the account has no RELAYER_ROLE: its lane must be paused until it is granted',
+    reason: 'the account has no RELAYER_ROLE: its lane must be paused until it is granted',
   },
-  EnforcedPause: { means: 'wait', code: 'BRIDGE_PAUSED', say: 'the native bridge is paused' },
-  InboundRateLimitExceeded: { means: 'wait', code: 'BRIDGE_BUDGET', say: 'the inbound budget of the day is spent' },
+  EnforcedPause: { kind: 'wait', code: 'BRIDGE_PAUSED', reason: 'the native bridge is paused' },
+  InboundRateLimitExceeded: overBudget,
   MOVETransferFailed: poolEmpty,
   ERC20InsufficientBalance: poolEmpty,
   InvalidNonce: impossible('the nonce is 0'),
@@ -57,11 +51,8 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)
     return { kind: 'wait', code: 'DELIVERY_REVERTED', reason: 'the native bridge is not initialised (panic 0x12)' }
   if (error?.name === 'InboundRateLimitExceeded' && context) return overLimit(context)
-  const row = error && rows[error.name]
-  if (!row)
-    return { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: (error?.name === 'Error' ? String(error.args[0]) : error?.name) ?? reason }
-  if (row.means === 'delivered') return { kind: 'delivered' }
-  return { kind: row.means, code: row.code, reason: row.say }
+  const unknown = error?.name === 'Error' ? String(error.args[0]) : error?.name
+  return meanings[error?.name ?? ''] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: unknown ?? reason }
 }
 
 /**
@@ -70,6 +61,5 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
  */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
-  const { code, say } = rows['InboundRateLimitExceeded'] as Row
-  return gate.kind === 'open' ? { kind: 'wait', code, reason: say } : { kind: 'wait', code: gate.code, reason: gate.reason }
+  return gate.kind === 'open' ? overBudget : { kind: 'wait', code: gate.code, reason: gate.reason }
 }

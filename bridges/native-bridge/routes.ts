@@ -1,18 +1,11 @@
 import { RelayerError } from '../../domain/errors.ts'
-import { type NativeMessage, type NativeRoute, readMessage, toTransfer } from './message.ts'
-
-/** The routes of a config, found by where they start. */
-export interface Routes<Route extends NativeRoute> {
-  readonly all: readonly Route[]
-  /** The route of a message. Throws NATIVE_ROUTE_UNKNOWN. */
-  of(message: Pick<NativeMessage, 'sourceNetworkId' | 'sourceBridge'>): Route
-}
+import type { NativeMessage, NativeRoute } from './message.ts'
 
 /**
- * Throws CONFIG_INVALID if two routes start or end at the same contract: ids name no chain, so that a contract which two sources fed would take the
- * second of two equal transfers for a copy of the first.
+ * The routes of a config, found by where they start. Throws CONFIG_INVALID if two start or end at the same contract: ids name no chain, so that a contract
+ * which two sources fed would take the second of two equal transfers for a copy of the first.
  */
-export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]): Routes<Route> {
+export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,
     sourceBridge: route.sourceBridge.toLowerCase(),
@@ -22,19 +15,12 @@ export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]
   unique(all, ({ targetChain, targetBridge }) => `${targetChain}/${targetBridge}`, 'end')
   return {
     all,
-    of({ sourceNetworkId, sourceBridge }) {
+    /** The route of a message. Throws NATIVE_ROUTE_UNKNOWN. */
+    of({ sourceNetworkId, sourceBridge }: Pick<NativeMessage, 'sourceNetworkId' | 'sourceBridge'>): Route {
       const route = bySource.get(`${sourceNetworkId}/${sourceBridge}`)
       if (route) return route
       throw new RelayerError('NATIVE_ROUTE_UNKNOWN', { facts: { sourceNetworkId: String(sourceNetworkId), sourceBridge } })
     },
-  }
-}
-
-/** The transfer that a message describes. Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN. */
-export function createDecode(routes: Routes<NativeRoute>) {
-  return function decode(bytes: Uint8Array) {
-    const message = readMessage(bytes)
-    return toTransfer(routes.of(message), message)
   }
 }
 

@@ -1,27 +1,10 @@
 import type { At } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/errors.ts'
-import { type ContractReader, inTicks, unlessDisagreed } from '../common/contract-reader.ts'
-import { type LogReader, type PlacedLog, readLogs } from '../common/logs.ts'
-import type { BlockRange } from '../source-port.ts'
-import { type Outbound, readInboundNonce, readOutbound } from './contracts.ts'
-import { completedTopic, initiatedTopic, readCompleted, readInitiated, type TransferEvent } from './events.ts'
+import { askMostIf, type ContractReader, type Finality, inTicks, unless } from '../common/contract-reader.ts'
+import { readInboundNonce, readOutbound } from './contracts.ts'
 import { checkId, type NativeTransfer } from './message.ts'
 
 /** Reads at a time at `agreed`, where a single node is asked twice, a block apart: all wait for one block, and the node gets them by the hundred. */
 const agreedPerTick = 1_000
-
-/**
- * The transfers that started in these blocks, in order. Throws NATIVE_ID_MISMATCH (but at `agreed` a node's word alone: to be asked there before the route is
- * halted), NODE_REFUSED (also for logs that were not asked for), NODE_UNAVAILABLE; at `agreed` NODES_DISAGREE.
- */
-export function initiatedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
-  return eventsIn(chain, bridge, range, initiatedTopic, readInitiated, at)
-}
-
-/** The transfers that were completed in these blocks, by any account, as their sources know them. Throws as `initiatedIn`. */
-export function completedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
-  return eventsIn(chain, bridge, range, completedTopic, readCompleted, at)
-}
 
 /**
  * What the source's table says of these nonces, in the same order; undefined: nothing yet. So a transfer is found even if a node hides its log.
@@ -40,24 +23,17 @@ export async function recordedUnder(
  * The same at `finalized`; but what one node does not have, or what contradicts itself there, is asked of the others: a node that hides a log may hide the
  * entry too. Undefined also where they do not agree. Throws NATIVE_ID_MISMATCH (by quorum), and what reads throw.
  */
-export async function recordedByAny(
-  chain: ContractReader,
-  bridge: string,
-  nonces: readonly bigint[],
-): Promise<readonly (NativeTransfer | undefined)[]> {
-  const found = await inTicks(nonces, (nonce) => unlessMismatched(recordedAt(chain, bridge, nonce, 'finalized')))
-  const missing = nonces.filter((_, index) => !found[index])
-  const others = await inTicks(missing, (nonce) => unlessDisagreed(recordedAt(chain, bridge, nonce, 'agreed')), agreedPerTick)
-  const byNonce = new Map(missing.map((nonce, index) => [nonce, others[index]]))
-  return nonces.map((nonce, index) => found[index] ?? byNonce.get(nonce))
+export function recordedByAny(chain: ContractReader, bridge: string, nonces: readonly bigint[]) {
+  const readAt = (nonce: bigint, at: Finality) => {
+    const reading = recordedAt(chain, bridge, nonce, at)
+    return at === 'agreed' ? reading : unless(reading, ({ haltRoute }) => haltRoute)
+  }
+  return askMostIf(nonces, readAt, (found) => found === undefined, agreedPerTick)
 }
 
 async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
-  const recorded: Outbound | undefined = await readOutbound(chain, bridge, nonce, at)
-  if (!recorded) return undefined
-  const transfer = { ...recorded, nonce }
-  checkId(transfer)
-  return transfer
+  const recorded = await readOutbound(chain, bridge, nonce, at)
+  return recorded && checkId(recorded)
 }
 
 /** For each id the nonce under which the target completed it, 0 where it has not: what a bootstrap skips. Batched. Throws what reads throw. */
@@ -71,15 +47,16 @@ export function completedUnder(
 }
 
 /**
- * The same at `finalized`, where what one node shows is asked of the others before it stands: whatever is delivered is never started. 0 also where they do
+ * The same at `finalized`, where what one node shows is asked of the others before it stands: whatever is delivered is never started. Undefined where they do
  * not agree.
  */
-export async function completedByMost(chain: ContractReader, bridge: string, ids: readonly string[]): Promise<readonly bigint[]> {
-  const shown = await completedUnder(chain, bridge, ids)
-  const claimed = ids.filter((_, index) => shown[index] !== 0n)
-  const agreed = await inTicks(claimed, (id) => unlessDisagreed(readInboundNonce(chain, bridge, id, 'agreed')), agreedPerTick)
-  const byId = new Map(claimed.map((id, index) => [id, agreed[index] ?? 0n]))
-  return ids.map((id) => byId.get(id) ?? 0n)
+export function completedByMost(chain: ContractReader, bridge: string, ids: readonly string[]) {
+  return askMostIf(
+    ids,
+    (id, at) => readInboundNonce(chain, bridge, id, at),
+    (nonce) => nonce !== 0n,
+    agreedPerTick,
+  )
 }
 
 /**
@@ -122,28 +99,6 @@ export async function agreedHighestNonce(chain: ContractReader, bridge: string, 
   return highestNonce(chain, bridge, { known: likely, at: 'agreed' })
 }
 
-async function eventsIn(
-  chain: LogReader,
-  bridge: string,
-  { fromBlock, toBlock }: BlockRange,
-  topic: string,
-  readEvent: (log: PlacedLog) => TransferEvent,
-  at?: 'agreed',
-): Promise<readonly TransferEvent[]> {
-  const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], fromBlock, toBlock }, at)
-  return logs.map(readEvent)
-}
-
 function perTick(at: At): number | undefined {
   return at === 'agreed' ? agreedPerTick : undefined
-}
-
-/** Undefined where what is recorded contradicts itself. */
-async function unlessMismatched<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof RelayerError && error.haltRoute) return undefined
-    throw error
-  }
 }

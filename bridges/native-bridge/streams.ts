@@ -5,7 +5,9 @@ import type { BlockRange, ScannedSource } from '../source-port.ts'
 import type { GoodMessages } from '../common/good-messages.ts'
 import type { LogReader } from '../common/logs.ts'
 import { type NativeRoute, type NativeTransfer, nativeBridge, toTransfer } from './message.ts'
-import { agreedHighestNonce, completedByMost, completedIn, initiatedIn, recordedByAny, recordedUnder } from './source.ts'
+import { isCompleted } from './delivered.ts'
+import { completedIn, initiatedIn } from './events.ts'
+import { agreedHighestNonce, completedByMost, recordedByAny, recordedUnder } from './source.ts'
 
 /** A direction as a stream: both of its chains are read. */
 export interface NativeSourceOptions {
@@ -17,11 +19,6 @@ export interface NativeSourceOptions {
   readonly maxOpen: number
   /** Remembers what was read of the table by quorum, so that this process does not ask again. */
   readonly good: Pick<GoodMessages, 'add'>
-}
-
-/** The name of a direction's stream. Contracts are not in it: one that is replaced goes on, since a chain has one native bridge to another. */
-function streamName({ sourceChain, targetChain }: Pick<NativeRoute, 'sourceChain' | 'targetChain'>): string {
-  return `${nativeBridge}:${sourceChain}:${targetChain}`
 }
 
 /** MIP-61's events and tables as a numbered source: both its listeners, and the reads of its bootstrap and of the audit. */
@@ -53,7 +50,8 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
   return {
     kind: 'scanned',
     config: {
-      stream: streamName(route),
+      // Without the contracts: a stream whose contract is replaced goes on, since a chain has one native bridge to another.
+      stream: `${nativeBridge}:${sourceChain}:${targetChain}`,
       origin: `${source.networkId}/${sourceBridge.toLowerCase()}`,
       first: '1',
       start: startBlock,
@@ -80,7 +78,9 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
     async delivered(transfers) {
       const ids = transfers.map(({ digest }) => digest)
       const nonces = await completedByMost(target, targetBridge, ids)
-      return nonces.map((nonce, index) => isCompleted(nonce, transfers[index], targetChain))
+      return transfers.map(({ digest: id, sequence }, index) =>
+        isCompleted(targetChain, { id, nonce: BigInt(sequence) }, nonces[index] ?? 0n),
+      )
     },
     async completed(range, at) {
       const events = await checked(completedIn, target, targetBridge, range, at)
@@ -91,11 +91,4 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
       return new RelayerError('NATIVE_TABLE_MISMATCH', { detail, facts: { nonce: number, recorded } })
     },
   }
-}
-
-/** Throws NATIVE_NONCE_MISMATCH: no honest contract completes an id under another nonce than that which is part of it. */
-function isCompleted(nonce: bigint, transfer: Transfer | undefined, chain: string): boolean {
-  if (nonce === 0n || String(nonce) === transfer?.sequence) return nonce !== 0n
-  const facts = { chain, id: transfer?.digest, nonce: transfer?.sequence, completedUnder: String(nonce) }
-  throw new RelayerError('NATIVE_NONCE_MISMATCH', { facts })
 }

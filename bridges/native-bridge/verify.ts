@@ -4,7 +4,7 @@ import type { Refusals } from '../common/verdict.ts'
 import { readOutbound } from './contracts.ts'
 import { createGoodMessages, type GoodMessages } from '../common/good-messages.ts'
 import { type NativeMessage, type NativeRoute, readMessage } from './message.ts'
-import type { Routes } from './routes.ts'
+import type { createRoutes } from './routes.ts'
 
 /** A route whose source chain can be read. */
 export interface ReadableRoute extends NativeRoute {
@@ -13,34 +13,24 @@ export interface ReadableRoute extends NativeRoute {
   readonly batch?: number | undefined
 }
 
-/** Checks messages, which have no signatures, against what their source contract recorded. */
-export interface Verifier {
-  /**
-   * The message and its route, if the source's table says the same at its finalized state, on the word of more than half of its nodes.
-   * Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH (all for good), NATIVE_NOT_FINAL (wait), and what reads throw.
-   *
-   * After NATIVE_ID_MISMATCH or NATIVE_TABLE_MISMATCH of what the caller itself read from the source (and not of what anybody sent), the caller halts
-   * that route and raises an alarm: the contract, or the chain below finality, is not what it was taken for. Other routes go on.
-   */
-  verify(bytes: Uint8Array): Promise<{ readonly message: NativeMessage; readonly route: ReadableRoute }>
-}
+export type Routes = ReturnType<typeof createRoutes<ReadableRoute>>
 
-export interface VerifierOptions {
-  readonly routes: Routes<ReadableRoute>
-  /** What was found good lately is not looked up again, from submission, or the stream that read it, to the last step. Absent: a memory of its own. */
-  readonly good?: GoodMessages
-}
-
-export function createVerifier({ routes, good = createGoodMessages() }: VerifierOptions): Verifier {
-  return {
-    async verify(bytes) {
-      const message = readMessage(bytes)
-      const route = routes.of(message)
-      if (good.has(bytes)) return { message, route }
-      await checkTable(message, route)
-      good.add(bytes)
-      return { message, route }
-    },
+/**
+ * Checks messages, which have no signatures, against what their source contract recorded at its finalized state, on the word of more than half of its nodes.
+ * The returned function throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH (all for good), NATIVE_NOT_FINAL (wait), and
+ * what reads throw.
+ *
+ * After NATIVE_ID_MISMATCH or NATIVE_TABLE_MISMATCH of what the caller itself read from the source (and not of what anybody sent), the caller halts
+ * that route and raises an alarm: the contract, or the chain below finality, is not what it was taken for. Other routes go on.
+ * @param good what was found good lately is not looked up again, from submission, or the stream that read it, to the last step
+ */
+export function createVerifier(routes: Routes, good: GoodMessages = createGoodMessages()) {
+  return async function verify(bytes: Uint8Array): Promise<void> {
+    const message = readMessage(bytes)
+    const route = routes.of(message)
+    if (good.has(bytes)) return
+    await checkTable(message, route)
+    good.add(bytes)
   }
 }
 

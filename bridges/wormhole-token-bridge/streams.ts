@@ -1,6 +1,6 @@
-import type { ChainName } from '../../domain/transfer/transfer.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { SignedSource } from '../source-port.ts'
-import { type ContractReader, inTicks, read, unlessDisagreed } from '../common/contract-reader.ts'
+import { askMostIf, type ContractReader, type Finality, read } from '../common/contract-reader.ts'
 import { coreAbi, isCompleted } from './contracts.ts'
 import { wormholeTokenBridge } from './message.ts'
 import { type Emitter, publishedIn, type SourceReader } from './published.ts'
@@ -18,12 +18,9 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
   const { chain, core, sourceChain, emitterChain, emitter, targets, begins, maxOpen } = options
   const account = `0x${emitter.slice(24)}`
 
-  /** What a node says is asked of the others before it stands: the number is then never started. */
-  async function isDelivered({ targetChain, digest }: { readonly targetChain: ChainName; readonly digest: string }): Promise<boolean> {
+  async function isDelivered({ targetChain, digest }: Pick<Transfer, 'targetChain' | 'digest'>, at: Finality): Promise<boolean> {
     const target = targets.get(targetChain)
-    if (!target) return false
-    const ask = (at: 'finalized' | 'agreed') => isCompleted(target.chain, target.tokenBridge, digest, at)
-    return (await ask('finalized')) && (await unlessDisagreed(ask('agreed'))) === true
+    return target !== undefined && isCompleted(target.chain, target.tokenBridge, digest, at)
   }
 
   return {
@@ -45,6 +42,10 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
       return next === 0n ? undefined : String(BigInt(next) - 1n)
     },
     published: (range, wanted = () => true, at) => publishedIn(chain, options, range, wanted, at),
-    delivered: (transfers) => inTicks(transfers, isDelivered),
+    async delivered(transfers) {
+      // What a node says is asked of the others before it stands: the number is then never started.
+      const shown = await askMostIf(transfers, isDelivered, (delivered) => delivered)
+      return shown.map((delivered) => delivered === true)
+    },
   }
 }

@@ -113,7 +113,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
         },
       }
       const routes = createRoutes([{ ...network.route, source }])
-      const { verify } = createVerifier({ routes, good: createGoodMessages({ rememberMs: 1_000, clock: () => now }) })
+      const verify = createVerifier(routes, createGoodMessages({ rememberMs: 1_000, clock: () => now }))
       for (const at of [0, 999]) {
         now = at
         await verify(bytes)

@@ -5,13 +5,14 @@ import {
   completionArguments,
   idOf,
   type NativeMessage,
+  type NativeRoute,
   type NativeTransfer,
   nativeBridge,
   readMessage,
   transferOfCompletion,
   writeMessage,
 } from '../../bridges/native-bridge/message.ts'
-import { createDecode, createRoutes } from '../../bridges/native-bridge/routes.ts'
+import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
 import { batchIntent, completionIntent } from '../../bridges/native-bridge/batch.ts'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
@@ -52,6 +53,8 @@ function bent(changes: Partial<Record<keyof NativeMessage, bigint | string>>): U
   const words = [id, BigInt(initiator), recipient, amount, nonce, sourceNetworkId, BigInt(sourceBridge)]
   return Buffer.from(AbiCoder.defaultAbiCoder().encode(types, words).slice(2), 'hex')
 }
+
+const decodeBy = (...routes: NativeRoute[]) => createNativeBridge({ routes, endpoints: new Map(), sources: [] }).decode
 
 describe('the native bridge message', () => {
   it('is the ABI encoding of its fields', () => {
@@ -95,7 +98,7 @@ describe('the native bridge message', () => {
   })
 
   it('becomes a transfer in plain JSON', () => {
-    const transfer = createDecode(createRoutes([route]))(writeMessage(message))
+    const transfer = decodeBy(route)(writeMessage(message))
     expect(transfer).toEqual({
       bridge: nativeBridge,
       sourceChain: 'source',
@@ -111,8 +114,6 @@ describe('the native bridge message', () => {
 })
 
 describe('the routes of the native bridge', () => {
-  const decodeBy = (...routes: (typeof route)[]) => createDecode(createRoutes(routes))
-
   it('go by network and contract, however they are written', () => {
     const back = { ...route, sourceChain: 'target', sourceNetworkId: '1397', targetChain: 'source', targetBridge: route.sourceBridge }
     const spelled = { ...route, sourceBridge: route.sourceBridge.toUpperCase().replace('0X', '0x') }
