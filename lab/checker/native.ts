@@ -28,7 +28,7 @@ export interface NativeVerdict {
   readonly findings: readonly NativeFinding[]
   /** Completions of what no user initiated, or of something else than was initiated under that id. */
   readonly foreignCompletions: number
-  /** Of what the chains show as initiated, and the checker was not told of: without a completion, and with more than one. */
+  /** Of what the chains show as initiated, and the users of the checker do not know: without a completion, and with more than one. */
   readonly untold: { readonly lost: number; readonly duplicates: number }
 }
 
@@ -38,11 +38,11 @@ const abi = new Interface([
   'function balanceOf(address owner) view returns (uint256)',
 ])
 
-/** A transfer as an event of either side tells it: id, initiator (20 bytes, then zeros), recipient, amount, nonce. */
-type Told = readonly [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
+/** A transfer by the arguments of either side's event: id, initiator (20 bytes, then zeros), recipient, amount, nonce. */
+type EventArguments = [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
 
 interface Completed {
-  readonly told: Told
+  readonly event: EventArguments
   readonly log: Log
 }
 
@@ -53,16 +53,16 @@ export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMa
     Promise.all(names.map((name) => initiations(input, name, providers))).then((lists) => new Set(lists.flat())),
     Promise.all(names.map(async (name) => [name, await completions(input, name, providers)] as const)),
   ])
-  const all = completed.flatMap(([chain, list]) => list.map(({ told }) => [sourceOf(names, chain), told] as const))
+  const all = completed.flatMap(([chain, list]) => list.map(({ event }) => [sourceOf(names, chain), event] as const))
   const findings = await Promise.all(completed.map(([chain, list]) => findAll(input, chain, list, node(providers, chain))))
   return {
     findings: findings.flat(),
     // Two chains: what is completed on one was initiated on the other.
-    foreignCompletions: all.filter(([source, told]) => !initiated.has(keyOf(source, told))).length,
+    foreignCompletions: all.filter(([source, event]) => !initiated.has(keyOf(source, event))).length,
     untold: judgeUntold(
       initiated,
       input.transfers,
-      all.map(([source, told]) => keyOf(source, told)),
+      all.map(([source, event]) => keyOf(source, event)),
     ),
   }
 }
@@ -73,10 +73,10 @@ function judgeUntold(
   transfers: readonly SentNativeTransfer[],
   completed: readonly string[],
 ): NativeVerdict['untold'] {
-  const told = new Set(transfers.map((transfer) => keyOf(transfer.source, toldOf(transfer))))
+  const known = new Set(transfers.map((transfer) => keyOf(transfer.source, eventOf(transfer))))
   const times = new Map<string, number>()
   for (const key of completed) times.set(key, (times.get(key) ?? 0) + 1)
-  const counts = [...initiated].filter((key) => !told.has(key)).map((key) => times.get(key) ?? 0)
+  const counts = [...initiated].filter((key) => !known.has(key)).map((key) => times.get(key) ?? 0)
   return { lost: counts.filter((count) => count === 0).length, duplicates: counts.filter((count) => count > 1).length }
 }
 
@@ -84,7 +84,7 @@ async function initiations({ ends }: NativeCheckInput, chain: string, providers:
   const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferInitiated')
   return logs.map((log) => {
     const [id, initiator, recipient, amount, nonce] = argumentsOf(log)
-    // The same bytes, cut elsewhere: the target is told 32 bytes of initiator and 20 of recipient.
+    // The same bytes, cut elsewhere: the target's event has 32 bytes of initiator and 20 of recipient.
     return keyOf(chain, [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce])
   })
 }
@@ -95,14 +95,14 @@ async function completions(
   providers: ReadonlyMap<string, JsonRpcProvider>,
 ): Promise<Completed[]> {
   const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferCompleted')
-  return logs.map((log) => ({ log, told: argumentsOf(log) }))
+  return logs.map((log) => ({ log, event: argumentsOf(log) }))
 }
 
 /** Of either event: the same five, in the same order. */
-function argumentsOf(log: Log): Told {
+function argumentsOf(log: Log): EventArguments {
   const event = abi.parseLog(log)
   if (!event) throw new Error(`The checker cannot read the event of ${log.transactionHash}`)
-  return event.args.toArray() as unknown as Told
+  return event.args.toArray() as EventArguments
 }
 
 function events(from: JsonRpcProvider, address: string, name: string): Promise<Log[]> {
@@ -118,7 +118,7 @@ async function findAll(
   const ours = transfers.filter(({ target }) => target === chain)
   const byKey = new Map<string, Log[]>()
   const perRecipient = new Map<string, bigint>()
-  for (const { told, log } of completed) byKey.set(keyOf('', told), [...(byKey.get(keyOf('', told)) ?? []), log])
+  for (const { event, log } of completed) byKey.set(keyOf('', event), [...(byKey.get(keyOf('', event)) ?? []), log])
   // Of a recipient of several transfers, the balance tells of all that were initiated for it.
   for (const { recipient, amount } of ours) perRecipient.set(recipient, (perRecipient.get(recipient) ?? 0n) + amount)
   const senders = new Map<string, Promise<string>>()
@@ -128,7 +128,7 @@ async function findAll(
   const token = new Contract(ends[chain]?.token ?? '', abi, from)
   return Promise.all(
     ours.map(async (transfer): Promise<NativeFinding> => {
-      const logs = byKey.get(keyOf('', toldOf(transfer))) ?? []
+      const logs = byKey.get(keyOf('', eventOf(transfer))) ?? []
       const [first] = logs
       return {
         transfer,
@@ -144,11 +144,11 @@ async function findAll(
   )
 }
 
-function toldOf({ id, initiator, recipient, amount, nonce }: SentNativeTransfer): Told {
+function eventOf({ id, initiator, recipient, amount, nonce }: SentNativeTransfer): EventArguments {
   return [id, zeroPadBytes(initiator, 32), recipient, amount, nonce]
 }
 
-function keyOf(source: string, [id, initiator, recipient, amount, nonce]: Told): string {
+function keyOf(source: string, [id, initiator, recipient, amount, nonce]: EventArguments): string {
   return [source, id, initiator, recipient, amount, nonce].join('/').toLowerCase()
 }
 

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
+import { Socket } from 'node:net'
 
 /** A server process of the devnet. It never outlives this process, however this process ends. */
 export interface Child {
@@ -70,7 +71,7 @@ export async function startChild(command: string, args: readonly string[], optio
 /** The parent's event loop may end while children run: they are killed then, and a script that forgot to stop them does not hang. */
 function unreference(child: ChildProcess): void {
   child.unref()
-  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as { unref?: () => void } | null)?.unref?.()
+  for (const stream of [child.stdin, child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref()
 }
 
 async function stop(child: ChildProcess, exited: Promise<void>, graceMs: number): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Bridge } from '../../bridges/port.ts'
 import type { SignedSource } from '../../bridges/source-port.ts'
-import type { Chain } from '../../chains/port.ts'
+import type { Chain, Heads } from '../../chains/port.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Submitter } from '../../intake/submitter.ts'
 import type { StreamClient } from '../stream-client.ts'
@@ -10,7 +10,7 @@ import type { VaaLookup } from './vaa-lookup.ts'
 export interface SignedDeps {
   readonly source: SignedSource
   /** The chain that the emitter is on. */
-  readonly chain: Pick<Chain, 'name' | 'heads'>
+  readonly chain: Pick<Chain, 'name'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
   readonly bridge: Pick<Bridge, 'name' | 'decode' | 'endpoint'>
   readonly streamClient: Pick<StreamClient, 'apply' | 'state' | 'view'>
   readonly submitter: Submitter

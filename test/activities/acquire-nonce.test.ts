@@ -3,9 +3,9 @@ import { scriptedChain } from './scripted-chain.ts'
 import { acquire, type AcquireDeps, type NonceSource } from '../../activities/transfer/acquire-nonce.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
-import type { Bridge, Endpoint } from '../../bridges/port.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { nativeTransfer } from '../helpers/native-transfer.ts'
+import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 import { callHash } from '../../lanes/lane-call.ts'
 import type { BroadcastInput } from '../../temporal/contracts/transfer-steps.ts'
 
@@ -25,28 +25,19 @@ function setting(attempt: number, meanwhile: (now: { block: string; delivered: b
     },
     release: async () => void seen.givenBack++,
   }
-  const endpoint = {
+  const endpoint = fakeEndpoint({
     intent: async () => intent,
     async delivered() {
       seen.looks++
       return now.delivered
     },
-  }
-  const bridge = { endpoint: () => endpoint as Partial<Endpoint> as Endpoint } as Partial<Bridge> as Bridge
+  })
   const deps: AcquireDeps = {
-    bridges: new Map([['native-bridge', bridge]]),
+    bridges: bridgesWith(endpoint),
     chain: scriptedChain(() => now.block),
     settings: () => noSettings,
   }
-  const transfer: Transfer = {
-    bridge: 'native-bridge',
-    sourceChain: 'ethereum',
-    targetChain: 'bsc',
-    emitter: '00'.repeat(32),
-    sequence: '1',
-    digest: '0x',
-    message: '',
-  }
+  const transfer = nativeTransfer()
   const input: BroadcastInput = {
     lane,
     owner: 'transfer-1',

@@ -2,27 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { scriptedChain } from './scripted-chain.ts'
 import { createBatchBuilder, type BatchBuilderDeps, type BatchCandidate } from '../../activities/batch/build-batch.ts'
 import { restrictionOf } from '../../activities/transfer/restrictions.ts'
-import type { Bridge, Endpoint } from '../../bridges/port.ts'
 import type { At } from '../../chains/port.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { nativeTransfer } from '../helpers/native-transfer.ts'
+import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 import { BatchCounts } from '../../lanes/batch/counts.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 
 function candidate(sequence: number, maybeSent = false): BatchCandidate {
-  const transfer: Transfer = {
-    bridge: 'native-bridge',
-    sourceChain: 'ethereum',
-    targetChain: 'bsc',
-    emitter: '00'.repeat(32),
-    sequence: String(sequence),
-    digest: `0x${String(sequence).padStart(64, '0')}`,
-    message: '',
-  }
+  const transfer = nativeTransfer(sequence)
   return { owner: `transfer-${sequence}`, intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source', maybeSent }
 }
 
@@ -35,14 +27,13 @@ function setting(
   const left: number[] = []
   const head = { hash: '0xaa' }
   const signed: string[][] = []
-  const scripted: Partial<Endpoint> = {
+  const endpoint = fakeEndpoint({
     delivered: async ({ sequence }, at) => delivered(Number(sequence), at),
     release: ({ sequence }) => void left.push(Number(sequence)),
     explainRevert: () => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason: 'a test' }),
     intent: async () => ({ to: '0x', data: '0x', value: '0' }),
-  }
-  const endpoint = scripted as Endpoint
-  const bridges = new Map([['native-bridge', { endpoint: () => endpoint } as Partial<Bridge> as Bridge]])
+  })
+  const bridges = bridgesWith(endpoint)
   const deps: BatchBuilderDeps = {
     lane,
     endpoint,

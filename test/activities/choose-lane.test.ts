@@ -1,22 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { chooseLane } from '../../activities/transfer/choose-lane.ts'
-import type { StepDeps } from '../../activities/deps.ts'
 import { withReservation } from '../../bridges/gates/reservation.ts'
-import type { Endpoint, Gate } from '../../bridges/port.ts'
+import type { Gate } from '../../bridges/port.ts'
 import type { PauseKind } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { nativeTransfer } from '../helpers/native-transfer.ts'
+import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 
 const lanes = ['evm-1:0xa', 'evm-1:0xb', 'evm-1:0xc']
-const transfer: Transfer = {
-  bridge: 'native-bridge',
-  sourceChain: 'ethereum',
-  targetChain: 'bsc',
-  emitter: '00'.repeat(32),
-  sequence: '1',
-  digest: `0x${'00'.repeat(32)}`,
-  message: '',
-}
+const transfer = nativeTransfer()
 const open = { kind: 'open' } as const
 const unauthorized = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'grant it' } as const
 const paused = { kind: 'route', code: 'BRIDGE_PAUSED', reason: 'paused' } as const
@@ -32,16 +24,15 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
   const statuses = lanes.map((lane): LaneStatus => closed.find((one) => one.lane === lane) ?? { lane, open: true })
   const asked: string[] = []
   const passedOver: string[] = []
-  const endpoint = {
-    ...(gated && { reserve: async (_: Transfer, account: string) => (asked.push(account), gates[`evm-1:${account}`] ?? open) }),
-  } as Endpoint
+  const reserve = async (_: unknown, account: string) => (asked.push(account), gates[`evm-1:${account}`] ?? open)
+  const endpoint = fakeEndpoint(gated ? { reserve } : {})
   const deps = {
-    bridges: new Map([['native-bridge', { endpoint: () => endpoint }]]),
+    bridges: bridgesWith(endpoint),
     lanes: new Map([
-      ['bsc', { lanes, statuses: async () => statuses, open: async () => statuses.filter((one) => one.open).map(({ lane }) => lane) }],
+      ['bsc', { statuses: async () => statuses, open: async () => statuses.filter((one) => one.open).map(({ lane }) => lane) }],
     ]),
     gates: { wait: () => {}, unauthorized: (lane: string) => void passedOver.push(lane) },
-  } as unknown as StepDeps
+  }
   return {
     choose: (avoid: string[] = []) =>
       withReservation(

@@ -1,37 +1,30 @@
 import { describe, expect, it } from 'vitest'
-import type { StepDeps } from '../../activities/deps.ts'
 import { showsEffect } from '../../activities/transfer/halt-on-mismatch.ts'
 import { createValidate } from '../../activities/transfer/validate.ts'
 import type { Verdict } from '../../bridges/port.ts'
 import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Mismatch } from '../../intake/halt-route.ts'
+import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
+import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 
-const transfer: Transfer = {
-  bridge: 'native-bridge',
-  sourceChain: 'ethereum',
-  targetChain: 'bsc',
-  emitter: '00'.repeat(32),
-  sequence: '7',
-  digest: `0x${'00'.repeat(32)}`,
-  message: '',
-}
+const transfer = nativeTransfer(7)
 
 function setting(delivered: (at: At) => boolean, verdict: Verdict = { kind: 'valid' }) {
   const halted: Mismatch[] = []
   const state = { down: false }
-  const endpoint = { delivered: async (_: Transfer, at: At) => delivered(at), validate: async () => verdict }
+  const endpoint = fakeEndpoint({ delivered: async (_, at) => delivered(at), validate: async () => verdict })
   const deps = {
-    bridges: new Map([['native-bridge', { endpoint: () => endpoint }]]),
+    bridges: bridgesWith(endpoint),
+    chains: new Map(),
     settings: () => noSettings,
     haltRoute: async (mismatch: Mismatch) => {
       if (state.down) throw new RelayerError('SETTINGS_UNREACHABLE')
       halted.push(mismatch)
     },
-  } as unknown as StepDeps
+  }
   return { deps, halted, state }
 }
 

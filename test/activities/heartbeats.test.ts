@@ -2,18 +2,16 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { describe, expect, test } from 'vitest'
 import { createBroadcast } from '../../activities/transfer/broadcast.ts'
-import type { Bridge, Endpoint } from '../../bridges/port.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { BroadcastInput } from '../../temporal/contracts/transfer-steps.ts'
+import { nativeTransfer } from '../helpers/native-transfer.ts'
+import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 import { scriptedChain } from './scripted-chain.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
-const transfer = {
-  ...{ bridge: 'native-bridge', sourceChain: 'ethereum', targetChain: 'bsc', emitter: '00'.repeat(32), sequence: '1' },
-  ...{ digest: '0x', message: '' },
-} as const
+const transfer = nativeTransfer()
 const input: BroadcastInput = {
   ...{ lane, owner: 'transfer-1', intentId: 'transfer-1/1', transfer, callHash: '0x', mode: 'new', priority: 3 },
   ...{ gasLimit: '100000', maxFee: '2', tip: '1' },
@@ -21,10 +19,9 @@ const input: BroadcastInput = {
 
 /** `broadcast` in the SDK's own environment for activities, with an endpoint that answers when the test lets it. */
 function setting(heartbeatTimeoutMs: number, intent: () => Promise<never>) {
-  const bridge = { endpoint: () => ({ intent }) as Partial<Endpoint> as Endpoint } as Partial<Bridge> as Bridge
   const broadcast = createBroadcast({
     agents: new Map([[lane, {} as Partial<LaneAgent> as LaneAgent]]),
-    bridges: new Map([['native-bridge', bridge]]),
+    bridges: bridgesWith(fakeEndpoint({ intent })),
     chain: scriptedChain(() => '0xaa'),
     settings: () => noSettings,
   })

@@ -7,19 +7,11 @@ import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { GateWatcher } from '../../bridges/gates/gate-watcher.ts'
+import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { metricValue } from '../helpers/metrics.ts'
 
 const closed = { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'spent' } as const
-const transfer = (sequence: number): Transfer => ({
-  bridge: 'native-bridge',
-  sourceChain: 'ethereum',
-  targetChain: 'bsc',
-  emitter: '00'.repeat(32),
-  sequence: String(sequence),
-  digest: `0x${String(sequence).padStart(64, '0')}`,
-  message: '',
-})
-const id = (sequence: number) => transferId(transfer(sequence))
+const id = (sequence: number) => transferId(nativeTransfer(sequence))
 
 /** A chain whose blocks the test makes, a gate that it opens, and a server that it fills. */
 function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
@@ -63,7 +55,7 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
         return !state.gone.has(one)
       },
       async *waiting() {
-        yield* earlier.map(transfer)
+        yield* earlier.map((sequence) => nativeTransfer(sequence))
       },
     },
     unauthorized: { add: () => {}, look: async () => void state.bars++ },
@@ -91,8 +83,8 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
 describe('Who waits at a gate', () => {
   it('is counted by route and reason, looked at once per block, and woken in the order of numbers when it opens', async () => {
     const { watcher, state, block, waiting } = setting()
-    for (const sequence of [10, 9, 100, 2]) watcher.wait(transfer(sequence), closed)
-    watcher.wait(transfer(9), closed)
+    for (const sequence of [10, 9, 100, 2]) watcher.wait(nativeTransfer(sequence), closed)
+    watcher.wait(nativeTransfer(9), closed)
     expect(await waiting()).toBe(4)
     await block()
     expect(state.asked.map(([sequence]) => sequence)).toEqual(['2', '9', '10', '100'])
@@ -114,7 +106,7 @@ describe('Who waits at a gate', () => {
 
   it('is woken in bounded bursts', async () => {
     const { watcher, state, block } = setting()
-    for (let sequence = 1; sequence <= 450; sequence++) watcher.wait(transfer(sequence), closed)
+    for (let sequence = 1; sequence <= 450; sequence++) watcher.wait(nativeTransfer(sequence), closed)
     state.gate = () => ({ kind: 'open' })
     const woken: number[] = []
     for (let count = 0; count < 3; count++) {
@@ -129,7 +121,7 @@ describe('Who waits at a gate', () => {
   it('is woken, too, when it can only be parked; not when a lane alone is unauthorized, unless another is not', async () => {
     const unauthorized = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'no role' } as const
     const { watcher, state, block, waiting } = setting({ lanes: ['evm-1:0xa', 'evm-1:0xb'] })
-    watcher.wait(transfer(1), unauthorized)
+    watcher.wait(nativeTransfer(1), unauthorized)
     state.gate = () => unauthorized
     await block()
     expect([state.asked, state.woken, await waiting('BRIDGE_ROLE_MISSING')]).toEqual([
@@ -151,8 +143,8 @@ describe('Who waits at a gate', () => {
 
   it('is remembered where it can not be woken, and forgotten, with what was reserved for it, where it has ended', async () => {
     const { watcher, state, block } = setting()
-    watcher.wait(transfer(1), closed)
-    watcher.wait(transfer(2), closed)
+    watcher.wait(nativeTransfer(1), closed)
+    watcher.wait(nativeTransfer(2), closed)
     state.gate = () => ({ kind: 'open' })
     state.down = true
     await block()
@@ -166,7 +158,7 @@ describe('Who waits at a gate', () => {
 
   it('a look that fails is made again at the next block', async () => {
     const { watcher, state, block } = setting()
-    watcher.wait(transfer(1), closed)
+    watcher.wait(nativeTransfer(1), closed)
     state.gate = () => {
       throw new Error('no node')
     }

@@ -2,16 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { withReservation } from '../../bridges/gates/reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { nativeTransfer } from '../helpers/native-transfer.ts'
 
-const transfer: Transfer = {
-  bridge: 'native-bridge',
-  sourceChain: 'ethereum',
-  targetChain: 'bsc',
-  emitter: '00'.repeat(32),
-  sequence: '1',
-  digest: `0x${'00'.repeat(32)}`,
-  message: '',
-}
+const transfer = nativeTransfer()
 const closed: Gate = { kind: 'route', code: 'BRIDGE_PAUSED', reason: 'paused' }
 
 function setting(gate: Gate = { kind: 'open' }) {

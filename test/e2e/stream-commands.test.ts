@@ -29,7 +29,8 @@ describe('portage stream', () => {
   const tell = (requests: readonly StreamRequest[]) => applyToStream(stage.client, stream, { requests })
   const hashOf = async (height: number) =>
     (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', [`0x${height.toString(16)}`, false])).hash
-  const state = async () => (await cli('show', stream, '--json')).json() as unknown as StreamState & { view: Record<string, unknown> }
+  const state = async () =>
+    (await cli('show', stream, '--json')).json() as Record<'view', Record<string, unknown>> & Record<string, unknown> & StreamState
   /** Ends with 1, and says why, for people and for scripts. */
   const refused = async (code: string, why: RegExp, ...argv: string[]) => {
     const [people, scripts] = [await cli(...argv), await cli(...argv, '--json')]

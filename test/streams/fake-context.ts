@@ -5,6 +5,7 @@ import { createRangeSize } from '../../streams/scanned/range-size.ts'
 import type { FollowedChain, ReadingContext } from '../../streams/scanned/context.ts'
 import { createStreamCache } from '../../streams/scanned/stream-cache.ts'
 import { silentLogger } from '../../observability/logger.ts'
+import { unused } from '../helpers/unused.ts'
 
 /** A stream by its reducer, behind what agents see of its client: no Temporal. */
 export function fakeStream(config: StreamConfig) {
@@ -26,10 +27,6 @@ export function fakeStream(config: StreamConfig) {
     changed: async () => {},
   }
   return { streamClient, requests }
-}
-
-const unused = (name: string) => (): never => {
-  throw new Error(`${name} is not part of this test`)
 }
 
 /** A source of which nothing can be read, but for what a test gives. */

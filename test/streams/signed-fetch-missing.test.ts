@@ -1,19 +1,24 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { Client, Connection } from '@temporalio/client'
 import { startGuardianApi } from '../../lab/devnet/wormhole/guardian-api.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { parseVaa } from '../../domain/vaa.ts'
+import type { SignedSource } from '../../bridges/source-port.ts'
 import type { Submitter } from '../../intake/submitter.ts'
 import { initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { createSignedAuditor } from '../../streams/signed/audit.ts'
 import { deliveredByTarget } from '../../streams/signed/delivered-by-target.ts'
 import { fetchMissing } from '../../streams/signed/fetch-missing.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createVaaLookup } from '../../streams/signed/vaa-lookup.ts'
+import { nativeTransfer } from '../helpers/native-transfer.ts'
+import { unused } from '../helpers/unused.ts'
 import { signVaa } from '../helpers/vaa.ts'
+import { fakeChain } from './fake-context.ts'
 
 const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`
+const bridge = 'wormhole-token-bridge'
 const stops: (() => Promise<unknown>)[] = []
 
 afterEach(async () => {
@@ -26,6 +31,16 @@ async function server(copy: () => Uint8Array) {
   return api
 }
 
+/** A client whose server lists no workflow; it connects to none. */
+function clientWithoutWorkflows(): Client {
+  const client = new Client({ connection: Connection.lazy() })
+  client.workflow.list = () => {
+    const none = (async function* () {})()
+    return Object.assign(none, { intoHistories: unused('intoHistories') })
+  }
+  return client
+}
+
 /** A submitter that takes the messages of this test, and refuses all others: too few have signed. */
 function submitterFor(timestamp: number): Submitter {
   return {
@@ -36,14 +51,16 @@ function submitterFor(timestamp: number): Submitter {
   }
 }
 
-function depsFor(urls: readonly string[], submitter: Submitter): Parameters<typeof fetchMissing>[0] {
-  const transfer = { bridge: 'b', sourceChain: 's', targetChain: 't', emitter, digest: '0x00' }
+type Deps = Parameters<typeof fetchMissing>[0]
+
+function depsFor(urls: readonly string[], submitter: Submitter, own: Pick<Partial<SignedSource>, 'delivered'> = {}): Deps {
+  const transfer = { bridge, sourceChain: 's', targetChain: 't', emitter, digest: '0x00', message: '' }
   return {
-    source: { emitterChain: 2, emitter, delivered: async (all: readonly unknown[]) => all.map(() => false) },
-    bridge: { name: 'b', decode: (vaa: Uint8Array) => ({ ...transfer, sequence: parseVaa(vaa).sequence, message: '' }) },
+    source: { emitterChain: 2, emitter, sourceChain: 's', delivered: async (all) => all.map(() => false), ...own },
+    bridge: { name: bridge, decode: (vaa) => ({ ...transfer, sequence: parseVaa(vaa).sequence }), endpoint: unused('endpoint') },
     submitter,
     lookup: createVaaLookup({ guardianApis: urls, wormholescanApis: [], timeoutMs: 15_000 }),
-  } as unknown as Parameters<typeof fetchMissing>[0]
+  }
 }
 
 describe('the copies of a missing message', () => {
@@ -69,32 +86,32 @@ describe('the copies of a missing message', () => {
 describe('a target whose nodes are down', () => {
   const down = () => Promise.reject(new RelayerError('NODE_UNAVAILABLE'))
   /** Even numbers go to `dead`, odd ones to `alive`. */
-  const apart = (deps: ReturnType<typeof depsFor>, delivered: (some: readonly Transfer[]) => Promise<readonly boolean[]>) => {
+  const apart = (deps: Deps): Deps => {
     const decode = (vaa: Uint8Array) => {
       const transfer = deps.bridge.decode(vaa)
       return { ...transfer, targetChain: BigInt(transfer.sequence) % 2n === 0n ? 'dead' : 'alive' }
     }
-    return { ...deps, source: { ...deps.source, delivered }, bridge: { ...deps.bridge, decode } } as ReturnType<typeof depsFor>
+    return { ...deps, bridge: { ...deps.bridge, decode } }
   }
-  const deadOnly = (some: readonly Transfer[]) =>
+  const deadOnly: SignedSource['delivered'] = (some) =>
     some.some(({ targetChain }) => targetChain === 'dead') ? down() : Promise.resolve(some.map(({ sequence }) => sequence === '3'))
-  it('keeps its own numbers for later, and nobody else from being delivered', async () => {
+  it('keeps its own numbers for later, and does not hold up those of other targets', async () => {
     const api = await startGuardianApi((_, __, sequence) => signVaa({ timestamp: 7, sequence: BigInt(sequence) }).bytes)
     stops.push(api.stop)
-    const found = await fetchMissing(apart(depsFor([api.url], submitterFor(7)), deadOnly), ['1', '2', '3'])
+    const found = await fetchMissing(apart(depsFor([api.url], submitterFor(7), { delivered: deadOnly })), ['1', '2', '3'])
     const sorted = [...found].sort(([a], [b]) => Number(a) - Number(b))
     expect(sorted).toEqual([
       ['1', { kind: 'started', id: 'it', status: 'started' }],
       ['2', { kind: 'unknown', againInMs: 5_000, why: expect.stringContaining('No node') }],
       ['3', { kind: 'delivered' }],
     ])
-    const transfers = [2, 3, 5].map((number) => ({ sequence: String(number), targetChain: number === 2 ? 'dead' : 'alive' }) as Transfer)
-    const { done, unread } = await deliveredByTarget({ delivered: (some) => deadOnly(some as readonly Transfer[]) }, transfers)
+    const transfers = [2, 3, 5].map((number) => nativeTransfer(number, { targetChain: number === 2 ? 'dead' : 'alive' }))
+    const { done, unread } = await deliveredByTarget({ delivered: deadOnly }, transfers)
     expect([[...done], [...unread.keys()]]).toEqual([['3'], ['2']])
   })
 
   it('is no excuse for what is no outage', async () => {
-    const transfers = [{ sequence: '2', targetChain: 'dead' } as Transfer]
+    const transfers = [nativeTransfer(2, { targetChain: 'dead' })]
     const wrong = () => Promise.reject(new RelayerError('NATIVE_NONCE_MISMATCH'))
     await expect(deliveredByTarget({ delivered: wrong }, transfers)).rejects.toMatchObject({ code: 'NATIVE_NONCE_MISMATCH' })
   })
@@ -108,39 +125,39 @@ describe('a source whose nodes are down', () => {
   async function emitterWithout(highest: () => Promise<string | undefined>) {
     const api = await startGuardianApi((_, __, sequence) => (sequence === '1' ? signVaa({ timestamp: 7, sequence: 1n }).bytes : undefined))
     stops.push(api.stop)
-    const told: StreamRequest[] = []
+    const requests: StreamRequest[] = []
     const state: StreamState = { ...initialStream({ stream: 's', origin: '1/0xaa', first: '1', maxOpen: 9 }), next: '3', gaps: [gap] }
     const deps = depsFor([api.url], submitterFor(7))
-    const list = async function* () {}
+    const source: SignedSource = { ...deps.source, kind: 'signed', bridge, config: state.config, begins: {}, highest, published: down }
     const options = {
       ...deps,
-      source: { ...deps.source, bridge: 'b', sourceChain: 's', config: state.config, begins: {}, highest, published: down },
-      chain: { name: 's', heads: { current: { finalized: 9 } } },
+      source,
+      chain: fakeChain(9),
       streamClient: {
         view: undefined,
         state: async () => state,
-        apply: async (requests: readonly StreamRequest[]) => {
-          told.push(...requests)
-          return { answers: requests.map(() => ({ kind: 'done' as const })), view: viewStream(state) }
+        apply: async (some: readonly StreamRequest[]) => {
+          requests.push(...some)
+          return { answers: some.map(() => ({ kind: 'done' as const })), view: viewStream(state) }
         },
       },
       logger: silentLogger(),
       rangeBlocks: 100,
-      client: { workflow: { list } },
-    } as unknown as Parameters<typeof createSignedAuditor>[0]
-    return { told, auditor: createSignedAuditor(options, 1_000) }
+      client: clientWithoutWorkflows(),
+    }
+    return { requests, auditor: createSignedAuditor(options, 1_000) }
   }
   const seen = { kind: 'seen', numbers: [['1']] }
 
-  it('keeps nothing that the servers have from being told, nor the rest from its turn', async () => {
-    const { told, auditor } = await emitterWithout(async () => '2')
+  it('still lets the stream know what the servers have, and the rest have its turn', async () => {
+    const { requests, auditor } = await emitterWithout(async () => '2')
     expect(await auditor.audit()).toMatchObject({ started: 1, absent: 1, upTo: '2', height: 9, nextAt: expect.any(Number) })
-    expect(told).toEqual([{ kind: 'audited', upTo: '2', height: 9, present: [] }, seen])
+    expect(requests).toEqual([{ kind: 'audited', upTo: '2', height: 9, present: [] }, seen])
   })
 
-  it('is told when all else is done', async () => {
-    const { told, auditor } = await emitterWithout(down)
+  it('is an error only when all else is done', async () => {
+    const { requests, auditor } = await emitterWithout(down)
     await expect(auditor.audit()).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
-    expect(told).toEqual([seen])
+    expect(requests).toEqual([seen])
   })
 })

@@ -92,13 +92,13 @@ export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: I
     .map((log) => abi.parseLog(log))
     .flatMap((event) => {
       if (event?.name !== 'BridgeTransferInitiated') return []
-      const [id, initiator, recipient, amount, nonce] = event.args as unknown as [string, string, string, bigint, bigint]
+      const [id, initiator, recipient, amount, nonce] = event.args.toArray() as [string, string, string, bigint, bigint]
       return [{ id, nonce, initiator: initiator.toLowerCase(), recipient, amount, height: blockNumber }]
     })
 }
 
 /**
- * What the target's contract has to be told. It hashes 32 bytes of initiator and 20 of recipient where the source hashed 20 and 32: the same
+ * The arguments for the target's contract. It hashes 32 bytes of initiator and 20 of recipient where the source hashed 20 and 32: the same
  * bytes, cut elsewhere. So the initiator arrives with zeros on its right.
  */
 export function completionOf({ id, initiator, recipient, amount, nonce }: InitiatedTransfer): Completion {

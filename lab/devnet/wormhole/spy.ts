@@ -1,10 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import { Server, ServerCredentials, status, type GrpcObject, type ServerWritableStream, type ServiceClientConstructor } from '@grpc/grpc-js'
-import { loadPackageDefinition } from '@grpc/grpc-js'
+import { Server, ServerCredentials, type ServerWritableStream, type ServiceDefinition, status } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { freePort } from '../ports.ts'
 
-/** A guardian spy as the network runs it (node/cmd/spy): a live tail of signed VAAs over gRPC, no replay. */
+/** A guardian spy as the network runs it (node/cmd/spy): a signed VAAs over gRPC as they come, no replay. */
 export interface Spy {
   /** host:port; the same after stop and start. */
   readonly address: string
@@ -76,7 +75,7 @@ export async function startSpy(options: SpyOptions = {}): Promise<Spy> {
     async start() {
       if (server) return
       const made = new Server()
-      made.addService(service(), { SubscribeSignedVAA: subscribe })
+      made.addService(spyService(), { SubscribeSignedVAA: subscribe })
       await new Promise<void>((resolve, reject) => {
         made.bindAsync(address, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve()))
       })
@@ -136,9 +135,9 @@ function subscriberOf(stream: Stream, filters: readonly Filter[], sendTimeoutMs:
   }
 }
 
-function service() {
+/** The spy's service, from the wire contract that Portage itself uses. */
+export function spyService(): ServiceDefinition {
   const protos = fileURLToPath(new URL('../../../intake/protos', import.meta.url))
   const definition = loadSync('spy/v1/spy.proto', { includeDirs: [protos], longs: String, oneofs: true, defaults: false, arrays: true })
-  const root = loadPackageDefinition(definition) as unknown as { spy: { v1: GrpcObject } }
-  return (root.spy.v1['SpyRPCService'] as ServiceClientConstructor).service
+  return definition['spy.v1.SpyRPCService'] as ServiceDefinition
 }

@@ -1,14 +1,6 @@
-import { fileURLToPath } from 'node:url'
-import {
-  credentials,
-  loadPackageDefinition,
-  type ClientReadableStream,
-  type GrpcObject,
-  type ServiceClientConstructor,
-  type ServiceError,
-} from '@grpc/grpc-js'
-import { loadSync } from '@grpc/proto-loader'
+import { credentials, makeClientConstructor, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js'
 import { until } from '../../../lab/devnet/until.ts'
+import { spyService } from '../../../lab/devnet/wormhole/spy.ts'
 
 /** A plain gRPC client of the spy, as any relayer could write it. */
 export interface SpyStream {
@@ -22,9 +14,7 @@ export interface SpyStream {
 }
 
 export function subscribe(address: string, filters: readonly object[] = []): SpyStream {
-  const protos = fileURLToPath(new URL('../../../intake/protos', import.meta.url))
-  const root = loadPackageDefinition(loadSync('spy/v1/spy.proto', { includeDirs: [protos] })) as unknown as { spy: { v1: GrpcObject } }
-  const client = new (root.spy.v1['SpyRPCService'] as ServiceClientConstructor)(address, credentials.createInsecure())
+  const client = new (makeClientConstructor(spyService(), 'SpyRPCService'))(address, credentials.createInsecure())
   const stream = client['SubscribeSignedVAA']?.({ filters }) as ClientReadableStream<{ vaaBytes: Buffer }>
   const received: Buffer[] = []
   let error: ServiceError | undefined

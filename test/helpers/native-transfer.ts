@@ -1,0 +1,15 @@
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+
+/** A native transfer from ethereum to bsc with this number, and a digest of its own. */
+export function nativeTransfer(sequence = 1, own: Partial<Transfer> = {}): Transfer {
+  return {
+    bridge: 'native-bridge',
+    sourceChain: 'ethereum',
+    targetChain: 'bsc',
+    emitter: '00'.repeat(32),
+    sequence: String(sequence),
+    digest: `0x${String(sequence).padStart(64, '0')}`,
+    message: '',
+    ...own,
+  }
+}
