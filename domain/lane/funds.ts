@@ -8,11 +8,6 @@ function tooLow({ config, observed }: LaneState): string | undefined {
   return `balance ${observed.balance} wei, minimum ${minimumBalance} wei`
 }
 
-/** Worst cost of everything in flight, wei. */
-function committed(state: LaneState): bigint {
-  return unmined(state).reduce((sum, entry) => sum + entryCost(entry), 0n)
-}
-
 /**
  * Can the account pay for one more, beside everything in flight? Returns why not, and the new state: the lane is broke when the balance does not
  * cover the gas of this grant alone. A grant that must wait for others, or whose call moves more than there is, says nothing about the lane.
@@ -23,12 +18,11 @@ export function funded(
   { cost, value, operatorTransaction }: { cost: bigint; value: bigint; operatorTransaction: boolean },
 ): { state: LaneState; detail?: string } {
   const low = operatorTransaction ? undefined : tooLow(state)
-  if (low) return { state: { ...state, broke: { detail: low, cost: cheapest(state.broke, cost) } }, detail: low }
   const balance = BigInt(state.observed?.balance ?? '0')
-  const needed = committed(state) + cost + value
-  if (needed <= balance) return { state }
-  const detail = `balance ${balance} wei, needed ${needed} wei`
-  return { state: cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
+  const needed = unmined(state).reduce((sum, entry) => sum + entryCost(entry), cost + value)
+  if (!low && needed <= balance) return { state }
+  const detail = low ?? `balance ${balance} wei, needed ${needed} wei`
+  return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
 }
 
 /**
@@ -38,18 +32,13 @@ export function funded(
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)
-  const low = tooLow(state)
-  if (low) return { ...state, broke: { detail: low, cost: state.broke?.cost ?? '0' } }
+  const cost = state.broke?.cost ?? '0'
   const [lowest] = unmined(state)
   const owed = lowest ? entryCost(lowest) : 0n
-  if (owed > balance) {
-    const detail = `balance ${balance} wei, nonce ${lowest?.nonce} needs ${owed} wei`
-    return { ...state, broke: { detail, cost: state.broke?.cost ?? '0' } }
-  }
-  if (!state.broke) return state
-  const { cost } = state.broke
-  if (BigInt(cost) > balance) return { ...state, broke: { detail: `balance ${balance} wei, needed ${cost} wei`, cost } }
-  return without(state, 'broke')
+  const isOwed = owed > balance && `balance ${balance} wei, nonce ${lowest?.nonce} needs ${owed} wei`
+  const isRefused = BigInt(cost) > balance && `balance ${balance} wei, needed ${cost} wei`
+  const detail = tooLow(state) ?? (isOwed || isRefused)
+  return detail ? { ...state, broke: { detail, cost } } : without(state, 'broke')
 }
 
 function cheapest(broke: Broke | undefined, cost: bigint): string {

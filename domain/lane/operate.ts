@@ -1,7 +1,7 @@
-import type { LaneConfig, LaneState } from './lane.ts'
+import type { Entry, LaneConfig, LaneState } from './lane.ts'
 import { newLane } from './lane.ts'
 import type { LaneOrder } from './messages.ts'
-import { done, isMined, put, refuse, without } from './entries.ts'
+import { done, put, refuse, without } from './entries.ts'
 import type { Step } from './entries.ts'
 import { reviewFunds } from './funds.ts'
 import { fill } from './withdraw.ts'
@@ -26,9 +26,13 @@ export function operate(state: LaneState, order: LaneOrder): Step {
     case 'resync':
       return done({ ...state, synced: false })
     case 'cancelNonce':
-      return cancelNonce(state, order.nonce)
+      return atUnmined(state, order.nonce, () => done(fill(state, order.nonce, 'cancelled')))
     case 'replace':
-      return replace(state, order)
+      return atUnmined(state, order.nonce, (entry) => {
+        const { maxFee, tip } = order
+        const raise = { after: entry.attempts.length, ...(maxFee && { maxFee }), ...(tip && { tip }) }
+        return done(put(state, { ...entry, raise }))
+      })
     case 'configure':
       return done(configure(state, order.config))
     case 'replaced':
@@ -40,31 +44,22 @@ export function operate(state: LaneState, order: LaneOrder): Step {
 
 /** An operator's fill of a nonce without an owner, at once. */
 export function fillUnowned(state: LaneState, nonce: number): Step {
-  const entry = state.entries[nonce]
-  if (!entry || isMined(state, entry)) return refuse(state, 'none', unknownNonce(state, nonce))
-  if (entry.owner)
-    return refuse(state, 'conflict', `nonce ${nonce} belongs to ${entry.owner.intentId}; cancel-nonce takes it away from its owner`)
-  // It stays inherited: until it is mined, no intent may be told that its call can't be.
-  if (entry.fill === 'inherited') return done(put(state, { ...entry, sinceBlock: entry.sinceBlock - state.config.fillAfterBlocks }))
-  return done(put(state, { ...entry, fill: 'operator', maybeSent: true }))
+  return atUnmined(state, nonce, (entry) => {
+    const { owner } = entry
+    if (owner) return refuse(state, 'conflict', `nonce ${nonce} belongs to ${owner.intentId}; cancel-nonce takes it away from its owner`)
+    // It stays inherited: until it is mined, no intent may be told that its call can't be.
+    if (entry.fill === 'inherited') return done(put(state, { ...entry, sinceBlock: entry.sinceBlock - state.config.fillAfterBlocks }))
+    return done(put(state, { ...entry, fill: 'operator', maybeSent: true }))
+  })
 }
 
-function cancelNonce(state: LaneState, nonce: number): Step {
-  const entry = state.entries[nonce]
-  if (!entry || isMined(state, entry)) return refuse(state, 'none', unknownNonce(state, nonce))
-  return done(fill(state, nonce, 'cancelled'))
-}
-
-function replace(state: LaneState, { nonce, maxFee, tip }: Extract<LaneOrder, { kind: 'replace' }>): Step {
-  const entry = state.entries[nonce]
-  if (!entry || isMined(state, entry)) return refuse(state, 'none', unknownNonce(state, nonce))
-  const raise = { after: entry.attempts.length, ...(maxFee && { maxFee }), ...(tip && { tip }) }
-  return done(put(state, { ...entry, raise }))
-}
-
-function unknownNonce({ next, observed }: LaneState, nonce: number): string {
-  if (nonce < (observed?.latest ?? 0)) return `nonce ${nonce} is in a block`
-  return nonce >= next ? `nonce ${nonce} was not given yet; the next one is ${next}` : `nonce ${nonce} is not in the ledger`
+function atUnmined(state: LaneState, nonce: number, change: (entry: Entry) => Step): Step {
+  const { entries, next } = state
+  const entry = entries[nonce]
+  if (nonce < (state.observed?.latest ?? 0)) return refuse(state, 'none', `nonce ${nonce} is in a block`)
+  if (entry) return change(entry)
+  const detail = nonce >= next ? `nonce ${nonce} was not given yet; the next one is ${next}` : `nonce ${nonce} is not in the ledger`
+  return refuse(state, 'none', detail)
 }
 
 /** The config's window is taken when the config changed it; else the window that an operator set stays. */

@@ -1,4 +1,4 @@
-import { count, put, refuse } from './entries.ts'
+import { count, done, put, refuse } from './entries.ts'
 import type { Step } from './entries.ts'
 import { find, grant, release } from './grant.ts'
 import type { Attempt, LaneState, Raise } from './lane.ts'
@@ -48,7 +48,7 @@ function answer(state: LaneState, request: LaneRequest, now: number, fromEarlier
       return withdraw(state, request.intentId, request.how, now)
     case 'fill':
       if (request.reason === 'operator') return fillUnowned(state, request.nonce)
-      return { state: fill(state, request.nonce, request.reason), answer: { kind: 'done' } }
+      return done(fill(state, request.nonce, request.reason))
     default:
       return operate(state, request)
   }

@@ -1,4 +1,4 @@
-import { byKind, type Check, decimal, fields, flag, listOf, oneOf, optional, text, whole } from '../checks.ts'
+import { anyText, byKind, type Check, decimal, fields, flag, listOf, oneOf, optional, text, whole } from '../checks.ts'
 import type { ApplyRequest, LaneRequest } from './messages.ts'
 
 /** No pool keeps so many of one account (go-ethereum: 16 for sure, 64 queued; reth: 16): a node that says so is wrong. */
@@ -48,9 +48,7 @@ const update = fields({
   requests: listOf(byKind(kinds)),
   observe: optional(observation),
   known: optional(fields({ era: whole, granted: whole, next: whole, finalized: whole })),
-  run: optional((value, path) => {
-    if (typeof value !== 'string') throw new Error(`${path}: must be a text`)
-  }),
+  run: optional(anyText),
 })
 
 /**

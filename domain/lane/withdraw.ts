@@ -19,12 +19,10 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
   const held = { kind: 'held', nonce: entry.nonce } as const
   // The tombstone outlives the entry: a zombie that asks after the no-op is final gets nothing either.
   if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
+  const mayLeave = state.closing?.mode === 'forbidden' || now - (state.observed?.at ?? 0) > unservedMs
   // Transactions of a replaced chain can't be mined on the new one before the lane is reset.
-  const lost = state.replaced !== undefined
-  if (!lost && (how === 'leave' || isMined(state, entry) || !(state.closing?.mode === 'forbidden' || isUnserved(state, now)))) {
-    return { state, answer: held }
-  }
-  return { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } }
+  const free = state.replaced !== undefined || (how === 'abandon' && !isMined(state, entry) && mayLeave)
+  return free ? { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } } : { state, answer: held }
 }
 
 /** The lane wants this nonce mined with a no-op. */
@@ -47,10 +45,6 @@ function orphan({ owner, ...rest }: Entry): Entry {
     fill: rest.fill ?? 'abandoned',
     maybeSent: true,
   }
-}
-
-function isUnserved({ observed }: LaneState, now: number): boolean {
-  return now - (observed?.at ?? 0) > unservedMs
 }
 
 /** The lowest nonce that an earlier ledger may have given to anyone, and that may still be mined. */
