@@ -1,25 +1,16 @@
-import type { Account, Chain } from '../chains/port.ts'
+import type { Account } from '../chains/port.ts'
 import { laneAddress } from '../domain/lane/lane-id.ts'
-import type { LaneConfig } from '../domain/lane/lane.ts'
-import type { Logger } from '../observability/logger.ts'
-import type { LedgerClient } from './ledger-client.ts'
-
-export interface AccountChecksDeps {
-  readonly chain: Chain
-  readonly ledger: LedgerClient
-  readonly logger: Logger
-  readonly config: LaneConfig
-}
+import type { LaneDeps } from './deps.ts'
 
 /** Readings of an account that one node must not decide: a replaced chain, final nonces undone, nonces that the ledger never gave. */
 export class AccountChecks {
-  readonly #deps: AccountChecksDeps
+  readonly #deps: LaneDeps
   /** Is it the chain that the ledger knows? `unsure`: the nodes could not be asked. */
   #identity: 'unchecked' | 'unsure' | 'same' = 'unchecked'
   /** So many nonces are used by the word of most nodes. */
   #witnessed = 0
 
-  constructor(deps: AccountChecksDeps) {
+  constructor(deps: LaneDeps) {
     this.#deps = deps
   }
 
@@ -62,11 +53,8 @@ export class AccountChecks {
     if (this.#identity === 'unsure' || finalizedAt === undefined || finalizedNonce >= finalized || final < finalizedAt) return false
     const agreed = await chain.agreedNonce(laneAddress(config.lane))
     if (agreed >= finalized) return false
-    logger.error('EFFECT_UNDONE: nonces that were final are not used any more; the lane goes on from what the chain says', {
-      lane: config.lane,
-      final: agreed,
-      was: finalized,
-    })
+    const counts = { lane: config.lane, final: agreed, was: finalized }
+    logger.error('EFFECT_UNDONE: nonces that were final are not used any more; the lane goes on from what the chain says', counts)
     return true
   }
 
@@ -88,11 +76,8 @@ export class AccountChecks {
       this.#witnessed = latestNonce
       return true
     }
-    logger.warn('one node counts more nonces than were given, and most nodes do not; the ledger is not told', {
-      lane: config.lane,
-      counted: latestNonce,
-      given: given(),
-    })
+    const counts = { lane: config.lane, counted: latestNonce, given: given() }
+    logger.warn('one node counts more nonces than were given, and most nodes do not; the ledger is not told', counts)
     return false
   }
 }

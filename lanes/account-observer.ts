@@ -1,9 +1,11 @@
 import type { Account, HeadEvent } from '../chains/port.ts'
 import { laneAddress } from '../domain/lane/lane-id.ts'
-import type { FinalBlock } from '../domain/lane/lane.ts'
 import type { Observation } from '../domain/lane/messages.ts'
-import { AccountChecks, type AccountChecksDeps } from './account-checks.ts'
+import { AccountChecks } from './account-checks.ts'
+import type { LaneDeps } from './deps.ts'
 import { FinalBlocks } from './final-blocks.ts'
+import type { NonceRequests } from './nonce-requests.ts'
+import type { PendingTransactions } from './pending-transactions.ts'
 
 /** The account of a lane without work is read this seldom, blocks: for funds and for external use of its key. */
 const idleBlocks = 10
@@ -14,22 +16,6 @@ const brokeBlocks = 2
 /** While nothing changes, the ledger is told so this often in the time after which it fills a nonce that no process claims. */
 const claimsPerFill = 20
 
-/** What a process has to do with a lane at a moment. */
-export interface LaneWork {
-  /** Nonces that it drives. */
-  readonly claims: readonly number[]
-  /** How many transactions it keeps, in blocks or not. */
-  readonly pending: number
-  /** How many calls wait for a nonce. */
-  readonly waiting: number
-}
-
-export interface AccountListener {
-  work(): LaneWork
-  /** After each reading, before the ledger is told. */
-  onAccount(account: Account): void
-}
-
 /**
  * The account of a lane as one process sees it: read once per block while there is work, told to the ledger when it changes something. A ledger
  * whose chain was replaced is told so, before anything else.
@@ -38,15 +24,14 @@ export interface AccountListener {
  * as something is in flight. A lane without work costs nothing.
  */
 export class AccountObserver {
-  readonly #deps: AccountChecksDeps
-  readonly #listener: AccountListener
+  readonly #deps: LaneDeps
+  readonly #transactions: PendingTransactions
+  readonly #requests: NonceRequests
   readonly #checks: AccountChecks
   #finalBlocks = new FinalBlocks()
   #account: Account | undefined
   /** The last observation that the ledger was told. */
   #told: Observation | undefined
-  /** The last final block that the ledger was told. */
-  #toldFinal: FinalBlock | undefined
   #since = 0
   /** Height of the last reading. */
   #readAt = 0
@@ -55,9 +40,10 @@ export class AccountObserver {
   #lookedAt = 0
   #unsubscribe: (() => void) | undefined
 
-  constructor(deps: AccountChecksDeps, listener: AccountListener) {
+  constructor(deps: LaneDeps, transactions: PendingTransactions, requests: NonceRequests) {
     this.#deps = deps
-    this.#listener = listener
+    this.#transactions = transactions
+    this.#requests = requests
     this.#checks = new AccountChecks(deps)
   }
 
@@ -80,12 +66,13 @@ export class AccountObserver {
   forget(): void {
     this.#account = undefined
     this.#told = undefined
-    this.#toldFinal = undefined
     this.#finalBlocks = new FinalBlocks()
     this.#checks.forget()
+    this.#requests.forget()
   }
 
   async #onBlock(event: HeadEvent): Promise<void> {
+    const { logger, config } = this.#deps
     this.#finalBlocks.see(event)
     // The chain went back: the blocks above, which were observed, are gone.
     this.#since = Math.min(this.#since, event.latest.height)
@@ -95,10 +82,8 @@ export class AccountObserver {
     try {
       await this.#read()
     } catch (error) {
-      this.#deps.logger.warn('the account could not be read; again at the next block', {
-        lane: this.#deps.config.lane,
-        reason: error instanceof Error ? error.message : String(error),
-      })
+      const reason = error instanceof Error ? error.message : String(error)
+      logger.warn('the account could not be read; again at the next block', { lane: config.lane, reason })
     } finally {
       this.#reading = false
     }
@@ -109,9 +94,8 @@ export class AccountObserver {
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
     // Only the ledger knows when an operator has reset it.
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
-    const { pending, waiting } = this.#listener.work()
     const owesFinality = (view?.next ?? 0) > (this.#account?.finalizedNonce ?? 0)
-    if (pending > 0 || waiting > 0 || !view?.synced || view.inFlight > 0 || owesFinality) return true
+    if (this.#hasWork || !view?.synced || owesFinality) return true
     return isAfter(view.closed?.why === 'funds' ? brokeBlocks : idleBlocks)
   }
 
@@ -128,29 +112,33 @@ export class AccountObserver {
     if (await this.#checks.isReplaced(account)) return
     const undone = await this.#checks.isUndone(account)
     this.#account = account
-    this.#listener.onAccount(account)
+    this.#transactions.onAccount(account)
+    this.#requests.onAccount(account)
+    this.#transactions.sweep()
     if (await this.#checks.isWitnessed(account)) this.#tell(account, pendingNonce, undone)
+  }
+
+  get #hasWork(): boolean {
+    return this.#transactions.size > 0 || this.#requests.waiting > 0 || (this.#deps.ledger.view?.inFlight ?? 0) > 0
   }
 
   async #lookIfIdle(): Promise<void> {
     const { ledger } = this.#deps
-    const { pending, waiting } = this.#listener.work()
-    const idle = pending === 0 && waiting === 0 && ledger.view?.synced && ledger.view.inFlight === 0
-    if (!idle || !this.#told || Date.now() - this.#lookedAt < idleLookMs) return
+    if (this.#hasWork || !ledger.view?.synced || !this.#told || Date.now() - this.#lookedAt < idleLookMs) return
     this.#lookedAt = Date.now()
     await ledger.look()
   }
 
   #tell(account: Account, pending: number | undefined, undone: boolean): void {
     const { height, hash } = account.block
-    const final = this.#finalBlocks.due(this.#deps.ledger.view?.final ?? this.#toldFinal)
+    const final = this.#finalBlocks.due(this.#deps.ledger.view?.final)
     const observation: Observation = {
       latest: account.latestNonce,
       finalized: account.finalizedNonce,
       height,
       hash,
       balance: account.balance,
-      claims: this.#listener.work().claims,
+      claims: this.#transactions.claims,
       since: this.#since,
       ...(final && { final }),
       ...(pending !== undefined && { pending }),
@@ -158,10 +146,7 @@ export class AccountObserver {
     }
     if (!this.#isWorthTelling(observation)) return
     this.#told = observation
-    if (final) {
-      this.#toldFinal = final
-      this.#finalBlocks.told()
-    }
+    if (final) this.#finalBlocks.told(final)
     this.#deps.ledger.observe(observation)
   }
 
@@ -170,7 +155,7 @@ export class AccountObserver {
     const { view, hasOrders } = this.#deps.ledger
     if (!told || seen.pending !== undefined || seen.final || seen.undone) return true
     if (seen.latest !== told.latest || seen.finalized !== told.finalized) return true
-    const { waiting } = this.#listener.work()
+    const { waiting } = this.#requests
     const busy = seen.claims.length > 0 || waiting > 0 || (view?.inFlight ?? 0) > 0
     const every = Math.max(1, Math.floor(this.#deps.config.fillAfterBlocks / claimsPerFill))
     const stale = seen.height < told.height || seen.height - told.height >= every

@@ -1,32 +1,15 @@
-import type { Account, Chain, Signer } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
-import type { FeePolicyResolver } from '../domain/fees/policy.ts'
-import type { LaneConfig } from '../domain/lane/lane.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
-import type { LaneView } from '../domain/lane/messages.ts'
-import type { Logger } from '../observability/logger.ts'
+import type { LaneAnswer, LaneView } from '../domain/lane/messages.ts'
 import { AccountObserver } from './account-observer.ts'
 import { Alerts } from './alerts.ts'
 import { BatchCounts } from './batch/counts.ts'
+import type { LaneDeps } from './deps.ts'
 import type { LaneCall } from './lane-call.ts'
-import type { LedgerClient } from './ledger-client.ts'
 import { NonceRequests, type Acquired, type NonceRequest } from './nonce-requests.ts'
-import { orAborted } from './or-aborted.ts'
 import { PendingTransactions } from './pending-transactions.ts'
 import type { PendingTransaction } from './transaction/pending-transaction.ts'
-
-export interface AgentDeps {
-  readonly chain: Chain
-  readonly signer: Signer
-  readonly ledger: LedgerClient
-  readonly logger: Logger
-  readonly config: LaneConfig
-  readonly bumpAfterBlocks: number
-  /** A call that waits for a slot rises by a class in this time, ms. Default 10 s. */
-  readonly ageingMs?: number
-  /** The fee policy as it is now; absent: no limits but those of raises. */
-  readonly fees?: FeePolicyResolver
-}
+import { Wait, type WaitLimit } from './wait.ts'
 
 /**
  * The key's side of one lane in one process: asks the ledger for nonces, lets calls wait for which the window has no room, drives the nonces that
@@ -35,7 +18,7 @@ export interface AgentDeps {
 export class LaneAgent {
   /** Of the calls that transfers shared. */
   readonly batchCounts = new BatchCounts()
-  readonly #deps: AgentDeps
+  readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
   readonly #requests: NonceRequests
   readonly #observer: AccountObserver
@@ -43,7 +26,7 @@ export class LaneAgent {
   #era = 0
   #external = 0
 
-  constructor(deps: AgentDeps) {
+  constructor(deps: LaneDeps) {
     const { ledger, config, logger } = deps
     this.#deps = deps
     this.#alerts = new Alerts(config.lane, logger)
@@ -51,18 +34,12 @@ export class LaneAgent {
       this.#external += 1
       this.#alerts.external(nonce)
     })
-    this.#observer = new AccountObserver(deps, {
-      work: () => ({ claims: this.#transactions.claims, pending: this.#transactions.size, waiting: this.#requests.waiting }),
-      onAccount: (account) => this.#onAccount(account),
-    })
-    const latestNonce = () => this.#observer.account?.latestNonce ?? 0
-    this.#requests = new NonceRequests({ ...deps, transactions: this.#transactions, latestNonce })
-    ledger.subscribe({
-      onOrders: (fills, raises) => {
-        for (const order of fills) this.#transactions.fill(order)
-        for (const order of raises) this.#transactions.raise(order)
-      },
-      onView: (view) => this.#onView(view),
+    this.#requests = new NonceRequests(deps, this.#transactions)
+    this.#observer = new AccountObserver(deps, this.#transactions, this.#requests)
+    ledger.subscribe((view, fills, raises) => {
+      for (const order of fills) this.#transactions.fill(order)
+      for (const order of raises) this.#transactions.raise(order)
+      this.#onView(view)
     })
   }
 
@@ -119,7 +96,9 @@ export class LaneAgent {
     const { intentId, callHash } = call.owner
     const pending = this.pendingOf(intentId)
     if (pending) return { kind: 'acquired', pending }
-    const answer = await orAborted(this.#deps.ledger.ask({ kind: 'find', intentId, callHash }), signal)
+    const wait = new Wait<LaneAnswer | undefined>({ signal }, () => wait.resolve(undefined))
+    void this.#deps.ledger.ask({ kind: 'find', intentId, callHash }).then(wait.resolve, wait.reject)
+    const answer = await wait.promise
     if (answer?.kind === 'granted') return { kind: 'acquired', pending: this.#transactions.adopt(answer.entry, call) }
     return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
   }
@@ -128,9 +107,9 @@ export class LaneAgent {
    * A nonce for a call, and its transaction. Refused with the last reason when no slot came free within `timeoutMs`; at once with `withdrawn` or
    * `conflict`, and when the lane takes no new work, so that another lane does. Throws LANE_UNREACHABLE when this process stops.
    */
-  async acquire(request: NonceRequest, options: { timeoutMs: number; signal?: AbortSignal }): Promise<Acquired> {
+  async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)
-    return pending ? { kind: 'acquired', pending } : this.#requests.acquire(request, options)
+    return pending ? { kind: 'acquired', pending } : this.#requests.acquire(request, limit)
   }
 
   /** Signs what is recorded for a nonce, and sends it. If that fails and nothing was signed, the nonce goes back. Throws what the signer throws. */
@@ -170,11 +149,5 @@ export class LaneAgent {
       this.#observer.forget()
     }
     this.#requests.onView(view)
-  }
-
-  #onAccount(account: Account): void {
-    this.#transactions.onAccount(account)
-    this.#requests.pump()
-    this.#transactions.sweep()
   }
 }

@@ -12,6 +12,7 @@ export class FinalBlocks {
   #newest: BlockRef | undefined
   /** Of those that the ledger was not told, the one that has been final for the longest. */
   #candidate: BlockRef | undefined
+  #told: BlockRef | undefined
 
   see({ applied, rolledBack, latest, finalized }: HeadEvent): void {
     for (const { height } of rolledBack) this.#seen.delete(height)
@@ -24,14 +25,15 @@ export class FinalBlocks {
     }
   }
 
-  /** The final block to tell a ledger that knows `known`; undefined: none yet. */
-  due(known: BlockRef | undefined): BlockRef | undefined {
+  /** The final block to tell the ledger; undefined: none yet. @param known to the ledger by its last answer */
+  due(known = this.#told): BlockRef | undefined {
     const [newest, candidate] = [this.#newest, this.#candidate]
     if (!known || !newest || !candidate) return newest
     return candidate.height > known.height && newest.height - candidate.height >= oldEnough ? candidate : undefined
   }
 
-  told(): void {
+  told(block: BlockRef): void {
+    this.#told = block
     this.#candidate = this.#newest
   }
 }

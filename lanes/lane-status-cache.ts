@@ -9,41 +9,31 @@ import { laneQueue } from '../temporal/contracts/names.ts'
 /** How long an answer about a lane is used, ms: a busy ledger is not to be polled. */
 const maxAgeMs = 5_000
 
-/** The lanes of a chain and whether they take work. */
-export interface LaneStatusCache {
-  readonly lanes: readonly LaneId[]
-  /**
-   * The status of a lane, at most a few seconds old. A lane that has never worked, or whose ledger does not answer, counts as open: its ledger refuses for
-   * itself. `unserved` needs both: no worker polls its queue, and its ledger was told nothing lately. A busy worker is not a dead one.
-   */
-  status(lane: LaneId): Promise<LaneStatus>
-  /** Of all lanes. */
-  statuses(): Promise<LaneStatus[]>
-  /** Lanes that take new work. If nothing but workers is missing, the unserved ones: work that waits in their queue goes on with the first worker. */
-  open(): Promise<LaneId[]>
-}
+export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 
-/** Asks each lane's ledger, and the server for the pollers of its queue, at most every few seconds. */
-export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]): LaneStatusCache {
+/** The lanes of a chain and whether they take work: asks each lane's ledger, and the server for the pollers of its queue, at most every few seconds. */
+export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, { until: number; status: Promise<LaneStatus> }>()
-  const statusOf = (lane: LaneId): Promise<LaneStatus> => {
+  /**
+   * A lane that has never worked, or whose ledger does not answer, counts as open: its ledger refuses for itself. `unserved` needs both: no worker
+   * polls its queue, and its ledger was told nothing lately. A busy worker is not a dead one.
+   */
+  const status = (lane: LaneId): Promise<LaneStatus> => {
     const entry = known.get(lane)
     if (entry && entry.until > Date.now()) return entry.status
-    const status = ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
-    known.set(lane, { until: Date.now() + maxAgeMs, status })
-    return status
+    const asked = ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
+    known.set(lane, { until: Date.now() + maxAgeMs, status: asked })
+    return asked
   }
-  const statuses = () => Promise.all(lanes.map(statusOf))
-  return {
-    lanes,
-    status: statusOf,
-    statuses,
-    async open() {
-      const all = await statuses()
-      const open = all.filter((one) => one.open)
-      return (open.length > 0 ? open : all.filter(({ why }) => why === 'unserved')).map(({ lane }) => lane)
-    },
+  /** Of all lanes. */
+  const statuses = () => Promise.all(lanes.map(status))
+  /** Lanes that take new work. If nothing but workers is missing, the unserved ones: work that waits in their queue goes on with the first worker. */
+  const open = async (): Promise<LaneId[]> => {
+    const all = await statuses()
+    const taking = all.filter((one) => one.open)
+    return (taking.length > 0 ? taking : all.filter(({ why }) => why === 'unserved')).map(({ lane }) => lane)
   }
+  return { lanes, status, statuses, open }
 }
 
 async function ask(client: TemporalClient, lane: LaneId): Promise<LaneStatus> {

@@ -19,7 +19,7 @@ import { applyToLane, queryLane } from '../temporal/client/lanes.ts'
 /** A request without its id: the ledger client gives it one. */
 export type Ask = LaneRequest extends infer R ? (R extends LaneRequest ? Omit<R, 'id'> : never) : never
 
-export interface LedgerClientOptions {
+interface LedgerClientOptions {
   readonly client: TemporalClient
   readonly config: LaneConfig
   readonly logger: Logger
@@ -27,13 +27,11 @@ export interface LedgerClientOptions {
   readonly updatesPerRun?: number
 }
 
-/** Called with the responses of the ledger. */
-export interface LedgerListener {
-  /** Nonces to fill and attempts to raise, repeated by the ledger with every response until it is done. */
-  onOrders(fills: readonly FillOrder[], raises: readonly RaiseOrder[]): void
-  /** Called after every response, orders first, and after every `look`. */
-  onView(view: LaneView): void
-}
+/**
+ * Called after every response, and after every `look`, which shows no orders. Nonces to fill and attempts to raise are repeated by the ledger with
+ * every response until it is done.
+ */
+type LedgerListener = (view: LaneView, fills: readonly FillOrder[], raises: readonly RaiseOrder[]) => void
 
 /** Requests per update: keeps its payload well below the server's limits. */
 const requestsPerUpdate = 64
@@ -78,9 +76,8 @@ export class LedgerClient {
     return this.#hasOrders
   }
 
-  subscribe(listener: LedgerListener): () => void {
+  subscribe(listener: LedgerListener): void {
     this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
   }
 
   /** Tells the ledger this process's config of the lane. Ends when it is answered, or when this client is closed. */
@@ -95,7 +92,7 @@ export class LedgerClient {
       const state = await queryLane(client, config.lane)
       // An answer that came meanwhile is newer.
       if (this.#updates.busy || this.#updates.closed) return
-      this.#see(view(state))
+      this.#see(view(state), [], [])
     } catch {
       // It is not there, or cannot be reached: the next update starts it, or waits for it.
     }
@@ -125,23 +122,16 @@ export class LedgerClient {
   }
 
   #onResponse({ view: seen, orders, raises }: ApplyResponse): void {
-    this.#view = seen
-    this.#run = seen.run ?? ''
-    this.#remember(seen)
+    const { era, granted, next, finalized, run = '' } = seen
+    this.#run = run
+    // A ledger that was set back answers less, and is told of what it forgot until it has caught up.
+    if (this.#known?.era !== era || granted >= this.#known.granted) this.#known = { era, granted, next, finalized }
     this.#hasOrders = orders.length + raises.length > 0
-    if (this.#hasOrders) for (const listener of this.#listeners) listener.onOrders(orders, raises)
-    this.#see(seen)
+    this.#see(seen, orders, raises)
   }
 
-  #see(seen: LaneView): void {
+  #see(seen: LaneView, fills: readonly FillOrder[], raises: readonly RaiseOrder[]): void {
     this.#view = seen
-    for (const listener of this.#listeners) listener.onView(seen)
-  }
-
-  /** Keeps the most that a ledger of this era has answered. A ledger that was set back answers less, and is told of what it forgot until it has caught up. */
-  #remember({ era, granted, next, finalized }: LaneView): void {
-    const known = this.#known
-    if (known?.era === era && granted < known.granted) return
-    this.#known = { era, granted, next, finalized }
+    for (const listener of this.#listeners) listener(seen, fills, raises)
   }
 }

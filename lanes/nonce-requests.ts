@@ -1,12 +1,13 @@
-import type { Chain } from '../chains/port.ts'
+import type { Account } from '../chains/port.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { Attempt } from '../domain/lane/lane.ts'
 import type { LaneAnswer, LaneView, Refusal } from '../domain/lane/messages.ts'
+import type { LaneDeps } from './deps.ts'
 import type { LaneCall } from './lane-call.ts'
-import type { LedgerClient } from './ledger-client.ts'
 import { NonceQueue, type Waiting } from './nonce-queue.ts'
 import type { PendingTransactions } from './pending-transactions.ts'
 import type { PendingTransaction } from './transaction/pending-transaction.ts'
+import { Wait, type WaitLimit } from './wait.ts'
 
 /** A call that needs a nonce. */
 export interface NonceRequest extends LaneCall {
@@ -26,31 +27,23 @@ export type Acquired = { readonly kind: 'acquired'; readonly pending: PendingTra
 interface Waiter extends Waiting {
   readonly request: NonceRequest
   refusal: { why: Refusal; detail: string }
-  /** The caller has its answer. */
-  done: boolean
-  resolve(result: Acquired): void
-  reject(error: RelayerError): void
-}
-
-export interface NonceRequestsDeps {
-  readonly chain: Chain
-  readonly ledger: LedgerClient
-  readonly transactions: PendingTransactions
-  /** The account's nonce as this process last read it. */
-  latestNonce(): number
-  readonly ageingMs?: number
+  readonly wait: Wait<Acquired>
 }
 
 /** The calls of one process that wait for a nonce: asks the ledger for as many as its window has room for, the best first. */
 export class NonceRequests {
-  readonly #deps: NonceRequestsDeps
+  readonly #deps: LaneDeps
+  readonly #transactions: PendingTransactions
   readonly #queue: NonceQueue<Waiter>
   #asked = 0
+  /** The account's nonce as this process last read it. */
+  #latestNonce = 0
   /** Hash of the block at which the ledger last refused: a height may come again, and lower, on a chain that was replaced. */
   #refusedAt: string | undefined
 
-  constructor(deps: NonceRequestsDeps) {
+  constructor(deps: LaneDeps, transactions: PendingTransactions) {
     this.#deps = deps
+    this.#transactions = transactions
     this.#queue = new NonceQueue(deps.ageingMs)
   }
 
@@ -58,83 +51,80 @@ export class NonceRequests {
     return this.#queue.size
   }
 
-  acquire(request: NonceRequest, { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal }): Promise<Acquired> {
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', onTimeout)
-        this.#queue.leave(waiter)
-        waiter.done = true
-      }
-      const onTimeout = () => waiter.resolve({ kind: 'refused', ...(this.#closedFor() ?? waiter.refusal) })
-      const timer = setTimeout(onTimeout, timeoutMs)
-      signal?.addEventListener('abort', onTimeout)
-      const { priority, source, deadline } = request
-      const waiter: Waiter = {
-        ...{ request, priority, source, deadline, since: Date.now(), done: false },
-        refusal: { why: 'window', detail: 'no slot came free' },
-        resolve: (result) => {
-          end()
-          resolve(result)
-        },
-        reject: (error) => {
-          end()
-          reject(error)
-        },
-      }
-      if (signal?.aborted) return onTimeout()
-      // What was known may be old, and no other process asks a closed lane: the ledger itself says whether it still is.
-      if (this.#isClosedTo(request)) return void this.#ask(waiter)
-      this.#queue.enter(waiter)
-      this.pump()
-    })
+  acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
+    const { priority, source, deadline } = request
+    const waiter: Waiter = {
+      ...{ request, priority, source, deadline, since: Date.now() },
+      refusal: { why: 'window', detail: 'no slot came free' },
+      wait: new Wait(limit, () => this.#refuse(waiter, this.#closedFor() ?? waiter.refusal)),
+    }
+    const { promise } = waiter.wait
+    if (limit.signal?.aborted) return promise
+    // What was known may be old, and no other process asks a closed lane: the ledger itself says whether it still is.
+    if (this.#isClosedTo(request)) void this.#ask(waiter)
+    else this.#queue.enter(waiter)
+    this.#pump()
+    return promise
   }
 
   /** Those that a closed lane does not serve go elsewhere. */
   onView({ closed }: LaneView): void {
     for (const waiter of closed ? this.#queue.all : []) {
-      if (closed && this.#isClosedTo(waiter.request)) waiter.resolve({ kind: 'refused', why: closed.why, detail: closed.detail })
+      if (closed && this.#isClosedTo(waiter.request)) this.#refuse(waiter, { why: closed.why, detail: closed.detail })
     }
-    this.pump()
+    this.#pump()
+  }
+
+  onAccount({ latestNonce }: Account): void {
+    this.#latestNonce = latestNonce
+    this.#pump()
+  }
+
+  /** The ledger began anew. */
+  forget(): void {
+    this.#latestNonce = 0
+  }
+
+  #refuse(waiter: Waiter, refusal: { why: Refusal; detail: string }): void {
+    this.#queue.leave(waiter)
+    waiter.wait.resolve({ kind: 'refused', ...refusal })
   }
 
   /** Asks for as many nonces as the window has room for. */
-  pump(): void {
-    const { ledger, latestNonce } = this.#deps
-    const { view } = ledger
+  #pump(): void {
+    const { view } = this.#deps.ledger
     if (!view?.synced || (this.#refusedAt !== undefined && this.#refusedAt === this.#block)) return
-    const slots = view.window - (view.next - Math.max(view.latest, latestNonce())) - this.#asked
+    const slots = view.window - (view.next - Math.max(view.latest, this.#latestNonce)) - this.#asked
     for (const waiter of this.#queue.take(slots, Date.now())) void this.#ask(waiter)
   }
 
   async #ask(waiter: Waiter): Promise<void> {
-    const { ledger, transactions } = this.#deps
     const { owner, first: attempt, operatorTransaction } = waiter.request
     this.#asked += 1
-    const answer = await ledger
+    const answer = await this.#deps.ledger
       .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) })
       .catch(toRelayerError)
     this.#asked -= 1
-    if (answer instanceof RelayerError) return waiter.reject(answer)
+    if (answer instanceof RelayerError) return waiter.wait.reject(answer)
     if (answer.kind === 'granted') {
-      const pending = transactions.adopt(answer.entry, waiter.request)
-      if (!waiter.done) return waiter.resolve({ kind: 'acquired', pending })
+      const pending = this.#transactions.adopt(answer.entry, waiter.request)
+      if (!waiter.wait.over) return waiter.wait.resolve({ kind: 'acquired', pending })
       // The caller has gone and nothing is signed: the nonce goes back. If this process is stopping, the next process's try finds it held.
       return this.release(pending).catch(() => {})
     }
-    if (answer.kind !== 'refused' || waiter.done) return
-    if (answer.why === 'withdrawn' || answer.why === 'conflict' || this.#isClosedTo(waiter.request)) return waiter.resolve(answer)
+    if (answer.kind !== 'refused' || waiter.wait.over) return
+    if (answer.why === 'withdrawn' || answer.why === 'conflict' || this.#isClosedTo(waiter.request)) return waiter.wait.resolve(answer)
     waiter.refusal = answer
     // Asking again before the next block would get the same answer.
     this.#refusedAt = this.#block
     this.#queue.enter(waiter)
   }
 
-  /** Gives a nonce back that nothing was signed for; one that may have been signed stays the lane's debt. */
+  /** See `LaneAgent.release`. */
   async release(pending: PendingTransaction): Promise<void> {
     const { intentId, grantedTo } = pending
     if (!pending.unsigned || !intentId || !grantedTo) return
-    this.#deps.transactions.drop(pending)
+    this.#transactions.drop(pending)
     await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo })
   }
 

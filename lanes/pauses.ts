@@ -8,21 +8,17 @@ import { randomUUID } from 'node:crypto'
 /** Longest wait for a ledger's answer, ms. */
 const answerMs = 10_000
 
-/** Pauses that Portage itself orders; those of operators come through the command line. */
-export interface LanePauses {
-  /** Throws what the Temporal client throws. */
-  pause(lane: LaneId, pause: Pause): Promise<void>
-  resume(lane: LaneId): Promise<void>
-}
-
-/** @param lanes those of the config; others are left alone */
-export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>): LanePauses {
+/**
+ * Pauses that Portage itself orders; those of operators come through the command line. Throws what the Temporal client throws.
+ * @param lanes those of the config; others are left alone
+ */
+export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>) {
   async function order(lane: LaneId, request: LaneOrder): Promise<void> {
     const config = lanes.get(lane)
     if (config) await within(client, answerMs, () => applyToLane(client, lane, { requests: [request] }, { start: { config } }))
   }
   return {
-    pause: (lane, pause) => order(lane, { kind: 'pause', id: randomUUID(), pause }),
-    resume: (lane) => order(lane, { kind: 'resume', id: randomUUID() }),
+    pause: (lane: LaneId, pause: Pause) => order(lane, { kind: 'pause', id: randomUUID(), pause }),
+    resume: (lane: LaneId) => order(lane, { kind: 'resume', id: randomUUID() }),
   }
 }

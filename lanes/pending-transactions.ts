@@ -1,17 +1,18 @@
 import type { Account } from '../chains/port.ts'
 import type { Entry } from '../domain/lane/lane.ts'
 import type { FillOrder, RaiseOrder } from '../domain/lane/messages.ts'
+import type { LaneDeps } from './deps.ts'
 import type { LaneCall } from './lane-call.ts'
-import { PendingTransaction, type PendingTransactionDeps } from './transaction/pending-transaction.ts'
+import { PendingTransaction } from './transaction/pending-transaction.ts'
 
 /** The nonces of one lane that this process drives, in blocks or not, until their fate is final. */
 export class PendingTransactions {
-  readonly #deps: PendingTransactionDeps
+  readonly #deps: LaneDeps
   readonly #onExternalUse: (nonce: number) => void
   readonly #byNonce = new Map<number, PendingTransaction>()
 
   /** @param onExternalUse told once of each nonce of a call that a transaction from outside Portage used */
-  constructor(deps: PendingTransactionDeps, onExternalUse: (nonce: number) => void) {
+  constructor(deps: LaneDeps, onExternalUse: (nonce: number) => void) {
     this.#deps = deps
     this.#onExternalUse = onExternalUse
   }

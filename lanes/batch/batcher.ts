@@ -1,6 +1,6 @@
 import { bisection, type Bisection, extended, nextBatch, tried, unanswered } from '../../domain/batch/bisection.ts'
-import type { Waiting } from '../nonce-queue.ts'
-import { NonceQueue } from '../nonce-queue.ts'
+import { NonceQueue, type Waiting } from '../nonce-queue.ts'
+import { Wait, type WaitLimit } from '../wait.ts'
 
 /** What became of one flush. */
 export interface Flushed<C, T> {
@@ -36,8 +36,7 @@ interface Member<C, T> extends Waiting {
   readonly late: T
   /** It has its answer, or its time is over. */
   expired: boolean
-  resolve(result: T): void
-  reject(error: unknown): void
+  readonly wait: Wait<T>
 }
 
 /**
@@ -73,42 +72,31 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
    * The answer of the flush that took this candidate; `late` if none did in time, or when the signal aborts. A candidate whose flush is under way is
    * not taken out of it any more. Rejects with what a flush throws.
    */
-  enqueue(candidate: C, { timeoutMs, signal, late }: { timeoutMs: number; signal?: AbortSignal; late: T }): Promise<T> {
-    if (signal?.aborted) return Promise.resolve(late)
+  enqueue(candidate: C, { late, ...limit }: WaitLimit & { late: T }): Promise<T> {
+    if (limit.signal?.aborted) return Promise.resolve(late)
     this.#arrivals = [...this.#arrivals, this.#now()].slice(-busyArrivals)
     if (this.waiting === 0 && !this.#flushing && !this.#busy && this.#recentFlushes() < quietFlushes) {
       this.#flushes = [...this.#flushes, this.#now()]
       return Promise.resolve(this.#options.alone)
     }
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        member.expired = true
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', onTimeout)
-      }
-      const { priority, source, deadline } = candidate
-      const member: Member<C, T> = {
-        ...{ candidate, priority, source, deadline, since: this.#now(), late, expired: false },
-        resolve: (result) => {
-          end()
-          resolve(result)
-        },
-        reject: (error) => {
-          end()
-          reject(error instanceof Error ? error : new Error(String(error)))
-        },
-      }
-      const onTimeout = () => {
+    const { priority, source, deadline } = candidate
+    const member: Member<C, T> = {
+      ...{ candidate, priority, source, deadline, since: this.#now(), late, expired: false },
+      wait: new Wait(limit, () => {
         member.expired = true
         if (this.#inFlush.includes(member)) return
         this.#queue.leave(member)
-        member.resolve(late)
-      }
-      const timer = setTimeout(onTimeout, timeoutMs)
-      signal?.addEventListener('abort', onTimeout)
-      this.#queue.enter(member)
-      this.#pump()
-    })
+        member.wait.resolve(late)
+      }),
+    }
+    this.#queue.enter(member)
+    this.#pump()
+    return member.wait.promise
+  }
+
+  #end(member: Member<C, T>, answer: T): void {
+    member.expired = true
+    member.wait.resolve(answer)
   }
 
   #recentFlushes(): number {
@@ -173,7 +161,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
       const answer = answers.get(member.candidate) ?? (member.expired ? member.late : undefined)
       // A candidate that failed even alone waits in no half: the flush should have answered it.
       const lost = !together && !halved.has(member)
-      if (answer !== undefined || lost) member.resolve(answer ?? member.late)
+      if (answer !== undefined || lost) this.#end(member, answer ?? member.late)
       else if (together) this.#queue.enter(member)
     }
   }
@@ -186,7 +174,10 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
         isHalf,
       )
     } catch (error) {
-      for (const member of members) member.reject(error)
+      for (const member of members) {
+        member.expired = true
+        member.wait.reject(error)
+      }
       return undefined
     }
   }

@@ -1,5 +1,5 @@
-import type { Chain, SendErrorClass, SignedTransaction } from '../../chains/port.ts'
-import type { Logger } from '../../observability/logger.ts'
+import type { SendErrorClass, SignedTransaction } from '../../chains/port.ts'
+import type { LaneDeps } from '../deps.ts'
 
 /** A transaction that a pool took may have been evicted: it is sent again after so many blocks outside a block. */
 const resendAfterBlocks = 5
@@ -12,8 +12,7 @@ const agreedBlocksOnceTaken = 5
 
 /** Sends the transactions of one nonce, and remembers what the nodes said. */
 export class Broadcaster {
-  readonly #chain: Chain
-  readonly #logger: Logger
+  readonly #deps: LaneDeps
   readonly #nonce: number
   readonly #resendAfter: number
   #lastHeight = -1
@@ -25,9 +24,9 @@ export class Broadcaster {
   outpriced = false
   note = 'not sent yet'
 
-  constructor({ chain, logger }: { chain: Chain; logger: Logger }, nonce: number) {
-    this.#chain = chain
-    this.#logger = logger
+  constructor(deps: LaneDeps, nonce: number) {
+    const { chain } = deps
+    this.#deps = deps
     this.#nonce = nonce
     this.#resendAfter = chain.raises ? resendAfterBlocks : Math.max(1, Math.ceil(resendAfterMs / chain.blockTimeMs))
   }
@@ -45,7 +44,8 @@ export class Broadcaster {
   /** Sends to every node; returns the error for which they agree to refuse it. */
   async send({ raw, hash }: SignedTransaction, height: number): Promise<SendErrorClass | undefined> {
     this.#lastHeight = height
-    const outcome = await this.#chain.send(raw)
+    const { chain, logger } = this.#deps
+    const outcome = await chain.send(raw)
     const error = outcome.kind === 'refused' ? outcome.error : undefined
     this.#count(error, height)
     this.#countOf(hash, error, height)
@@ -55,7 +55,7 @@ export class Broadcaster {
     this.#taken ||= error === undefined
     this.note = outcome.kind === 'refused' ? `${outcome.error}: ${outcome.message}` : `sent, hash ${hash}`
     if (outcome.kind === 'refused')
-      this.#logger.warn('a node refused a transaction', { nonce: this.#nonce, class: outcome.error, reason: outcome.message })
+      logger.warn('a node refused a transaction', { nonce: this.#nonce, class: outcome.error, reason: outcome.message })
     return error
   }
 

@@ -1,19 +1,9 @@
-import type { Chain, Signer } from '../../chains/port.ts'
-import { selectorOf, type FeePolicyResolver, type FeePolicy } from '../../domain/fees/policy.ts'
-import { nextOffer, type Fees } from '../../domain/fees/fees.ts'
+import { selectorOf, type FeePolicy } from '../../domain/fees/policy.ts'
+import { nextOffer, type Fees, type Raising } from '../../domain/fees/fees.ts'
 import type { Intent } from '../../domain/intent.ts'
 import { workflowOf } from '../../domain/lane/intent-id.ts'
-import type { Attempt, LaneConfig } from '../../domain/lane/lane.ts'
-import type { Logger } from '../../observability/logger.ts'
-
-export interface FeeEscalatorDeps {
-  readonly chain: Chain
-  readonly signer: Signer
-  readonly logger: Logger
-  readonly config: Pick<LaneConfig, 'lane'>
-  /** The fee policy as it is now; absent: no limits but those of raises. */
-  readonly fees?: FeePolicyResolver
-}
+import type { Attempt } from '../../domain/lane/lane.ts'
+import type { LaneDeps } from '../deps.ts'
 
 /**
  * Why one more attempt is made. `stuck`: the lowest nonce is in no block. `reprice`: only if the market asks for more than the last attempt offers.
@@ -24,13 +14,8 @@ export type RaiseReason =
   | { readonly why: 'stuck' | 'reprice' | 'more-gas' }
   | { readonly why: 'order'; readonly kind: Attempt['kind'] | undefined; readonly atLeast: Partial<Fees> | undefined }
 
-/** What the nodes and the chain say of the nonce now. */
-export interface RaiseFacts {
-  /** The nodes say that a pool holds a dearer transaction, see `Raising`. */
-  readonly outpriced: boolean
-  /** Of the account, wei, decimal. */
-  readonly balance: string | undefined
-}
+/** What the nodes and the chain say of the nonce now, see `Raising`. */
+type RaiseFacts = Pick<Raising, 'outpriced' | 'balance'>
 
 /** Room over the estimate of a no-op's gas. */
 const gasFactor = 1.2
@@ -39,7 +24,7 @@ const mostNoopGas = 5_000_000n
 
 /** Decides what to offer next for one nonce. */
 export class FeeEscalator {
-  readonly #deps: FeeEscalatorDeps
+  readonly #deps: LaneDeps
   readonly #nonce: number
   readonly #about: { transfer?: string; contract?: string; selector?: string | undefined }
   readonly #value: string | undefined
@@ -47,7 +32,7 @@ export class FeeEscalator {
   /** The fee is as high as it may be: an operator's caps, or the limit of raises, keep it there. */
   atLimit = false
 
-  constructor(deps: FeeEscalatorDeps, nonce: number, intentId: string | undefined, intent: Intent | undefined) {
+  constructor(deps: LaneDeps, nonce: number, intentId: string | undefined, intent: Intent | undefined) {
     this.#deps = deps
     this.#nonce = nonce
     this.#about = {
@@ -62,7 +47,7 @@ export class FeeEscalator {
    * @param offered fees of all transactions of this nonce that a pool may hold
    */
   async next(attempts: readonly Attempt[], offered: readonly Fees[], reason: RaiseReason, facts: RaiseFacts): Promise<Attempt | undefined> {
-    const { chain } = this.#deps
+    const { chain, logger } = this.#deps
     const last = attempts.at(-1)
     const moreGas = reason.why === 'more-gas'
     const ordered = reason.why === 'order' ? reason : undefined
@@ -77,14 +62,9 @@ export class FeeEscalator {
     const fees = nextOffer(offered, market, { ...facts, ...cost, kind, value, urgent, atLeast: ordered?.atLeast, policy: this.#policy() })
     this.atLimit = fees === undefined
     if (fees) return { kind, ...cost, ...fees }
-    if (!this.#warned) {
-      const { maxFee, tip } = last ?? {}
-      this.#deps.logger.warn('the fee of a stuck nonce is at its limit; the best attempt is sent again', {
-        nonce: this.#nonce,
-        maxFee,
-        tip,
-      })
-    }
+    const { maxFee, tip } = last ?? {}
+    const about = { nonce: this.#nonce, maxFee, tip }
+    if (!this.#warned) logger.warn('the fee of a stuck nonce is at its limit; the best attempt is sent again', about)
     this.#warned = true
     return undefined
   }

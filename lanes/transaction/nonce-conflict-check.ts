@@ -1,6 +1,7 @@
-import type { Account, Chain, MinedTransaction, Signer } from '../../chains/port.ts'
+import type { Account, MinedTransaction } from '../../chains/port.ts'
+import type { LaneDeps } from '../deps.ts'
 import { callHash } from '../lane-call.ts'
-import type { SignedAttempts } from './signed-attempts.ts'
+import type { Attempts } from './attempts.ts'
 
 /** The check begins so many blocks after the account's nonce passed ours: a receipt of ours is found before that. */
 const graceBlocks = 2
@@ -16,8 +17,7 @@ export type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { rea
  * of the nodes; where they no longer have the block (pruned), on two looks at different blocks.
  */
 export class NonceConflictCheck {
-  readonly #chain: Chain
-  readonly #signer: Signer
+  readonly #deps: LaneDeps
   readonly #nonce: number
   readonly #callHash: string | undefined
   #blocks = 0
@@ -26,9 +26,8 @@ export class NonceConflictCheck {
   #looking = false
 
   /** @param callHash of the call that the nonce was given for */
-  constructor({ chain, signer }: { chain: Chain; signer: Signer }, nonce: number, callHash: string | undefined) {
-    this.#chain = chain
-    this.#signer = signer
+  constructor(deps: LaneDeps, nonce: number, callHash: string | undefined) {
+    this.#deps = deps
     this.#nonce = nonce
     this.#callHash = callHash
   }
@@ -41,7 +40,8 @@ export class NonceConflictCheck {
   }
 
   /** Once per block in which the account's nonce is past ours. Undefined: nothing is known yet. Throws NODES_DISAGREE, NODE_UNAVAILABLE. */
-  async look(account: Account, signatures: SignedAttempts): Promise<NonceUser | undefined> {
+  async look(account: Account, attempts: Attempts): Promise<NonceUser | undefined> {
+    const { chain, signer } = this.#deps
     const final = this.#nonce < account.finalizedNonce
     this.#blocks += 1
     this.#finalBlocks = final ? this.#finalBlocks + 1 : 0
@@ -49,18 +49,18 @@ export class NonceConflictCheck {
     if (this.#looking || !due) return undefined
     this.#looking = true
     try {
-      return this.#judge(await this.#chain.mined(this.#signer.address, this.#nonce), final, signatures)
+      return this.#judge(await chain.mined(signer.address, this.#nonce), final, attempts)
     } finally {
       this.#looking = false
     }
   }
 
-  #judge(mined: MinedTransaction | undefined, final: boolean, signatures: SignedAttempts): NonceUser | undefined {
-    if (mined && signatures.recognise(mined)) return { kind: 'ours', hash: mined.hash }
+  #judge(mined: MinedTransaction | undefined, final: boolean, attempts: Attempts): NonceUser | undefined {
+    if (mined && attempts.recognise(mined)) return { kind: 'ours', hash: mined.hash }
     // Signed by an earlier process, with fees that this one was never told, or with a signer that this one does not have.
     if (mined && callHash(mined.call) === this.#callHash) return { kind: 'ours', hash: mined.hash }
     if (!final) return undefined
     if (!mined) return ++this.#silent > 1 ? { kind: 'external', hash: undefined } : undefined
-    return mined.block.height <= (this.#chain.heads.current?.finalized ?? 0) ? { kind: 'external', hash: mined.hash } : undefined
+    return mined.block.height <= (this.#deps.chain.heads.current?.finalized ?? 0) ? { kind: 'external', hash: mined.hash } : undefined
   }
 }

@@ -1,16 +1,17 @@
 import type { Account, Inclusion } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/errors.ts'
 import { pricedOut, type Fees } from '../../domain/fees/fees.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
+import { failpoint } from '../../observability/failpoints.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
+import type { LaneDeps } from '../deps.ts'
 import { callHash } from '../lane-call.ts'
-import { AttemptSender, type AttemptSenderDeps, type OwnedCall } from './attempt-sender.ts'
+import { Wait } from '../wait.ts'
+import { Attempts, type OwnedCall } from './attempts.ts'
+import { Broadcaster } from './broadcaster.ts'
 import { FeeEscalator, type RaiseReason } from './fee-escalator.ts'
 import { NonceConflictCheck } from './nonce-conflict-check.ts'
 import { StuckDetector } from './stuck-detector.ts'
-
-export interface PendingTransactionDeps extends AttemptSenderDeps {
-  readonly bumpAfterBlocks: number
-}
 
 /** What is known of a nonce whose call is not at hand. */
 interface KnownCall {
@@ -34,8 +35,9 @@ export class PendingTransaction {
   readonly intentId: string | undefined
   /** See `OwnedCall`. */
   readonly grantedTo: string | undefined
-  readonly #deps: PendingTransactionDeps
-  readonly #sender: AttemptSender
+  readonly #deps: LaneDeps
+  readonly #attempts: Attempts
+  readonly #broadcaster: Broadcaster
   readonly #escalator: FeeEscalator
   readonly #stuck: StuckDetector
   readonly #conflict: NonceConflictCheck
@@ -46,39 +48,44 @@ export class PendingTransaction {
   #work: Promise<void> | undefined
   #closed = false
 
-  constructor(deps: PendingTransactionDeps, nonce: number, attempts: readonly Attempt[], owned?: OwnedCall, known: KnownCall = {}) {
+  constructor(deps: LaneDeps, nonce: number, attempts: readonly Attempt[], owned?: OwnedCall, known: KnownCall = {}) {
     this.#deps = deps
     this.nonce = nonce
     this.intentId = owned?.intentId
     this.grantedTo = owned?.grantedTo
     this.#outbid = known.outbid ?? []
     this.#stuck = new StuckDetector(deps.bumpAfterBlocks, deps.chain.raises)
-    this.#sender = new AttemptSender(deps, nonce, attempts, owned, this.#stuck)
+    this.#attempts = new Attempts(deps, nonce, attempts, owned?.intent)
+    this.#broadcaster = new Broadcaster(deps, nonce)
     this.#escalator = new FeeEscalator(deps, nonce, owned?.intentId, owned?.intent)
     this.#conflict = new NonceConflictCheck(deps, nonce, owned ? callHash(owned.intent) : known.callHash)
-    this.#sender.watch.onChange(({ kind }) => {
-      if (kind === 'unseen') this.#onRolledBack()
+    this.#attempts.watch.onChange(({ kind }) => {
+      // A pool need not have it any more: the same bytes go at the next block, and the wait for a better fee begins anew.
+      if (kind === 'unseen') {
+        this.#broadcaster.unsettle()
+        this.#stuck.restart()
+      }
       this.#changed()
     })
   }
 
   /** How many attempts the ledger has, as far as this process knows. */
   get attempts(): number {
-    return this.#sender.attempts.length
+    return this.#attempts.recorded.length
   }
 
   get state(): PendingTransactionState {
-    const { inclusion } = this.#sender.watch
+    const { inclusion } = this.#attempts.watch
     if (inclusion.kind === 'included') {
-      const noop = this.#sender.isNoop(inclusion.receipt.hash)
+      const noop = this.#attempts.isNoop(inclusion.receipt.hash)
       return noop && inclusion.final ? { kind: 'spent', by: 'noop' } : { ...inclusion, noop }
     }
-    return this.#usedExternally ? { kind: 'spent', by: 'external' } : { kind: 'pending', note: this.#sender.broadcaster.note }
+    return this.#usedExternally ? { kind: 'spent', by: 'external' } : { kind: 'pending', note: this.#broadcaster.note }
   }
 
   /** Every attempt that was signed here, in order, and what became of it. */
   get tried(): AttemptRecord[] {
-    return this.#sender.tried
+    return this.#attempts.tried
   }
 
   /** It is stuck at the dearest fee that it may have: an operator's limits, or those of raises, keep it there. */
@@ -98,31 +105,45 @@ export class PendingTransaction {
 
   /** The ledger knows less of this nonce than this process (it was wiped, and started anew): another PendingTransaction must fill it. */
   get forgotten(): boolean {
-    return this.#sender.forgotten
+    return this.#attempts.forgotten
   }
 
   /** All fees that were ever offered for this nonce. */
   get offered(): readonly Fees[] {
-    return [...this.#outbid, ...this.#sender.attempts]
+    return [...this.#outbid, ...this.#attempts.recorded]
   }
 
   /** Nothing of this nonce was signed in this process, nor is being signed. */
   get unsigned(): boolean {
-    return this.#sender.signed.none && !this.#work
+    return this.#attempts.noneSigned && !this.#work
   }
 
-  /** Signs every recorded attempt, so that each hash is watched, and sends the last; once. Throws what the signer throws. */
+  /**
+   * Signs every recorded attempt, so that each hash is watched, and sends the last; once. Throws what the signer throws: a nonce whose call may not be
+   * signed goes back, or is filled if an earlier try may have sent it.
+   */
   async signAndSend(): Promise<void> {
-    if (this.unsigned) await this.#exclusively(() => this.#sender.signAndSendFirst())
+    if (!this.unsigned) return
+    await this.#exclusively(async () => {
+      failpoint('after-grant')
+      await this.#sign().catch((error: unknown) => this.#onSigningRefused(error))
+      failpoint('after-sign')
+      await this.#send()
+      failpoint('after-send')
+    })
   }
 
   /** Replaces whatever is in the pool by a no-op that outbids it; kept up until the nonce is in a block. */
   async fill(attempts: readonly Attempt[]): Promise<void> {
     // An order often comes with the answer to a raise: wait until that is done, since the next order would meet the next raise.
     await this.#work?.catch(() => {})
-    this.#sender.learn(attempts)
-    if (!this.#sender.isFilling) return this.bump('noop')
-    if (!this.#sender.signed.has(this.attempts - 1)) await this.#exclusively(() => this.#sender.signAndSend())
+    this.#attempts.learn(attempts)
+    if (!this.#attempts.isFilling) return this.bump('noop')
+    if (this.#attempts.isLastSigned) return
+    await this.#exclusively(async () => {
+      await this.#sign()
+      await this.#send()
+    })
   }
 
   /**
@@ -139,61 +160,90 @@ export class PendingTransaction {
     if (this.nonce < account.latestNonce) return this.#background(this.#checkConflict(account))
     this.#conflict.reset()
     this.#balance = account.balance
-    if (this.#work || this.#sender.signed.none) return
+    if (this.#work || this.#attempts.noneSigned) return
     const work = this.#dueWork(height, account)
     if (work) this.#background(this.#exclusively(work))
   }
 
   /** What is to be done at this block; undefined: nothing. */
   #dueWork(height: number, account: Account): (() => Promise<void>) | undefined {
-    const { broadcaster, isFilling, attempts } = this.#sender
-    if (isFilling && broadcaster.unfit) return () => this.#raise({ why: 'more-gas' })
+    const { isFilling, recorded } = this.#attempts
+    if (isFilling && this.#broadcaster.unfit) return () => this.#raise({ why: 'more-gas' })
     const { baseFee } = this.#deps.chain.heads.current?.latest ?? {}
     const lowest = this.nonce === account.latestNonce
-    const due = this.#stuck.look({ height, lowest, pricedOut: pricedOut(attempts, baseFee) })
+    const due = this.#stuck.look({ height, lowest, pricedOut: pricedOut(recorded, baseFee) })
     if (due) return () => this.#raise({ why: due })
-    return broadcaster.due(height) ? () => this.#sender.send() : undefined
+    return this.#broadcaster.due(height) ? () => this.#send() : undefined
   }
 
   /** Resolves with true as soon as `done` holds, with false after `timeoutMs` or when the signal aborts. */
   until(done: (state: PendingTransactionState) => boolean, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     if (done(this.state)) return Promise.resolve(true)
-    return new Promise((resolve) => {
-      const finish = (result: boolean) => {
-        clearTimeout(timer)
-        this.#listeners.delete(check)
-        signal?.removeEventListener('abort', onAbort)
-        resolve(result)
-      }
-      const check = () => {
-        if (done(this.state)) finish(true)
-      }
-      const onAbort = () => finish(false)
-      const timer = setTimeout(onAbort, timeoutMs)
-      this.#listeners.add(check)
-      signal?.addEventListener('abort', onAbort)
-      if (signal?.aborted) onAbort()
-    })
+    const wait = new Wait<boolean>({ timeoutMs, signal }, () => wait.resolve(false))
+    const check = () => {
+      if (done(this.state)) wait.resolve(true)
+    }
+    this.#listeners.add(check)
+    return wait.promise.finally(() => this.#listeners.delete(check))
   }
 
   close(): void {
     this.#closed = true
-    this.#sender.close()
+    this.#attempts.watch.close()
   }
 
   /** One more attempt; the best again if none may be dearer. */
   async #raise(reason: RaiseReason): Promise<void> {
-    const { outpriced } = this.#sender.broadcaster
-    const attempt = await this.#escalator.next(this.#sender.attempts, this.offered, reason, { outpriced, balance: this.#balance })
-    if (attempt) return this.#sender.add(attempt)
-    this.#stuck.attempted(this.#deps.chain.heads.current?.latest.height ?? 0)
-    await this.#sender.send()
+    const { outpriced } = this.#broadcaster
+    const attempt = await this.#escalator.next(this.#attempts.recorded, this.offered, reason, { outpriced, balance: this.#balance })
+    if (!attempt) {
+      this.#stuck.attempted(this.#height)
+      return this.#send()
+    }
+    if (!(await this.#attempts.record(attempt))) return
+    failpoint('after-bump-recorded')
+    await this.#sign()
+    if (this.#attempts.isLastRefused) await this.#askForFill()
+    await this.#send()
+  }
+
+  async #sign(): Promise<void> {
+    await this.#attempts.sign()
+    this.#stuck.attempted(this.#height)
+  }
+
+  async #onSigningRefused(error: unknown): Promise<never> {
+    const { intentId, grantedTo } = this
+    if (error instanceof RelayerError && error.code === 'SIGNING_REFUSED' && intentId) {
+      const answer = grantedTo && (await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo }))
+      if (!answer || answer.kind === 'held') await this.#askForFill()
+    }
+    throw error
+  }
+
+  /** Sends the best. No answer of a node is a verdict: what is refused is sent again at the next block, raised, or judged by the chain. */
+  async #send(): Promise<void> {
+    const { best } = this.#attempts
+    if (!best || this.#closed) return
+    const error = await this.#broadcaster.send(best, this.#height)
+    // No pool has a transaction that all nodes find too cheap. One that a replacement was to replace is still there: only the lowest need be raised.
+    if (error === 'underpriced') this.#stuck.tooCheap('any')
+    if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
+    if (error && this.#broadcaster.hopeless && !this.#attempts.isFilling) await this.#askForFill()
+  }
+
+  async #askForFill(): Promise<void> {
+    await this.#deps.ledger.ask({ kind: 'fill', nonce: this.nonce, reason: 'refused' })
+  }
+
+  get #height(): number {
+    return this.#deps.chain.heads.current?.latest.height ?? 0
   }
 
   async #checkConflict(account: Account): Promise<void> {
-    const user = await this.#conflict.look(account, this.#sender.signed)
+    const user = await this.#conflict.look(account, this.#attempts)
     if (!user || !this.unmined || this.#closed) return
-    if (user.kind === 'ours') return this.#sender.watch.add(user.hash)
+    if (user.kind === 'ours') return this.#attempts.watch.add(user.hash)
     this.#deps.logger.warn('a nonce was used by a transaction that is none of its attempts', { nonce: this.nonce, hash: user.hash })
     this.#usedExternally = true
     this.#changed()
@@ -209,16 +259,10 @@ export class PendingTransaction {
     }
   }
 
-  /** A pool need not have it any more: the same bytes go at the next block, and the wait for a better fee begins anew. */
-  #onRolledBack(): void {
-    this.#sender.broadcaster.unsettle()
-    this.#stuck.restart()
-  }
-
   #background(work: Promise<void>): void {
     work.catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error)
-      this.#sender.broadcaster.note = reason
+      this.#broadcaster.note = reason
       this.#deps.logger.warn('a step of a pending transaction failed; retrying at the next block', { nonce: this.nonce, reason })
     })
   }

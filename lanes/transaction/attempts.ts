@@ -1,0 +1,141 @@
+import type { MinedTransaction, SignedTransaction, Watch } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import type { Intent } from '../../domain/intent.ts'
+import type { Attempt } from '../../domain/lane/lane.ts'
+import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
+import type { LaneDeps } from '../deps.ts'
+
+/** The call that a nonce was granted for; without it only no-ops can be signed. */
+export interface OwnedCall {
+  readonly intentId: string
+  readonly intent: Intent
+  /** The request that the ledger answered with this nonce. Absent: the nonce is not this try's to give back. */
+  readonly grantedTo?: string
+}
+
+/**
+ * The attempts of one nonce: recorded in the ledger, signed in its order, and watched by hash. A signer that takes a random number each time (KMS)
+ * gives every process another hash for the same attempt; a transaction of an earlier process is recognised by its signing hash.
+ */
+export class Attempts {
+  readonly watch: Watch
+  readonly #deps: LaneDeps
+  readonly #nonce: number
+  readonly #intent: Intent | undefined
+  #recorded: readonly Attempt[]
+  #forgotten = false
+  /** By place in the ledger's order. */
+  readonly #signed = new Map<number, SignedTransaction>()
+  readonly #refused = new Map<number, RelayerError>()
+  /** Hash of a transaction of ours → place of its attempt. */
+  readonly #places = new Map<string, number>()
+
+  constructor(deps: LaneDeps, nonce: number, recorded: readonly Attempt[], intent: Intent | undefined) {
+    this.#deps = deps
+    this.#nonce = nonce
+    this.#recorded = recorded
+    this.#intent = intent
+    this.watch = deps.chain.watch([])
+  }
+
+  get recorded(): readonly Attempt[] {
+    return this.#recorded
+  }
+
+  /** The ledger knows fewer attempts than this process (it was wiped, and started anew): none can be added. */
+  get forgotten(): boolean {
+    return this.#forgotten
+  }
+
+  get isFilling(): boolean {
+    return this.#recorded.at(-1)?.kind === 'noop'
+  }
+
+  get noneSigned(): boolean {
+    return this.#signed.size === 0
+  }
+
+  get isLastSigned(): boolean {
+    return this.#signed.has(this.#recorded.length - 1)
+  }
+
+  /** The signing policy does not allow the last attempt. */
+  get isLastRefused(): boolean {
+    return this.#refused.has(this.#recorded.length - 1)
+  }
+
+  /** The dearest that was signed: every attempt is dearer than those before it. */
+  get best(): SignedTransaction | undefined {
+    return this.#signed.get(Math.max(...this.#signed.keys()))
+  }
+
+  /** Every attempt that was signed here, in order, and what became of it. */
+  get tried(): AttemptRecord[] {
+    const { inclusion } = this.watch
+    const mined = inclusion.kind === 'included' ? inclusion.receipt.hash : undefined
+    const place = mined === undefined ? undefined : this.#places.get(mined)
+    return this.#recorded.flatMap(({ kind, maxFee, tip }, index) => {
+      const signed = this.#signed.get(index)
+      if (!signed) return []
+      const won = place === index
+      return [{ kind, hash: won && mined ? mined : signed.hash, maxFee, tip, fate: won ? 'mined' : mined ? 'outbid' : 'open' }]
+    })
+  }
+
+  isNoop(hash: string): boolean {
+    return this.#recorded[this.#places.get(hash) ?? -1]?.kind === 'noop'
+  }
+
+  /** Attempts that the ledger told of; fewer than are known here are ignored. */
+  learn(attempts: readonly Attempt[]): void {
+    if (attempts.length > this.#recorded.length) this.#recorded = attempts
+  }
+
+  /** Records one more attempt. Nothing is signed that the ledger does not have. False: the ledger has taken none. */
+  async record(attempt: Attempt): Promise<boolean> {
+    const index = this.#recorded.length
+    const answer = await this.#deps.ledger.ask({ kind: 'attempt', nonce: this.#nonce, index, attempt })
+    const known = answer.kind === 'attempts' ? answer.attempts : []
+    this.#forgotten = known.length < index || answer.kind === 'refused'
+    this.learn(known)
+    return known.length > index
+  }
+
+  /**
+   * Signs every attempt that is not signed yet; calls only if the intent is at hand. An attempt that the signing policy refuses is skipped: later
+   * ones, no-ops among them, must still be signed. Throws what the signer throws, and SIGNING_REFUSED if nothing is signed.
+   */
+  async sign(): Promise<void> {
+    const { signer } = this.#deps
+    for (const [place, attempt] of this.#recorded.entries()) {
+      if (this.#signed.has(place) || this.#refused.has(place)) continue
+      const call = attempt.kind === 'noop' ? { to: signer.address, data: '0x', value: '0' } : this.#intent
+      if (call) await this.#sign(place, attempt, call)
+    }
+    const [refusal] = this.#refused.values()
+    if (this.noneSigned && refusal) throw refusal
+  }
+
+  async #sign(place: number, { maxFee, tip, gasLimit }: Attempt, { to, data, value }: Intent): Promise<void> {
+    const { chain, signer } = this.#deps
+    try {
+      const signed = await signer.sign({ networkId: chain.networkId, nonce: this.#nonce, gasLimit, maxFee, tip, to, data, value })
+      this.#signed.set(place, signed)
+      this.#places.set(signed.hash, place)
+      this.watch.add(signed.hash)
+    } catch (error) {
+      if (!(error instanceof RelayerError) || error.code !== 'SIGNING_REFUSED') throw error
+      this.#refused.set(place, error)
+    }
+  }
+
+  /** Is it one of our attempts, whichever process signed it? */
+  recognise({ hash, signingHash }: MinedTransaction): boolean {
+    for (const [place, signed] of this.#signed) {
+      if (signed.signingHash !== signingHash) continue
+      this.#places.set(hash, place)
+      return true
+    }
+    return false
+  }
+}
