@@ -1,16 +1,15 @@
 import { keccak256 } from 'ethers'
 import type { FinalityPolicy } from '../../domain/finality.ts'
-import type { NodeUse } from '../../domain/settings/settings.ts'
 import type { Chain } from '../port.ts'
 import { createAccounts } from './transactions/accounts.ts'
-import type { FeeModel } from './fees/data-fee.ts'
 import { createReplacedChainCheck } from './heads/replaced-chain.ts'
 import { createClassifier, type ErrorTexts } from './transactions/error-classes.ts'
-import { createFees } from './fees/fees.ts'
+import { createFees, type FeeModelOptions } from './fees/fees.ts'
 import { createHeads, type EvmHeads } from './heads/heads.ts'
 import { createInclusions } from './transactions/inclusions.ts'
 import { createMined } from './transactions/mined.ts'
-import { createNodes } from './nodes/nodes.ts'
+import type { NodeSpec } from './nodes/node-client.ts'
+import { createNodes, type NodesOptions } from './nodes/nodes.ts'
 import { createQuorum } from './nodes/quorum.ts'
 import { type BridgeReads, createReads } from './reads.ts'
 import { createReceipts } from './transactions/receipts.ts'
@@ -19,34 +18,18 @@ import { simulate } from './transactions/simulate.ts'
 
 export { createSigner } from './signers/index.ts'
 
-export interface EvmNodeOptions {
-  readonly url: string
-  readonly name?: string | undefined
-  readonly use?: NodeUse | undefined
-  readonly requestsPerSecond?: number | undefined
-}
+/** A node without a name is called node-1, node-2… by its place; without a use it does all. */
+export type EvmNodeOptions = Pick<NodeSpec, 'url' | 'requestsPerSecond'> & Partial<Pick<NodeSpec, 'name' | 'use'>>
 
-export interface EvmChainOptions {
-  /** The chain's name in the config. */
-  readonly name: string
+export interface EvmChainOptions extends Omit<NodesOptions, 'networkId' | 'nodes'>, FeeModelOptions {
   /** EIP-155 chain id. */
   readonly networkId: number | string
-  /** JSON-RPC over HTTP, in order of preference. A node without a name is called node-1, node-2… by its place; without a use it does all. */
+  /** JSON-RPC over HTTP, in order of preference. */
   readonly nodes: readonly EvmNodeOptions[]
-  /** `private`: transactions go to nodes of private use only. Absent: public. */
-  readonly send?: 'public' | 'private' | undefined
   /** Texts of this chain's nodes, by what they mean; tried before the built-in table. */
   readonly errors?: ErrorTexts | undefined
-  /** What `${VARIABLE}` in the URL of a node stands for that is added later; absent: no variable is known. */
-  readonly environment?: Readonly<Record<string, string | undefined>> | undefined
-  /** How the network charges; absent: ethereum. */
-  readonly feeModel?: FeeModel | undefined
-  /** Blocks of eth_feeHistory, and which percentile of their tips; absent: 4 and 50. */
-  readonly feeHistory?: { readonly blocks: number; readonly percentile: number } | undefined
   readonly finality: FinalityPolicy
   readonly blockTimeMs: number
-  /** Longest wait for one answer of a node, ms; 10 s if absent. */
-  readonly timeoutMs?: number | undefined
 }
 
 /** The port, and the reads that a bridge needs on this family. */
@@ -56,17 +39,11 @@ export interface EvmChain extends Chain, BridgeReads {}
 export function createEvmChain(options: EvmChainOptions): EvmChain {
   const { name, finality, blockTimeMs } = options
   const networkId = String(options.networkId)
-  const nodes = createNodes({
-    chain: name,
-    networkId,
-    nodes: options.nodes.map(({ name: given, use = 'all', ...node }, index) => ({ ...node, use, name: given ?? `node-${index + 1}` })),
-    send: options.send,
-    timeoutMs: options.timeoutMs,
-    environment: options.environment,
-  })
-  const heads = createHeads({ chain: name, nodes, finality, blockTimeMs })
-  const quorum = createQuorum({ chain: name, nodes, heads, blockTimeMs })
-  const receipts = createReceipts(nodes, quorum)
+  const specs = options.nodes.map((node, index) => ({ ...node, name: node.name ?? `node-${index + 1}`, use: node.use ?? 'all' }))
+  const nodes = createNodes({ ...options, networkId, nodes: specs })
+  const heads = createHeads(name, nodes, finality, blockTimeMs)
+  const agree = createQuorum(name, nodes, heads, blockTimeMs)
+  const receipts = createReceipts(nodes, agree)
   const accounts = createAccounts(name, nodes, heads, finality)
   const classify = createClassifier(options.errors)
   const inclusions = createInclusions(heads, receipts)
@@ -89,11 +66,11 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
       nodes.close()
     },
     account: accounts.read,
-    ...createReads({ chain: name, nodes, quorum, finalizedTag: accounts.finalizedTag }),
-    ...createFees({ chain: name, networkId, nodes, heads, model: options.feeModel, history: options.feeHistory }),
+    ...createReads(name, nodes, agree, accounts.finalizedTag),
+    ...createFees({ ...options, networkId, nodes, heads }),
     simulate: (call, from, gasFactor = 1) => simulate(nodes, call, from, gasFactor, heads.kept.latest?.gasLimit),
-    mined: createMined({ chain: name, nodes, heads, quorum }),
-    denies: createReplacedChainCheck({ nodes, kept: heads.kept, quorum, finality }),
+    mined: createMined(name, nodes, heads, agree),
+    denies: createReplacedChainCheck(nodes, heads.kept, agree, finality),
     nodes: nodes.status,
     adjustNodes: nodes.adjust,
     async send(raw) {

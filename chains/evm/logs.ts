@@ -29,9 +29,9 @@ export async function readLogs(nodes: Nodes, filter: LogFilter): Promise<readonl
  * The same logs in the same blocks by the word of more than half of the nodes: what makes sense of final blocks only. Throws NODES_DISAGREE, also where
  * nodes refuse a range that is too long for them.
  */
-export function agreedLogs(quorum: Quorum, filter: LogFilter): Promise<readonly FoundLog[]> {
+export function agreedLogs(agree: Quorum, filter: LogFilter): Promise<readonly FoundLog[]> {
   const query = toQuery(filter)
-  return quorum.agree({ about: `logs ${JSON.stringify(query)}`, method, params: () => [query], read: toLogs })
+  return agree({ about: `logs ${JSON.stringify(query)}`, method, params: () => [query], read: toLogs })
 }
 
 const method = 'eth_getLogs'

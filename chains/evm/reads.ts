@@ -1,21 +1,13 @@
 import { RelayerError } from '../../domain/errors.ts'
 import type { At, BlockHeader, Chain } from '../port.ts'
-import { readBlockAt } from './heads/head-path.ts'
-import { toBytes, toNumber, toQuantity, toRecord } from './hex.ts'
+import { blockCall, fetchBlock, readBlockIfAny } from './heads/blocks.ts'
+import { toBytes, toNumber, toRecord } from './hex.ts'
 import { agreedLogs, type FoundLog, type LogFilter, readLogs } from './logs.ts'
 import type { Nodes } from './nodes/nodes.ts'
 import type { Quorum } from './nodes/quorum.ts'
 
 /** No pool keeps so many of one account (domain/lane/request.ts): a node that is so far above the others is wrong, and only it. */
 const mostPending = 1_000
-
-export interface ReadsOptions {
-  readonly chain: string
-  readonly nodes: Nodes
-  readonly quorum: Quorum
-  /** The block argument of a read at the finalized state. */
-  readonly finalizedTag: () => string
-}
 
 /** What a bridge reads of this family. All calls of a tick leave in one HTTP request. */
 export interface BridgeReads {
@@ -29,8 +21,11 @@ export interface BridgeReads {
 
 type Reads = BridgeReads & Pick<Chain, 'pendingNonce' | 'agreedNonce' | 'hasCode' | 'block'>
 
-/** Single reads of state, logs and transactions. */
-export function createReads({ chain, nodes, quorum, finalizedTag }: ReadsOptions): Reads {
+/**
+ * Single reads of state, logs and transactions.
+ * @param finalizedTag the block argument of a read at the finalized state
+ */
+export function createReads(chain: string, nodes: Nodes, agree: Quorum, finalizedTag: () => string): Reads {
   return {
     async pendingNonce(address) {
       const answers = await nodes.askAll('eth_getTransactionCount', [address, 'pending'])
@@ -40,7 +35,7 @@ export function createReads({ chain, nodes, quorum, finalizedTag }: ReadsOptions
       throw new RelayerError('NODE_UNAVAILABLE', { detail, facts: { chain, nodes: nodes.readers, answered: counts.length } })
     },
     agreedNonce: (address) =>
-      quorum.agree({
+      agree({
         about: `nonce ${address}`,
         method: 'eth_getTransactionCount',
         params: () => [address, finalizedTag()],
@@ -50,19 +45,18 @@ export function createReads({ chain, nodes, quorum, finalizedTag }: ReadsOptions
       return toBytes(await nodes.request('eth_getCode', [address, 'latest']), 'code') !== '0x'
     },
     async block(height, at) {
-      const method = 'eth_getBlockByNumber'
-      const params = () => [toQuantity(height), false]
-      if (at === 'latest') return toHeader(await nodes.request(method, params()))
-      return quorum.agree({ about: `block ${height}`, method, params, read: toHeader, key: (header) => header?.hash ?? 'none' })
+      if (at === 'latest') return toHeader(await fetchBlock(nodes, height))
+      const read = (value: unknown) => toHeader(readBlockIfAny(value))
+      return agree({ about: `block ${height}`, ...blockCall(height), read, key: (header) => header?.hash ?? 'none' })
     },
     async call(to, data, at) {
       const method = 'eth_call'
       const params = () => [{ to, data }, at === 'latest' || at === 'agreed-latest' ? 'latest' : finalizedTag()]
       const read = (value: unknown) => toBytes(value, 'returned bytes')
       if (at === 'latest' || at === 'finalized') return read(await nodes.request(method, params()))
-      return quorum.agree({ about: `call ${at} ${to} ${data}`, method, params, read })
+      return agree({ about: `call ${at} ${to} ${data}`, method, params, read })
     },
-    logs: (filter, at) => (at === 'agreed' ? agreedLogs(quorum, filter) : readLogs(nodes, filter)),
+    logs: (filter, at) => (at === 'agreed' ? agreedLogs(agree, filter) : readLogs(nodes, filter)),
     async transactionSender(hash) {
       const value = await nodes.request('eth_getTransactionByHash', [hash])
       if (value === null) return undefined
@@ -72,8 +66,7 @@ export function createReads({ chain, nodes, quorum, finalizedTag }: ReadsOptions
   }
 }
 
-function toHeader(value: unknown): BlockHeader | undefined {
-  const block = readBlockAt(value)
+function toHeader(block: BlockHeader | undefined): BlockHeader | undefined {
   return block && { height: block.height, hash: block.hash, parentHash: block.parentHash, timestamp: block.timestamp }
 }
 

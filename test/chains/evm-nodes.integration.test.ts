@@ -12,7 +12,7 @@ describe('nodes', () => {
 
   function testNodes(...urls: string[]): Nodes {
     const nodes = urls.map((url, index) => ({ name: `node-${index + 1}`, url, use: 'all' as const }))
-    return createNodes({ chain: 'test', networkId: String(networkId), nodes })
+    return createNodes({ name: 'test', networkId: String(networkId), nodes })
   }
 
   test('twenty accounts, a quote and a simulation at once are one HTTP request', async () => {

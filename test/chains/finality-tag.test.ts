@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { createFinalityTag } from '../../chains/evm/heads/finality-tag.ts'
-import { BlockCache, readBlock } from '../../chains/evm/heads/block-cache.ts'
+import { createBlockCache } from '../../chains/evm/heads/block-cache.ts'
+import { readBlock } from '../../chains/evm/heads/blocks.ts'
 
 const hashOf = (branch: string, height: number) => `0x${branch}${String(height).padStart(63, '0')}`
 const block = (branch: string, height: number) => ({ height, hash: hashOf(branch, height) })
@@ -16,7 +17,7 @@ const raw = (branch: string, height: number) => ({
 
 /** Nodes on branches of their own, each with its finalized height. What we keep, of the branch `a`, ends below `head`. */
 function setting(nodes: readonly { branch: string; final: number }[], head = 60) {
-  const kept = new BlockCache()
+  const kept = createBlockCache()
   const rises: number[] = []
   const askAll = async (_: string, [which]: readonly unknown[]) =>
     nodes.map(({ branch, final }) => ({

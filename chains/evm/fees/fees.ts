@@ -15,22 +15,25 @@ const leastTip = 1n
 const noopGas = 21_000
 const leastArbitrumNoopGas = 50_000
 
-export interface FeeOptions {
-  readonly chain: string
+export interface FeeModelOptions {
+  /** How the network charges; absent: ethereum. */
+  readonly feeModel?: FeeModel | undefined
+  /** Blocks of eth_feeHistory, and which percentile of their tips; absent: 4 and 50. */
+  readonly feeHistory?: { readonly blocks: number; readonly percentile: number } | undefined
+}
+
+interface FeeOptions extends FeeModelOptions {
+  readonly name: string
   readonly networkId: string
   readonly nodes: Nodes
   readonly heads: EvmHeads
-  /** Absent: ethereum. */
-  readonly model?: FeeModel | undefined
-  /** Blocks of eth_feeHistory, and which percentile of their tips; absent: 4 and 50. */
-  readonly history?: { readonly blocks: number; readonly percentile: number } | undefined
 }
 
 /** See the methods of these names in `Chain`. */
-export type FeeReads = Pick<Chain, 'quote' | 'dataFee' | 'raises' | 'noopGas'>
+type FeeReads = Pick<Chain, 'quote' | 'dataFee' | 'raises' | 'noopGas'>
 
 /** The market, read once per head: EIP-1559 where blocks have a base fee, else the legacy gas price. And what L2s charge in other ways. */
-export function createFees({ chain, networkId, nodes, heads, model = 'ethereum', history = defaults }: FeeOptions): FeeReads {
+export function createFees({ name, networkId, nodes, heads, feeModel = 'ethereum', feeHistory = defaults }: FeeOptions): FeeReads {
   let head = ''
   let quote: Promise<FeeQuote> | undefined
 
@@ -46,7 +49,7 @@ export function createFees({ chain, networkId, nodes, heads, model = 'ethereum',
 
   async function readHistory(baseFee: bigint): Promise<{ next: bigint; tip: bigint }> {
     try {
-      return readFeeHistory(await nodes.request('eth_feeHistory', [toQuantity(history.blocks), 'latest', [history.percentile]]))
+      return readFeeHistory(await nodes.request('eth_feeHistory', [toQuantity(feeHistory.blocks), 'latest', [feeHistory.percentile]]))
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       // Not every node serves eth_feeHistory; eth_gasPrice is base fee + tip on such chains.
@@ -56,16 +59,16 @@ export function createFees({ chain, networkId, nodes, heads, model = 'ethereum',
   }
 
   return {
-    raises: model !== 'arbitrum',
-    dataFee: model === 'op-stack' ? createOpStackDataFee(networkId, nodes) : async () => '0',
+    raises: feeModel !== 'arbitrum',
+    dataFee: feeModel === 'op-stack' ? createOpStackDataFee(networkId, nodes) : async () => '0',
     async noopGas(address) {
-      if (model !== 'arbitrum') return String(noopGas)
+      if (feeModel !== 'arbitrum') return String(noopGas)
       const noop = { from: address, to: address, value: '0x0' }
       const estimate = toNumber(await nodes.request('eth_estimateGas', [noop]), 'gas estimate')
       return String(Math.max(leastArbitrumNoopGas, estimate))
     },
     async quote() {
-      const { latest } = currentHead(chain, heads)
+      const { latest } = currentHead(name, heads)
       if (quote && head === latest.hash) return quote
       head = latest.hash
       const reading = read(latest.baseFee)

@@ -1,91 +1,70 @@
-import type { Block, BlockRef } from '../../port.ts'
-import { toBytes, toDecimal, toList, toNumber, toRecord } from '../hex.ts'
-
-/** A block with what the adapter itself needs beside the port's fields. */
-export interface EvmBlock extends Block {
-  /** Gas units that fit in the block. */
-  readonly gasLimit: bigint
-}
-
-/** A block as `eth_getBlockBy…` gives it with transaction hashes. Throws NODE_REFUSED if it is none. */
-export function readBlock(value: unknown): EvmBlock {
-  const raw = toRecord(value, 'block')
-  return {
-    height: toNumber(raw['number'], 'block number'),
-    hash: toBytes(raw['hash'], 'block hash'),
-    parentHash: toBytes(raw['parentHash'], 'parent hash'),
-    timestamp: toNumber(raw['timestamp'], 'block timestamp'),
-    ...(raw['baseFeePerGas'] != null && { baseFee: toDecimal(raw['baseFeePerGas'], 'base fee') }),
-    transactions: toList(raw['transactions'], 'transactions').map((hash) => toBytes(hash, 'transaction hash')),
-    gasLimit: BigInt(toDecimal(raw['gasLimit'], 'gas limit')),
-  }
-}
+import type { BlockRef } from '../../port.ts'
+import type { EvmBlock } from './blocks.ts'
 
 /** At least this many blocks are kept, at most `mostKept`; between them, all that are not final and a margin. */
 const leastKept = 64
 const mostKept = 1024
 const margin = 16
 
+export type BlockCache = ReturnType<typeof createBlockCache>
+
 /** The canonical blocks near the head, linked by parent hash, with an index of their transactions. No I/O. */
-export class BlockCache {
-  #blocks: EvmBlock[] = []
-  readonly #transactions = new Map<string, BlockRef>()
+export function createBlockCache() {
+  const blocks: EvmBlock[] = []
+  const transactions = new Map<string, BlockRef>()
 
-  get latest(): EvmBlock | undefined {
-    return this.#blocks.at(-1)
-  }
+  const lowest = () => blocks[0]?.height ?? Infinity
+  const at = (height: number): EvmBlock | undefined => blocks[height - lowest()]
 
-  /** Height of the lowest cached block; Infinity when there is none. */
-  get lowest(): number {
-    return this.#blocks[0]?.height ?? Infinity
-  }
-
-  at(height: number): EvmBlock | undefined {
-    return this.#blocks[height - this.lowest]
-  }
-
-  /** The cached block that a transaction is in. */
-  find(transaction: string): BlockRef | undefined {
-    return this.#transactions.get(transaction)
-  }
-
-  /** Is this block canonical? Undefined if its height is not kept. */
-  isCanonical(block: BlockRef): boolean | undefined {
-    const kept = this.at(block.height)
-    return kept && kept.hash === block.hash
-  }
-
-  /** Is this transaction in this canonical block? Undefined if the block's height is not kept. */
-  lists(block: BlockRef, transaction: string): boolean | undefined {
-    const kept = this.at(block.height)
-    return kept && kept.hash === block.hash && this.#transactions.get(transaction)?.hash === block.hash
-  }
-
-  /** Drops all blocks above a height; returns them newest first. */
-  rollBackTo(height: number): EvmBlock[] {
-    const cut = Math.max(0, height - this.lowest + 1)
-    const dropped = this.#blocks.splice(Number.isFinite(cut) ? cut : 0).toReversed()
-    for (const block of dropped) this.#forget(block)
+  function drop(from: number, count: number): EvmBlock[] {
+    const dropped = blocks.splice(from, count)
+    for (const block of dropped) for (const hash of block.transactions) if (transactions.get(hash) === block) transactions.delete(hash)
     return dropped
   }
 
-  /** Appends blocks that link to each other and to the head; if they do not link to it, what was kept is forgotten. */
-  append(blocks: readonly EvmBlock[]): void {
-    if (this.latest && blocks[0] && blocks[0].parentHash !== this.latest.hash) this.rollBackTo(-1)
-    for (const block of blocks) {
-      this.#blocks.push(block)
-      for (const hash of block.transactions) this.#transactions.set(hash, block)
-    }
+  /** Drops all blocks above a height; returns them newest first. */
+  function rollBackTo(height: number): EvmBlock[] {
+    const kept = blocks.filter((block) => block.height <= height).length
+    return drop(kept, Infinity).toReversed()
   }
 
-  prune(finalized: number): void {
-    const height = this.latest?.height ?? 0
-    const keepFrom = Math.max(height - mostKept + 1, Math.min(finalized - margin, height - leastKept + 1))
-    const dropped = this.#blocks.splice(0, Math.max(0, keepFrom - this.lowest))
-    for (const block of dropped) this.#forget(block)
+  /** Is this block canonical? Undefined if its height is not kept. */
+  function isCanonical({ height, hash }: BlockRef): boolean | undefined {
+    const kept = at(height)
+    return kept && kept.hash === hash
   }
 
-  #forget(block: EvmBlock): void {
-    for (const hash of block.transactions) if (this.#transactions.get(hash) === block) this.#transactions.delete(hash)
+  return {
+    get latest() {
+      return blocks.at(-1)
+    },
+    /** Height of the lowest cached block; Infinity when there is none. */
+    get lowest() {
+      return lowest()
+    },
+    at,
+    isCanonical,
+    rollBackTo,
+    /** The cached block that a transaction is in. */
+    find: (transaction: string) => transactions.get(transaction),
+    /** Is this transaction in this canonical block? Undefined if the block's height is not kept. */
+    lists(block: BlockRef, transaction: string): boolean | undefined {
+      const canonical = isCanonical(block)
+      return canonical && transactions.get(transaction)?.hash === block.hash
+    },
+    /** Appends blocks that link to each other and to the head; if they do not link to it, what was kept is forgotten. */
+    append(added: readonly EvmBlock[]): void {
+      const head = blocks.at(-1)
+      if (head && added[0] && added[0].parentHash !== head.hash) rollBackTo(-1)
+      for (const block of added) {
+        blocks.push(block)
+        for (const hash of block.transactions) transactions.set(hash, block)
+      }
+    },
+    prune(finalized: number): void {
+      const height = blocks.at(-1)?.height ?? 0
+      const keepFrom = Math.max(height - mostKept + 1, Math.min(finalized - margin, height - leastKept + 1))
+      drop(0, blocks.filter((block) => block.height < keepFrom).length)
+    },
   }
 }

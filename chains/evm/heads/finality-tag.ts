@@ -1,30 +1,19 @@
 import type { BlockRef } from '../../port.ts'
-import { readBlockAt } from './head-path.ts'
-import { toQuantity } from '../hex.ts'
+import type { Nodes } from '../nodes/nodes.ts'
 import type { BlockCache } from './block-cache.ts'
-import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
+import { fetchBlockOfAll } from './blocks.ts'
 
 /**
  * The height that more than half of the nodes tag `finalized`: what one of them holds final may still be open for the others. It is taken where the
  * block that we keep at its height is the one that is final: after a fork that we have not followed yet, ours is of a branch that no node has any
  * more. It is never above our head, which may be such a block.
+ * @param onRise called when more than half have come to tag a higher block
  */
-export interface FinalityTag {
-  /**
-   * Told of the tag of the node that was asked for the head. Asks the others only when it is above what is agreed, and waits for them only the
-   * first time.
-   */
-  update(own: BlockRef | undefined): Promise<number | undefined>
-  /** The chain below the tag was replaced: what was agreed is void. */
-  reset(): void
-}
-
-/** @param onRise called when more than half have come to tag a higher block */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'askAll'>,
   kept: Pick<BlockCache, 'latest' | 'lowest' | 'isCanonical'>,
   onRise: (height: number) => void,
-): FinalityTag {
+) {
   let agreed: number | undefined
   let asking: Promise<void> | undefined
   /** Counts resets: answers from before one are void. */
@@ -35,11 +24,11 @@ export function createFinalityTag(
 
   async function ask(own: BlockRef): Promise<void> {
     const started = era
-    const tags = nodes.readers > 1 ? await tagsOfAll(own.height) : [own]
+    const tags = nodes.readers > 1 ? await fetchBlockOfAll(nodes, 'finalized', (blocks) => agreedBy(blocks) >= own.height) : [own]
     const height = Math.min(own.height, agreedBy(tags), kept.latest?.height ?? -1)
     if (era !== started || height <= (agreed ?? -1)) return
-    const tagged = [own, ...tags].filter((block) => block.height === height)
-    const known = tagged.length > 0 && tagged.every(isKept)
+    const tagged = [own, ...tags].filter((block) => block?.height === height)
+    const known = tagged.length > 0 && tagged.every((block) => block && isKept(block))
     // Below all that is kept, nothing of ours becomes final by it.
     if (height >= kept.lowest && !known && !(await isOurs(height))) return
     if (era !== started) return
@@ -47,25 +36,24 @@ export function createFinalityTag(
     onRise(height)
   }
 
-  async function tagsOfAll(enough: number): Promise<BlockRef[]> {
-    const answers = await nodes.askAll('eth_getBlockByNumber', ['finalized', false], (_, all) => agreedBy(all.flatMap(blockOf)) >= enough)
-    return answers.flatMap(blockOf)
-  }
-
   /** The highest that more than half tag, or have passed. */
-  function agreedBy(tags: readonly BlockRef[]): number {
-    const heights = tags.map(({ height }) => height).sort((a, b) => b - a)
+  function agreedBy(tags: readonly (BlockRef | undefined)[]): number {
+    const heights = tags.map((block) => block?.height ?? -1).sort((a, b) => b - a)
     return heights[needed() - 1] ?? -1
   }
 
   /** A tag is of another block than ours, or above our head. Do more than half of the nodes have ours? One may lie, or be on a fork of its own. */
   async function isOurs(height: number): Promise<boolean> {
-    const answers = await nodes.askAll('eth_getBlockByNumber', [toQuantity(height), false])
-    return answers.flatMap(blockOf).filter((block) => block.height === height && isKept(block)).length >= needed()
+    const shown = await fetchBlockOfAll(nodes, height)
+    return shown.filter((block) => block?.height === height && isKept(block)).length >= needed()
   }
 
   return {
-    async update(own) {
+    /**
+     * Told of the tag of the node that was asked for the head. Asks the others only when it is above what is agreed, and waits for them only the
+     * first time.
+     */
+    async update(own: BlockRef | undefined): Promise<number | undefined> {
       if (own !== undefined && own.height > (agreed ?? -1)) {
         asking ??= ask(own).finally(() => (asking = undefined))
         // A single node has said already what it has to say.
@@ -73,19 +61,10 @@ export function createFinalityTag(
       }
       return agreed
     },
+    /** The chain below the tag was replaced: what was agreed is void. */
     reset() {
       era++
       agreed = undefined
     },
-  }
-}
-
-function blockOf(answer: NodeAnswer): BlockRef[] {
-  if (!answer.ok) return []
-  try {
-    const block = readBlockAt(answer.result)
-    return block ? [block] : []
-  } catch {
-    return []
   }
 }

@@ -1,12 +1,14 @@
-import { toQuantity } from '../hex.ts'
+import { longestGap } from '../nodes/head-lags.ts'
 import type { Nodes } from '../nodes/nodes.ts'
-import type { BlockCache, EvmBlock } from './block-cache.ts'
-import { findPath, readBlockAt } from './head-path.ts'
-import { isBelievable } from './head-sanity.ts'
+import type { BlockCache } from './block-cache.ts'
+import { type EvmBlock, fetchBlockOfAll } from './blocks.ts'
+import { findPath } from './head-path.ts'
 
 /** A lower head of another branch is believed after so many polls in a row; one of ours, which may only lag, after more. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
+/** An honest node may be so many blocks behind the one with the highest head. */
+const slack = 64
 
 /** What a poll has found. */
 export interface Step {
@@ -16,23 +18,16 @@ export interface Step {
   /** Blocks that were final are among those that were rolled back. */
   readonly replaced: boolean
   /** Continuity broke: blocks were skipped, or rolled back below the kept ones. */
-  readonly broken?: boolean
+  readonly broken: boolean
 }
 
-export const nothingNew: Step = { applied: [], rolledBack: [], replaced: false }
+export const nothingNew: Step = { applied: [], rolledBack: [], replaced: false, broken: false }
 
-export interface FollowOptions {
-  readonly nodes: Nodes
-  readonly kept: BlockCache
-  readonly finalized: () => number
-  /** The node that was asked was seen to be late: the nodes are to be compared soon. */
-  readonly onLate: () => void
-  /** Blocks are kept that no event has had yet. */
-  readonly onKept: () => void
-}
-
-/** Keeps what lies between the cached blocks and a head, if that head is believed. */
-export function createFollow({ nodes, kept, finalized, onLate, onKept }: FollowOptions) {
+/**
+ * Keeps what lies between the cached blocks and a head, if that head is believed.
+ * @param onLate the node that was asked was seen to be late: the nodes are to be compared soon
+ */
+export function createFollow(nodes: Nodes, kept: BlockCache, finalized: () => number, onLate: () => void) {
   let lowerPolls = 0
   let brokenPolls = 0
 
@@ -45,8 +40,8 @@ export function createFollow({ nodes, kept, finalized, onLate, onKept }: FollowO
     onLate()
     const isFork = kept.at(target.height)?.hash !== target.hash
     if (lowerPolls < (isFork ? pollsOfFork : pollsOfRetreat)) return false
-    const answers = await nodes.askAll('eth_getBlockByNumber', [toQuantity(head.height), false])
-    return !answers.some((answer) => answer.ok && answer.result !== null && readBlockAt(answer.result)?.hash === head.hash)
+    const shown = await fetchBlockOfAll(nodes, head.height)
+    return !shown.some((block) => block?.hash === head.hash)
   }
 
   /**
@@ -56,8 +51,7 @@ export function createFollow({ nodes, kept, finalized, onLate, onKept }: FollowO
   async function isFinalityBroken(): Promise<boolean> {
     const final = kept.at(finalized())
     if (!final) return true
-    const answers = await nodes.askAll('eth_getBlockByNumber', [toQuantity(final.height), false])
-    const others = answers.filter((answer) => answer.ok && readBlockAt(answer.result)?.hash !== final.hash)
+    const others = (await fetchBlockOfAll(nodes, final.height)).filter((block) => block?.hash !== final.hash)
     brokenPolls = others.length * 2 > nodes.readers ? brokenPolls + 1 : 0
     if (brokenPolls < pollsOfFork) return false
     brokenPolls = 0
@@ -79,8 +73,20 @@ export function createFollow({ nodes, kept, finalized, onLate, onKept }: FollowO
     if (forked && (ancestor ?? -1) < finalized() && !(await isFinalityBroken())) return nothingNew
     const rolledBack = ancestor !== undefined || forked ? kept.rollBackTo(ancestor ?? -1) : []
     kept.append(blocks)
-    onKept()
     const replaced = (rolledBack.at(-1)?.height ?? Infinity) <= finalized()
     return { applied: blocks, rolledBack, replaced, broken: ancestor === undefined && head !== undefined }
   }
+}
+
+/**
+ * A head that is far above ours, and the first head, are linked to no known block: one node's word. A far one is believed when more than half of the
+ * nodes have come as far; the first one unless more than half say that they have not (some may be down when a process starts).
+ * @param head ours; absent: there is none yet
+ */
+async function isBelievable(nodes: Nodes, head: EvmBlock | undefined, target: EvmBlock): Promise<boolean> {
+  if (nodes.readers < 2 || (head && target.height - head.height <= longestGap)) return true
+  const height = Math.max(0, target.height - slack)
+  const shown = await fetchBlockOfAll(nodes, height)
+  const there = shown.filter((block) => block?.height === height).length
+  return head ? there * 2 > nodes.readers : (shown.length - there) * 2 <= nodes.readers
 }

@@ -1,5 +1,5 @@
 import { type FinalityPolicy, finalizedHeight } from '../../../domain/finality.ts'
-import type { HeadEvent, Heads } from '../../port.ts'
+import type { HeadEvent } from '../../port.ts'
 import { isolate } from '../isolate.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { Step } from './follow.ts'
@@ -8,32 +8,39 @@ import type { Step } from './follow.ts'
 const lagsKept = 128
 
 /** Turns what a poll has found into events, and calls the listeners. */
-export interface HeadEvents extends Pick<Heads, 'current' | 'subscribe'> {
-  /** Blocks between the head and the finalized height, the most seen lately. */
-  readonly finalityLag: number
-  /** @param tagged height that the nodes tag `finalized`, where the policy asks for it */
-  publish(step: Step, tagged: number | undefined): void
-}
-
-export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy): HeadEvents {
+export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   const listeners = new Set<(event: HeadEvent) => void>()
   const lags: number[] = []
   let current: HeadEvent | undefined
+  let breaks = 0
+  let latestSeenAt = 0
   return {
     get current() {
       return current
     },
+    /** Grows each time that continuity breaks: blocks were skipped, or rolled back below the kept ones. */
+    get breaks() {
+      return breaks
+    },
+    /** Blocks between the head and the finalized height, the most seen lately. */
     get finalityLag() {
       return Math.max(0, ...lags)
     },
-    publish({ applied, rolledBack, replaced }, tagged) {
+    /** When the latest head was first seen, ms since the epoch. */
+    get latestSeenAt() {
+      return latestSeenAt
+    },
+    /** @param tagged height that the nodes tag `finalized`, where the policy asks for it */
+    publish({ applied, rolledBack, replaced, broken }: Step, tagged: number | undefined): void {
       const { latest } = kept
       if (!latest) return
+      if (broken) breaks++
       const before = current?.finalized ?? 0
       const computed = finalizedHeight(finality, latest.height, tagged)
       // Finality only grows, unless the chain below it was replaced: what was agreed before is of the other chain then.
       const finalized = Math.min(latest.height, replaced ? computed : Math.max(before, computed))
       if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before) return
+      if (latest !== current?.latest) latestSeenAt = Date.now()
       lags.push(latest.height - finalized)
       if (lags.length > lagsKept) lags.shift()
       kept.prune(finalized)
@@ -41,7 +48,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy): He
       current = event
       for (const listener of [...listeners]) isolate(() => listener(event))
     },
-    subscribe(listener) {
+    subscribe(listener: (event: HeadEvent) => void) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },

@@ -1,7 +1,7 @@
-import { toQuantity } from '../hex.ts'
-import { type EvmBlock, type BlockCache, readBlock } from './block-cache.ts'
 import { longestGap } from '../nodes/head-lags.ts'
 import type { Nodes } from '../nodes/nodes.ts'
+import type { BlockCache } from './block-cache.ts'
+import { type EvmBlock, fetchBlock } from './blocks.ts'
 
 /** Blocks read in one batch while a gap or a fork is filled. */
 const batchSize = 50
@@ -9,7 +9,7 @@ const batchSize = 50
 const firstStep = 4
 
 /** The blocks from a common ancestor to a new head. */
-export interface Path {
+interface Path {
   /** Ascending, linked by parent hash; the last is the new head. */
   readonly blocks: readonly EvmBlock[]
   /** Height of the highest cached block that stays; undefined if the path meets none. */
@@ -24,9 +24,8 @@ export interface Path {
  */
 export async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock): Promise<Path | undefined> {
   const head = kept.latest
-  if (!head) return { blocks: [target], ancestor: undefined, forked: false }
   // Watched transactions are looked up by their receipts instead.
-  if (target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
+  if (!head || target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
   let blocks: EvmBlock[] = [target]
   let step = firstStep
   for (;;) {
@@ -37,17 +36,11 @@ export async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock)
     const size = gap > 0 ? Math.min(gap, batchSize) : Math.min(step, batchSize, lowest.height)
     if (gap <= 0) step *= 4
     const heights = Array.from({ length: size }, (_, index) => lowest.height - size + index)
-    const answers = await Promise.all(heights.map((height) => nodes.request('eth_getBlockByNumber', [toQuantity(height), false])))
-    const found = answers.map(readBlockAt)
+    const found = await Promise.all(heights.map((height) => fetchBlock(nodes, height)))
     if (found.some((block, index) => block?.height !== heights[index])) return undefined
     blocks = [...(found as EvmBlock[]), ...blocks]
     if (!linked(blocks)) return undefined
   }
-}
-
-/** A block, or undefined where the node has none. */
-export function readBlockAt(value: unknown): EvmBlock | undefined {
-  return value === null ? undefined : readBlock(value)
 }
 
 /** Where do these blocks meet the kept ones? Undefined: not yet, read further back. */

@@ -1,25 +1,20 @@
-import type { BlockRef } from '../../port.ts'
 import type { FinalityPolicy } from '../../../domain/finality.ts'
-import { toQuantity } from '../hex.ts'
-import { readBlockAt } from './head-path.ts'
-import type { BlockCache } from './block-cache.ts'
+import type { BlockRef } from '../../port.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
+import type { BlockCache } from './block-cache.ts'
+import { blockCall, fetchBlock, readBlockIfAny } from './blocks.ts'
 
 /** A chain that is this many blocks below a block that it had finalized was replaced. Full nodes keep states for as many blocks. */
 const farBelow = 128
 
 /** See `Chain.denies`. A node that lags only a little does not know the block yet: it will show its hash, or another, when it gets there. */
-export function createReplacedChainCheck(options: { nodes: Nodes; kept: BlockCache; quorum: Quorum; finality: FinalityPolicy }) {
-  const { nodes, kept, quorum, finality } = options
-
-  async function isFarBelow(height: number): Promise<boolean> {
-    const tag = finality.kind === 'tag' ? 'finalized' : 'latest'
-    return quorum.agree({
+export function createReplacedChainCheck(nodes: Nodes, kept: BlockCache, agree: Quorum, finality: FinalityPolicy) {
+  function isFarBelow(height: number): Promise<boolean> {
+    return agree({
       about: `far below ${height}`,
-      method: 'eth_getBlockByNumber',
-      params: () => [tag, false],
-      read: (value) => (readBlockAt(value)?.height ?? 0) + farBelow <= height,
+      ...blockCall(finality.kind === 'tag' ? 'finalized' : 'latest'),
+      read: (value) => (readBlockIfAny(value)?.height ?? 0) + farBelow <= height,
     })
   }
 
@@ -31,7 +26,7 @@ export function createReplacedChainCheck(options: { nodes: Nodes; kept: BlockCac
   /** The common case costs nothing, or one read. */
   async function isShown(block: BlockRef): Promise<boolean> {
     if (kept.isCanonical(block)) return true
-    const shown = readBlockAt(await nodes.request('eth_getBlockByNumber', [toQuantity(block.height), false]))
+    const shown = await fetchBlock(nodes, block.height)
     return shown?.height === block.height && shown.hash === block.hash
   }
 
@@ -39,12 +34,11 @@ export function createReplacedChainCheck(options: { nodes: Nodes; kept: BlockCac
     const { height } = block
     const hash = block.hash.toLowerCase()
     if (await isShown({ height, hash })) return false
-    const shown = await quorum.agree({
+    const shown = await agree({
       about: `block ${height} ${hash}`,
-      method: 'eth_getBlockByNumber',
-      params: () => [toQuantity(height), false],
+      ...blockCall(height),
       read: (value) => {
-        const block = readBlockAt(value)
+        const block = readBlockIfAny(value)
         if (block && block.height !== height) throw new TypeError('another block than asked for')
         return block === undefined ? 'none' : block.hash === hash ? 'same' : 'other'
       },

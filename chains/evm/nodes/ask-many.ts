@@ -12,26 +12,23 @@ export type NodeAnswer =
 /** Gets each answer as it comes and ends the wait by returning true. */
 export type OnAnswer = (answer: NodeAnswer, answers: readonly NodeAnswer[]) => boolean
 
-export interface Question {
-  readonly method: string
-  readonly params: readonly unknown[]
-  /** Longest wait for one answer, ms. */
-  readonly timeoutMs: number
-  readonly onAnswer?: OnAnswer | undefined
-}
-
-/** Asks several nodes at once. Ends when all have answered, `onAnswer` has enough, or the grace after the first answer is over. Throws never. */
-export async function askMany(nodes: readonly NodeClient[], { method, params, timeoutMs, onAnswer }: Question): Promise<NodeAnswer[]> {
+/**
+ * Asks several nodes at once. Ends when all have answered, `onAnswer` has enough, or the grace after the first answer is over. Throws never.
+ * @param timeoutMs longest wait for one answer
+ */
+export async function askMany(
+  nodes: readonly NodeClient[],
+  method: string,
+  params: readonly unknown[],
+  timeoutMs: number,
+  onAnswer?: OnAnswer,
+): Promise<NodeAnswer[]> {
   const answers: NodeAnswer[] = []
   let grace: NodeJS.Timeout | undefined
   let enough = (): void => undefined
   const early = new Promise<void>((resolve) => (enough = resolve))
   const each = nodes.map(async (node) => {
-    const asked = node.up ? node.ask(method, params) : node.check().then(() => askIfUp(node, method, params))
-    const answer = await asked.then(
-      (result): NodeAnswer => ({ node: node.origin, ok: true, result }),
-      (error): NodeAnswer => ({ node: node.origin, ok: false, error: error as RpcError | TransportError }),
-    )
+    const answer = await ask(node, method, params)
     answers.push(answer)
     if (onAnswer?.(answer, answers)) enough()
     if (answer.ok && answers.length < nodes.length) grace ??= setTimeout(enough, Math.min(graceMs, timeoutMs))
@@ -41,7 +38,12 @@ export async function askMany(nodes: readonly NodeClient[], { method, params, ti
   return [...answers]
 }
 
-function askIfUp(node: NodeClient, method: string, params: readonly unknown[]): Promise<unknown> {
-  if (node.up) return node.ask(method, params)
-  throw new TransportError(node.origin, 'of another network, or taken out', false)
+async function ask(node: NodeClient, method: string, params: readonly unknown[]): Promise<NodeAnswer> {
+  try {
+    if (!node.up) await node.check()
+    if (!node.up) throw new TransportError(node.origin, 'of another network, or taken out', false)
+    return { node: node.origin, ok: true, result: await node.ask(method, params) }
+  } catch (error) {
+    return { node: node.origin, ok: false, error: error as RpcError | TransportError }
+  }
 }

@@ -8,16 +8,11 @@ const mostLag = 5
 /** A reset of an idle connection must not fail a call where there is only one node: a second round follows, ms later. */
 const secondRoundMs = 150
 
-export interface AskOneOptions {
-  readonly chain: string
-  /** In order of preference, as they are now. */
-  readonly readers: () => readonly NodeClient[]
-  readonly timeoutMs: number
-  readonly closing: AbortSignal
-}
-
-/** See `Nodes.request`. */
-export function createAskOne({ chain, readers, timeoutMs, closing }: AskOneOptions) {
+/**
+ * See `Nodes.request`.
+ * @param readers in order of preference, as they are now
+ */
+export function createAskOne(chain: string, readers: () => readonly NodeClient[], timeoutMs: number, closing: AbortSignal) {
   async function round(method: string, params: readonly unknown[], problems: Error[]): Promise<{ result: unknown } | undefined> {
     if (!readers().some(({ up }) => up)) await revive(readers(), problems)
     const tried = new Set<NodeClient>()
@@ -61,10 +56,9 @@ async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<
 
 /** In order of preference, those that lag last; one that is over its rate only if all are. */
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
-  const lags = ({ lag = 0 }: NodeClient) => lag > mostLag
-  const ordered = [...candidates.filter((node) => !lags(node)), ...candidates.filter(lags)]
-  const [least] = ordered.map(({ waitMs }) => waitMs).sort((a, b) => a - b)
-  return ordered.find(({ waitMs }) => waitMs === 0) ?? ordered.find(({ waitMs }) => waitMs <= (least ?? 0)) ?? ordered[0]
+  const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
+  const rated = candidates.map((node) => ({ node, waitMs: node.waitMs }))
+  return rated.sort((a, b) => a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]?.node
 }
 
 /**
@@ -74,8 +68,7 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
 function mayDiffer(error: RpcError): boolean {
   const message = error.rpcMessage.toLowerCase()
   if (message.includes('revert')) return false
-  if (error.limited) return true
-  if (error.rpcCode === -32005 || error.rpcCode === -32601 || error.rpcCode === -32004 || error.rpcCode === -32603) return true
+  if (error.limited || [-32005, -32601, -32004, -32603].includes(error.rpcCode ?? 0)) return true
   return /header not found|unknown block|block not found|missing trie node|outofrange|not available|pruned|syncing/.test(message)
 }
 

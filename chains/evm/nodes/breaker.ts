@@ -2,30 +2,12 @@
 const shortestMs = 1_000
 const longestMs = 30_000
 
-/** A circuit breaker: closed (in use), open (left alone for a while), half-open (one probe is under way). No I/O. */
-export interface Breaker {
-  readonly state: 'closed' | 'open' | 'half-open'
-  /** Open, and the pause is over: a probe may go beside the calls. */
-  readonly due: boolean
-  /** The node itself asked for this pause (Retry-After): nothing goes to it, not even where no other node is left. */
-  readonly held: boolean
-  /** A probe leaves. */
-  probing(): void
-  /** The probe came back well. */
-  close(): void
-  /** A real call was answered: what was wrong is over, the next pause is a short one again. */
-  succeeded(): void
-  /**
-   * A call got no answer, or was turned away. The first one opens: there are other nodes to ask, and a second's pause costs nothing. Calls that
-   * were under way with it count as the same failure.
-   * @param retryAfterMs how long the node wants to be left alone, ms
-   */
-  failed(retryAfterMs?: number): void
-}
-
-/** @param now ms, from any clock that does not go back */
-export function createBreaker(now: () => number): Breaker {
-  let state: Breaker['state'] = 'closed'
+/**
+ * A circuit breaker: closed (in use), open (left alone for a while), half-open (one probe is under way). No I/O.
+ * @param now ms, from any clock that does not go back
+ */
+export function createBreaker(now: () => number) {
+  let state: 'closed' | 'open' | 'half-open' = 'closed'
   /** Pauses in a row that did not help. */
   let pauses = 0
   let until = 0
@@ -34,21 +16,31 @@ export function createBreaker(now: () => number): Breaker {
     get state() {
       return state
     },
+    /** Open, and the pause is over: a probe may go beside the calls. */
     get due() {
       return state === 'open' && now() >= until
     },
+    /** The node itself asked for this pause (Retry-After): nothing goes to it, not even where no other node is left. */
     get held() {
       return now() < heldUntil
     },
+    /** A probe leaves. */
     probing() {
       state = 'half-open'
     },
+    /** The probe came back well. */
     close() {
       state = 'closed'
     },
+    /** A real call was answered: the next pause is a short one again. */
     succeeded() {
       pauses = 0
     },
+    /**
+     * A call got no answer, or was turned away. The first one opens: there are other nodes to ask, and a second's pause costs nothing. Calls
+     * that were under way with it count as the same failure.
+     * @param retryAfterMs how long the node wants to be left alone, ms
+     */
     failed(retryAfterMs = 0) {
       // A node that names hours must not be lost for hours.
       heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))

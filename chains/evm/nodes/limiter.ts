@@ -1,36 +1,30 @@
-/** A token bucket: a second's worth of calls at once, then as many as the rate gives. No I/O. */
-export interface Limiter {
-  /** How long a call would wait now, ms; 0 if it may go at once. */
-  readonly waitMs: number
-  /** Takes a place: the caller goes after so many ms. Places are given in the order they are asked for. */
-  take(): number
-}
-
 /**
+ * A token bucket: a second's worth of calls at once, then as many as the rate gives. No I/O.
  * @param perSecond most calls per second; absent: no limit
  * @param now ms, from any clock that does not go back
  */
-export function createLimiter(perSecond: number | undefined, now: () => number): Limiter {
+export function createLimiter(perSecond: number | undefined, now: () => number) {
   if (perSecond === undefined) return { waitMs: 0, take: () => 0 }
   const rate = perSecond / 1000
   const capacity = Math.max(1, perSecond)
   let tokens = capacity
   let filledAt = now()
 
-  function fill(): number {
+  function waitMs(): number {
     const at = now()
     tokens = Math.min(capacity, tokens + (at - filledAt) * rate)
     filledAt = at
-    return tokens
+    return tokens >= 1 ? 0 : Math.ceil((1 - tokens) / rate)
   }
 
-  const waitFor = (left: number) => (left >= 1 ? 0 : Math.ceil((1 - left) / rate))
   return {
+    /** How long a call would wait now, ms; 0 if it may go at once. */
     get waitMs() {
-      return waitFor(fill())
+      return waitMs()
     },
+    /** Takes a place: the caller goes after so many ms. Places are given in the order they are asked for. */
     take() {
-      const wait = waitFor(fill())
+      const wait = waitMs()
       tokens--
       return wait
     },

@@ -5,7 +5,7 @@ import type { NodeStatus } from '../../port.ts'
 import { toNumber } from '../hex.ts'
 import { createJsonRpcClient } from './json-rpc-client.ts'
 import { createLimiter } from './limiter.ts'
-import { createNodeHealth, type NodeHealth } from './node-health.ts'
+import { createNodeHealth } from './node-health.ts'
 import { RpcError, TransportError } from './node-errors.ts'
 
 /** Calls of one tick leave together; 5 ms also gathers those that a head event has set off. */
@@ -22,45 +22,14 @@ export interface NodeSpec {
   readonly requestsPerSecond?: number | undefined
 }
 
-export interface NodeClientOptions {
-  readonly spec: NodeSpec
-  /** EIP-155 id, decimal, that the node must serve. */
-  readonly networkId: string
-  readonly timeoutMs: number
-  /** Called for every call that leaves, with its method. */
-  readonly count: (method: string) => void
-}
+export type NodeClient = ReturnType<typeof createNodeClient>
 
-/** One node of a chain. Nothing is asked of it before its network was checked, but for the check itself. */
-export interface NodeClient {
-  readonly spec: NodeSpec
-  readonly origin: string
-  readonly reads: boolean
-  /** Its network was checked, and its circuit is closed. */
-  readonly up: boolean
-  /** Of another network: never used. */
-  readonly isWrongNetwork: boolean
-  /** A probe may go beside the calls. */
-  readonly due: boolean
-  /** It may be probed where no other node is left: it has not failed just now, and did not ask to be left alone. */
-  readonly revivable: boolean
-  /** How long its rate limit would make a call wait, ms. */
-  readonly waitMs: number
-  /** Blocks behind the best node, where it was compared. */
-  lag: number | undefined
-  disabled: boolean
-  /** Throws RpcError or TransportError. Waits for its turn where the rate is limited. */
-  ask(method: string, params: readonly unknown[]): Promise<unknown>
-  /** Reads its network, which makes it `up`: at the start and after each pause. One at a time. Returns the network found; throws as `ask`. */
-  check(): Promise<string>
-  /** Forgets that its network was checked: it may be another one by the time it is used again. */
-  forget(): void
-  status(): NodeStatus
-  close(): void
-}
-
-export function createNodeClient(options: NodeClientOptions): NodeClient {
-  const { spec, networkId, timeoutMs, count } = options
+/**
+ * One node of a chain. Nothing is asked of it before its network was checked, but for the check itself.
+ * @param networkId EIP-155 id, decimal, that the node must serve
+ * @param count called for every call that leaves, with its method
+ */
+export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const client = createJsonRpcClient({ url: spec.url, timeoutMs, stallMs, maxBatch, count })
   const now = () => performance.now()
   const health = createNodeHealth(now)
@@ -68,6 +37,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   const closing = new AbortController()
   // As many calls wait for their turn as there are.
   setMaxListeners(0, closing.signal)
+  const reads = spec.use === 'all' || spec.use === 'read'
   let checking: Promise<string> | undefined
 
   async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
@@ -86,35 +56,45 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     }
   }
 
-  const readNetwork = () => health.probe(networkId, async () => String(toNumber(await ask('eth_chainId', []), 'chain id')), reads(spec))
-  const node: NodeClient = {
+  const readNetwork = () => health.probe(networkId, async () => String(toNumber(await ask('eth_chainId', []), 'chain id')), reads)
+
+  const node = {
     spec,
     origin: client.origin,
-    reads: reads(spec),
-    lag: undefined,
+    reads,
+    /** Blocks behind the best node, where it was compared. */
+    lag: undefined as number | undefined,
     disabled: false,
-    get up() {
+    /** Its network was checked, and its circuit is closed. */
+    get up(): boolean {
       return !node.disabled && health.state === 'up'
     },
+    /** Of another network: never used. */
     get isWrongNetwork() {
       return health.state === 'wrong-network'
     },
-    get due() {
+    /** A probe may go beside the calls. */
+    get due(): boolean {
       return !node.disabled && !checking && health.due
     },
-    get revivable() {
-      return !health.held && !node.isWrongNetwork && (checking !== undefined || health.rested)
+    /** It may be probed where no other node is left: it has not failed just now, and did not ask to be left alone. */
+    get revivable(): boolean {
+      return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
+    /** How long its rate limit would make a call wait, ms. */
     get waitMs() {
       return limiter.waitMs
     },
+    /** Throws RpcError or TransportError. Waits for its turn where the rate is limited. */
     ask,
+    /** Reads its network, which makes it `up`: at the start and after each pause. One at a time. Returns the network found; throws as `ask`. */
     check() {
       checking ??= readNetwork().finally(() => (checking = undefined))
       return checking
     },
+    /** Forgets that its network was checked: it may be another one by the time it is used again. */
     forget: health.forgetNetwork,
-    status: () => statusOf(node, health),
+    status: (): NodeStatus => statusOf(node, health),
     close() {
       closing.abort()
       client.close()
@@ -123,18 +103,10 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   return node
 }
 
-function reads({ use }: NodeSpec): boolean {
-  return use === 'all' || use === 'read'
-}
-
-function statusOf({ spec, origin, lag, disabled }: NodeClient, { state, latencyMs, failures }: NodeHealth): NodeStatus {
-  return {
-    name: spec.name,
-    origin,
-    use: spec.use,
-    state: disabled ? 'disabled' : state,
-    ...(lag !== undefined && { lag }),
-    ...(latencyMs !== undefined && { latencyMs: Math.round(latencyMs) }),
-    failures,
-  }
+function statusOf(
+  { spec, origin, lag, disabled }: NodeClient,
+  { state, latencyMs, failures }: ReturnType<typeof createNodeHealth>,
+): NodeStatus {
+  const latency = latencyMs === undefined ? undefined : Math.round(latencyMs)
+  return { name: spec.name, origin, use: spec.use, state: disabled ? 'disabled' : state, lag, latencyMs: latency, failures }
 }

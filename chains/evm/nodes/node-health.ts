@@ -7,30 +7,11 @@ const latencyWeight = 0.2
 /** The least time between a failure and the next probe, also where no other node is left, ms. */
 const restMs = 100
 
-/** What is known of a node from its answers: its network, its circuit, its latency. No I/O. */
-export interface NodeHealth {
-  readonly state: Exclude<NodeStatus['state'], 'disabled'>
-  /** A probe may go beside the calls. */
-  readonly due: boolean
-  /** The node asked to be left alone for a while that is not over. */
-  readonly held: boolean
-  /** It has not failed just now. */
-  readonly rested: boolean
-  readonly latencyMs: number | undefined
-  readonly failures: number
-  answered(tookMs: number): void
-  failed(retryAfterMs: number | undefined): void
-  /**
-   * Reads the network and closes the circuit. Returns the network that was found; throws what the read throws.
-   * @param mustSay false for a node that only takes transactions: it need not say its network, theirs is in the signature (EIP-155)
-   */
-  probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string>
-  /** The network is read again before the node is used. */
-  forgetNetwork(): void
-}
-
-/** @param now ms, from any clock that does not go back */
-export function createNodeHealth(now: () => number): NodeHealth {
+/**
+ * What is known of a node from its answers: its network, its circuit, its latency. No I/O.
+ * @param now ms, from any clock that does not go back
+ */
+export function createNodeHealth(now: () => number) {
   const breaker = createBreaker(now)
   let network: 'unknown' | 'right' | 'wrong' = 'unknown'
   let latencyMs: number | undefined
@@ -38,17 +19,20 @@ export function createNodeHealth(now: () => number): NodeHealth {
   let failedAt = -Infinity
 
   return {
-    get state() {
+    get state(): Exclude<NodeStatus['state'], 'disabled'> {
       if (network === 'wrong') return 'wrong-network'
       if (breaker.state !== 'closed') return breaker.state
       return network === 'right' ? 'up' : 'unknown'
     },
+    /** A probe may go beside the calls. */
     get due() {
       return network !== 'wrong' && (breaker.due || (network === 'unknown' && breaker.state === 'closed'))
     },
+    /** The node asked to be left alone for a while that is not over. */
     get held() {
       return breaker.held
     },
+    /** It has not failed just now. */
     get rested() {
       return now() - failedAt >= restMs
     },
@@ -58,16 +42,20 @@ export function createNodeHealth(now: () => number): NodeHealth {
     get failures() {
       return failures
     },
-    answered(tookMs) {
+    answered(tookMs: number) {
       latencyMs = latencyMs === undefined ? tookMs : latencyMs + (tookMs - latencyMs) * latencyWeight
       if (breaker.state === 'closed') breaker.succeeded()
     },
-    failed(retryAfterMs) {
+    failed(retryAfterMs: number | undefined) {
       if (breaker.state !== 'open') failures++
       failedAt = now()
       breaker.failed(retryAfterMs)
     },
-    async probe(expected, read, mustSay) {
+    /**
+     * Reads the network and closes the circuit. Returns the network that was found; throws what the read throws.
+     * @param mustSay false for a node that only takes transactions: it need not say its network, theirs is in the signature (EIP-155)
+     */
+    async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       breaker.probing()
       let found = expected
       try {
@@ -82,6 +70,7 @@ export function createNodeHealth(now: () => number): NodeHealth {
       breaker.close()
       return found
     },
+    /** The network is read again before the node is used. */
     forgetNetwork() {
       network = 'unknown'
     },

@@ -1,33 +1,16 @@
 import type { NodeChange } from '../../../domain/settings/settings.ts'
 import type { NodeStatus } from '../../port.ts'
-import { createNodeClient, type NodeClient, type NodeSpec } from './node-client.ts'
+import type { NodeClient, NodeSpec } from './node-client.ts'
 
-export interface NodeSetOptions {
-  readonly networkId: string
-  /** In order of preference. */
-  readonly specs: readonly NodeSpec[]
-  readonly timeoutMs: number
-  readonly count: (method: string) => void
-  /** What `${VARIABLE}` in the URL of an added node stands for. */
-  readonly environment: Readonly<Record<string, string | undefined>>
-}
+type Environment = Readonly<Record<string, string | undefined>>
 
-/** The configured nodes of a chain, and what operators laid over them. */
-export interface NodeSet {
-  /** All that are not disabled, in order of preference. */
-  readonly enabled: readonly NodeClient[]
-  /** See `Chain.adjustNodes`. Nodes that stay keep all that is known of them, and the calls that they are answering. */
-  adjust(changes: readonly NodeChange[]): void
-  /** See `Chain.nodes`: also those that are disabled, or can't be made. */
-  status(): readonly NodeStatus[]
-  close(): void
-}
-
-export function createNodeSet(options: NodeSetOptions): NodeSet {
-  const { networkId, timeoutMs, count, environment } = options
-  const make = (spec: NodeSpec) => createNodeClient({ spec, networkId, timeoutMs, count })
-  const configured = options.specs.map(make)
-  const names = new Set(options.specs.map(({ name }) => name))
+/**
+ * The configured nodes of a chain, and what operators laid over them.
+ * @param environment what `${VARIABLE}` in the URL of an added node stands for
+ */
+export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => NodeClient, environment: Environment) {
+  const configured = specs.map(make)
+  const names = new Set(specs.map(({ name }) => name))
   let added: readonly NodeClient[] = []
   /** Taken out, but perhaps still answering. */
   let retired: readonly NodeClient[] = []
@@ -39,10 +22,12 @@ export function createNodeSet(options: NodeSetOptions): NodeSet {
   }
 
   return {
-    get enabled() {
+    /** All that are not disabled, in order of preference. */
+    get enabled(): readonly NodeClient[] {
       return [...configured, ...added].filter(({ disabled }) => !disabled)
     },
-    adjust(changes) {
+    /** See `Chain.adjustNodes`. Nodes that stay keep all that is known of them, and the calls that they are answering. */
+    adjust(changes: readonly NodeChange[]) {
       const byName = new Map(changes.map((change) => [change.name, change]))
       for (const node of configured) setDisabled(node, byName.get(node.spec.name)?.disabled ?? false)
       const unusable: NodeStatus[] = []
@@ -63,7 +48,8 @@ export function createNodeSet(options: NodeSetOptions): NodeSet {
       added = next
       broken = unusable
     },
-    status: () => [...[...configured, ...added].map((node) => node.status()), ...broken],
+    /** See `Chain.nodes`: also those that are disabled, or can't be made. */
+    status: (): readonly NodeStatus[] => [...[...configured, ...added].map((node) => node.status()), ...broken],
     close() {
       for (const node of [...configured, ...added, ...retired]) node.close()
     },
@@ -71,7 +57,7 @@ export function createNodeSet(options: NodeSetOptions): NodeSet {
 }
 
 /** The URL with its variables replaced. A problem names the variable, never a value: a broken URL may hold a key. */
-function resolve(url: string, environment: NodeSetOptions['environment']): { url: string } | { problem: string } {
+function resolve(url: string, environment: Environment): { url: string } | { problem: string } {
   const missing = [...url.matchAll(/\$\{([^}]*)\}/g)].find(([, name = '']) => !environment[name])
   if (missing) return { problem: `(the variable ${missing[1]} is not set)` }
   const resolved = url.replaceAll(/\$\{([^}]*)\}/g, (_, name: string) => environment[name] ?? '')

@@ -1,61 +1,43 @@
 import { RelayerError } from '../../../domain/errors.ts'
 import type { NodeChange } from '../../../domain/settings/settings.ts'
-import type { NodeStatus } from '../../port.ts'
 import { toNumber } from '../hex.ts'
 import { askMany, type NodeAnswer, type OnAnswer } from './ask-many.ts'
 import { createAskOne, unavailable } from './ask-one.ts'
 import { lagsOf } from './head-lags.ts'
-import type { NodeClient, NodeSpec } from './node-client.ts'
+import { createNodeClient, type NodeClient, type NodeSpec } from './node-client.ts'
 import { createNodeSet } from './node-set.ts'
 
 export type { NodeAnswer } from './ask-many.ts'
 
-/** chainlink-evm: RPC 10 s. */
+/** As chainlink-evm's. */
 const defaultTimeoutMs = 10_000
 
 export interface NodesOptions {
-  readonly chain: string
+  /** The chain's name in the config. */
+  readonly name: string
   /** EIP-155 id, decimal. */
   readonly networkId: string
   /** In order of preference. */
   readonly nodes: readonly NodeSpec[]
-  /** `private`: transactions go to private nodes only. */
+  /** `private`: transactions go to nodes of private use only. Absent: public. */
   readonly send?: 'public' | 'private' | undefined
+  /** Longest wait for one answer of a node, ms; absent: 10 s. */
   readonly timeoutMs?: number | undefined
   /** What `${VARIABLE}` in the URL of an added node stands for; absent: no variable is known. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
 }
 
-export interface Nodes {
-  /** Asks every node for its network. Throws CHAIN_ID_MISMATCH if one has another, NODE_UNAVAILABLE if none that reads answers. */
-  verify(): Promise<void>
-  /** From the first node that reads, is up, does not lag and is within its rate; else the next. Throws RpcError (NODE_REFUSED) or NODE_UNAVAILABLE. */
-  request(method: string, params: readonly unknown[]): Promise<unknown>
-  /** From the nodes that read, at once: those that are up, and, where those are not more than half, also those that are not. Throws never. */
-  askAll(method: string, params: readonly unknown[], onAnswer?: OnAnswer): Promise<readonly NodeAnswer[]>
-  /** To every node that transactions of this chain go to. Throws never. */
-  sendAll(method: string, params: readonly unknown[], onAnswer?: OnAnswer): Promise<readonly NodeAnswer[]>
-  /** How many nodes are meant to read: what a majority is counted of. */
-  readonly readers: number
-  /** Compares the heads of all nodes and puts those that lag behind last, or are absurdly far above `known`. Throws never. */
-  rank(known?: number): Promise<void>
-  status(): readonly NodeStatus[]
-  adjust(changes: readonly NodeChange[]): void
-  /** Calls made so far, by method. */
-  readonly calls: ReadonlyMap<string, number>
-  close(): void
-}
+export type Nodes = ReturnType<typeof createNodes>
 
-export function createNodes(options: NodesOptions): Nodes {
-  const { chain, networkId, timeoutMs = defaultTimeoutMs } = options
+export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultTimeoutMs, environment = {} }: NodesOptions) {
   const calls = new Map<string, number>()
   const closing = new AbortController()
   const count = (method: string) => void calls.set(method, (calls.get(method) ?? 0) + 1)
-  const set = createNodeSet({ networkId, specs: options.nodes, timeoutMs, count, environment: options.environment ?? {} })
-  const sendUses = options.send === 'private' ? ['private'] : ['all', 'send']
+  const set = createNodeSet(nodes, (spec) => createNodeClient(spec, networkId, timeoutMs, count), environment)
+  const sendUses = send === 'private' ? ['private'] : ['all', 'send']
   const readers = () => set.enabled.filter(({ reads }) => reads)
   const senders = () => set.enabled.filter(({ spec }) => sendUses.includes(spec.use))
-  const askOne = createAskOne({ chain, readers, timeoutMs, closing: closing.signal })
+  const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
   /** Nodes that are down are tried beside the calls, so that no call waits for a dead node twice. */
   function probe(): void {
@@ -63,31 +45,38 @@ export function createNodes(options: NodesOptions): Nodes {
   }
 
   return {
+    /** Calls made so far, by method. */
     calls,
+    /** How many nodes are meant to read: what a majority is counted of. */
     get readers() {
       return readers().length
     },
-    verify: () => verify(set.enabled, chain, networkId),
-    request(method, params) {
+    /** Asks every node for its network. Throws CHAIN_ID_MISMATCH if one has another, NODE_UNAVAILABLE if none that reads answers. */
+    verify: () => verify(set.enabled, name, networkId),
+    /** From the first node that reads, is up, does not lag and is within its rate; else the next. Throws RpcError (NODE_REFUSED) or NODE_UNAVAILABLE. */
+    request(method: string, params: readonly unknown[]) {
       probe()
       return askOne(method, params)
     },
-    askAll(method, params, onAnswer) {
+    /** From the nodes that read, at once: those that are up, and, where those are not more than half, also those that are not. Throws never. */
+    askAll(method: string, params: readonly unknown[], onAnswer?: OnAnswer): Promise<readonly NodeAnswer[]> {
       probe()
       const all = readers()
       const up = all.filter((node) => node.up)
       const others = all.filter((node) => !node.up && node.revivable)
-      return askMany(up.length * 2 > all.length ? up : [...up, ...others], { method, params, timeoutMs, onAnswer })
+      return askMany(up.length * 2 > all.length ? up : [...up, ...others], method, params, timeoutMs, onAnswer)
     },
-    sendAll(method, params, onAnswer) {
+    /** To every node that transactions of this chain go to. Throws never. */
+    sendAll(method: string, params: readonly unknown[], onAnswer?: OnAnswer): Promise<readonly NodeAnswer[]> {
       probe()
       const all = senders()
       const up = all.filter((node) => node.up)
-      return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, timeoutMs, onAnswer })
+      return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), method, params, timeoutMs, onAnswer)
     },
-    rank: (known) => rank(readers(), known),
-    status: () => set.status(),
-    adjust(changes) {
+    /** Compares the heads of all nodes and puts those that lag behind last, or are absurdly far above `known`. Throws never. */
+    rank: (known?: number) => rank(readers(), known),
+    status: set.status,
+    adjust(changes: readonly NodeChange[]) {
       set.adjust(changes)
       if (!closing.signal.aborted) probe()
     },

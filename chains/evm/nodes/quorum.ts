@@ -1,36 +1,118 @@
 import { RelayerError } from '../../../domain/errors.ts'
-import type { EvmHeads } from '../heads/heads.ts'
-import { createLoneNode } from './lone-node.ts'
-import type { NodeAnswer, Nodes } from './nodes.ts'
-import { createAskRound, type Question } from './rounds.ts'
+import { type Heads, untilHead } from '../../port.ts'
+import type { NodeAnswer } from './ask-many.ts'
+import { RpcError } from './node-errors.ts'
+import type { Nodes } from './nodes.ts'
 
-export interface QuorumOptions {
-  readonly chain: string
-  readonly nodes: Nodes
-  readonly heads: Pick<EvmHeads, 'current' | 'subscribe'>
-  readonly blockTimeMs: number
+/** One node: equal answers count together within so many blocks, since older ones tell of another time. */
+const memoryBlocks = 16
+/** One node: how many blocks in a row it may change its mind. */
+const mostLooks = 3
+/** One node: the least time between two looks where no block comes, ms. */
+const leastWaitMs = 1_000
+
+/** What is asked of all nodes, for verdicts that can't be taken back. */
+export interface Question<T> {
+  /** What is asked, without the block that it is asked of: looks at different blocks are compared under this. */
+  readonly about: string
+  readonly method: string
+  /** Made anew for each look: a block tag may have moved on. */
+  readonly params: () => readonly unknown[]
+  /** Reads an answer. What it throws counts as silence. */
+  readonly read: (result: unknown) => T
+  /** Equal texts are equal answers; absent: as JSON. */
+  readonly key?: (value: T) => string
 }
 
-export interface Quorum {
-  /**
-   * The answer of more than half of the nodes that read, counted of all that are configured and not disabled: no answer is no agreement. With one node: two equal answers a block apart, or 4 block times where no block comes; it waits for that. A revert is an
-   * answer too, and thrown as the RpcError it is. Throws NODES_DISAGREE, NODE_UNAVAILABLE (no node answered).
-   */
-  agree<T>(question: Question<T>): Promise<T>
+/** What a node's answer counts for. A revert is an answer like any other. */
+type Vote<T> = { readonly key: string; readonly value: T } | { readonly key: string; readonly revert: RpcError }
+
+/** `agreed`: what as many nodes as were needed said alike. */
+interface Round<T> {
+  readonly agreed?: Vote<T> | undefined
+  readonly answers: readonly NodeAnswer[]
 }
 
-export function createQuorum({ chain, nodes, heads, blockTimeMs }: QuorumOptions): Quorum {
-  const round = createAskRound(nodes)
-  const loneNode = createLoneNode({ round, heads, blockTimeMs })
+/**
+ * The answer of more than half of the nodes that read, counted of all that are configured and not disabled: no answer is no agreement. With one
+ * node: two equal answers a block apart, or 4 block times where no block comes; it waits for that. A revert is an answer too, and thrown as the
+ * RpcError it is. Throws NODES_DISAGREE, NODE_UNAVAILABLE (no node answered).
+ */
+export type Quorum = <T>(question: Question<T>) => Promise<T>
 
-  return {
-    async agree(question) {
-      const isAlone = nodes.readers === 1
-      const { agreed, answers } = await (isAlone ? loneNode(question) : round(question, Math.floor(nodes.readers / 2) + 1))
-      if (!agreed) throw disagreement(chain, isAlone ? 1 : nodes.readers, answers)
-      if ('revert' in agreed) throw agreed.revert
-      return agreed.value
-    },
+/** See `Quorum`. */
+export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number): Quorum {
+  const askLoneNode = createAskLoneNode(nodes, heads, blockTimeMs)
+
+  return async function agree(question) {
+    const { readers } = nodes
+    const { agreed, answers } = await (readers === 1 ? askLoneNode(question) : ask(nodes, question, Math.floor(readers / 2) + 1))
+    if (!agreed) throw disagreement(chain, readers, answers)
+    if ('revert' in agreed) throw agreed.revert
+    return agreed.value
+  }
+}
+
+/** Two equal answers a block apart. Without `agreed`: it gave no answer, or another one each time. */
+function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number) {
+  /** What the node said last, by question, and at which height. */
+  const earlier = new Map<string, { readonly key: string; readonly height: number }>()
+  let tidiedAt = 0
+  const height = () => heads.current?.latest.height ?? 0
+
+  /** Once per block, however many ask: thousands may in one tick. */
+  function tidy(): void {
+    if (height() === tidiedAt) return
+    tidiedAt = height()
+    for (const [about, one] of earlier) if (one.height < tidiedAt - memoryBlocks) earlier.delete(about)
+  }
+
+  return async function askLoneNode<T>(question: Question<T>): Promise<Round<T>> {
+    const { about } = question
+    for (let looks = 1; ; looks++) {
+      tidy()
+      const before = earlier.get(about)
+      // Where no block comes, as long as four should take: a chain that stands still changes its mind as little.
+      if (before) await untilHead(heads, ({ latest }) => latest.height > before.height, Math.max(leastWaitMs, 4 * blockTimeMs))
+      const at = height()
+      const { agreed, answers } = await ask(nodes, question, 1)
+      if (!agreed) return { answers }
+      if (before?.key === agreed.key) {
+        earlier.delete(about)
+        return { agreed, answers }
+      }
+      earlier.set(about, { key: agreed.key, height: at })
+      if (looks === mostLooks) return { answers }
+    }
+  }
+}
+
+/** Asks all nodes that read at once, until as many as are needed say the same. */
+async function ask<T>(nodes: Nodes, question: Question<T>, needed: number): Promise<Round<T>> {
+  const votes = new Map<string, number>()
+  let agreed: Vote<T> | undefined
+  const answers = await nodes.askAll(question.method, question.params(), (answer) => {
+    const vote = voteOf(answer, question)
+    if (!vote) return false
+    const count = (votes.get(vote.key) ?? 0) + 1
+    votes.set(vote.key, count)
+    if (count >= needed) agreed ??= vote
+    return agreed !== undefined
+  })
+  return { agreed, answers }
+}
+
+function voteOf<T>(answer: NodeAnswer, { read, key = JSON.stringify }: Question<T>): Vote<T> | undefined {
+  if (!answer.ok) {
+    const { error } = answer
+    const isRevert = error instanceof RpcError && /revert/i.test(error.rpcMessage)
+    return isRevert ? { key: `revert ${JSON.stringify(error.data)}`, revert: error } : undefined
+  }
+  try {
+    const value = read(answer.result)
+    return { key: `value ${key(value)}`, value }
+  } catch {
+    return undefined
   }
 }
 

@@ -11,14 +11,7 @@ export const statesKept = 128
 /** After so many heads in a row at which a node counts less than was read before, what was read before was wrong. A node that lags catches up sooner. */
 const mostLowerReads = 5
 
-export interface Accounts {
-  /** See `Chain.account`. At most one set of reads per address and head. */
-  read(address: string): Promise<Account>
-  /** The block argument of a read at the finalized state. */
-  finalizedTag(): string
-}
-
-export function createAccounts(chain: string, nodes: Nodes, heads: EvmHeads, finality: FinalityPolicy): Accounts {
+export function createAccounts(chain: string, nodes: Nodes, heads: EvmHeads, finality: FinalityPolicy) {
   let head = ''
   const memo = new Map<string, Promise<Account>>()
   const floors = createFloors()
@@ -48,15 +41,17 @@ export function createAccounts(chain: string, nodes: Nodes, heads: EvmHeads, fin
       finality.kind === 'instant' ? undefined : readFinalizedNonce(address, finalizedTag(event, finality)),
     ])
     const isCanonical = heads.kept.isCanonical(event.latest) !== false
-    const nonces = floors.raise(address, { latest, finalized: finalized ?? latest }, isCanonical)
+    const nonces = floors.raise(address, latest, finalized ?? latest, isCanonical)
     const { height, hash } = event.latest
     const finalizedNonce = Math.min(nonces.latest, nonces.finalized)
     return { latestNonce: nonces.latest, finalizedNonce, balance: toDecimal(balance, 'balance'), block: { height, hash } }
   }
 
   return {
+    /** The block argument of a read at the finalized state. */
     finalizedTag: () => finalizedTag(currentHead(chain, heads), finality),
-    async read(address) {
+    /** See `Chain.account`. At most one set of reads per address and head. */
+    async read(address: string) {
       const event = currentHead(chain, heads)
       // The finalized height may move without a new head.
       const now = `${event.latest.hash}/${event.finalized}`
@@ -79,17 +74,12 @@ function finalizedTag(event: HeadEvent, finality: FinalityPolicy): string {
   return event.latest.height - event.finalized < statesKept ? toQuantity(event.finalized) : 'finalized'
 }
 
-interface Nonces {
-  readonly latest: number
-  readonly finalized: number
-}
-
 /** The highest nonces read on this chain of blocks: a node that lags behind another can't take them back. */
 function createFloors() {
   const floors = new Map<string, { latest: number; finalized: number; lower: number }>()
   return {
     /** The higher of what was read now and before, unless lower ones were read for so long that what was read before was wrong. */
-    raise(address: string, { latest, finalized }: Nonces, isCanonical: boolean): Nonces {
+    raise(address: string, latest: number, finalized: number, isCanonical: boolean) {
       const known = floors.get(address) ?? { latest: 0, finalized: 0, lower: 0 }
       const isLower = latest < known.latest || finalized < known.finalized
       const lower = isLower ? known.lower + 1 : 0

@@ -8,18 +8,10 @@ import { createWatchedHashes, type Due, nothing, show, unseen, type WatchedHashe
 /** How many hashes are remembered that a node took as new: far more than are ever pending. */
 const mostNew = 4_096
 
-/** All watches of a chain. They cost one batched read when they attach and one per block that includes some of them. */
-export interface Inclusions {
-  watch(hashes: readonly string[]): Watch
-  /** A node has just taken this transaction as new: it is in no block yet, and will be found in the blocks to come without a read. */
-  accepted(hash: string): void
-  /** Watches that are not closed. */
-  readonly size: number
-}
-
 const lookup: Due = { kind: 'lookup', unknown: 0 }
 
-export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusions {
+/** All watches of a chain. They cost one batched read when they attach and one per block that includes some of them. */
+export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   const { kept } = heads
   const watches = createWatchedHashes()
   /** Hashes that were taken as new, oldest first. */
@@ -50,17 +42,15 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts): Inclusion
   heads.onPoll(reads.all)
 
   return {
-    get size() {
-      return watches.all.size
-    },
-    accepted(hash) {
+    /** A node has just taken this transaction as new: it is in no block yet, and will be found in the blocks to come without a read. */
+    accepted(hash: string): void {
       taken.add(hash)
       const watched = watches.byHash.get(hash)
       if (watched?.due.kind === 'lookup') watched.due = nothing
       const [oldest] = taken
       if (taken.size > mostNew && oldest !== undefined) taken.delete(oldest)
     },
-    watch(hashes) {
+    watch(hashes: readonly string[]): Watch {
       const watch = watches.open()
       const add = (hash: string) => attach(watch, hash.toLowerCase())
       hashes.forEach(add)

@@ -13,29 +13,25 @@ import type { Quorum } from '../nodes/quorum.ts'
 const probes = 15
 
 /** See `Chain.mined`. */
-export function createMined(options: { chain: string; nodes: Nodes; heads: EvmHeads; quorum: Quorum }) {
-  const { chain, nodes, heads, quorum } = options
-
+export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree: Quorum) {
   async function findIn(address: string, nonce: number, height: number): Promise<MinedTransaction | undefined> {
-    const block = await quorum.agree({
+    const { transaction } = await agree({
       about: `mined ${address} ${nonce}`,
       method: 'eth_getBlockByNumber',
       params: () => [toQuantity(height), true],
       read: (value) => {
         const raw = toRecord(value, 'block')
-        const ref = { height: toNumber(raw['number'], 'block number'), hash: toBytes(raw['hash'], 'block hash') }
-        if (ref.height !== height || heads.kept.isCanonical(ref) === false) throw new TypeError('not the canonical block')
+        const block = { height: toNumber(raw['number'], 'block number'), hash: toBytes(raw['hash'], 'block hash') }
+        if (block.height !== height || heads.kept.isCanonical(block) === false) throw new TypeError('not the canonical block')
         const found = toList(raw['transactions'], 'transactions')
           .map((transaction) => toRecord(transaction, 'transaction'))
           .find(
             (one) => one['from'] !== undefined && toBytes(one['from'], 'sender') === address && toNumber(one['nonce'], 'nonce') === nonce,
           )
-        if (!found) return { block: ref }
-        return { block: ref, hash: toBytes(found['hash'], 'transaction hash'), signingHash: signingHashOf(found), call: callOf(found) }
+        return { block, transaction: found && { ...readMined(found), block } }
       },
     })
-    const { hash, signingHash, call } = block
-    return hash && signingHash && call ? { hash, signingHash, call, block: block.block } : undefined
+    return transaction
   }
 
   /**
@@ -90,9 +86,10 @@ function unlessPruned(error: unknown): undefined {
   return undefined
 }
 
-function callOf(raw: Record<string, unknown>): Intent {
+function readMined(raw: Record<string, unknown>) {
   const to = raw['to'] == null ? '' : toBytes(raw['to'], 'recipient')
-  return { to, data: toBytes(raw['input'] ?? raw['data'], 'data'), value: toDecimal(raw['value'], 'value') }
+  const call: Intent = { to, data: toBytes(raw['input'] ?? raw['data'], 'data'), value: toDecimal(raw['value'], 'value') }
+  return { hash: toBytes(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
 /**

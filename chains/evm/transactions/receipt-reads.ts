@@ -20,14 +20,7 @@ export interface ReceiptReadsOptions {
 }
 
 /** Reads the receipts that are due. */
-export interface ReceiptReads {
-  /** Of hashes that cached blocks list: one read per block. */
-  listed(): void
-  /** Those, and the lookups. What fails stays due until the next poll. */
-  all(): void
-}
-
-export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone }: ReceiptReadsOptions): ReceiptReads {
+export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone }: ReceiptReadsOptions) {
   const { kept } = heads
 
   function start(watched: WatchedHash, work: () => Promise<void>): void {
@@ -37,17 +30,12 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
   }
 
   function readBlock(block: BlockRef, listed: readonly WatchedHash[]): void {
-    const transactions = kept.at(block.height)?.transactions.length ?? listed.length
-    const found = receipts
-      .ofBlock(
-        block,
-        listed.map(({ hash }) => hash),
-        transactions,
-      )
-      .then((all) => new Map(all.map((receipt) => [receipt.hash, receipt])))
+    const inBlock = kept.at(block.height)?.transactions.length ?? listed.length
+    const wanted = listed.map(({ hash }) => hash)
+    const found = receipts.ofBlock(block, wanted, inBlock)
     for (const watched of listed) {
       start(watched, async () => {
-        const receipt = (await found).get(watched.hash)
+        const receipt = (await found).find(({ hash }) => hash === watched.hash)
         await (receipt ? judge(watched, receipt) : missed(watched))
       })
     }
@@ -88,12 +76,14 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
     if (kept.lists(agreed.block, agreed.hash) !== false) onReceipt(watched, agreed)
   }
 
+  /** Those of hashes that cached blocks list: one read per block. */
   function listed(): void {
     for (const [block, group] of byBlock(hashes.values())) readBlock(block, group)
   }
 
   return {
     listed,
+    /** Those, and the lookups. What fails stays due until the next poll. */
     all() {
       listed()
       for (const watched of hashes.values()) if (watched.due.kind === 'lookup' && !watched.busy) start(watched, () => lookUp(watched))
@@ -106,8 +96,9 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
   for (const watched of hashes) {
     const { due, busy } = watched
     if (due.kind !== 'listed' || busy) continue
-    const [, group] = groups.get(due.block.hash) ?? [due.block, []]
-    groups.set(due.block.hash, [due.block, [...group, watched]])
+    const group = groups.get(due.block.hash)
+    if (group) group[1].push(watched)
+    else groups.set(due.block.hash, [due.block, [watched]])
   }
   return groups.values()
 }

@@ -1,5 +1,5 @@
 import type { BlockRef, Log, Receipt } from '../../port.ts'
-import { toBytes, toDecimal, toList, toNumber, toRecord } from '../hex.ts'
+import { toBytes, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
@@ -30,21 +30,13 @@ export function readLog(value: unknown): Log {
   }
 }
 
-/** Reads receipts, all calls of a tick in one HTTP request. */
-export interface Receipts {
-  /** Undefined: in no block, as far as the node knows. */
-  one(hash: string): Promise<Receipt | undefined>
-  /** Those of these transactions that the node has in exactly this block. */
-  ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]>
-  /** The receipt that more than half of the nodes give. Throws NODES_DISAGREE, also where they know none. */
-  agreed(hash: string): Promise<Receipt>
-  /** There is more than one node to ask. */
-  readonly others: boolean
-}
+export type Receipts = ReturnType<typeof createReceipts>
 
-export function createReceipts(nodes: Nodes, quorum: Quorum): Receipts {
+/** Reads receipts, all calls of a tick in one HTTP request. */
+export function createReceipts(nodes: Nodes, agree: Quorum) {
   let wholeBlocks = true
 
+  /** Undefined: in no block, as far as the node knows. */
   async function one(hash: string): Promise<Receipt | undefined> {
     const value = await nodes.request('eth_getTransactionReceipt', [hash])
     // A pending transaction has a receipt without a block on some nodes.
@@ -53,7 +45,7 @@ export function createReceipts(nodes: Nodes, quorum: Quorum): Receipts {
 
   async function ofWholeBlock(block: BlockRef): Promise<readonly Receipt[] | undefined> {
     try {
-      const values = await nodes.request('eth_getBlockReceipts', [`0x${block.height.toString(16)}`])
+      const values = await nodes.request('eth_getBlockReceipts', [toQuantity(block.height)])
       return values === null ? [] : toList(values, 'receipts').map(readReceipt)
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
@@ -66,18 +58,21 @@ export function createReceipts(nodes: Nodes, quorum: Quorum): Receipts {
 
   return {
     one,
+    /** There is more than one node to ask. */
     get others() {
       return nodes.readers > 1
     },
-    agreed: (hash) =>
-      quorum.agree({
+    /** The receipt that more than half of the nodes give. Throws NODES_DISAGREE, also where they know none. */
+    agreed: (hash: string) =>
+      agree({
         about: `receipt ${hash}`,
         method: 'eth_getTransactionReceipt',
         params: () => [hash],
-        read: (value) => readReceipt(value),
+        read: readReceipt,
         key: ({ hash: found, status, block }) => `${found} ${status} ${block.height} ${block.hash}`,
       }),
-    async ofBlock(block, hashes, transactionsInBlock) {
+    /** Those of these transactions that the node has in exactly this block. */
+    async ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]> {
       const many = wholeBlocks && hashes.length >= wholeBlockFrom && hashes.length * 4 >= transactionsInBlock
       const found = (many ? await ofWholeBlock(block) : undefined) ?? (await Promise.all(hashes.map(one)))
       const wanted = new Set(hashes)

@@ -31,34 +31,28 @@ export interface WatchState {
 export const nothing: Due = { kind: 'nothing' }
 export const unseen: Inclusion = { kind: 'unseen' }
 
-/** All watches of a chain by hash. No I/O. */
-export interface WatchedHashes {
-  readonly all: ReadonlySet<WatchState>
-  readonly byHash: ReadonlyMap<string, WatchedHash>
-  open(): WatchState
-  add(watch: WatchState, hash: string): WatchedHash
-  close(watch: WatchState): void
-}
+export type WatchedHashes = ReturnType<typeof createWatchedHashes>
 
-export function createWatchedHashes(): WatchedHashes {
+/** All watches of a chain by hash. No I/O. */
+export function createWatchedHashes() {
   const all = new Set<WatchState>()
   const byHash = new Map<string, WatchedHash>()
   return {
-    all,
-    byHash,
+    all: all as ReadonlySet<WatchState>,
+    byHash: byHash as ReadonlyMap<string, WatchedHash>,
     open() {
       const watch: WatchState = { hashes: new Set(), listeners: new Set(), inclusion: unseen }
       all.add(watch)
       return watch
     },
-    add(watch, hash) {
+    add(watch: WatchState, hash: string) {
       watch.hashes.add(hash)
-      const known = byHash.get(hash) ?? { hash, watches: new Set(), due: nothing, busy: false }
+      const known: WatchedHash = byHash.get(hash) ?? { hash, watches: new Set(), due: nothing, busy: false }
       known.watches.add(watch)
       byHash.set(hash, known)
       return known
     },
-    close(watch) {
+    close(watch: WatchState) {
       all.delete(watch)
       watch.listeners.clear()
       for (const hash of watch.hashes) {
