@@ -52,7 +52,7 @@ describe('folder rules', () => {
   test.each([
     ['temporal/contracts/lane.ts', `import { defineSignal } from '@temporalio/workflow'`],
     ['workflows/lane.ts', `import { apply } from '../domain/lane/reducer.ts'`],
-    ['chains/evm/signers/keystore.ts', `import { Wallet } from 'ethers'\nimport { x } from '../nodes/nodes.ts'`],
+    ['chains/evm/signers/local.ts', `import { Wallet } from 'ethers'\nimport { x } from '../nodes/nodes.ts'`],
     ['bridges/native-bridge/evm.ts', `import { abi } from '../../chains/evm/index.ts'\nimport { decode } from './message.ts'`],
     ['bridges/native-bridge/index.ts', `import { endpoint } from './evm.ts'`],
     ['chains/registry.ts', `import { evmChain } from './evm/index.ts'`],

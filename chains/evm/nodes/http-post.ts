@@ -3,37 +3,28 @@ import { readRetryAfter } from './json-rpc.ts'
 import { TransportError } from './node-errors.ts'
 import { createRedactor } from './redact.ts'
 
-/** Posts JSON to one URL, whose user info becomes HTTP basic authentication. */
-export interface HttpPost {
-  /** Scheme, host and port: all that is ever shown of the URL. */
-  readonly origin: string
-  /** Replaces the secret parts of the URL in a text. */
-  readonly redact: (text: string) => string
-  readonly closed: boolean
-  /** Throws TransportError: no whole answer within the timeout. */
-  post(body: string): Promise<{ readonly text: string; readonly status: number; readonly retryAfterMs: number | undefined }>
-  /** Ends what is under way. */
-  close(): void
-}
-
 const json = { 'content-type': 'application/json', accept: 'application/json' }
 
 /** Errors of a connection that was never made: the request cannot have been received. */
 const neverConnected = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/
 
-export function createHttpPost({ url, timeoutMs }: { readonly url: string; readonly timeoutMs: number }): HttpPost {
+/** Posts JSON to one URL, whose user info becomes HTTP basic authentication. */
+export function createHttpPost(url: string, timeoutMs: number) {
   const { target, headers, origin } = splitCredentials(url)
   const redact = createRedactor(new URL(url))
   const running = new Set<AbortController>()
   let closed = false
 
   return {
+    /** Scheme, host and port: all that is ever shown of the URL. */
     origin,
+    /** Replaces the secret parts of the URL in a text. */
     redact,
     get closed() {
       return closed
     },
-    async post(body) {
+    /** Throws TransportError: no whole answer within the timeout. */
+    async post(body: string) {
       const controller = new AbortController()
       running.add(controller)
       const timer = setTimeout(() => controller.abort(), timeoutMs)
@@ -50,6 +41,7 @@ export function createHttpPost({ url, timeoutMs }: { readonly url: string; reado
         running.delete(controller)
       }
     },
+    /** Ends what is under way. */
     close() {
       closed = true
       for (const controller of running) controller.abort()

@@ -2,25 +2,10 @@ import { isTooLarge, parseAnswers, readError } from './json-rpc.ts'
 import { createHttpPost } from './http-post.ts'
 import { RpcError, TransportError } from './node-errors.ts'
 
-export interface JsonRpcClientOptions {
-  readonly url: string
-  /** From the first byte sent to the last received, ms. */
-  readonly timeoutMs: number
-  /** How long the first call of a batch waits for others, ms. */
-  readonly stallMs: number
-  readonly maxBatch: number
-  /** Called for every call that leaves, with its method. */
-  readonly count: (method: string) => void
-}
-
-/** JSON-RPC over HTTP with one URL. Calls made within a few milliseconds of each other leave in one HTTP request. */
-export interface JsonRpcClient {
-  /** Scheme, host and port: all that is ever shown of the URL. */
-  readonly origin: string
-  /** Throws RpcError or TransportError, within the timeout. */
-  request(method: string, params: readonly unknown[]): Promise<unknown>
-  close(): void
-}
+/** Calls of one tick leave together; 5 ms also gathers those that a head event has set off. */
+const stallMs = 5
+/** chainlink-evm's smallest default (Polygon): every provider takes it. */
+const maxBatch = 100
 
 interface Call {
   readonly id: number
@@ -33,9 +18,13 @@ interface Call {
 /** Statuses of a gateway that turned the request away without passing it on. */
 const turnedAway = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
-export function createJsonRpcClient(options: JsonRpcClientOptions): JsonRpcClient {
-  const { stallMs, maxBatch, count } = options
-  const http = createHttpPost(options)
+/**
+ * JSON-RPC over HTTP with one URL. Calls made within a few milliseconds of each other leave in one HTTP request.
+ * @param timeoutMs from the first byte sent to the last received
+ * @param count called for every call that leaves, with its method
+ */
+export function createJsonRpcClient(url: string, timeoutMs: number, count: (method: string) => void) {
+  const http = createHttpPost(url, timeoutMs)
   const { origin, redact } = http
   const queue: Call[] = []
   let stall: NodeJS.Timeout | undefined
@@ -81,8 +70,9 @@ export function createJsonRpcClient(options: JsonRpcClientOptions): JsonRpcClien
 
   return {
     origin,
-    request(method, params) {
-      if (http.closed) return Promise.reject(new TransportError(origin, 'closed', false))
+    /** Throws RpcError or TransportError, within the timeout. */
+    async request(method: string, params: readonly unknown[]): Promise<unknown> {
+      if (http.closed) throw new TransportError(origin, 'closed', false)
       return new Promise((resolve, reject) => {
         queue.push({ id: nextId++, method, params, resolve, reject })
         if (queue.length >= largest) flush()

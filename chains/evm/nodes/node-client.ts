@@ -8,11 +8,6 @@ import { createLimiter } from './limiter.ts'
 import { createNodeHealth } from './node-health.ts'
 import { RpcError, TransportError } from './node-errors.ts'
 
-/** Calls of one tick leave together; 5 ms also gathers those that a head event has set off. */
-const stallMs = 5
-/** chainlink-evm's smallest default (Polygon): every provider takes it. */
-const maxBatch = 100
-
 /** A node as the config, or an operator, names it. */
 export interface NodeSpec {
   readonly name: string
@@ -30,7 +25,7 @@ export type NodeClient = ReturnType<typeof createNodeClient>
  * @param count called for every call that leaves, with its method
  */
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
-  const client = createJsonRpcClient({ url: spec.url, timeoutMs, stallMs, maxBatch, count })
+  const client = createJsonRpcClient(spec.url, timeoutMs, count)
   const now = () => performance.now()
   const health = createNodeHealth(now)
   const limiter = createLimiter(spec.requestsPerSecond, now)

@@ -1,6 +1,5 @@
 import { createPublicKey } from 'node:crypto'
 import { computeAddress, getBytes } from 'ethers'
-import type { KMSClient, KMSClientConfig } from '@aws-sdk/client-kms'
 import { RelayerError } from '../../../domain/errors.ts'
 import { attachSignature, readDerSignature } from './signature.ts'
 import type { Key } from './verified.ts'
@@ -25,7 +24,7 @@ const timeoutMs = 10_000
  */
 export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   const { KMSClient: Client, GetPublicKeyCommand, SignCommand } = await import('@aws-sdk/client-kms')
-  const client = open(Client, spec)
+  const client = new Client({ region: spec.region, endpoint: spec.endpoint })
   const facts = { keyId: spec.keyId }
   const { PublicKey, KeyUsage } = await ask(spec, true, (abortSignal) =>
     client.send(new GetPublicKeyCommand({ KeyId: spec.keyId }), { abortSignal }),
@@ -51,11 +50,6 @@ export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
       return attachSignature(transaction, numbers, address)
     },
   }
-}
-
-function open(Client: typeof KMSClient, { region, endpoint }: AwsKmsSpec): KMSClient {
-  const options: KMSClientConfig = { ...(region !== undefined && { region }), ...(endpoint !== undefined && { endpoint }) }
-  return new Client(options)
 }
 
 /** KMS says by these that asking again does not help: the key, its state or our rights have to be changed. */

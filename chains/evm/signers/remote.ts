@@ -39,7 +39,10 @@ export async function createRemoteKey(spec: RemoteSpec, expected?: string): Prom
 }
 
 function connect({ url, timeoutMs }: RemoteSpec) {
-  const { base, headers, origin } = split(url)
+  const { target: base, headers, origin } = splitCredentials(url)
+  // web3signer knows no query.
+  base.search = base.hash = ''
+  if (!base.pathname.endsWith('/')) base.pathname += '/'
   const facts = { signer: origin }
 
   async function ask(path: string, body?: unknown): Promise<string> {
@@ -49,7 +52,7 @@ function connect({ url, timeoutMs }: RemoteSpec) {
       signal: AbortSignal.timeout(timeoutMs),
       // A redirect may lead anywhere, and would take the credentials there.
       redirect: 'error',
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      body: JSON.stringify(body),
     }
     let status: number
     let text: string
@@ -94,14 +97,6 @@ const meanings: Readonly<Record<number, string>> = {
   403: ' (it does not allow us to ask)',
   404: ' (it does not have the key, or the URL is not of its eth1 API)',
   429: ' (too many requests)',
-}
-
-/** The query is dropped: web3signer knows none. */
-function split(url: string) {
-  const { target: base, headers, origin } = splitCredentials(url)
-  base.search = base.hash = ''
-  if (!base.pathname.endsWith('/')) base.pathname += '/'
-  return { base, headers, origin }
 }
 
 /** Of a public key without its prefix, as web3signer lists it, or with it; undefined if the text is no key of this curve. */

@@ -1,4 +1,4 @@
-import { AbiCoder } from 'ethers'
+import { Interface } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { Intent } from '../../../domain/intent.ts'
 import type { Revert, Simulation } from '../../port.ts'
@@ -6,9 +6,8 @@ import { toNumber, toQuantity } from '../hex.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 
-/** Selectors of the two reverts that Solidity itself makes. */
-const errorSelector = '0x08c379a0'
-const panicSelector = '0x4e487b71'
+/** Knows the two reverts that Solidity itself makes: Error(string) and Panic(uint256). */
+const solidity = new Interface([])
 
 /** What nodes call an execution that failed, with or without data. */
 const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
@@ -26,13 +25,7 @@ const panics: Readonly<Record<string, string>> = {
   '81': 'call of an uninitialised function',
 }
 
-/** What is asked of nodes for one simulation. */
-interface Rehearsal {
-  readonly params: readonly unknown[]
-  readonly from: string
-  readonly gasFactor: number
-  readonly blockGasLimit: bigint | undefined
-}
+const method = 'eth_estimateGas'
 
 /**
  * Estimates the gas of a call; an estimate runs the call, so it tells a revert too. A revert is the word of more than half of the nodes: one that reverts
@@ -47,46 +40,37 @@ export async function simulate(
   gasFactor: number,
   blockGasLimit: bigint | undefined,
 ): Promise<Simulation> {
-  const transaction = { from, to: call.to, data: call.data, value: toQuantity(call.value) }
   // Of the latest block: without it some nodes (anvil, older go-ethereum) take the pool along, where our own call may be that reverts a second one.
-  const rehearsal = { params: [transaction, 'latest'], from, gasFactor, blockGasLimit }
-  const first = await askOne(nodes, rehearsal)
-  return first.ok || nodes.readers === 1 ? first : agreed(nodes, rehearsal, first.revert)
+  const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
+  const estimate = await estimateGas(nodes, params, from)
+  if (typeof estimate === 'number') return { ok: true, gas: String(withFactor(estimate, gasFactor, blockGasLimit)) }
+  return { ok: false, revert: estimate }
 }
 
-async function askOne(nodes: Nodes, rehearsal: Rehearsal): Promise<Simulation> {
+async function estimateGas(nodes: Nodes, params: readonly unknown[], from: string): Promise<number | Revert> {
   try {
-    return worked(await nodes.request('eth_estimateGas', rehearsal.params), rehearsal)
+    return toNumber(await nodes.request(method, params), 'gas estimate')
   } catch (error) {
     if (error instanceof RpcError && /insufficient (funds|balance)|outoffunds/i.test(error.rpcMessage)) {
-      throw new RelayerError('TRANSACTION_REFUSED', { detail: error.rpcMessage, facts: { from: rehearsal.from }, cause: error })
+      throw new RelayerError('TRANSACTION_REFUSED', { detail: error.rpcMessage, facts: { from }, cause: error })
     }
     const revert = revertOf(error)
-    if (revert) return { ok: false, revert }
-    throw error
+    if (!revert) throw error
+    return nodes.readers === 1 ? revert : agreedEstimate(nodes, params, revert)
   }
 }
 
 /** What most nodes say, where the first says that it reverts. Where there is no majority it reverts for no reason that anybody may act upon. */
-async function agreed(nodes: Nodes, rehearsal: Rehearsal, first: Revert): Promise<Simulation> {
+async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: Revert): Promise<number | Revert> {
   const needed = Math.floor(nodes.readers / 2) + 1
-  const answers = await nodes.askAll('eth_estimateGas', rehearsal.params)
-  const gas: bigint[] = []
-  const reverts = new Map<string, Revert[]>()
-  for (const answer of answers) {
-    if (answer.ok) gas.push(BigInt(toNumber(answer.result, 'gas estimate')))
-    const revert = answer.ok ? undefined : revertOf(answer.error)
-    if (revert) reverts.set(revert.data, [...(reverts.get(revert.data) ?? []), revert])
-  }
+  const answers = await nodes.askAll(method, params)
+  const estimates = answers.flatMap((answer) => (answer.ok ? [toNumber(answer.result, 'gas estimate')] : []))
+  const reverts = answers.flatMap((answer) => (answer.ok ? [] : (revertOf(answer.error) ?? [])))
   // Neither the lowest nor the highest of them: one may lie about that, too.
-  const middle = gas.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor(gas.length / 2)]
-  if (gas.length >= needed && middle !== undefined) return worked(`0x${middle.toString(16)}`, rehearsal)
-  const [same] = [...reverts.values()].find((each) => each.length >= needed) ?? []
-  return { ok: false, revert: same ?? { data: '0x', reason: `${first.reason} (the nodes do not agree on that)` } }
-}
-
-function worked(estimate: unknown, { gasFactor, blockGasLimit }: Rehearsal): Simulation {
-  return { ok: true, gas: String(withFactor(toNumber(estimate, 'gas estimate'), gasFactor, blockGasLimit)) }
+  const middle = estimates.toSorted((a, b) => a - b)[Math.floor(estimates.length / 2)]
+  if (estimates.length >= needed && middle !== undefined) return middle
+  const same = reverts.find(({ data }) => reverts.filter((other) => other.data === data).length >= needed)
+  return same ?? { data: '0x', reason: `${first.reason} (the nodes do not agree on that)` }
 }
 
 /** The estimate with room, in whole gas units; never above the block's limit, never below the estimate. */
@@ -110,17 +94,14 @@ export function revertOf(error: unknown): Revert | undefined {
 export function decodeReason(data: string): string | undefined {
   if (data.length < 10) return undefined
   const selector = data.slice(0, 10)
-  const body = `0x${data.slice(10)}`
   try {
-    if (selector === errorSelector) return printable(String(AbiCoder.defaultAbiCoder().decode(['string'], body)[0]))
-    if (selector === panicSelector) {
-      const code = String(AbiCoder.defaultAbiCoder().decode(['uint256'], body)[0])
-      return `panic ${code}: ${panics[code] ?? 'unknown code'}`
-    }
+    const error = solidity.parseError(data)
+    if (!error) return `custom error ${selector}`
+    const value = String(error.args[0])
+    return error.name === 'Error' ? printable(value) : `panic ${value}: ${panics[value] ?? 'unknown code'}`
   } catch {
     return `malformed revert ${selector}`
   }
-  return `custom error ${selector}`
 }
 
 /** Revert bytes wherever nodes put them: a string (go-ethereum), "Reverted 0x…" (Nethermind, OpenEthereum), an object around it (Ganache, some gateways). */

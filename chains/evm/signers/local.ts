@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises'
+import { type BaseWallet, isKeystoreJson, Wallet } from 'ethers'
+import { type Facts, RelayerError } from '../../../domain/errors.ts'
+import type { Key } from './verified.ts'
+
+export interface EnvironmentSpec {
+  readonly kind: 'environment'
+  /** Name of the variable with the private key: 64 hex digits, 0x or not. */
+  readonly variable: string
+}
+
+export interface KeystoreSpec {
+  readonly kind: 'keystore'
+  /** An encrypted Ethereum keystore, version 3. */
+  readonly file: string
+  /** A file whose first line is the password. */
+  readonly passwordFile?: string | undefined
+  /** The environment variable that holds the password. */
+  readonly passwordVariable?: string | undefined
+}
+
+/** A private key in an environment variable: for development. Throws SIGNER_UNAVAILABLE. */
+export function createEnvironmentKey({ variable }: EnvironmentSpec): Key {
+  const key = process.env[variable]?.trim()
+  if (!key) throw unavailable('The environment variable is not set.', { variable })
+  try {
+    return createWalletKey(new Wallet(key.startsWith('0x') ? key : `0x${key}`))
+  } catch {
+    // No cause: it may quote the key.
+    throw unavailable('The environment variable holds no private key.', { variable })
+  }
+}
+
+/** Opens an encrypted keystore; its key derivation takes about a second. Throws SIGNER_UNAVAILABLE. */
+export async function createKeystoreKey(spec: KeystoreSpec): Promise<Key> {
+  const { file } = spec
+  const json = await readText(file)
+  if (!isKeystoreJson(json)) throw unavailable('The file is not an encrypted keystore of version 3.', { file })
+  const password = await readPassword(spec)
+  try {
+    return createWalletKey(await Wallet.fromEncryptedJson(json, password))
+  } catch {
+    // No cause: what ethers says of a keystore may quote it.
+    throw unavailable('The password does not open this keystore, or the file is damaged.', { file })
+  }
+}
+
+async function readPassword({ file, passwordFile, passwordVariable }: KeystoreSpec): Promise<string> {
+  if (passwordFile !== undefined) return (await readText(passwordFile)).split(/\r?\n/, 1)[0] ?? ''
+  if (passwordVariable === undefined) throw unavailable('No password is configured: set passwordFile or passwordVariable.', { file })
+  const password = process.env[passwordVariable]
+  if (password === undefined) throw unavailable(`The environment variable ${passwordVariable} is not set.`, { file })
+  return password
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw unavailable(`The file can't be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`, { file })
+  }
+}
+
+/** A key in memory. ECDSA with RFC 6979 nonces: the same input gives the same bytes. */
+function createWalletKey(wallet: BaseWallet): Key {
+  const address = wallet.address.toLowerCase()
+  return {
+    address,
+    async sign(transaction) {
+      try {
+        return await wallet.signTransaction(transaction)
+      } catch {
+        // No cause: ethers lists all of its input there.
+        throw unavailable('The transaction could not be signed.', { address, nonce: transaction.nonce })
+      }
+    },
+  }
+}
+
+function unavailable(detail: string, facts: Facts): RelayerError {
+  return new RelayerError('SIGNER_UNAVAILABLE', { detail, facts })
+}
