@@ -6,7 +6,7 @@ import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { HaltRoute } from '../intake/halt-route.ts'
 import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
-import type { ClosedGates } from '../bridges/gates/closed-gates.ts'
+import type { ClosedGates } from '../bridges/gates/gate-watcher.ts'
 
 /** Dependencies of the keyless steps. */
 export interface StepDeps {

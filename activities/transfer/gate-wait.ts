@@ -1,4 +1,4 @@
-import type { ClosedGate } from '../../bridges/gates/closed-gates.ts'
+import type { ClosedGate } from '../../bridges/gates/gate-watcher.ts'
 import type { Gate } from '../../bridges/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'

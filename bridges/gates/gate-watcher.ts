@@ -1,14 +1,11 @@
 import type { Chain } from '../../chains/port.ts'
-import { toRelayerError } from '../../domain/errors.ts'
-import type { ErrorCode } from '../../domain/errors.ts'
-import { laneAddress } from '../../domain/lane/lane-id.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { type ErrorCode, toRelayerError } from '../../domain/errors.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import type { BridgeName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Endpoint, Gate } from '../port.ts'
-import type { ClosedGate, ClosedGates } from './closed-gates.ts'
 import { type Reserve, withReservation } from './reservation.ts'
 
 /** Most transfers that are woken at a block, and at a time: lanes take some hundred at a block. */
@@ -16,6 +13,12 @@ const wokenPerBlock = 200
 const wokenAtATime = 20
 /** Most transfers that are watched; those beyond look by themselves. */
 const mostWaiting = 20_000
+
+/** A gate that many transfers wait for, and that opens some day. */
+export type ClosedGate = Extract<Gate, { kind: 'lane' | 'route' }>
+
+/** What the steps of a process report to its gate watcher. */
+export type ClosedGates = Pick<GateWatcher, 'wait' | 'unauthorized'>
 
 /** Finds and wakes transfers that wait: Temporal. */
 export interface WaitingTransfers {
@@ -51,23 +54,23 @@ interface Waiter {
  * Looks at the gates of one target chain once per block while transfers wait there, at the cost of one look (the endpoint reads once per block), and wakes
  * those that are let through, in the order of their numbers. What a transfer was let through with stays reserved for it.
  */
-export class GateWatcher implements ClosedGates {
+export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
   #order: Waiter[] | undefined
   #busy: Promise<void> | undefined
   #stopped = false
-  readonly #ends: (() => void)[] = []
+  readonly #ends: (() => void)[]
   readonly #shown = new Map<string, { route: string; code: ErrorCode }>()
 
   constructor(options: GateWatcherOptions) {
     this.#options = options
     const { chain, metrics } = options
-    this.#ends.push(chain.heads.subscribe(() => this.#atBlock()))
-    this.#ends.push(metrics.onCollect(() => this.#collect()))
+    this.#ends = [chain.heads.subscribe(() => this.#atBlock()), metrics.onCollect(() => this.#collect())]
     void this.#findEarlier()
   }
 
+  /** This transfer waits at this gate. */
   wait(transfer: Transfer, { code }: ClosedGate): void {
     const id = transferId(transfer)
     const known = this.#waiting.get(id)
@@ -75,18 +78,19 @@ export class GateWatcher implements ClosedGates {
     else this.#add({ id, transfer, code })
   }
 
+  /** The account of this lane lacks a role. */
   unauthorized(lane: LaneId): void {
     this.#options.unauthorized.add(lane)
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
-    for (const end of this.#ends.splice(0)) end()
+    for (const end of this.#ends) end()
     await this.#busy
   }
 
   #add(waiter: Waiter): void {
-    if (this.#waiting.size >= mostWaiting) return
+    if (this.#waiting.has(waiter.id) || this.#waiting.size >= mostWaiting) return
     this.#waiting.set(waiter.id, waiter)
     this.#order = undefined
   }
@@ -99,7 +103,8 @@ export class GateWatcher implements ClosedGates {
   }
 
   async #look(): Promise<void> {
-    await this.#options.unauthorized.look()
+    const { chain, logger, unauthorized } = this.#options
+    await unauthorized.look()
     const through: Waiter[] = []
     try {
       for (const waiter of this.#inOrder()) {
@@ -107,31 +112,21 @@ export class GateWatcher implements ClosedGates {
         if (await this.#mayPass(waiter)) through.push(waiter)
       }
     } catch (error) {
-      this.#options.logger.debug('a gate could not be looked at', {
-        chain: this.#options.chain.name,
-        reason: toRelayerError(error).message,
-      })
+      logger.debug('a gate could not be looked at', { chain: chain.name, reason: toRelayerError(error).message })
     }
     for (let from = 0; from < through.length; from += wokenAtATime) {
       await Promise.all(through.slice(from, from + wokenAtATime).map((waiter) => this.#wake(waiter)))
     }
-    if (through.length > 0)
-      this.#options.logger.info('a gate has opened', {
-        chain: this.#options.chain.name,
-        woken: through.length,
-        waiting: this.#waiting.size,
-      })
+    if (through.length > 0) {
+      logger.info('a gate has opened', { chain: chain.name, woken: through.length, waiting: this.#waiting.size })
+    }
   }
 
   /** Keeps the reservation for the next admission. A transfer that fits on no day passes too: its admission parks it. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
-    const gate = await withReservation(
-      this.#endpointOf(transfer),
-      transfer,
-      (reserve) => this.#gateOf(reserve),
-      ({ kind }) => kind === 'open',
-    )
+    const ask = (reserve: Reserve) => this.#gateOf(reserve)
+    const gate = await withReservation(this.#endpointOf(transfer), transfer, ask, ({ kind }) => kind === 'open')
     const isClosed = gate.kind === 'route' || gate.kind === 'lane'
     if (isClosed) waiter.code = gate.code
     return !isClosed
@@ -152,24 +147,17 @@ export class GateWatcher implements ClosedGates {
   }
 
   async #wake(waiter: Waiter): Promise<void> {
+    const { waitingTransfers, logger } = this.#options
+    const { id, transfer } = waiter
     // Before it is woken: it may wait again before the answer is here.
-    this.#remove(waiter)
+    if (this.#waiting.delete(id)) this.#order = undefined
     try {
-      const { id, transfer } = waiter
-      await withReservation(
-        this.#endpointOf(transfer),
-        transfer,
-        () => this.#options.waitingTransfers.wake(id),
-        (isThere) => isThere,
-      )
+      const wake = () => waitingTransfers.wake(id)
+      await withReservation(this.#endpointOf(transfer), transfer, wake, (isThere) => isThere)
     } catch (error) {
-      if (!this.#waiting.has(waiter.id)) this.#add(waiter)
-      this.#options.logger.debug('a transfer could not be woken', { transfer: waiter.id, reason: toRelayerError(error).message })
+      this.#add(waiter)
+      logger.debug('a transfer could not be woken', { transfer: id, reason: toRelayerError(error).message })
     }
-  }
-
-  #remove(waiter: Waiter): void {
-    if (this.#waiting.delete(waiter.id)) this.#order = undefined
   }
 
   /** Each source's in the order of their numbers. */
@@ -186,8 +174,7 @@ export class GateWatcher implements ClosedGates {
       try {
         for await (const transfer of waitingTransfers.waiting(name)) {
           if (this.#stopped) return
-          const id = transferId(transfer)
-          if (!this.#waiting.has(id)) this.#add({ id, transfer })
+          this.#add({ id: transferId(transfer), transfer })
         }
       } catch (error) {
         logger.warn('transfers that waited for a gate before this start could not be listed; they look by themselves', {

@@ -1,7 +1,6 @@
 import type { Endpoint } from '../port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
-import { laneAddress } from '../../domain/lane/lane-id.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import type { BridgeName } from '../../domain/transfer/transfer.ts'
 import type { Pause } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
@@ -18,12 +17,6 @@ export function unauthorizedReason(reasons: readonly string[]): string {
   return `BRIDGE_ROLE_MISSING: ${reasons.join('; ')}; Portage resumes the lane by itself`
 }
 
-/** What is asked about the lanes of a chain. */
-interface LaneStatuses {
-  status(lane: LaneId): Promise<LaneStatus>
-  statuses(): Promise<LaneStatus[]>
-}
-
 interface LanePauses {
   pause(lane: LaneId, pause: Pause): Promise<void>
   resume(lane: LaneId): Promise<void>
@@ -32,7 +25,7 @@ interface LanePauses {
 export interface UnauthorizedLanesOptions {
   /** Of one target chain, by bridge. */
   readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'unauthorized'>>
-  readonly lanes: LaneStatuses
+  readonly lanes: { status(lane: LaneId): Promise<LaneStatus>; statuses(): Promise<LaneStatus[]> }
   readonly pauses: LanePauses
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'portage_lane_unauthorized'>
