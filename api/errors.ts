@@ -1,8 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { ErrorCode } from '../domain/errors.ts'
-import { RelayerError, toRelayerError } from '../domain/errors.ts'
+import { type ErrorCode, RelayerError, toRelayerError } from '../domain/errors.ts'
 import { redactText } from '../observability/redact.ts'
 
 /** The body of every refusal. */

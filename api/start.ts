@@ -63,6 +63,5 @@ function headProbe({ name, heads }: Chain): HealthProbe {
 
 /** Wormhole's numbers of the chains that have one, by name. */
 function wormholeIds({ chains }: Config): Record<ChainName, number> {
-  const ids = Object.entries(chains).flatMap(([name, { wormholeChainId: id }]) => (id === undefined ? [] : [[name, id] as const]))
-  return Object.fromEntries(ids)
+  return Object.fromEntries(Object.entries(chains).flatMap(([name, { wormholeChainId: id }]) => (id === undefined ? [] : [[name, id]])))
 }

@@ -4,16 +4,11 @@ import type { RelayerError } from '../domain/errors.ts'
 import { redactText } from '../observability/redact.ts'
 import { toErrorAnswer } from './errors.ts'
 
-/** Answers in the place of the API while the process waits for what it cannot start without. */
-export interface StartupServer {
-  /** Says what is waited for, and begins to listen the first time. Throws what the system says if it cannot. */
-  say(what: string, error: RelayerError): Promise<void>
-  /** Leaves the port to the API. */
-  close(): Promise<void>
-}
-
-/** `/health` is 200, `/ready` is 503 with the reason, and everything else is refused with the error that the start waits with. */
-export function createStartupServer({ host, port }: { readonly host: string; readonly port: number }): StartupServer {
+/**
+ * Answers in the place of the API while the process waits for what it cannot start without: `/health` is 200, `/ready` is 503 with the reason, and everything else is
+ * refused with the error that the start waits with.
+ */
+export function createStartupServer({ host, port }: { readonly host: string; readonly port: number }) {
   let app: FastifyInstance | undefined
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
 
@@ -32,13 +27,15 @@ export function createStartupServer({ host, port }: { readonly host: string; rea
   }
 
   return {
-    async say(what, error) {
+    /** Says what is waited for, and begins to listen the first time. Throws what the system says if it cannot. */
+    async say(what: string, error: RelayerError): Promise<void> {
       waiting = { what, error }
       if (app) return
       app = open()
       await app.listen({ host, port })
     },
-    async close() {
+    /** Leaves the port to the API. */
+    async close(): Promise<void> {
       const closing = app
       app = undefined
       await closing?.close()

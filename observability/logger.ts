@@ -1,5 +1,4 @@
-import type { DestinationStream, Logger as PinoLogger } from 'pino'
-import { pino } from 'pino'
+import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
 import { prettyStream } from './pretty.ts'
 import { redactFields, redactText } from './redact.ts'
 

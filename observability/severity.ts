@@ -1,5 +1,4 @@
-import type { ErrorCode, RelayerError } from '../domain/errors.ts'
-import { errorCatalogue } from '../domain/errors.ts'
+import { errorCatalogue, type ErrorCode, type RelayerError } from '../domain/errors.ts'
 
 /** Outages of Portage or of its dependencies: an operator wants to see them, and the text says what they are. */
 const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

@@ -1,11 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { toRelayerError } from '../domain/errors.ts'
 import type { Found } from '../activities/audit/audit.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import type { Logger } from '../observability/logger.ts'
-import type { Metrics } from '../observability/metrics.ts'
 import { setAuditSchedule } from '../temporal/client/audit-schedule.ts'
-import type { ProcessParts } from './context.ts'
-import type { Service } from './service.ts'
+import type { ProcessParts, Service } from './context.ts'
 
 /** Between two tries to set the schedule, and between two checks that it is still there, ms: a wiped Temporal has none. */
 const againMs = 15_000
@@ -15,31 +13,29 @@ const againMs = 15_000
  * the same result. An operator's pause stays.
  */
 export function scheduleAudits(chain: ChainName, { client, config, logger }: ProcessParts): Service {
-  let timer: NodeJS.Timeout | undefined
-  let stopped = false
-  let isSet = false
-  let isLogged = false
-  const set = async () => {
-    try {
-      await setAuditSchedule(client, chain, config.audit, { onlyIfMissing: isSet })
-      isSet = true
-      isLogged = false
-    } catch (error) {
-      if (!isLogged && !stopped)
-        logger.warn('the schedule of the audits could not be set; trying again', { chain, reason: toRelayerError(error).message })
-      isLogged = true
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const keep = async () => {
+    let isSet = false
+    let isLogged = false
+    while (!signal.aborted) {
+      try {
+        await setAuditSchedule(client, chain, config.audit, { onlyIfMissing: isSet })
+        isSet = true
+        isLogged = false
+      } catch (error) {
+        if (!isLogged && !signal.aborted)
+          logger.warn('the schedule of the audits could not be set; trying again', { chain, reason: toRelayerError(error).message })
+        isLogged = true
+      }
+      await delay(againMs, undefined, { signal }).catch(() => {})
     }
-    if (stopped) return
-    timer = setTimeout(() => {
-      setting = set()
-    }, againMs)
   }
-  let setting = set()
+  const kept = keep()
   return {
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await setting
+    stop() {
+      stopping.abort()
+      return kept
     },
   }
 }
@@ -51,10 +47,7 @@ const recoveredTexts: Readonly<Record<Found, string>> = {
 }
 
 /** Logs and counts what the audits of this process find. */
-export function auditAlarms(
-  logger: Logger,
-  metrics: Pick<Metrics, 'portage_effects_undone_total' | 'portage_transfers_reopened_total' | 'portage_audits_total'>,
-) {
+export function auditAlarms({ logger, metrics }: Pick<ProcessParts, 'logger' | 'metrics'>) {
   return {
     onRecovered(found: Found, chain: ChainName, transfer: string) {
       const metric = found === 'undone' ? metrics.portage_effects_undone_total : metrics.portage_transfers_reopened_total

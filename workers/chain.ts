@@ -6,12 +6,10 @@ import { auditAlarms } from './audit.ts'
 import { workflowBundle } from './bundle.ts'
 import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
 import { laneConfigs } from './lane-config.ts'
-import type { ProcessContext } from './context.ts'
+import type { ProcessContext, Service } from './context.ts'
 import { createFeePolicyResolver } from './fees.ts'
 import { createGateWatcher } from './gates.ts'
-import type { Service } from './service.ts'
-import type { Temporal } from './temporal.ts'
-import { commonOptions, type WorkerTuning } from './tuning.ts'
+import { commonOptions, type Hosting, pollers } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
 
 /**
@@ -25,10 +23,11 @@ export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['
 export async function createChainWorker(
   name: ChainName,
   context: ProcessContext,
-  { temporal, tuning }: { readonly temporal: Temporal; readonly tuning: WorkerTuning },
+  hosting: Hosting,
 ): Promise<{ worker: Worker; services: Service[] }> {
-  const { config, client, network, settings, logger, metrics, haltRoute } = context
+  const { config, client, network, settings, logger, haltRoute } = context
   const { bridges, chains } = network
+  const { tuning } = hosting
   const lanes = createLaneStatusCache(client, [...laneConfigs(config, name).keys()])
   const gates = createGateWatcher(name, lanes, context)
   const batched = [...bridges.values()].some((bridge) => bridge.endpoint(name).batches !== undefined)
@@ -38,31 +37,24 @@ export async function createChainWorker(
     lanes: new Map([[name, lanes]]),
     settings,
     haltRoute,
-    ...(gates && { gates }),
+    gates,
     fees: createFeePolicyResolver(config, settings),
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
     withdraw: createWithdrawals(client, laneConfigs(config, name), batched),
   })
-  const audits = createAuditSteps({
-    bridges,
-    chains,
-    client,
-    ...auditAlarms(logger, metrics),
-  })
+  const audits = createAuditSteps({ bridges, chains, client, ...auditAlarms(context) })
   const worker = await Worker.create({
-    connection: temporal.connection,
-    namespace: temporal.namespace,
+    ...commonOptions(hosting),
     taskQueue: chainQueue(name),
     workflowBundle: await workflowBundle(logger),
     activities: { ...keyless, ...audits },
     maxCachedWorkflows: tuning.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: tuning.workflowTasks,
-    maxConcurrentLocalActivityExecutions: tuning.localActivities,
-    maxConcurrentActivityTaskExecutions: tuning.keylessActivities,
-    workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.workflowPollers },
-    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.keylessPollers },
+    maxConcurrentLocalActivityExecutions: 100,
+    maxConcurrentActivityTaskExecutions: 50,
+    workflowTaskPollerBehavior: pollers(tuning.workflowPollers),
+    activityTaskPollerBehavior: pollers(2),
     workflowFailureErrorTypes: unfitting,
-    ...commonOptions(tuning),
   })
   return { worker, services: gates ? [gates] : [] }
 }

@@ -25,6 +25,11 @@ export interface ProcessContext extends ProcessParts {
   readonly haltRoute: HaltRoute
 }
 
+/** A part of a process beside its Temporal Workers. It may be stopped twice. */
+export interface Service {
+  stop(): Promise<void>
+}
+
 export function createContext(parts: ProcessParts): ProcessContext {
   const { config, client, network, settings } = parts
   const { priority, deadlineMinutes } = config.transfers

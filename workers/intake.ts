@@ -1,7 +1,6 @@
 import { spySources } from '../bridges/registry.ts'
 import { createSpyIntake } from '../intake/spy.ts'
-import type { ProcessContext } from './context.ts'
-import type { Service } from './service.ts'
+import type { ProcessContext, Service } from './context.ts'
 import { startSignedStreams } from './signed-streams.ts'
 
 /** Listens to the guardian spies of the config, and feeds the streams that find what a spy has missed. */

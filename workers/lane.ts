@@ -12,8 +12,7 @@ import type { ProcessContext } from './context.ts'
 import { createFeePolicyResolver } from './fees.ts'
 import { laneConfig } from './lane-config.ts'
 import { openSigner, signingPolicy } from './signer.ts'
-import type { Temporal } from './temporal.ts'
-import { commonOptions, type WorkerTuning } from './tuning.ts'
+import { commonOptions, type Hosting, pollers } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
 
 /** Steps in memory per nonce of the window: one in flight and one that waits; the others wait in the task queue. */
@@ -28,17 +27,12 @@ export interface ConfiguredLane {
   readonly lane: ChainConfig['lanes'][number]
 }
 
-export interface RunningLane {
-  readonly worker: Worker
-  readonly agent: LaneAgent
-}
-
 /** The activities of one key, and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE. */
 export async function createLaneWorker(
   { chainName, chain: chainConfig, lane }: ConfiguredLane,
   context: ProcessContext,
-  { temporal, tuning }: { readonly temporal: Temporal; readonly tuning: WorkerTuning },
-): Promise<RunningLane> {
+  hosting: Hosting,
+): Promise<{ worker: Worker; agent: LaneAgent }> {
   const { client, network, settings } = context
   const config = laneConfig(context.config, chainConfig, lane)
   const logger = context.logger.child({ lane: config.lane })
@@ -49,7 +43,7 @@ export async function createLaneWorker(
   const fees = createFeePolicyResolver(context.config, settings)
   const policy = signingPolicy(chainConfig, lane, endpoints)
   const signer = await openSigner({ family: chainConfig.family, spec: lane.signer, address: lane.address, policy, logger })
-  const ledger = new LedgerClient({ client, config, logger, ...(tuning.updatesPerRun && { updatesPerRun: tuning.updatesPerRun }) })
+  const ledger = new LedgerClient({ client, config, logger, updatesPerRun: hosting.tuning.updatesPerRun })
   const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: chainConfig.bumpAfterBlocks, fees })
   agent.start()
   const largestBatch = Math.max(0, ...endpoints.map(({ batches }) => batches?.largest ?? 0))
@@ -59,13 +53,11 @@ export async function createLaneWorker(
     largestBatch > 0 ? [[config.lane, createBatchRouting({ ...steps, agent, batches })]] : [],
   )
   const worker = await Worker.create({
-    connection: temporal.connection,
-    namespace: temporal.namespace,
+    ...commonOptions(hosting),
     taskQueue: laneQueue(config.lane),
     activities: createLaneSteps({ ...steps, agents: new Map([[config.lane, agent]]), batchRouting }),
     maxConcurrentActivityTaskExecutions: lane.window * slotsPerNonce + largestBatch * batchesOfSlots,
-    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: tuning.lanePollers },
-    ...commonOptions(tuning),
+    activityTaskPollerBehavior: pollers(hosting.tuning.lanePollers),
   })
   return { worker, agent }
 }

@@ -1,21 +1,17 @@
+import { Worker } from '@temporalio/worker'
 import type { Logger } from '../observability/logger.ts'
 import { ledgerQueue } from '../temporal/contracts/names.ts'
 import { crashSinks, workflowBundle } from './bundle.ts'
-import type { Temporal } from './temporal.ts'
-import { commonOptions, type WorkerTuning } from './tuning.ts'
-import { Worker } from '@temporalio/worker'
+import { commonOptions, type Hosting, pollers } from './tuning.ts'
 
 /** Serves the queue `ledger` with a Worker of its own, so that no backlog of transfers delays a grant. */
-export async function createLedgerWorker(options: { temporal: Temporal; logger: Logger; tuning: WorkerTuning }): Promise<Worker> {
-  const { temporal, logger, tuning } = options
+export async function createLedgerWorker({ logger, ...hosting }: Hosting & { logger: Logger }): Promise<Worker> {
   return Worker.create({
-    connection: temporal.connection,
-    namespace: temporal.namespace,
+    ...commonOptions(hosting),
     taskQueue: ledgerQueue,
     workflowBundle: await workflowBundle(logger),
     sinks: crashSinks,
-    maxCachedWorkflows: tuning.maxCachedWorkflows,
-    workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 4 },
-    ...commonOptions(tuning),
+    maxCachedWorkflows: hosting.tuning.maxCachedWorkflows,
+    workflowTaskPollerBehavior: pollers(4),
   })
 }

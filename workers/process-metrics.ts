@@ -4,8 +4,7 @@ import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
 import type { BatchCounts } from '../lanes/batch/counts.ts'
-import { createMetrics } from '../observability/metrics.ts'
-import type { Metrics } from '../observability/metrics.ts'
+import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Network } from './network.ts'
 
 const laneStates = ['active', 'syncing', 'paused', 'draining', 'forbidden', 'funds', 'replaced'] as const

@@ -1,9 +1,25 @@
 import type { Logger } from '../observability/logger.ts'
-import type { RestApi } from './rest-api.ts'
+import type { RelayerError } from '../domain/errors.ts'
+import type { ProcessContext, Service } from './context.ts'
 
 /** The roles of a process. */
 export const roles = ['all', 'chain', 'lane', 'ledger', 'intake', 'api'] as const
 export type Role = (typeof roles)[number]
+
+/** Answers in the place of the REST API while the process waits for what it cannot start without. */
+export interface StartupServer {
+  /** Says what is waited for, and begins to listen the first time. Throws what the system says if it cannot. */
+  say(what: string, error: RelayerError): Promise<void>
+  /** Leaves the port to the API. */
+  close(): Promise<void>
+}
+
+/** The REST API, which the roles `all` and `api` serve. Handed in by whoever starts a role: workers do not import `api`. */
+export interface RestApi {
+  createStartupServer(listen: { readonly host: string; readonly port: number }): StartupServer
+  /** @param options.feedsStreams this process feeds the streams, too, and so tells their metrics itself */
+  start(context: ProcessContext, options: { readonly feedsStreams: boolean }): Promise<Service>
+}
 
 export interface RunOptions {
   readonly env: NodeJS.ProcessEnv

@@ -1,13 +1,11 @@
 import { signedApis } from '../bridges/registry.ts'
 import type { SignedSource } from '../bridges/source-port.ts'
-import { parseVaa } from '../domain/vaa.ts'
-import type { Vaa } from '../domain/vaa.ts'
+import { parseVaa, type Vaa } from '../domain/vaa.ts'
 import type { SpyListener } from '../intake/spy.ts'
 import { createCheckpointStore } from '../streams/checkpoints.ts'
 import { createSignedAgent, type SignedAgentOptions } from '../streams/signed/agent.ts'
 import { createVaaLookup } from '../streams/signed/vaa-lookup.ts'
-import type { ProcessContext } from './context.ts'
-import type { Service } from './service.ts'
+import type { ProcessContext, Service } from './context.ts'
 
 /** Feeds the streams of all emitters that this process is connected to. The listener passes the messages of the spies on to them. */
 export function startSignedStreams(context: ProcessContext): { readonly service: Service; readonly listener: SpyListener } {
@@ -45,8 +43,8 @@ export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
     return sources.flatMap((source) => {
       const chain = network.chains.get(source.sourceChain)
       if (!chain) return []
-      const common = { source, chain, bridge, submitter, lookup, client, logger, rangeBlocks }
-      return [{ ...common, checkpoints: store, auditMs: auditMinutes * 60_000 }]
+      const auditMs = auditMinutes * 60_000
+      return [{ source, chain, bridge, submitter, lookup, client, logger, rangeBlocks, checkpoints: store, auditMs }]
     })
   })
 }

@@ -3,9 +3,8 @@ import type { Config } from '../config/schema.ts'
 import { toRelayerError } from '../domain/errors.ts'
 import { type SettingsWatch, watchSettings } from '../temporal/client/settings-watch.ts'
 import { connectNetwork, type Network } from './network.ts'
-import type { StartupServer } from './rest-api.ts'
+import type { Role, RunOptions, StartupServer } from './roles.ts'
 import { retryUntilAvailable, type RetryOptions, Stopped } from './retry-until-available.ts'
-import type { Role, RunOptions } from './roles.ts'
 import { connectTemporal, type Temporal } from './temporal.ts'
 
 /** What no role starts without. */

@@ -43,8 +43,7 @@ async function auditSigned(context: ProcessContext, source: SignedSource): Promi
     const auditor = createSignedAuditor({ ...options, streamClient, freshMs: 0, lostAfterMs: 0 }, options.auditMs)
     const { upTo, height, delivered, started, restarted, closed, undone } = await auditor.audit()
     const gaps = Object.values(streamClient.view?.gaps ?? {}).reduce((sum, numbers) => sum + Number(numbers), 0)
-    const counted = { ...(upTo !== undefined && { upTo }), ...(height !== undefined && { height }) }
-    return { ...counted, gaps, completed: delivered, started: started + restarted, closed, undone }
+    return { upTo, height, gaps, completed: delivered, started: started + restarted, closed, undone }
   } finally {
     streamClient.close()
   }

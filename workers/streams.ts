@@ -1,10 +1,8 @@
 import type { ScannedSource } from '../bridges/source-port.ts'
 import { haltOf } from '../domain/settings/settings.ts'
 import { createCheckpointStore } from '../streams/checkpoints.ts'
-import { createScannedAgent } from '../streams/scanned/agent.ts'
-import type { ScannedAgentOptions } from '../streams/scanned/agent.ts'
-import type { ProcessContext } from './context.ts'
-import type { Service } from './service.ts'
+import { createScannedAgent, type ScannedAgentOptions } from '../streams/scanned/agent.ts'
+import type { ProcessContext, Service } from './context.ts'
 
 /** Feeds the streams of all sources that this process serves. */
 export function startStreams(context: ProcessContext): Service {

@@ -1,7 +1,7 @@
 import { toRelayerError } from '../domain/errors.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
 import type { Logger } from '../observability/logger.ts'
-import type { Service } from './service.ts'
+import type { Service } from './context.ts'
 import type { StartupDependencies } from './startup-dependencies.ts'
 import type { Worker } from '@temporalio/worker'
 

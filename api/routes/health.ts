@@ -1,6 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { redactText } from '../../observability/redact.ts'
-import type { TemporalClient } from '../../temporal/client/client.ts'
 import { checkNamespace } from '../../temporal/client/probe.ts'
 import type { Api, ApiDeps, HealthProbe } from '../deps.ts'
 
@@ -15,6 +15,7 @@ const report = z.object({
 /** `GET /health`: the process is alive. `GET /ready`: its vital dependencies work, else 503. Neither is rate limited. */
 export function healthRoutes(app: Api, { client, health }: ApiDeps): void {
   const config = { rateLimit: false as const }
+  const temporal = { name: 'temporal', check: () => checkNamespace(client, probeTimeoutMs) }
   app.get(
     '/health',
     { config, schema: { summary: 'Is the process alive?', response: { 200: z.object({ status: z.literal('ok') }) } } },
@@ -26,7 +27,7 @@ export function healthRoutes(app: Api, { client, health }: ApiDeps): void {
     '/ready',
     { config, schema: { summary: 'Do its dependencies work?', response: { 200: report, 503: report } } },
     async (_, reply) => {
-      const { ready, checks } = await checkHealth([temporalProbe(client), ...health])
+      const { ready, checks } = await checkHealth([temporal, ...health])
       return reply.status(ready ? 200 : 503).send({ ready, checks: [...checks] })
     },
   )
@@ -37,7 +38,7 @@ async function checkHealth(probes: readonly HealthProbe[]) {
   const checks = await Promise.all(
     probes.map(async ({ name, check, vital = true }) => {
       try {
-        await withTimeout(check())
+        await Promise.race([check(), late()])
         return { name, ok: true, vital }
       } catch (error) {
         return { name, ok: false, vital, problem: redactText(error instanceof Error ? error.message : String(error)) }
@@ -47,19 +48,8 @@ async function checkHealth(probes: readonly HealthProbe[]) {
   return { ready: checks.every(({ ok, vital }) => ok || !vital), checks }
 }
 
-/** Checks that the Temporal server answers for our namespace. */
-function temporalProbe(client: TemporalClient): HealthProbe {
-  return { name: 'temporal', check: () => checkNamespace(client, probeTimeoutMs) }
-}
-
-async function withTimeout(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${probeTimeoutMs} ms`)), probeTimeoutMs)
-  })
-  try {
-    await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
+/** Rejects after the time-out. */
+async function late(): Promise<never> {
+  await delay(probeTimeoutMs, undefined, { ref: false })
+  throw new Error(`no answer within ${probeTimeoutMs} ms`)
 }

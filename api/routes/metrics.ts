@@ -1,6 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { reportStream } from '../../streams/report.ts'
+import { type Heights, listStreams, sourceOf } from '../../streams/reports.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import { countTransfers } from '../../temporal/client/transfer-queries.ts'
 import type { Api, ApiDeps } from '../deps.ts'
-import { createStreamMetrics } from '../scraped-metrics.ts'
-import { createTransferCounts } from '../scraped-metrics.ts'
+
+/** Between two counts of transfers, ms: each takes eleven visibility queries, of which the server allows ten per second. */
+const countsMs = 30_000
+/** Between two reads of the streams, ms: one query per stream. */
+const streamsMs = 10_000
+/** A scraper waits 10 s by default, and the other figures must not be late for these, ms. */
+const timeoutMs = 2_000
 
 /** `GET /metrics`: Prometheus text. Not rate limited. */
 export function metricsRoute(app: Api, { client, metrics, feedsStreams = false, finalizedHeight = () => undefined }: ApiDeps): void {
@@ -11,4 +22,36 @@ export function metricsRoute(app: Api, { client, metrics, feedsStreams = false, 
     await Promise.all([countTransfers(), askStreams()])
     return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics.render())
   })
+}
+
+/** Brings `portage_transfers` up to date. Never throws: without Temporal the last figures stay. */
+function createTransferCounts(client: TemporalClient, metrics: Pick<Metrics, 'portage_transfers'>): () => Promise<void> {
+  return atMostEvery(countsMs, async () => {
+    for (const [state, count] of await countTransfers(client, timeoutMs)) metrics.portage_transfers.set({ state }, count)
+  })
+}
+
+/** Brings `portage_stream_*` up to date in a process that feeds no stream itself. Never throws: without Temporal the last figures stay. */
+function createStreamMetrics(client: TemporalClient, metrics: Metrics, heights: Heights): () => Promise<void> {
+  return atMostEvery(streamsMs, async () => {
+    for (const row of await listStreams(client, heights)) {
+      if (!('problem' in row)) reportStream(metrics, row.stream, row, { finalized: heights(sourceOf(row.stream)) })
+    }
+  })
+}
+
+/** Refreshes at most so often, and lets a scrape that comes sooner, or after the time-out, go on with the last figures. */
+function atMostEvery(everyMs: number, refresh: () => Promise<void>): () => Promise<void> {
+  let refreshedAt = -Infinity
+  let refreshing: Promise<void> | undefined
+  return async () => {
+    if (Date.now() - refreshedAt < everyMs) return
+    refreshing ??= refresh()
+      .catch(() => {})
+      .finally(() => {
+        refreshedAt = Date.now()
+        refreshing = undefined
+      })
+    await Promise.race([refreshing, delay(timeoutMs, undefined, { ref: false })])
+  }
 }

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { toErrorAnswer } from '../errors.ts'
-import { messageBytes } from '../message-bytes.ts'
-import { defaultBridge, submit } from '../submit.ts'
+import { defaultBridge, messageBytes, submit } from '../submit.ts'
 
 /**
  * `GET /relayvaa/{vaa}`: the route of spy_relayer, for its users. The answers are the same, but "Scheduled" means that the signatures were checked and the

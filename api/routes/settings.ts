@@ -1,8 +1,67 @@
 import { z } from 'zod'
+import { feePolicySchema } from '../../config/lane-schema.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
 import type { Api, ApiDeps, ApiOptions } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
-import { auditSchema, changeSchema, settingsSchema } from '../settings-schema.ts'
+
+const name = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be a name: lower case letters, digits and dashes')
+const text = z.string().min(1).max(300)
+
+const haltScope = z
+  .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
+  .describe('Every field narrows the scope; without any it is everything.')
+
+const feeScope = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('transfer'), id: text }),
+  z.strictObject({ kind: z.literal('lane'), lane: text }),
+  z.strictObject({ kind: z.literal('call'), chain: name, contract: text, selector: text.optional() }),
+  z.strictObject({ kind: z.literal('chain'), chain: name }),
+  z.strictObject({ kind: z.literal('global') }),
+])
+
+const nodeChange = z.strictObject({
+  chain: name,
+  name,
+  disabled: z.boolean(),
+  url: text.optional().describe('Only of an added node; a secret in it has to be a ${VARIABLE} of the workers.'),
+  use: z.enum(['all', 'read', 'send', 'private']).optional(),
+})
+
+const denied = { what: z.enum(['recipient', 'token']), value: text }
+
+/** One change; domain/settings/settings.ts says what each does. */
+const orderSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('halt'), scope: haltScope }),
+  z.strictObject({ kind: z.literal('unhalt'), scope: haltScope }),
+  z.strictObject({ kind: z.literal('deny'), ...denied }),
+  z.strictObject({ kind: z.literal('allow'), ...denied }),
+  z.strictObject({ kind: z.literal('setFees'), scope: feeScope, policy: feePolicySchema }),
+  z.strictObject({ kind: z.literal('setNode'), change: nodeChange }),
+  z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
+])
+
+/** The body of a change. */
+const changeSchema = z.strictObject({
+  by: z.string().trim().min(1).max(100).describe('The person who orders it; recorded in the audit.'),
+  reason: z.string().trim().min(1).max(500).describe('The reason; recorded in the audit.'),
+  orders: z.array(orderSchema).min(1).max(100).describe('All are applied, or none.'),
+})
+
+const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }
+
+/** The settings without their audit. */
+const settingsSchema = z.object({
+  version: z.number().describe('Counts changes; 0: nothing was ever changed.'),
+  halts: z.array(z.object({ scope: haltScope, ...author })),
+  denied: z.array(z.object({ kind: denied.what, value: text, ...author })),
+  fees: z.array(z.object({ scope: feeScope, policy: feePolicySchema })),
+  nodes: z.array(nodeChange),
+})
+
+const auditSchema = z.object({
+  version: z.number(),
+  audit: z.array(z.object({ version: z.number(), ...author, order: orderSchema })).describe('Newest first.'),
+})
 
 type SettingsAnswer = z.output<typeof settingsSchema>
 type AuditAnswer = z.output<typeof auditSchema>['audit']

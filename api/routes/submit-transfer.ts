@@ -1,11 +1,10 @@
 import { z } from 'zod'
+import type { Bridges } from '../../bridges/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { fetchSignedVaa } from '../../intake/guardian-api.ts'
 import type { Api, ApiDeps, ApiOptions } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
-import { messageBytes } from '../message-bytes.ts'
-import { recordedMessage } from '../recorded-message.ts'
-import { defaultBridge, submit } from '../submit.ts'
+import { defaultBridge, messageBytes, submit } from '../submit.ts'
 
 const maxU64 = 2n ** 64n - 1n
 
@@ -97,6 +96,25 @@ function messageOf(
   if ('vaa' in body) return messageBytes(body.vaa)
   if ('nonce' in body) return recordedMessage(bridges, body)
   return fetchSignedVaa(guardianApis, { ...body, chain: chainNumber(body.chain, chainIds) })
+}
+
+type RecordedPlace = Extract<z.output<typeof bodySchema>, { nonce: string }>
+
+/**
+ * The unsigned message of a transfer, as the source's contract has recorded it, at its finalized state. Throws INPUT_INVALID (a direction that this process
+ * does not serve), NATIVE_NOT_FINAL, and what reads throw.
+ */
+async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce }: RecordedPlace): Promise<Uint8Array> {
+  const directions = (bridges.get(bridge)?.sources ?? []).filter((one) => one.kind === 'scanned')
+  const found = directions.find(({ sourceChain, targetChain }) => sourceChain === source && targetChain === target)
+  if (!found) {
+    const served = directions.map(({ sourceChain, targetChain }) => `${sourceChain}:${targetChain}`).join(', ')
+    const detail = `No route of ${bridge} leads from ${source} to ${target}; here are: ${served || 'none'}.`
+    throw new RelayerError('INPUT_INVALID', { detail })
+  }
+  const [transfer] = await found.recorded([nonce], 'finalized')
+  if (!transfer) throw new RelayerError('NATIVE_NOT_FINAL', { facts: { chain: source, nonce } })
+  return Buffer.from(transfer.message, 'base64')
 }
 
 /** The deadline in ms since the epoch. Throws INPUT_INVALID for one that has passed: its transfer would be parked at once. */

@@ -1,7 +1,6 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import type { AuditInput, AuditReport } from '../contracts/audit.ts'
-import { auditId } from '../contracts/audit.ts'
+import { auditId, type AuditInput, type AuditReport } from '../contracts/audit.ts'
 import { chainQueue, searchAttributes } from '../contracts/names.ts'
 import { listWorkflows, newestFirst, type TemporalClient, within } from './client.ts'
 import { rethrowAs } from './errors.ts'

@@ -7,8 +7,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client'
 import { ApplicationFailure, NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common'
-import type { ErrorCode, Facts } from '../../domain/errors.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { type ErrorCode, type Facts, RelayerError } from '../../domain/errors.ts'
 import { redactText } from '../../observability/redact.ts'
 import { malformedUpdate, runIsFull } from '../contracts/update-refusals.ts'
 

@@ -2,8 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { RelayerError } from '../../domain/errors.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import { ledgerQueue } from '../contracts/names.ts'
-import type { OperatorTransactionInput, OperatorTransactionStatus } from '../contracts/operator-transaction.ts'
-import { cancelOperatorTransactionSignal, operatorTransactionStatusQuery } from '../contracts/operator-transaction.ts'
+import {
+  cancelOperatorTransactionSignal,
+  type OperatorTransactionInput,
+  type OperatorTransactionStatus,
+  operatorTransactionStatusQuery,
+} from '../contracts/operator-transaction.ts'
 import type { TemporalClient } from './client.ts'
 import { fromTemporal, isGone, rethrowAs } from './errors.ts'
 import { listLaneWorkflows } from './lane-workflows.ts'

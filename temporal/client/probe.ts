@@ -1,7 +1,6 @@
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { Facts } from '../../domain/errors.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { type Facts, RelayerError } from '../../domain/errors.ts'
 import { Connection } from '@temporalio/client'
 import { type TemporalClient, within } from './client.ts'
 import { detailOf, isNamespaceMissing } from './errors.ts'

@@ -1,6 +1,5 @@
 import { toRelayerError } from '../../domain/errors.ts'
-import type { Settings } from '../../domain/settings/settings.ts'
-import { noSettings } from '../../domain/settings/settings.ts'
+import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { TemporalClient } from './client.ts'
 import { readSettings } from './settings.ts'

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { defaultPayloadConverter } from '@temporalio/common'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
-import type { RetryHint } from '../contracts/transfer.ts'
-import { retrySignal } from '../contracts/transfer.ts'
+import { type RetryHint, retrySignal } from '../contracts/transfer.ts'
 import type { TemporalClient } from './client.ts'
 import { fromOrTo, running, transfersWith } from './transfer-queries.ts'
 
