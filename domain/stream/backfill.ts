@@ -1,14 +1,11 @@
 import { addInterval, countNumbers, type IntervalSet } from './interval-set.ts'
-import type { StreamRequest, StreamState } from './stream.ts'
+import type { RequestOf, StreamState } from './stream.ts'
 import { bounded, clip, limits, punch, without } from './gaps.ts'
 import { done, isAnyWanted, learn, present, refused, room, type StreamStep, withPassed } from './numbers.ts'
 
-type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
-
 /**
- * BOOTSTRAP, in parallel with the live scan: blocks to read again. Ranges that overlap merge, several processes may read several chunks at
- * once, and each chunk that is told is off the list: what MIP-61 lacks, progress that survives a crash. Blocks above the cursor are the live
- * scan's own.
+ * BOOTSTRAP, beside the live scan: blocks to read again. Overlapping ranges merge, several processes may read at once, and each chunk that was
+ * recorded is off the list, so that progress survives a crash (MIP-61 has none). Blocks above the cursor are the live scan's own.
  */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
@@ -19,8 +16,8 @@ export function backfill(state: StreamState, from: number, to: number, by: strin
   return { ...state, backfill: { left: more, ordered: (left.length === 0 ? 0 : ordered) + added, by: clip(by) } }
 }
 
-/** A chunk that was read, whoever ordered it. Its transfers were started, or found delivered by batched reads, before it is told. */
-export function backfilled(state: StreamState, request: Of<'backfilled'>, at: number): StreamStep {
+/** A chunk that was read. Its transfers were started, or found delivered by batched reads, before this request. */
+export function backfilled(state: StreamState, request: RequestOf<'backfilled'>, at: number): StreamStep {
   if (state.paused) return { state, answer: { kind: 'paused' } }
   if (isAnyWanted(state, request.passed)) return present(state)
   const learnt = learn(state, withPassed(state, request), 'unobserved', at)
@@ -30,11 +27,10 @@ export function backfilled(state: StreamState, request: Of<'backfilled'>, at: nu
 }
 
 /**
- * A watermark that somebody keeps elsewhere, on-chain for example. Above what is known to exist, or the cursor, it is not taken: it would pass what is yet to
- * come, and no audit would ever look at that again. People are told by an alarm until one is given that can be taken: whose word it was may be wrong
- * about more than this.
+ * A watermark that is kept elsewhere, on-chain for example. Above what is known to exist, or the cursor, it is not taken: it would pass what is yet to
+ * come, and no audit would look at that again. An alarm stays until one is given that can be taken: its source may be wrong about more than this.
  */
-export function trust(state: StreamState, request: Of<'trust'>, at: number): StreamStep {
+export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height, by } = request
   const beyond = beyondKnown(state, request)
   if (beyond !== undefined) {
@@ -45,17 +41,17 @@ export function trust(state: StreamState, request: Of<'trust'>, at: number): Str
   return trusted(rest, request)
 }
 
-function beyondKnown({ next, cursor }: StreamState, { number, height }: Of<'trust'>): string | undefined {
+function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestOf<'trust'>): string | undefined {
   if (BigInt(number) >= BigInt(next)) return `number: ${number} is not known to exist: the highest number is below ${next}`
   if (height === undefined || (cursor && height <= cursor.height)) return undefined
   return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
 }
 
 /**
- * All up to a number is resolved by somebody's word: raises only. What was found undone stays so, since the target's chain outranks any word.
- * @param by for people; the number may be above all that the state knows (a checkpoint)
+ * All up to a number is resolved by somebody's word; raises only. What was found undone stays so, since the target's chain outranks any word.
+ * The number may be above all that the state knows (a checkpoint).
  */
-export function trusted(state: StreamState, { number, height, by }: Pick<Of<'trust'>, 'number' | 'height' | 'by'>): StreamStep {
+export function trusted(state: StreamState, { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height' | 'by'>): StreamStep {
   const first = BigInt(number) + 1n
   if (first <= BigInt(state.first)) return present(state)
   const gaps = state.gaps.flatMap((one) => (one.state === 'undone' ? [one] : punch([one], '0', number)))

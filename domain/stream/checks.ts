@@ -17,12 +17,6 @@ export function assertText(value: unknown, path: string, most = 1_000): asserts 
   if (value.length > most) throw new Error(`${path}: longer than ${most}`)
 }
 
-export function assertRange(from: unknown, to: unknown, path: string): void {
-  assertHeight(from, `${path}.from`)
-  assertHeight(to, `${path}.to`)
-  if (from > to) throw new Error(`${path}.to: below from`)
-}
-
 /** Ascending, apart from each other, at most 1,000 intervals. */
 export function assertIntervals(value: unknown, path: string): asserts value is IntervalSet {
   if (!Array.isArray(value) || value.length > 1_000) throw new Error(`${path}: must be a list of at most 1000 intervals`)

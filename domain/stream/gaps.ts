@@ -3,17 +3,16 @@ import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
 
-/**
- * Most items that a state keeps; with all lists full of the longest numbers, heights and texts it is below 64 KiB, which a test measures.
- * `text` in bytes of UTF-8.
- */
+/** Most items that a state keeps: with all lists full it is below 64 KiB, which a test measures. `text` in bytes of UTF-8. */
 export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
 /** Whether the number lies in one of them. */
 export const hasGap = (gaps: readonly Gap[], number: bigint) => gaps.some(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
 export const interval = ({ from, to }: Gap) => [from, to] as const
 
-export function gap(from: bigint, to: bigint, state: Gap['state'], at: number, height?: number): Gap {
+/** A gap with the height below which none of its numbers can be. */
+export function newGap({ marks, config }: StreamState, from: bigint, to: bigint, state: Gap['state'], at: number): Gap {
+  const height = heightBelow(marks, from) ?? config.start
   return { from: String(from), to: String(to), state, ...(height !== undefined && { height }), at }
 }
 
@@ -34,8 +33,8 @@ export function without(set: IntervalSet, from: string, to: string): IntervalSet
 }
 
 /**
- * Keeps the lists within their limits, always on the safe side: of gaps, those that have least between them become one, and what lay
- * between is told again by the next audit; of early completions the highest are forgotten, which the transfer finds out by itself.
+ * Keeps the lists within their limits, on the safe side: gaps with least between them become one, and the next audit finds again what lay between;
+ * of early completions the highest are forgotten, which the transfer finds out by itself.
  */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
@@ -70,9 +69,7 @@ function narrowest(gaps: readonly Gap[]): number {
   return best
 }
 
-/**
- * With one more. Of one height the first and the last are kept; the recent half of all is kept as it is, the older half thinned out.
- */
+/** With one more. Of one height the first and the last are kept; if there are too many, the older half is thinned out. */
 export function mark(marks: Marks, number: string, height: number): Marks {
   const [before, last] = marks.slice(-2)
   const isHigher = !last || compare(last[0], number) < 0

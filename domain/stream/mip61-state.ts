@@ -32,7 +32,7 @@ const byState: Readonly<Record<TransferState, Mip61State | undefined>> = {
 
 /**
  * Where MIP-61 would say that a transfer is. Undefined: it is of another bridge, or has an end that the paper does not know.
- * @param code what it waits for, or is parked with; where it is not known, a failed one is told as initiated
+ * @param code what it waits for, or is parked with; where it is not known, a failed one counts as initiated
  */
 export function mip61Of({
   bridge,

@@ -1,8 +1,8 @@
 import { hasNumber, type IntervalSet, missingBetween } from './interval-set.ts'
 import type { Finding, Gap, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
-import { bounded, clip, compare, gap, hasGap, heightBelow, interval, limits, mark, max, min, punch, without } from './gaps.ts'
+import { bounded, clip, compare, hasGap, interval, limits, mark, max, min, punch, without, newGap } from './gaps.ts'
 
-/** One step of the reducer: what it leads to, and what is said about it. */
+/** One step of the reducer: the state it leads to, and its answer. */
 export interface StreamStep {
   readonly state: StreamState
   readonly answer: StreamAnswer
@@ -50,19 +50,14 @@ export function isAnyWanted({ gaps, open, next, exceptions }: StreamState, numbe
  */
 export function learn(state: StreamState, finding: Finding, jump: Gap['state'], at: number): StreamState | undefined {
   const open = new Map(state.open.map((one) => [one.number, one]))
-  let [next, gaps, unknownCompletions, counts, marks] = [
-    BigInt(state.next),
-    state.gaps,
-    state.unknownCompletions,
-    state.counts,
-    state.marks,
-  ]
+  let { gaps, unknownCompletions, counts, marks } = state
+  let next = BigInt(state.next)
   for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) {
     const wanted = BigInt(number)
     const known = open.get(number)
     const isNew = wanted >= next || hasGap(gaps, wanted)
     if (!isNew && !known) continue
-    if (wanted > next) gaps = [...gaps, gap(next, wanted - 1n, jump, at, heightBelow(marks, next) ?? state.config.start)]
+    if (wanted > next) gaps = [...gaps, newGap({ ...state, marks }, next, wanted - 1n, jump, at)]
     if (wanted < next && isNew) gaps = punch(gaps, number, number)
     if (wanted >= next) next = wanted + 1n
     const over = endOf(finding, number)
@@ -102,7 +97,7 @@ export function reopen(state: StreamState, from: string, to: string, at: number)
   const numbers = [...state.open, ...state.exceptions].map(({ number }) => [number, number] as const)
   const taken = [...state.gaps.map(interval), ...numbers].sort(([a], [b]) => compare(a, b))
   const again = missingBetween(taken, String(low), String(high)).map(([start, end]) =>
-    gap(BigInt(start), BigInt(end), 'undone', at, heightBelow(state.marks, BigInt(start)) ?? state.config.start),
+    newGap(state, BigInt(start), BigInt(end), 'undone', at),
   )
   return again.length === 0 ? state : bounded({ ...state, gaps: [...state.gaps, ...again].sort((a, b) => compare(a.from, b.from)) })
 }
@@ -110,12 +105,8 @@ export function reopen(state: StreamState, from: string, to: string, at: number)
 /** Takes a number out of open and gaps: it is resolved. */
 export function resolve(state: StreamState, number: string): StreamState {
   const open = state.open.filter((one) => one.number !== number)
-  return bounded({
-    ...state,
-    open,
-    gaps: punch(state.gaps, number, number),
-    unknownCompletions: without(state.unknownCompletions, number, number),
-  })
+  const unknownCompletions = without(state.unknownCompletions, number, number)
+  return bounded({ ...state, open, gaps: punch(state.gaps, number, number), unknownCompletions })
 }
 
 export function except(state: StreamState, exception: StreamException): StreamState {

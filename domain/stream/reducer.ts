@@ -1,4 +1,5 @@
 import type {
+  RequestOf,
   StreamAlarm,
   StreamAnswer,
   StreamConfig,
@@ -11,7 +12,6 @@ import type {
 } from './stream.ts'
 import { backfill, backfilled, trust } from './backfill.ts'
 import { clip, limits } from './gaps.ts'
-import { configured, setMaxOpen, viewMaxOpen } from './limit.ts'
 import { done, room, type StreamStep } from './numbers.ts'
 import { audited, classified, reread, scanned, seen } from './source.ts'
 import { closed, completed, park, skip, undone, unskip } from './target.ts'
@@ -30,15 +30,14 @@ export function initialStream(config: StreamConfig): StreamState {
     marks: [],
     ...(config.start !== undefined && { start: config.start }),
     backfill: { left: [], ordered: 0 },
-    maxOpen: Math.min(config.maxOpen, limits.open),
+    maxOpen: fitting(config.maxOpen),
     counts: { completed: 0, ignored: 0, rejected: 0, declined: 0, cancelled: 0, skipped: 0, undone: 0, forks: 0, unknown: 0 },
   }
 }
 
 /**
- * The requests in order. Pure; the state is replaced, never changed. Any number of agents may tell anything twice, late, or from before the
- * state was wiped or restored: what an agent remembers of a higher cursor is read again, not believed. Requests have passed
- * `assertStreamUpdate`.
+ * Applies the requests in order. Pure. Any number of agents may send anything twice, late, or from before the state was wiped or restored: what an
+ * agent remembers of a higher cursor is read again, not believed. Requests have passed `assertStreamUpdate`.
  * @param at ms since the epoch by the stream's clock
  */
 export function applyToStream(
@@ -49,56 +48,50 @@ export function applyToStream(
   const answers: StreamAnswer[] = []
   let current = state
   for (const request of requests) {
-    const step = answer(current, request, at)
+    const handle = handlers[request.kind] as (state: StreamState, request: StreamRequest, at: number) => StreamStep
+    const step = handle(current, request, at)
     current = step.state
     answers.push(step.answer)
   }
   return { state: current, response: { answers, view: viewStream(current) } }
 }
 
-function answer(state: StreamState, request: StreamRequest, at: number): StreamStep {
-  switch (request.kind) {
-    case 'scanned':
-      return scanned(state, request, at)
-    case 'seen':
-      return seen(state, request, at)
-    case 'backfilled':
-      return backfilled(state, request, at)
-    case 'reread':
-      return reread(state, request)
-    case 'audited':
-      return audited(state, request, at)
-    case 'classified':
-      return classified(state, request)
-    case 'completed':
-      return completed(state, request)
-    case 'undone':
-      return undone(state, request, at)
-    case 'closed':
-      return closed(state, request, at)
-    case 'parked':
-      return park(state, request.number, request.code)
-    case 'unparked':
-      return park(state, request.number)
-    case 'skip':
-      return skip(state, request, at)
-    case 'unskip':
-      return unskip(state, request.number, at)
-    case 'backfill':
-      return done(backfill(state, request.from, request.to, request.by))
-    case 'trust':
-      return trust(state, request, at)
-    case 'setMaxOpen':
-      return setMaxOpen(state, request, at)
-    case 'configured':
-      return configured(state, request)
-    case 'pause':
-      return done({ ...state, paused: { by: clip(request.by), reason: clip(request.reason), at } })
-    case 'resume': {
-      const { paused: _, ...rest } = state
-      return done(rest)
-    }
-  }
+const handlers: {
+  readonly [Kind in StreamRequest['kind']]: (state: StreamState, request: RequestOf<Kind>, at: number) => StreamStep
+} = {
+  scanned,
+  seen,
+  backfilled,
+  reread,
+  audited,
+  classified,
+  completed,
+  undone,
+  closed,
+  parked: (state, { number, code }) => park(state, number, code),
+  unparked: (state, { number }) => park(state, number),
+  skip,
+  unskip: (state, { number }, at) => unskip(state, number, at),
+  backfill: (state, { from, to, by }) => done(backfill(state, from, to, by)),
+  trust,
+  setMaxOpen,
+  configured,
+  pause: (state, { by, reason }, at) => done({ ...state, paused: { by: clip(by), reason: clip(reason), at } }),
+  resume: ({ paused: _, ...rest }) => done(rest),
+}
+
+const fitting = (maxOpen: number) => Math.min(maxOpen, limits.open)
+
+/** An operator's order of how many transfers are under way at a time: it outranks the config until it is taken back. */
+function setMaxOpen({ ordered: _, ...state }: StreamState, { maxOpen, by }: RequestOf<'setMaxOpen'>, at: number): StreamStep {
+  if (maxOpen === undefined) return done({ ...state, maxOpen: fitting(state.config.maxOpen) })
+  return done({ ...state, maxOpen: fitting(maxOpen), ordered: { by: clip(by), at } })
+}
+
+/** The config of a process that has just started: it holds where no operator has ordered anything else. */
+function configured(state: StreamState, { maxOpen }: RequestOf<'configured'>): StreamStep {
+  const config = { ...state.config, maxOpen }
+  return done({ ...state, config, maxOpen: state.ordered ? state.maxOpen : fitting(maxOpen) })
 }
 
 export function viewStream(state: StreamState): StreamView {
@@ -115,7 +108,7 @@ export function viewStream(state: StreamState): StreamView {
     parked: open.filter(({ parked }) => parked !== undefined).length,
     toVerify: open.filter(({ early }) => early).length,
     room: free,
-    maxOpen: viewMaxOpen(state),
+    maxOpen: { most: state.maxOpen, configured: fitting(config.maxOpen), ...(state.ordered && { ordered: state.ordered }) },
     full: free === 0 || paused !== undefined,
     ...(paused && { paused }),
     ...gapsOf(state),

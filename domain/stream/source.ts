@@ -1,19 +1,16 @@
-import type { Gap, StreamRequest, StreamState } from './stream.ts'
+import type { Gap, RequestOf, StreamState } from './stream.ts'
 import { backfill } from './backfill.ts'
-import { bounded, gap, heightBelow, max, punch, without } from './gaps.ts'
+import { bounded, max, newGap, punch, without } from './gaps.ts'
 import { count, done, isAnyWanted, learn, present, room, type StreamStep, withPassed } from './numbers.ts'
 
-type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
-
 /**
- * CONTINUOUS_BLOCK_PROCESSING. The agent makes this request only after every transfer of the range was started; the cursor moves by nothing
- * else, so that what a crash interrupts is read again. The range must begin right above the cursor, with the cursor's block as its parent:
- * ranges make one chain of hashes. Nor does it pass a number that is wanted: a request that was made by the view before a fork, in which the
- * number was another transfer's and resolved, may fit again after the fork was read, and changes nothing.
- * The first range begins where the agent likes (the head), but does not end below the checkpoint's block: a fork of what is above its end would
- * not show. What lies between `start` and it is backfilled.
+ * CONTINUOUS_BLOCK_PROCESSING. The agent makes this request after every transfer of the range was started; nothing else moves the cursor, so that what a
+ * crash interrupts is read again. The range begins right above the cursor, with the cursor's block as its parent: ranges make one chain of hashes. It
+ * passes no wanted number: a request by the view before a fork, in which the number was another transfer's and resolved, changes nothing.
+ * The first range begins where the agent likes (the head), but does not end below the checkpoint's block: a fork above its end would not show. What lies
+ * between `start` and it is backfilled.
  */
-export function scanned(state: StreamState, request: Of<'scanned'>, at: number): StreamStep {
+export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state
   if (state.paused) return { state, answer: { kind: 'paused' } }
   if (cursor ? request.from !== cursor.height + 1 : request.to < (state.base ?? 0)) return present(state)
@@ -34,16 +31,16 @@ export function scanned(state: StreamState, request: Of<'scanned'>, at: number):
   return done(start === undefined ? begun : backfill(begun, start, request.from - 1, 'bootstrap'))
 }
 
-export function seen(state: StreamState, request: Of<'seen'>, at: number): StreamStep {
+export function seen(state: StreamState, request: RequestOf<'seen'>, at: number): StreamStep {
   const learnt = learn(state, request, 'not-final', at)
   return learnt ? done(learnt) : { state, answer: { kind: 'full', room: room(state) } }
 }
 
 /**
- * Back to a block that the fork left in place. All numbers that may lie above it are unknown again, resolved or not, since the new blocks may
- * give them to other transfers: what was skipped or rejected was another one. The blocks in doubt are read again.
+ * Back to a block that the fork left in place. All numbers that may lie above it are unknown again, resolved or not, since the new blocks may give
+ * them to other transfers. The blocks in doubt are read again.
  */
-export function reread(state: StreamState, { block, by }: Of<'reread'>): StreamStep {
+export function reread(state: StreamState, { block, by }: RequestOf<'reread'>): StreamStep {
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
   const marks = state.marks.filter(([, height]) => height <= block.height)
   const [last, height] = marks.at(-1) ?? []
@@ -75,20 +72,18 @@ export function reread(state: StreamState, { block, by }: Of<'reread'>): StreamS
 }
 
 /**
- * The source's own count and table against what its logs showed, read at one final block. What exists and was never seen is a gap, hidden
- * where all blocks that could show it were read. The agent starts what the table has of the gaps, whatever they are called, and tells it as
- * `seen`: a log that no node shows delays a transfer by an audit, no more.
+ * The source's own count and table against what its logs showed, read at one final block. What exists and was never seen is a gap, hidden where all
+ * blocks that could show it were read. The agent starts what the table has of the gaps, and records it as `seen`: a log that no node shows delays
+ * a transfer by an audit, no more.
  */
-export function audited(state: StreamState, request: Of<'audited'>, at: number): StreamStep {
+export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unobserved'
-  // Above the cursor the scan has yet to come; without blocks there is nothing else that could tell.
+  // Above the cursor the scan has yet to come; without blocks nothing else shows what exists.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
-  const tail = isTail
-    ? [gap(BigInt(state.next), BigInt(upTo), found, at, heightBelow(state.marks, BigInt(state.next)) ?? state.config.start)]
-    : []
+  const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
   const named = (part: Gap): Gap => (part.state === 'not-final' || part.state === 'unobserved' ? { ...part, state: found } : part)
   const gaps = table.reduce((list, [from, to]) => punch(list, from, to, named), state.gaps)
@@ -96,15 +91,15 @@ export function audited(state: StreamState, request: Of<'audited'>, at: number):
 }
 
 /** At a block the source's count is at least the highest number that a log showed up to there; otherwise logs or count are wrong. */
-function counted(state: StreamState, { upTo, height }: Of<'audited'>, at: number): StreamState {
+function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at: number): StreamState {
   const highest = state.marks.findLast((mark) => mark[1] <= height)?.[0]
   const { vanished, ...rest } = state
   if (highest !== undefined && BigInt(upTo) < BigInt(highest)) return { ...rest, vanished: vanished ?? { upTo, height, at } }
   return vanished && height < vanished.height ? state : rest
 }
 
-/** What the guardians say about numbers that nobody has; neither hidden nor undone ones, which are known better. */
-export function classified(state: StreamState, { from, to, state: name }: Of<'classified'>): StreamStep {
+/** Why no server has these numbers. Hidden and undone ones are known better. */
+export function classified(state: StreamState, { from, to, state: name }: RequestOf<'classified'>): StreamStep {
   const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...part, state: name })
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }

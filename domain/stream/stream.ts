@@ -7,7 +7,7 @@ import type { IntervalSet } from './interval-set.ts'
  *
  * | MIP-61 | here |
  * | --- | --- |
- * | INIT_EVENT_PROCESSING, TIMEOUT | the transfer workflow; here its number is told as a `Finding` and is open from then on |
+ * | INIT_EVENT_PROCESSING, TIMEOUT | the transfer workflow; here a `Finding` brings its number, which is open from then on |
  * | CONTINUOUS_BLOCK_PROCESSING | `scanned`, source.ts |
  * | COMPLETE_EVENT_PROCESSING | `completed`, target.ts |
  * | PROCESS_FINISHED_NONCE_HEIGHT | `completedNumber` and `completedHeight`, watermark.ts |
@@ -123,7 +123,7 @@ export interface Distrusted {
   readonly at: number
 }
 
-/** The node told another parent of the next block than the block that was scanned, which was final. */
+/** The parent of the next block, by the node, is not the block that was scanned, which was final. */
 export interface ForkAlarm {
   readonly height: number
   readonly known: string
@@ -132,7 +132,7 @@ export interface ForkAlarm {
 }
 
 /**
- * Numbers that were found at the source, in final blocks where heights are told. Before it tells them, the agent has started a transfer for each
+ * Numbers that were found at the source, in final blocks where they have heights. Before this request the agent has started a transfer for each
  * that is neither `delivered` nor `ignored`, just now and whatever it believes to have started before.
  */
 export interface Finding {
@@ -189,9 +189,12 @@ export type StreamRequest =
   | { readonly kind: 'pause'; readonly by: string; readonly reason: string }
   | { readonly kind: 'resume' }
 
+/** The request of this kind. */
+export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }
+
 /**
  * done: it holds now, whether it did before or not. present: it came from an older view, or says nothing about this stream; go on from the
- * view. full: more new transfers than there is room for, nothing was changed: tell some as `seen`, or wait. refused: an order that cannot
+ * view. full: more new transfers than there is room for, nothing was changed: record some as `seen`, or wait. refused: an order that cannot
  * be obeyed.
  */
 export type StreamAnswer =

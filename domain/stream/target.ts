@@ -1,17 +1,14 @@
 import { countNumbers, hasNumber, type IntervalSet } from './interval-set.ts'
-import type { StreamRequest, StreamState } from './stream.ts'
+import type { RequestOf, StreamState } from './stream.ts'
 import { bounded, compare, hasGap, max, min, union, without } from './gaps.ts'
 import { count, done, except, present, refused, reopen, resolve, type StreamStep } from './numbers.ts'
 
-type Of<Kind extends StreamRequest['kind']> = Extract<StreamRequest, { kind: Kind }>
-
 /**
- * COMPLETE_EVENT_PROCESSING: completions of final blocks of the target, by whomever. One of a number that was never seen resolves nothing, for
- * its id could not be compared and the paper leaves open what it then is; it is kept in `unknownCompletions`, with an alarm, until the number is seen; then an agent
- * reads by its id whether it is delivered.
- * Completions that were told to an earlier state and lost with it are found by the audit, which reads whether open numbers are delivered.
+ * COMPLETE_EVENT_PROCESSING: completions in final blocks of the target, by whomever. One of a number that was never seen resolves nothing, since its id
+ * could not be compared; it is kept in `unknownCompletions`, with an alarm, until the number is seen, and an agent reads by its id whether it is delivered.
+ * Completions that were lost with an earlier state are found by the audit, which reads whether open numbers are delivered.
  */
-export function completed(state: StreamState, { numbers, from, to }: Of<'completed'>): StreamStep {
+export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
   const unknown = unseen(state, numbers)
@@ -19,8 +16,8 @@ export function completed(state: StreamState, { numbers, from, to }: Of<'complet
   const fresh = Number(countNumbers(unknownCompletions) - countNumbers(state.unknownCompletions))
   const follows = state.target === undefined || from <= state.target + 1
   const target = follows ? Math.max(to, state.target ?? 0) : state.target
-  const told = { ...state, open, exceptions, unknownCompletions, ...(target !== undefined && { target }) }
-  return done(bounded(count(count(told, 'completed', state.open.length - open.length), 'unknown', fresh)))
+  const after = { ...state, open, exceptions, unknownCompletions, ...(target !== undefined && { target }) }
+  return done(bounded(count(count(after, 'completed', state.open.length - open.length), 'unknown', fresh)))
 }
 
 /** Those that are in a gap, or above everything that is known. */
@@ -38,7 +35,7 @@ function cut(a: string, b: string, from: string, to: string): IntervalSet {
 }
 
 /** A reorganisation of the target deeper than its finality. The only thing that makes the watermark fall without an operator's order. */
-export function undone(state: StreamState, { numbers }: Of<'undone'>, at: number): StreamStep {
+export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
   const again = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })
   return done(count(again, 'undone', Number(inGaps(again) - inGaps(state))))
@@ -47,7 +44,7 @@ export function undone(state: StreamState, { numbers }: Of<'undone'>, at: number
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, { from, to }) => sum + BigInt(to) - BigInt(from) + 1n, 0n)
 
 /** The transfer ended without a delivery: resolved, with an exception. One that is to be started again has to be seen again first. */
-export function closed(state: StreamState, { number, outcome, by, reason }: Of<'closed'>, at: number): StreamStep {
+export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
   return done(except(resolve(state, number), { number, outcome, ...(by !== undefined && { by }), reason, at }))
@@ -64,7 +61,7 @@ export function park(state: StreamState, number: string, code?: string): StreamS
   return done({ ...state, open })
 }
 
-export function skip(state: StreamState, { number, by, reason }: Of<'skip' | 'unskip'>, at: number): StreamStep {
+export function skip(state: StreamState, { number, by, reason }: RequestOf<'skip' | 'unskip'>, at: number): StreamStep {
   if (compare(number, state.next) >= 0) return refused(state, `${number} is not known to exist: the highest number is below ${state.next}`)
   if (!isUnresolved(state, number)) return present(state)
   return done(except(resolve(state, number), { number, outcome: 'skipped', by, reason, at }))

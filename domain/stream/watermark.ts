@@ -1,10 +1,9 @@
-import type { Gap, OpenNumber, StreamState, StreamView } from './stream.ts'
+import type { StreamState, StreamView } from './stream.ts'
 import { compare, heightBelow } from './gaps.ts'
 
 /**
- * PROCESS_FINISHED_NONCE_HEIGHT: completed_nonce_height, the highest number up to which every number is resolved. MIP-61 counts it up and
- * prunes behind it; here it is computed from what is not resolved, so that a repeated event can neither raise it twice nor bring a pruned
- * entry back. Falls when a resolved number is not so any more: by `undone`, `unskip` and `reread` only.
+ * PROCESS_FINISHED_NONCE_HEIGHT: completed_nonce_height, the highest number up to which every number is resolved. Computed from what is not resolved:
+ * a repeated event neither raises it twice nor brings back what was pruned (MIP-61 counts it up). Falls by `undone`, `unskip` and `reread` only.
  */
 export function completedNumber(state: StreamState): string | undefined {
   const lowest = BigInt(lowestUnresolved(state)?.number ?? state.next)
@@ -12,8 +11,8 @@ export function completedNumber(state: StreamState): string | undefined {
 }
 
 /**
- * completed_block_height. MIP-61 counts blocks that have transfers, which is no height. Here: the block before the first one that may hold
- * an unresolved number, else the cursor; never a block that waits for the backfill, or above it.
+ * completed_block_height: the block before the first one that may hold an unresolved number, else the cursor; always below blocks that wait for the
+ * backfill. (MIP-61 counts blocks that have transfers, which is no height.)
  */
 export function completedHeight(state: StreamState): number | undefined {
   const { cursor, backfill, marks, config } = state
@@ -30,21 +29,13 @@ export function completedHeight(state: StreamState): number | undefined {
 export function blockedBy(state: StreamState): StreamView['blockedBy'] {
   const lowest = lowestUnresolved(state)
   if (!lowest) return undefined
-  const { number, gap, open } = lowest
-  if (gap) return { number, why: gap.state }
-  return open?.parked === undefined ? { number, why: 'open' } : { number, why: 'parked', code: open.parked }
+  const { height: _, ...blocked } = lowest
+  return blocked
 }
 
-interface Lowest {
-  readonly number: string
-  readonly height?: number
-  readonly gap?: Gap
-  readonly open?: OpenNumber
+function lowestUnresolved({ open: [open], gaps: [gap] }: StreamState) {
+  if (gap && (!open || compare(gap.from, open.number) < 0)) return { number: gap.from, height: gap.height, why: gap.state }
+  if (!open) return undefined
+  const { number, height, parked: code } = open
+  return code === undefined ? { number, height, why: 'open' as const } : { number, height, why: 'parked' as const, code }
 }
-
-function lowestUnresolved({ open: [open], gaps: [gap] }: StreamState): Lowest | undefined {
-  if (gap && (!open || compare(gap.from, open.number) < 0)) return { number: gap.from, gap, ...height(gap) }
-  return open && { number: open.number, open, ...height(open) }
-}
-
-const height = (one: { readonly height?: number }) => (one.height === undefined ? {} : { height: one.height })
