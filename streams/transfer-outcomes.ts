@@ -1,21 +1,106 @@
-import type { StreamRequest } from '../domain/stream/stream.ts'
+import type { RequestOf, StreamConfig, StreamRequest, StreamState } from '../domain/stream/stream.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { type ListedTransfer, type parkedAndEnded, statusOf, type StreamOfTransfers } from '../temporal/client/stream-transfers.ts'
 import type { TransferStatus } from '../temporal/contracts/transfer.ts'
+import { forEachLimited } from './for-each-limited.ts'
+import { type NumberStatus, seenRequests, withStatus } from './number-status.ts'
+import { createParkedCodes } from './parked-codes.ts'
+import type { StreamClient } from './stream-client.ts'
 
+export interface OutcomesDeps {
+  readonly source: StreamOfTransfers & { readonly config: Pick<StreamConfig, 'stream'> }
+  readonly streamClient: Pick<StreamClient, 'apply'>
+  readonly client: TemporalClient
+  readonly logger: Logger
+}
+
+/** The visibility store lags, and another process's clock may too, ms. */
+const lagMs = 15_000
+/** How far back the first look goes, ms: an audit finds transfers that ended before. */
+const firstLookMs = 600_000
+const numberOf = ({ number }: ListedTransfer) => number
+const readsAtOnce = 20
 /** Longest reason that a stream takes (domain/stream/checks.ts). */
 const longestReason = 1_000
+
+/**
+ * Records how transfers of a stream ended, and which are parked: one query of the visibility store per look, and one of each transfer that is newly
+ * parked or ended undelivered.
+ * @param list the transfers that count
+ * @param own those of them that the stream's numbers mean: another message may claim a number
+ */
+export function createOutcomeReporter(
+  { source, streamClient, client, logger }: OutcomesDeps,
+  list: typeof parkedAndEnded,
+  own = async (listed: readonly ListedTransfer[]) => listed,
+) {
+  const { stream } = source.config
+  const codes = createParkedCodes(client, stream, logger)
+  let since = Date.now() - firstLookMs
+
+  async function record(
+    seen: readonly (readonly [string, NumberStatus])[],
+    requests: readonly StreamRequest[],
+    era?: number,
+  ): Promise<void> {
+    const all = [...seenRequests(seen), ...requests]
+    if (all.length > 0) await streamClient.apply(all, era)
+    for (const { kind, ...facts } of requests) logger.info(`a transfer of a stream is ${kind}`, { stream, ...facts })
+  }
+
+  return {
+    /** Numbers that are parked until guardians of a newer set sign their message. */
+    get awaitingSignatures(): readonly string[] {
+      return codes.awaitingSignatures
+    },
+    /** One look. Throws what the Temporal client throws. @param era of the stream's client when the state was asked for */
+    async look({ open, gaps }: StreamState, era?: number): Promise<void> {
+      const now = Date.now()
+      const opened = new Map(open.map((one) => [one.number, one.parked]))
+      const isMissing = (number: string) =>
+        gaps.some((gap) => gap.state !== 'undone' && BigInt(gap.from) <= BigInt(number) && BigInt(number) <= BigInt(gap.to))
+      const wanted = ({ number }: ListedTransfer) => opened.has(number) || isMissing(number)
+      const listed = await own((await list(client, source, since)).filter(wanted))
+      const parked = listed.filter(({ running }) => running)
+      const ended = listed.filter(({ running }) => !running)
+      const delivered = ended.filter(({ state }) => state === 'delivered')
+      const undelivered = ended.filter(({ state }) => state !== 'delivered')
+      // Recorded before any parked transfer is queried: that may wait for a worker.
+      await record(withStatus('delivered', delivered.map(numberOf)), await closedRequests(client, undelivered), era)
+      const known = [...(await codes.of(parked))]
+      const numbers = new Set(parked.map(numberOf))
+      const started = [...numbers].filter((number) => !opened.has(number))
+      const released = open.filter((one) => one.parked !== undefined && !numbers.has(one.number))
+      const changed = [
+        ...known.flatMap(([number, code]) => (opened.get(number) === code ? [] : [{ kind: 'parked' as const, number, code }])),
+        ...released.map(({ number }) => ({ kind: 'unparked' as const, number })),
+      ]
+      await record(withStatus('started', started), changed, era)
+      since = now - lagMs
+    },
+  }
+}
+
+/** The requests for those that ended undelivered. Throws what the Temporal client throws. */
+export async function closedRequests(
+  client: TemporalClient,
+  ended: readonly Pick<ListedTransfer, 'id' | 'number'>[],
+): Promise<readonly StreamRequest[]> {
+  const requests: StreamRequest[] = []
+  await forEachLimited(ended, readsAtOnce, async ({ number, ...run }) => {
+    const request = toClosed(number, await statusOf(client, { ...run, running: false }))
+    if (request) requests.push(request)
+  })
+  return requests
+}
 
 /** The request that records a transfer that ended undelivered; undefined: it did not. */
 export function toClosed(
   number: string,
   { state, reason, code, cancelledBy }: Pick<TransferStatus, 'state' | 'reason' | 'code' | 'cancelledBy'>,
-): StreamRequest | undefined {
+): RequestOf<'closed'> | undefined {
   if (state !== 'rejected' && state !== 'declined' && state !== 'cancelled') return undefined
-  const why = (reason || code || state).slice(0, longestReason)
-  return {
-    kind: 'closed',
-    number,
-    outcome: state,
-    reason: why,
-    ...(state === 'cancelled' && { by: cancelledBy?.operator.trim() || 'unnamed' }),
-  }
+  const by = state === 'cancelled' ? cancelledBy?.operator.trim() || 'unnamed' : undefined
+  return { kind: 'closed', number, outcome: state, reason: (reason || code || state).slice(0, longestReason), ...(by && { by }) }
 }

@@ -1,22 +1,24 @@
 import { RelayerError } from '../../domain/errors.ts'
 import type { StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
+import { parkedAndUndelivered } from '../../temporal/client/stream-transfers.ts'
 import { createAgentLoops } from '../agent-loops.ts'
 import { createCheckpointKeeper } from '../checkpoint-keeper.ts'
 import type { CheckpointStore } from '../checkpoints.ts'
 import type { Loop } from '../loop.ts'
 import { type AgentAlarm, reportStream } from '../report.ts'
 import { StreamClient } from '../stream-client.ts'
+import { createOutcomeReporter } from '../transfer-outcomes.ts'
 import type { StreamAudit } from './audit-transfers.ts'
 import { auditStream } from './audit.ts'
 import { createBackfill } from './backfill.ts'
 import { createScannedBootstrap } from './bootstrap.ts'
-import { createScannedContext, type ScannedContext, type ScannedDeps } from './context.ts'
+import { createScannedContext, type ScannedContext, type ScannedDeps, viewOf } from './context.ts'
 import { createCompletionFollower } from './follow-completions.ts'
 import { rereadBelow } from './fork.ts'
 import { createGapFiller } from './gap-filler.ts'
-import { createOutcomeReporter } from './outcomes.ts'
 import { createBlockScanner } from './scan-blocks.ts'
+import { ownTransfers } from './transfers.ts'
 import { createCompletionVerifier } from './verify-completions.ts'
 
 export interface ScannedAgentOptions extends ScannedDeps {
@@ -64,7 +66,16 @@ export function createScannedAgent(options: ScannedAgentOptions) {
 }
 
 function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promise<void>): readonly Loop[] {
-  const { sourceChain, targetChain } = context
+  const { sourceChain, targetChain, streamClient } = context
+  // Deliveries are read from the target's blocks.
+  const outcomes = createOutcomeReporter(context, parkedAndUndelivered, (listed) => ownTransfers(context, listed))
+  async function reportOutcomes(): Promise<boolean> {
+    if ((await viewOf(context)).open === 0) return false
+    const { era } = streamClient
+    const state = await streamClient.state()
+    if (state) await outcomes.look(state, era)
+    return false
+  }
   const loop = (name: string, everyMs: number, look: Loop['look'], wake?: Loop['wake']): Loop => ({
     name,
     look,
@@ -77,7 +88,7 @@ function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promis
     loop('early completions', every.verifyMs, createCompletionVerifier(context)),
     loop('backfill', every.backfillMs, createBackfill(context)),
     loop('gaps', every.gapsMs, createGapFiller(context)),
-    loop('outcomes', every.outcomesMs, createOutcomeReporter(context)),
+    loop('outcomes', every.outcomesMs, reportOutcomes),
     { name: 'audit', look: () => auditStream(context).then(() => false), everyMs: () => auditMs * (0.75 + Math.random() / 2) },
   ]
 }

@@ -7,11 +7,11 @@ import { latestRun } from '../../temporal/client/closed-transfers.ts'
 import type { ListedTransfer } from '../../temporal/client/stream-transfers.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { forEachLimited } from '../for-each-limited.ts'
-import { seenRequest } from '../number-status.ts'
+import { seenRequests, withStatus } from '../number-status.ts'
+import { closedRequests } from '../transfer-outcomes.ts'
 import { nextHead, type ScannedContext } from './context.ts'
-import { closedRequest } from './outcomes.ts'
 import { startAgain } from './start-transfers.ts'
-import { recordedTransfers, splitByDelivery } from './transfers.ts'
+import { numberOf, recordedTransfers, splitByDelivery } from './transfers.ts'
 
 /** What one audit of a stream found and did. Counts of numbers. */
 export interface StreamAudit {
@@ -60,11 +60,8 @@ export async function auditOpen(
     missing.filter((transfer) => !ids.has(transferId(transfer))),
   )
   await forEachLimited(again, readsAtOnce, async (transfer) => void (await startAgain(context, transfer)))
-  const seen = [
-    ...delivered.map(({ sequence }) => [sequence, 'delivered'] as const),
-    ...again.map(({ sequence }) => [sequence, 'started'] as const),
-  ]
-  const requests = [...(seen.length > 0 ? [seenRequest(seen)] : []), ...ended]
+  const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', again.map(numberOf))]
+  const requests = [...seenRequests(seen), ...ended]
   if (requests.length > 0 && !(await streamClient.apply(requests, era))) return
   for (const { sequence } of delivered) cache.completed(sequence)
   audit.completed += delivered.length
@@ -81,18 +78,15 @@ async function sortClosed(
 ): Promise<{ again: readonly Transfer[]; ended: readonly StreamRequest[] }> {
   const again: Transfer[] = []
   const doubtful: Transfer[] = []
-  const ended: StreamRequest[] = []
+  const ended: Pick<ListedTransfer, 'id' | 'number'>[] = []
   await forEachLimited(transfers, readsAtOnce, async (transfer) => {
     const id = transferId(transfer)
     const latest = await latestRun(context.client, id)
     if (latest === 'gone' || latest === 'undone') again.push(transfer)
     else if (latest === 'delivered') doubtful.push(transfer)
-    else if (latest !== 'running') {
-      const request = await closedRequest(context, { id, running: false, number: transfer.sequence })
-      if (request) ended.push(request)
-    }
+    else if (latest !== 'running') ended.push({ id, number: transfer.sequence })
   })
-  return { again: [...again, ...(await undelivered(context, doubtful))], ended }
+  return { again: [...again, ...(await undelivered(context, doubtful))], ended: await closedRequests(context.client, ended) }
 }
 
 /** Those that the target does not show a block later either, neither at its head nor in its finalized state by quorum. Nodes that disagree: not yet. */

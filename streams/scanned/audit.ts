@@ -2,7 +2,6 @@ import { setOf } from '../../domain/stream/interval-set.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
 import { runningTransfers } from '../../temporal/client/stream-transfers.ts'
 import { auditCompleted, auditOpen, type StreamAudit } from './audit-transfers.ts'
-import { streamOf } from './outcomes.ts'
 import { runAll } from '../run-all.ts'
 import { goBack } from './fork.ts'
 import { numbersInGaps } from './gap-filler.ts'
@@ -18,13 +17,13 @@ const scanMs = 30_000
  * the first that failed has thrown. Any number of processes may audit at once.
  */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
-  const { client, sourceChain, targetChain } = context
+  const { client, source, sourceChain, targetChain } = context
   const audit: StreamAudit = { gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 }
   await viewOf(context)
   await runAll(
     () => checkCursor(context),
     async () => {
-      const running = await runningTransfers(client, streamOf(context))
+      const running = await runningTransfers(client, source)
       await runAll(
         () => haltOnMismatch(context, targetChain, (at) => auditOpen(context, running, audit, at)),
         () => haltOnMismatch(context, targetChain, () => auditCompleted(context, running, audit)),

@@ -3,11 +3,11 @@ import { room } from '../../domain/stream/numbers.ts'
 import type { GapState, StreamState } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { forEachLimited } from '../for-each-limited.ts'
-import { seenRequest } from '../number-status.ts'
+import { seenRequests, withStatus } from '../number-status.ts'
 import { type ScannedContext, viewOf } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
 import { startAgain, startAll } from './start-transfers.ts'
-import { recordedTransfers, splitByDelivery } from './transfers.ts'
+import { numberOf, recordedTransfers, splitByDelivery } from './transfers.ts'
 
 /** Numbers that are looked up at once. */
 const mostNumbers = 500
@@ -56,15 +56,8 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
     restartsAtOnce,
     async (transfer) => void (await startAgain(context, transfer)),
   )
-  const response = await context.streamClient.apply(
-    [
-      seenRequest([
-        ...delivered.map(({ sequence }) => [sequence, 'delivered'] as const),
-        ...started.map(({ sequence }) => [sequence, 'started'] as const),
-      ]),
-    ],
-    era,
-  )
+  const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', started.map(numberOf))]
+  const response = await context.streamClient.apply(seenRequests(seen), era)
   report(context, found, isUndone)
   return response?.answers[0]?.kind === 'done' && found.length < numbers.length && response.view.room > 0
 }

@@ -1,4 +1,5 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { isOf, type ListedTransfer } from '../../temporal/client/stream-transfers.ts'
 import type { ScannedContext } from './context.ts'
 
 /** What the source's table has under these numbers; the cache knows it from now on. Throws as `source.recorded`. */
@@ -33,4 +34,20 @@ export async function splitByDelivery(
 ): Promise<{ readonly delivered: readonly Transfer[]; readonly missing: readonly Transfer[] }> {
   const shown = transfers.length > 0 ? await source.delivered(transfers) : []
   return { delivered: transfers.filter((_, index) => shown[index]), missing: transfers.filter((_, index) => !shown[index]) }
+}
+
+/** The number of a transfer in its stream. */
+export const numberOf = ({ sequence }: Transfer) => sequence
+
+/** Those listed workflows that are of the source's own transfers: another message may claim a number. */
+export async function ownTransfers(
+  context: Pick<ScannedContext, 'cache' | 'source'>,
+  listed: readonly ListedTransfer[],
+): Promise<readonly ListedTransfer[]> {
+  const numbers = new Set(listed.map(({ number }) => number))
+  const known = new Map((await transfersUnder(context, [...numbers])).map((transfer) => [transfer.sequence, transfer]))
+  return listed.filter((one) => {
+    const transfer = known.get(one.number)
+    return transfer && isOf(one, transfer)
+  })
 }

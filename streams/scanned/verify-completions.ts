@@ -1,5 +1,5 @@
 import { backoffMs } from '../../domain/backoff.ts'
-import { seenRequest } from '../number-status.ts'
+import { seenRequests, withStatus } from '../number-status.ts'
 import type { ScannedContext } from './context.ts'
 import { splitByDelivery, transfersUnder } from './transfers.ts'
 
@@ -24,11 +24,11 @@ export function createCompletionVerifier(context: Pick<ScannedContext, 'streamCl
     if (Date.now() < dueAt) return false
     dueAt = Date.now() + backoffMs(tries++, again.firstMs, again.mostMs)
     const { open = [] } = (await streamClient.state()) ?? {}
-    const numbers = open.flatMap(({ number, early }) => (early ? [number] : []))
-    const { delivered } = await splitByDelivery(context, await transfersUnder(context, numbers))
+    const early = open.flatMap((one) => (one.early ? [one.number] : []))
+    const { delivered } = await splitByDelivery(context, await transfersUnder(context, early))
     if (delivered.length === 0) return false
-    const request = seenRequest(delivered.map(({ sequence }) => [sequence, 'delivered']))
-    if (await streamClient.apply([request], era)) for (const { sequence } of delivered) cache.completed(sequence)
+    const numbers = delivered.map(({ sequence }) => sequence)
+    if (await streamClient.apply(seenRequests(withStatus('delivered', numbers)), era)) numbers.forEach(cache.completed)
     return false
   }
 }

@@ -1,11 +1,12 @@
+import { parkedAndEnded } from '../../temporal/client/stream-transfers.ts'
 import { limits } from '../../domain/stream/gaps.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
-import { type NumberStatus, seenRequest } from '../number-status.ts'
+import { type NumberStatus, seenRequests } from '../number-status.ts'
 import { runAll } from '../run-all.ts'
+import { createOutcomeReporter } from '../transfer-outcomes.ts'
 import { fetchMissing } from './fetch-missing.ts'
 import { createGapFiller, type GapReport, type GapsDeps } from './gap-filler.ts'
 import { createLostTransfers, graceMs, type LostTransfersDeps, recordEnded, reopenUndone } from './lost-transfers.ts'
-import { createOutcomeReporter } from './outcomes.ts'
 
 /** What an audit came to, in numbers. */
 export interface SignedAudit extends GapReport {
@@ -31,7 +32,7 @@ const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
 export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs: number) {
   const { source, chain, streamClient, logger } = deps
   const { stream } = source.config
-  const outcomes = createOutcomeReporter(deps)
+  const outcomes = createOutcomeReporter(deps, parkedAndEnded)
   const lost = createLostTransfers(deps)
   const gaps = createGapFiller(deps, auditMs)
   let upTo: string | undefined
@@ -43,7 +44,7 @@ export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs:
     const seen = [...fetched].flatMap(([number, { kind }]): [string, NumberStatus][] =>
       kind === 'absent' || kind === 'unknown' ? [] : [[number, kind]],
     )
-    if (seen.length > 0) await streamClient.apply([seenRequest(seen)])
+    if (seen.length > 0) await streamClient.apply(seenRequests(seen))
     const again = [...fetched].flatMap(([number, one]) => (one.kind === 'started' && one.status === 'started' ? [number] : []))
     if (again.length > 0) logger.warn('open transfers were gone and are started again', { stream, numbers: again.join(', ') })
     return { restarted: again.length, closed: await recordEnded(deps, fetched) }

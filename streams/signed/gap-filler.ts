@@ -1,6 +1,6 @@
 import { toRelayerError } from '../../domain/errors.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
-import { type NumberStatus, seenRequest } from '../number-status.ts'
+import { type NumberStatus, seenRequests, withStatus } from '../number-status.ts'
 import { type ClassifiedGaps, classifications, classifyGaps } from './classify-gaps.ts'
 import type { SignedDeps } from './deps.ts'
 import { fetchMissing, type FetchOutcome } from './fetch-missing.ts'
@@ -108,13 +108,10 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
     const finalized = chain.heads.current?.finalized
     const classified = await classifyGaps({ ...deps, logs }, [...absent.keys()], { upTo, finalized }).catch(unclassified)
     const { ignored, delivered, classes } = classified
-    const resolved: (readonly [string, NumberStatus])[] = [
-      ...ignored.map((number) => [number, 'ignored'] as const),
-      ...delivered.map((number) => [number, 'delivered'] as const),
-    ]
-    const seen: (readonly [string, NumberStatus])[] = [...found, ...resolved]
+    const resolved = [...withStatus('ignored', ignored), ...withStatus('delivered', delivered)]
+    const seen = [...found, ...resolved]
     const named = classifications(classes, state.gaps)
-    const requests: StreamRequest[] = [...(seen.length > 0 ? [seenRequest(seen)] : []), ...named]
+    const requests: StreamRequest[] = [...seenRequests(seen), ...named]
     const response = requests.length > 0 ? await streamClient.apply(requests) : undefined
     // Full: recorded with the next look, as their transfers run.
     const isRecorded = response?.answers[0]?.kind === 'done'

@@ -1,15 +1,15 @@
 import { isResolved } from '../../domain/stream/numbers.ts'
-import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
-import { isOutcome } from '../../domain/transfer/transfer.ts'
+import type { StreamState } from '../../domain/stream/stream.ts'
 import { latestRun } from '../../temporal/client/closed-transfers.ts'
-import { runningTransfers, statusOf } from '../../temporal/client/stream-transfers.ts'
-import { seenRequest } from '../number-status.ts'
-import { toClosed } from '../transfer-outcomes.ts'
+import { type ListedTransfer, runningTransfers, statusOf } from '../../temporal/client/stream-transfers.ts'
+import type { SignedSource } from '../../bridges/source-port.ts'
+import { seenRequests, withStatus } from '../number-status.ts'
+import { closedRequests, type OutcomesDeps } from '../transfer-outcomes.ts'
 import { deliveredByTarget } from './delivered-by-target.ts'
 import type { FetchOutcome } from './fetch-missing.ts'
-import { type OutcomesDeps, streamOf } from './outcomes.ts'
 
 export interface LostTransfersDeps extends OutcomesDeps {
+  readonly source: Pick<SignedSource, 'config' | 'bridge' | 'sourceChain' | 'emitter' | 'delivered'>
   /** How long a number must be without a transfer before it is lost, ms; 0 where it is asked once. Default `graceMs`. */
   readonly lostAfterMs?: number
 }
@@ -32,7 +32,7 @@ export function createLostTransfers({ source, client, lostAfterMs = graceMs }: L
     /** Open numbers without a running transfer for a while: their messages are to be fetched and submitted again. */
     async find({ open }: StreamState): Promise<readonly string[]> {
       const now = Date.now()
-      const running = new Set((await runningTransfers(client, streamOf(source))).map(({ number }) => number))
+      const running = new Set((await runningTransfers(client, source)).map(({ number }) => number))
       const missed = new Set(open.map(({ number }) => number).filter((number) => !running.has(number)))
       for (const number of missedSince.keys()) if (!missed.has(number)) missedSince.delete(number)
       for (const number of missed) if (!missedSince.has(number)) missedSince.set(number, now)
@@ -49,14 +49,13 @@ export async function recordEnded(
   { client, streamClient }: Pick<OutcomesDeps, 'client' | 'streamClient'>,
   outcomes: ReadonlyMap<string, FetchOutcome>,
 ): Promise<number> {
-  const requests: StreamRequest[] = []
+  const ended: Pick<ListedTransfer, 'id' | 'number'>[] = []
   for (const [number, outcome] of outcomes) {
     if (outcome.kind !== 'started' || outcome.status !== 'known') continue
     const latest = await latestRun(client, outcome.id)
-    if (latest === 'running' || latest === 'undone' || latest === 'gone' || latest === 'delivered' || !isOutcome(latest)) continue
-    const request = toClosed(number, await statusOf(client, { id: outcome.id, running: false }))
-    if (request) requests.push(request)
+    if (latest === 'rejected' || latest === 'declined' || latest === 'cancelled') ended.push({ id: outcome.id, number })
   }
+  const requests = await closedRequests(client, ended)
   if (requests.length > 0) await streamClient.apply(requests)
   return requests.length
 }
@@ -65,8 +64,8 @@ export async function recordEnded(
  * Resolved numbers whose transfers run again, since their effect is gone from the target's finalized state: recorded as undone, and open.
  * @returns how many
  */
-export async function reopenUndone({ source, client, streamClient }: OutcomesDeps, state: StreamState): Promise<number> {
-  const running = await runningTransfers(client, streamOf(source))
+export async function reopenUndone({ source, client, streamClient }: LostTransfersDeps, state: StreamState): Promise<number> {
+  const running = await runningTransfers(client, source)
   const again = running.filter(({ number }) => isResolved(state, number)).slice(0, mostReopened)
   const transfers = await Promise.all(again.map(async (one) => (await statusOf(client, one)).transfer))
   const { done, unread } = await deliveredByTarget(source, transfers)
@@ -74,7 +73,7 @@ export async function reopenUndone({ source, client, streamClient }: OutcomesDep
   if (undone.length === 0) return 0
   await streamClient.apply([
     ...undone.map((number) => ({ kind: 'undone' as const, numbers: [[number, number] as const] })),
-    seenRequest(undone.map((number) => [number, 'started'])),
+    ...seenRequests(withStatus('started', undone)),
   ])
   return undone.length
 }

@@ -1,4 +1,4 @@
-import { type NumberStatus, seenRequest } from '../number-status.ts'
+import { type NumberStatus, seenRequests } from '../number-status.ts'
 import type { StreamClient } from '../stream-client.ts'
 
 export interface RecorderOptions {
@@ -28,7 +28,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: Re
 
   async function record(): Promise<void> {
     for (let batch = next(); batch.length > 0 && !closed; batch = next()) {
-      const response = await streamClient.apply([seenRequest(batch)])
+      const response = await streamClient.apply(seenRequests(batch))
       // Full meanwhile (another process recorded some), or gone back: the rest waits for the next time.
       if (response?.answers[0]?.kind !== 'done') return
       for (const [number, seen] of batch) if (kept.get(number) === seen) kept.delete(number)

@@ -7,7 +7,7 @@ import { initialStream } from '../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import type { Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import { createLostTransfers } from '../../streams/signed/lost-transfers.ts'
-import { createOutcomeReporter } from '../../streams/signed/outcomes.ts'
+import { createOutcomeReporter } from '../../streams/transfer-outcomes.ts'
 import { parkedAndEnded } from '../../temporal/client/stream-transfers.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import type { TransferInput } from '../../temporal/contracts/transfer.ts'
@@ -74,7 +74,7 @@ describe('how the transfers of an emitter end', () => {
     const { connection, namespace } = temporal
     const client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
     const deps = { source, streamClient, client, logger: silentLogger() }
-    return { requests, state, asked, outcomes: createOutcomeReporter(deps), lost: createLostTransfers(deps) }
+    return { requests, state, asked, outcomes: createOutcomeReporter(deps, parkedAndEnded), lost: createLostTransfers(deps) }
   }
 
   beforeAll(async () => {

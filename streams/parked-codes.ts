@@ -1,8 +1,8 @@
-import { awaitsNewSignatures } from '../../domain/errors.ts'
-import type { Logger } from '../../observability/logger.ts'
-import type { TemporalClient } from '../../temporal/client/client.ts'
-import { type ListedTransfer, statusOf } from '../../temporal/client/stream-transfers.ts'
-import { forEachLimited } from '../for-each-limited.ts'
+import { awaitsNewSignatures } from '../domain/errors.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { type ListedTransfer, statusOf } from '../temporal/client/stream-transfers.ts'
+import { forEachLimited } from './for-each-limited.ts'
 
 /** The codes that transfers are parked with. A run keeps its code until it runs again, so that each is queried once. */
 export type ParkedCodes = ReturnType<typeof createParkedCodes>
@@ -17,8 +17,8 @@ export function createParkedCodes(client: TemporalClient, stream: string, logger
   async function query(listed: ListedTransfer): Promise<void> {
     const { runId, number } = listed
     try {
-      const { state, code } = await statusOf(client, listed, limits.queryMs)
-      if (state === 'parked' && code !== undefined) codes.set(runId, { number, code })
+      const { state, code = 'INTERNAL' } = await statusOf(client, listed, limits.queryMs)
+      if (state === 'parked') codes.set(runId, { number, code })
     } catch (error) {
       // No worker of its target chain answers: the other numbers do not wait for it.
       silentUntil.set(runId, Date.now() + limits.silentMs)
