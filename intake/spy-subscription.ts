@@ -1,5 +1,5 @@
-import { backoffMs } from '../domain/backoff.ts'
 import type { Logger } from '../observability/logger.ts'
+import { type Retry, retryWaitMs } from './submissions.ts'
 import { openSpyStream, type SpyFilter, type SpyStream } from './spy-stream.ts'
 
 export interface SpySubscriptionOptions {
@@ -7,7 +7,7 @@ export interface SpySubscriptionOptions {
   readonly address: string
   readonly filters: readonly SpyFilter[]
   /** First and longest wait before it is opened again, ms. */
-  readonly retry: { readonly firstMs: number; readonly mostMs: number }
+  readonly retry: Retry
   readonly onOpen: () => void
   readonly onMessage: (vaa: Uint8Array) => void
   readonly logger: Logger
@@ -16,7 +16,7 @@ export interface SpySubscriptionOptions {
 /** A subscription that is opened again whenever it ends. */
 export function createSpySubscription({ address, filters, retry, onOpen, onMessage, logger }: SpySubscriptionOptions) {
   let stream: SpyStream | undefined
-  let running = false
+  let stopped = false
   let connected = false
   let paused = false
   let failures = 0
@@ -43,22 +43,17 @@ export function createSpySubscription({ address, filters, retry, onOpen, onMessa
   function reconnect(reason: string): void {
     connected = false
     stream = undefined
-    if (!running) return
-    const most = backoffMs(failures++, retry.firstMs, retry.mostMs)
-    const waitMs = Math.round(most / 2 + (Math.random() * most) / 2)
+    if (stopped) return
+    const waitMs = retryWaitMs(failures++, retry)
     problem = reason
     logger.warn('the connection to the guardian spy is lost', { code: 'SPY_UNAVAILABLE', address, reason, retryInMs: waitMs })
     timer = setTimeout(connect, waitMs)
   }
 
   return {
-    start(): void {
-      if (running) return
-      running = true
-      connect()
-    },
+    start: connect,
     stop(): void {
-      running = false
+      stopped = true
       clearTimeout(timer)
       stream?.close()
     },
@@ -68,15 +63,9 @@ export function createSpySubscription({ address, filters, retry, onOpen, onMessa
       if (paused) stream?.pause()
       else stream?.resume()
     },
-    get connected(): boolean {
-      return connected
-    },
-    get paused(): boolean {
-      return paused
-    },
-    /** Why it is not connected. */
-    get problem(): string | undefined {
-      return problem
+    /** `problem`: why it is not connected. */
+    get state() {
+      return { connected, paused, problem }
     },
   }
 }

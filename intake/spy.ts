@@ -1,10 +1,11 @@
+import type { RelayerError } from '../domain/errors.ts'
 import type { BridgeName } from '../domain/transfer/transfer.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { SpyFilter } from './spy-stream.ts'
 import { createSpySubscription } from './spy-subscription.ts'
 import type { Submitter } from './submitter.ts'
-import { createSubmissions, type Outcome } from './submissions.ts'
+import { createSubmissions, type Outcome, type Retry } from './submissions.ts'
 
 export interface SpyIntakeOptions {
   /** Bridge of the spy's messages. */
@@ -22,34 +23,14 @@ export interface SpyIntakeOptions {
   readonly concurrency?: number
   /** Most messages kept while submitting fails; at this number reading stops. Default 10,000: some 15 MB. */
   readonly limit?: number
-  /** First and longest wait before the next try of a message, and of the connection, ms. Default 1 s, 30 s. */
-  readonly retry?: { readonly firstMs: number; readonly mostMs: number }
+  /** Before the next try of a message, and of the connection. Default 1 s, 30 s. */
+  readonly retry?: Retry
 }
 
 /** The streams, which prove that no message was missed. */
 export interface SpyListener {
   listening(): void
   heard(vaa: Uint8Array, outcome: Outcome): void
-}
-
-/** State of the intake. Counts are since the start of this process. */
-export interface SpyHealth {
-  readonly connected: boolean
-  /** Subscriptions that were opened: 1 is the first. */
-  readonly connections: number
-  /** ms since the epoch. */
-  readonly lastMessageAt: number | undefined
-  readonly received: number
-  readonly started: number
-  readonly known: number
-  /** By error code. */
-  readonly refused: Readonly<Record<string, number>>
-  /** Messages that are being submitted or wait for the next try. */
-  readonly kept: number
-  /** True while nothing is read because too much is kept. */
-  readonly paused: boolean
-  /** Why it is not connected, or why messages wait. */
-  readonly problem: string | undefined
 }
 
 /** Listens to a guardian spy and submits its messages. The spy does not repeat a message that was missed; streams find those gaps. */
@@ -59,22 +40,26 @@ export type SpyIntake = ReturnType<typeof createSpyIntake>
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
 export function createSpyIntake(options: SpyIntakeOptions) {
-  const { bridge, address, filters, submitter, logger, metrics, listener, concurrency = 16, limit = 10_000 } = options
-  const { retry = { firstMs: 1_000, mostMs: 30_000 } } = options
+  const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
+  const { bridge, address, submitter, logger, metrics, listener } = settings
   const labels = { via: 'spy', bridge }
-  const refused: Record<string, number> = {}
+  /** Since the start of this process; the subscriptions that were opened: 1 is the first. */
   const counts = { connections: 0, received: 0, started: 0, known: 0 }
+  /** By error code. */
+  const refused: Record<string, number> = {}
+  /** ms since the epoch. */
   let lastMessageAt: number | undefined
   let failure: string | undefined
 
   const submissions = createSubmissions({
+    ...settings,
     submit: (message) => submitter.submit(bridge, message, { repeats: 'skip' }),
-    concurrency,
-    limit,
-    retry,
     onOutcome(outcome, message) {
-      count(outcome)
       listener?.heard(message, outcome)
+      if (outcome.kind === 'refused') return refuse(outcome.error)
+      counts[outcome.kind]++
+      metrics.portage_intake_started_total.inc({ ...labels, status: outcome.kind })
+      logger.debug(`transfer ${outcome.kind}`, { transfer: outcome.id })
     },
     onFull(full) {
       subscription.pause(full)
@@ -87,10 +72,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     },
   })
   const subscription = createSpySubscription({
-    address,
-    filters,
-    retry,
-    logger,
+    ...settings,
     onOpen() {
       counts.connections++
       listener?.listening()
@@ -103,21 +85,14 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     },
   })
 
-  function count(outcome: Outcome): void {
-    if (outcome.kind !== 'refused') {
-      counts[outcome.kind]++
-      metrics.portage_intake_started_total.inc({ ...labels, status: outcome.kind })
-      logger.debug(outcome.kind === 'started' ? 'transfer started' : 'transfer known', { transfer: outcome.id })
-      return
-    }
-    const { code, message } = outcome.error
+  function refuse({ code, message }: RelayerError): void {
     refused[code] = (refused[code] ?? 0) + 1
     metrics.portage_intake_refused_total.inc({ ...labels, code })
     logger[expectedRefusals.has(code) ? 'debug' : 'warn']('message refused', { code, error: message })
   }
 
   return {
-    start: () => subscription.start(),
+    start: subscription.start,
     /** Ends the subscription, then submits the messages that were heard, within this time, ms (default 5,000). */
     async stop(graceMs = 5_000): Promise<void> {
       subscription.stop()
@@ -125,9 +100,10 @@ export function createSpyIntake(options: SpyIntakeOptions) {
       if (left > 0)
         logger.warn('stopped before these messages could be submitted; they must be fetched again', { messages: left, problem: failure })
     },
-    get health(): SpyHealth {
-      const { connected, paused, problem = failure } = subscription
-      return { ...counts, connected, paused, lastMessageAt, refused: { ...refused }, kept: submissions.size, problem }
+    /** `kept`: messages that are submitted or wait for it. `paused`: so many that nothing is read. `problem`: why it is not connected, or why they wait. */
+    get health() {
+      const { problem = failure, ...connection } = subscription.state
+      return { ...counts, ...connection, problem, lastMessageAt, refused: { ...refused }, kept: submissions.size }
     },
   }
 }

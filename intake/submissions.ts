@@ -20,8 +20,14 @@ export interface SubmissionsOptions {
   readonly concurrency: number
   /** Most messages that are kept, in whatever state. */
   readonly limit: number
-  /** First and longest wait between two tries of a message, ms. */
-  readonly retry: { readonly firstMs: number; readonly mostMs: number }
+  /** Between two tries of a message. */
+  readonly retry: Retry
+}
+
+/** First and longest wait, ms. */
+export interface Retry {
+  readonly firstMs: number
+  readonly mostMs: number
 }
 
 interface Entry {
@@ -37,12 +43,11 @@ const unknownSetForMs = 86_400_000
 export function createSubmissions(options: SubmissionsOptions) {
   const { submit, onOutcome, onFull, concurrency, limit, retry } = options
   const waiting: Entry[] = []
-  const delayed = new Map<Entry, NodeJS.Timeout>()
+  const delayed = new Map<Entry, NodeJS.Timeout | undefined>()
   const running = new Set<Promise<void>>()
   const reportTrouble = createTroubleReporter(options.onTrouble)
   let full = false
   let closing = false
-  let leftBehind = 0
 
   const size = () => waiting.length + running.size + delayed.size
 
@@ -69,19 +74,14 @@ export function createSubmissions(options: SubmissionsOptions) {
       const error = toRelayerError(thrown)
       if (!error.retriable || isTooOld(entry, error)) return onOutcome({ kind: 'refused', error }, entry.message)
       reportTrouble(error)
-      if (closing) leftBehind++
-      else delay(entry)
+      delayed.set(entry, closing ? undefined : setTimeout(enqueue, retryWaitMs(entry.tries++, retry), entry))
     }
   }
 
-  function delay(entry: Entry): void {
-    const most = backoffMs(entry.tries++, retry.firstMs, retry.mostMs)
-    const again = () => {
-      delayed.delete(entry)
-      waiting.push(entry)
-      pump()
-    }
-    delayed.set(entry, setTimeout(again, most / 2 + (Math.random() * most) / 2))
+  function enqueue(entry: Entry): void {
+    delayed.delete(entry)
+    waiting.push(entry)
+    pump()
   }
 
   return {
@@ -90,8 +90,7 @@ export function createSubmissions(options: SubmissionsOptions) {
       return size()
     },
     add(message: Uint8Array): void {
-      waiting.push({ message, since: Date.now(), tries: 0 })
-      pump()
+      enqueue({ message, since: Date.now(), tries: 0 })
     },
     /** Submits what it can within this time, ms; returns how many messages are left behind. */
     async close(graceMs: number): Promise<number> {
@@ -99,16 +98,20 @@ export function createSubmissions(options: SubmissionsOptions) {
       // Those that wait for their next try have a last one now: the failure may be over.
       for (const [entry, timer] of delayed) {
         clearTimeout(timer)
-        waiting.push(entry)
+        enqueue(entry)
       }
-      delayed.clear()
-      pump()
       await allEnded(running, graceMs)
-      const left = leftBehind + waiting.length + running.size
+      const left = size()
       waiting.length = 0
+      delayed.clear()
       return left
     },
   }
+}
+
+/** The wait before another try, ms: it doubles with each, and no two processes try in step. */
+export function retryWaitMs(tries: number, { firstMs, mostMs }: Retry): number {
+  return Math.round((backoffMs(tries, firstMs, mostMs) * (1 + Math.random())) / 2)
 }
 
 /** Calls `onTrouble` when the code of the failures changes, and with undefined when they end. */

@@ -88,11 +88,16 @@ export async function closedRequests(
   ended: readonly Pick<ListedTransfer, 'id' | 'number'>[],
 ): Promise<readonly StreamRequest[]> {
   const requests: StreamRequest[] = []
-  await forEachLimited(ended, readsAtOnce, async ({ number, ...run }) => {
-    const request = toClosed(number, await statusOf(client, { ...run, running: false }))
+  await forEachLimited(ended, readsAtOnce, async ({ number, id }) => {
+    const request = toClosed(number, await statusOf(client, { id, running: false }))
     if (request) requests.push(request)
   })
   return requests
+}
+
+/** Whether a transfer ended without a delivery. */
+export function isUndelivered(state: string): state is RequestOf<'closed'>['outcome'] {
+  return state === 'rejected' || state === 'declined' || state === 'cancelled'
 }
 
 /** The request that records a transfer that ended undelivered; undefined: it did not. */
@@ -100,7 +105,7 @@ export function toClosed(
   number: string,
   { state, reason, code, cancelledBy }: Pick<TransferStatus, 'state' | 'reason' | 'code' | 'cancelledBy'>,
 ): RequestOf<'closed'> | undefined {
-  if (state !== 'rejected' && state !== 'declined' && state !== 'cancelled') return undefined
+  if (!isUndelivered(state)) return undefined
   const by = state === 'cancelled' ? cancelledBy?.operator.trim() || 'unnamed' : undefined
   return { kind: 'closed', number, outcome: state, reason: (reason || code || state).slice(0, longestReason), ...(by && { by }) }
 }

@@ -59,7 +59,7 @@ export async function auditOpen(
     context,
     missing.filter((transfer) => !ids.has(transferId(transfer))),
   )
-  await forEachLimited(again, readsAtOnce, async (transfer) => void (await startAgain(context, transfer)))
+  await forEachLimited(again, readsAtOnce, (transfer) => startAgain(context, transfer))
   const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', again.map(numberOf))]
   const requests = [...seenRequests(seen), ...ended]
   if (requests.length > 0 && !(await streamClient.apply(requests, era))) return

@@ -54,7 +54,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   await forEachLimited(
     started.filter(({ sequence }) => isUndone.has(sequence)),
     restartsAtOnce,
-    async (transfer) => void (await startAgain(context, transfer)),
+    (transfer) => startAgain(context, transfer),
   )
   const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', started.map(numberOf))]
   const response = await context.streamClient.apply(seenRequests(seen), era)

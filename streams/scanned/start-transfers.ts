@@ -4,6 +4,7 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import { latestRun } from '../../temporal/client/closed-transfers.ts'
 import { restartTransfer } from '../../temporal/client/start-transfer.ts'
 import { forEachLimited } from '../for-each-limited.ts'
+import { isUndelivered } from '../transfer-outcomes.ts'
 import type { ScannedContext } from './context.ts'
 
 /** With one node the submitter waits a block to read the source's table by quorum: all transfers of a range wait together. */
@@ -33,17 +34,16 @@ export async function startAll(
 }
 
 /**
- * The same for a transfer whose effect the target does not show (any more): one that closed as delivered is started again too.
- * @returns the state in which it stays closed; else `running`
+ * The same for a transfer whose effect the target does not show (any more): one that closed as delivered is started again too, one
+ * that ended undelivered stays so.
  */
 export async function startAgain(
   context: Pick<ScannedContext, 'submitter' | 'cache' | 'stopping' | 'client'>,
   transfer: Transfer,
-): Promise<'running' | 'rejected' | 'declined' | 'cancelled'> {
+): Promise<void> {
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)
-  if (latest === 'rejected' || latest === 'declined' || latest === 'cancelled') return latest
+  if (isUndelivered(latest)) return
   if (latest === 'delivered') await restartTransfer(context.client, id, 'started again: its effect was undone')
   else await startAll(context, [transfer])
-  return 'running'
 }

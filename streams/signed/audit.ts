@@ -1,12 +1,10 @@
 import { parkedAndEnded } from '../../temporal/client/stream-transfers.ts'
 import { limits } from '../../domain/stream/gaps.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
-import { type NumberStatus, seenRequests } from '../number-status.ts'
 import { runAll } from '../run-all.ts'
 import { createOutcomeReporter } from '../transfer-outcomes.ts'
-import { fetchMissing } from './fetch-missing.ts'
 import { createGapFiller, type GapReport, type GapsDeps } from './gap-filler.ts'
-import { createLostTransfers, graceMs, type LostTransfersDeps, recordEnded, reopenUndone } from './lost-transfers.ts'
+import { createLostTransfers, graceMs, type LostTransfersDeps, reopenUndone, restartLost } from './lost-transfers.ts'
 
 /** What an audit came to, in numbers. */
 export interface SignedAudit extends GapReport {
@@ -31,24 +29,10 @@ const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
 /** @param auditMs how often it audits: the measure of how often an absent number is asked for */
 export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs: number) {
   const { source, chain, streamClient, logger } = deps
-  const { stream } = source.config
   const outcomes = createOutcomeReporter(deps, parkedAndEnded)
   const lost = createLostTransfers(deps)
   const gaps = createGapFiller(deps, auditMs)
   let upTo: string | undefined
-
-  /** Numbers that another process, or this one before Temporal was restored, has recorded as started, and that have no transfer. */
-  async function restart(numbers: readonly string[]): Promise<{ restarted: number; closed: number }> {
-    if (numbers.length === 0) return { restarted: 0, closed: 0 }
-    const fetched = await fetchMissing(deps, numbers)
-    const seen = [...fetched].flatMap(([number, { kind }]): [string, NumberStatus][] =>
-      kind === 'absent' || kind === 'unknown' ? [] : [[number, kind]],
-    )
-    if (seen.length > 0) await streamClient.apply(seenRequests(seen))
-    const again = [...fetched].flatMap(([number, one]) => (one.kind === 'started' && one.status === 'started' ? [number] : []))
-    if (again.length > 0) logger.warn('open transfers were gone and are started again', { stream, numbers: again.join(', ') })
-    return { restarted: again.length, closed: await recordEnded(deps, fetched) }
-  }
 
   /** A final block that the recorded count covers; nothing if none was recorded. */
   async function count(): Promise<{ height?: number }> {
@@ -66,7 +50,7 @@ export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs:
     // To classify a gap the count must not be older than the gap; to fetch its numbers no count is needed.
     if (upTo === undefined || BigInt(state.gaps.at(-1)?.to ?? 0) > BigInt(upTo)) {
       upTo = await source.highest(upTo).catch((error: unknown) => {
-        logger.debug('the source was not counted', { stream, error: String(error) })
+        logger.debug('the source was not counted', { stream: source.config.stream, error: String(error) })
         return upTo
       })
     }
@@ -84,7 +68,7 @@ export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs:
       async () => {
         const numbers = new Set([...missing, ...outcomes.awaitingSignatures])
         // All that can be open: none waits behind others that no server has.
-        Object.assign(audit, await restart([...numbers].slice(0, limits.open)))
+        Object.assign(audit, await restartLost(deps, [...numbers].slice(0, limits.open)))
       },
       async () => void (audit.undone = await reopenUndone(deps, state)),
     )

@@ -3,6 +3,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import type { SubmitResult } from '../../intake/submitter.ts'
 import type { SignedSource } from '../../bridges/source-port.ts'
+import type { NumberStatus } from '../number-status.ts'
 import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from './deps.ts'
 
@@ -16,6 +17,11 @@ export type FetchOutcome =
   | { readonly kind: 'delivered' | 'ignored' }
   | { readonly kind: 'absent'; readonly againInMs?: number; readonly code?: ErrorCode }
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
+
+/** The numbers that were found, with what is recorded of them. */
+export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): readonly (readonly [string, NumberStatus])[] {
+  return [...outcomes].flatMap(([number, { kind }]) => (kind === 'absent' || kind === 'unknown' ? [] : [[number, kind] as const]))
+}
 
 /** The last copy of a number that was refused: which server had it, and why. */
 type Refused = ReadonlyMap<string, { readonly api: number; readonly code: ErrorCode }>

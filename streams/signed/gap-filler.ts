@@ -3,7 +3,7 @@ import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { type NumberStatus, seenRequests, withStatus } from '../number-status.ts'
 import { type ClassifiedGaps, classifications, classifyGaps } from './classify-gaps.ts'
 import type { SignedDeps } from './deps.ts'
-import { fetchMissing, type FetchOutcome } from './fetch-missing.ts'
+import { fetchMissing, type FetchOutcome, foundIn } from './fetch-missing.ts'
 import { createPublishedLogs } from './published-logs.ts'
 import { createRetrySchedule } from './retry-schedule.ts'
 
@@ -103,13 +103,12 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
   }
 
   return async (outcomes: ReadonlyMap<string, FetchOutcome>, upTo: string | undefined, state: StreamState): Promise<NumberStatus[]> => {
-    const found = [...outcomes].flatMap(([number, { kind }]) => (kind === 'absent' || kind === 'unknown' ? [] : [[number, kind] as const]))
     const absent = new Map([...outcomes].flatMap(([number, one]) => (one.kind === 'absent' ? [[number, one] as const] : [])))
     const finalized = chain.heads.current?.finalized
     const classified = await classifyGaps({ ...deps, logs }, [...absent.keys()], { upTo, finalized }).catch(unclassified)
     const { ignored, delivered, classes } = classified
     const resolved = [...withStatus('ignored', ignored), ...withStatus('delivered', delivered)]
-    const seen = [...found, ...resolved]
+    const seen = [...foundIn(outcomes), ...resolved]
     const named = classifications(classes, state.gaps)
     const requests: StreamRequest[] = [...seenRequests(seen), ...named]
     const response = requests.length > 0 ? await streamClient.apply(requests) : undefined

@@ -1,12 +1,13 @@
 import { isResolved } from '../../domain/stream/numbers.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { latestRun } from '../../temporal/client/closed-transfers.ts'
-import { type ListedTransfer, runningTransfers, statusOf } from '../../temporal/client/stream-transfers.ts'
+import { runningTransfers, statusOf } from '../../temporal/client/stream-transfers.ts'
 import type { SignedSource } from '../../bridges/source-port.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
-import { closedRequests, type OutcomesDeps } from '../transfer-outcomes.ts'
+import { closedRequests, isUndelivered, type OutcomesDeps } from '../transfer-outcomes.ts'
 import { deliveredByTarget } from './delivered-by-target.ts'
-import type { FetchOutcome } from './fetch-missing.ts'
+import type { SignedDeps } from './deps.ts'
+import { fetchMissing, foundIn } from './fetch-missing.ts'
 
 export interface LostTransfersDeps extends OutcomesDeps {
   readonly source: Pick<SignedSource, 'config' | 'bridge' | 'sourceChain' | 'emitter' | 'delivered'>
@@ -41,23 +42,26 @@ export function createLostTransfers({ source, client, lostAfterMs = graceMs }: L
   }
 }
 
-/**
- * Records the transfers that the submitter knew already and that ended undelivered: the visibility store may have forgotten them.
- * @returns how many
- */
-export async function recordEnded(
-  { client, streamClient }: Pick<OutcomesDeps, 'client' | 'streamClient'>,
-  outcomes: ReadonlyMap<string, FetchOutcome>,
-): Promise<number> {
-  const ended: Pick<ListedTransfer, 'id' | 'number'>[] = []
-  for (const [number, outcome] of outcomes) {
-    if (outcome.kind !== 'started' || outcome.status !== 'known') continue
-    const latest = await latestRun(client, outcome.id)
-    if (latest === 'rejected' || latest === 'declined' || latest === 'cancelled') ended.push({ id: outcome.id, number })
-  }
-  const requests = await closedRequests(client, ended)
-  if (requests.length > 0) await streamClient.apply(requests)
-  return requests.length
+/** Fetches and submits again numbers that were recorded as started, and that have no transfer. */
+export async function restartLost(
+  deps: LostTransfersDeps & SignedDeps,
+  numbers: readonly string[],
+): Promise<{ readonly restarted: number; readonly closed: number }> {
+  const { source, client, streamClient, logger } = deps
+  if (numbers.length === 0) return { restarted: 0, closed: 0 }
+  const fetched = await fetchMissing(deps, numbers)
+  const seen = seenRequests(foundIn(fetched))
+  if (seen.length > 0) await streamClient.apply(seen)
+  const submitted = [...fetched].flatMap(([number, one]) => (one.kind === 'started' ? [{ ...one, number }] : []))
+  const again = submitted.filter(({ status }) => status === 'started').map(({ number }) => number)
+  if (again.length > 0)
+    logger.warn('open transfers were gone and are started again', { stream: source.config.stream, numbers: again.join(', ') })
+  // The visibility store may have forgotten those that ended undelivered.
+  const ended: typeof submitted = []
+  for (const one of submitted) if (one.status === 'known' && isUndelivered(await latestRun(client, one.id))) ended.push(one)
+  const closed = await closedRequests(client, ended)
+  if (closed.length > 0) await streamClient.apply(closed)
+  return { restarted: again.length, closed: closed.length }
 }
 
 /**
