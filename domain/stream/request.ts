@@ -1,5 +1,5 @@
 import { assertHeight, assertIntervals, assertNumber, assertText } from './checks.ts'
-import type { Block, Reading, RequestOf, StreamRequest, StreamUpdate } from './stream.ts'
+import type { ScannedBlock, Reading, RequestOf, StreamRequest, StreamUpdate } from './stream.ts'
 
 /** Numbers in one finding, so that an update stays far below Temporal's limits. */
 const mostNumbers = 5_000
@@ -81,7 +81,7 @@ function assertNumbers(value: unknown, path: string): void {
 }
 
 function assertBlock(value: unknown, path: string): void {
-  const block = value as Partial<Block> | undefined
+  const block = value as Partial<ScannedBlock> | undefined
   assertHeight(block?.height, `${path}.height`)
   assertText(block?.hash, `${path}.hash`, 128)
 }
