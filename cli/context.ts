@@ -22,9 +22,17 @@ export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 /** The exit code that a command returns. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** Reads a stream of the context to its end. */
-export async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
-  return Buffer.concat(chunks).toString('utf8').trim()
+/** Calls `listener` at the first SIGINT or SIGTERM; a second one ends the process. The result removes the listener. */
+export function onInterrupt(context: CliContext, listener: () => void): () => void {
+  const release = (): void => {
+    context.off('SIGINT', once)
+    context.off('SIGTERM', once)
+  }
+  const once = (): void => {
+    release()
+    listener()
+  }
+  context.on('SIGINT', once)
+  context.on('SIGTERM', once)
+  return release
 }

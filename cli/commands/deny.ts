@@ -2,8 +2,7 @@ import { Argument, type Command } from 'commander'
 import type { DenyRule } from '../../domain/settings/settings.ts'
 import { type Call, defineCommand } from '../command.ts'
 import { type Author, withAuthor } from '../options.ts'
-import { order } from '../orders.ts'
-import { toSettings } from '../settings.ts'
+import { order, toSettings } from '../orders.ts'
 
 export const denyCommand = defineCommand({
   name: 'deny',

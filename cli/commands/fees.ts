@@ -5,9 +5,8 @@ import type { FeePolicy, FeeRule, FeeScope } from '../../domain/fees/policy.ts'
 import { type Call, defineCommand } from '../command.ts'
 import { feeScopeText, limitText, parseFeeScope, parseGas, parseGasFactor, parseWei } from '../fee-scope.ts'
 import { type Author, withAuthor } from '../options.ts'
-import { order } from '../orders.ts'
+import { order, toSettings } from '../orders.ts'
 import { list } from '../output.ts'
-import { toSettings } from '../settings.ts'
 
 interface ScopeOptions extends Author {
   readonly scope: FeeScope

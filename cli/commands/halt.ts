@@ -2,8 +2,7 @@ import type { Command } from 'commander'
 import type { HaltScope } from '../../domain/settings/settings.ts'
 import { type Call, defineCommand } from '../command.ts'
 import { type Author, withAuthor } from '../options.ts'
-import { order } from '../orders.ts'
-import { toSettings } from '../settings.ts'
+import { order, toSettings } from '../orders.ts'
 import { scopeText } from '../settings-text.ts'
 
 interface HaltOptions extends Author {

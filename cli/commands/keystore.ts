@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { Wallet } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
 import { type Call, defineCommand, type Outcome } from '../command.ts'
-import { type CliContext, readAll } from '../context.ts'
+import type { CliContext } from '../context.ts'
 import { facts } from '../output.ts'
 
 interface KeystoreOptions {
@@ -25,7 +26,7 @@ const load = defineCommand({
   description: 'Read a private key from stdin and write it as an encrypted keystore.',
   options: withFile,
   examples: ['portage keystore import --out keystore/lane-1.json < key.hex'],
-  run: async (call: Call<KeystoreOptions>) => write(call, await readAll(call.context.stdin)),
+  run: async (call: Call<KeystoreOptions>) => write(call, (await text(call.context.stdin)).trim()),
 })
 
 export const keystoreCommand = defineCommand({
@@ -64,10 +65,10 @@ async function readPassword(context: CliContext, { passwordFile, passwordVariabl
     if (password) return password
     throw new RelayerError('INPUT_INVALID', { detail: `The password is missing: set ${passwordVariable}, or give --password-file.` })
   }
-  const text = await readFile(resolve(context.cwd(), passwordFile), 'utf8').catch((cause: unknown) => {
+  const lines = await readFile(resolve(context.cwd(), passwordFile), 'utf8').catch((cause: unknown) => {
     throw new RelayerError('INPUT_INVALID', { detail: 'The password file cannot be read.', facts: { file: passwordFile }, cause })
   })
-  const password = text.split(/\r?\n/)[0]!
+  const password = lines.split(/\r?\n/)[0]!
   if (password) return password
   throw new RelayerError('INPUT_INVALID', { detail: 'The first line of the password file is empty.', facts: { file: passwordFile } })
 }

@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
+import { idOf } from '../../config/chains.ts'
+import type { ChainConfig, Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { operatorTransactionResult, startOperatorTransaction } from '../../temporal/client/operator-transactions.ts'
 import type { OperatorTransactionInput } from '../../temporal/contracts/operator-transaction.ts'
 import { type Call, defineCommand, type Outcome } from '../command.ts'
-import { spare, tokenBalance, withLaneChain } from '../lane-account.ts'
+import { type ConfiguredChain, withChain } from '../chains.ts'
 import { laneArgument, type LaneOptions, resolveLane, withLane } from '../lanes.ts'
 import { type Author, type By, parse, withAuthor, withBy } from '../options.ts'
 import { facts } from '../output.ts'
@@ -112,4 +114,49 @@ function transferCall(to: string, amount: bigint): string {
 
 function network(id: LaneId): string {
   return id.slice(0, id.indexOf(':'))
+}
+
+/** Gas of a payment, and the factor by which the price may rise before it is sent. */
+const paymentGas = 21_000n
+const priceRoom = 2n
+/** The signed gas limit is the estimate times 1.2; 2 is on the safe side. */
+const limitRoom = 2n
+
+/** The account of a configured lane, with its chain connected. */
+interface LaneAccount {
+  /** The chain's name in the config. */
+  readonly name: string
+  readonly config: ChainConfig
+  readonly lane: ChainConfig['lanes'][number]
+  readonly chain: ConfiguredChain
+}
+
+/** Throws LANE_NOT_FOUND for a lane that the config does not have; NODE_UNAVAILABLE, CHAIN_ID_MISMATCH. */
+async function withLaneChain<Result>(config: Config, id: LaneId, use: (account: LaneAccount) => Promise<Result>): Promise<Result> {
+  for (const [name, settings] of Object.entries(config.chains)) {
+    const lane = settings.lanes.find(({ address }) => idOf(settings, address) === id)
+    if (lane) return withChain(config, name, (chain) => use({ name, config: settings, lane, chain }))
+  }
+  throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane: id } })
+}
+
+/** The coins that remain after `keep` and the cost of sending them, wei, decimal. Throws INPUT_INVALID if there are none. */
+async function spare({ chain, lane }: LaneAccount, to: string, keep: bigint): Promise<string> {
+  const intent = { to, data: '0x', value: '0' }
+  const [account, quote, dataFee] = await Promise.all([chain.account(lane.address), chain.quote(), chain.dataFee(intent)])
+  const cost = paymentGas * limitRoom * BigInt(quote.maxFee) * priceRoom + BigInt(dataFee) * priceRoom
+  const value = BigInt(account.balance) - keep - cost
+  if (value > 0n) return String(value)
+  const detail = `nothing to send: balance ${account.balance} wei, to keep ${keep} wei, fee up to ${cost} wei`
+  throw new RelayerError('INPUT_INVALID', { detail, facts: { lane: lane.address } })
+}
+
+/** The lane's balance of an ERC-20 token, in its smallest units. Throws INPUT_INVALID if it is 0, or no token answers. */
+async function tokenBalance({ chain, lane }: LaneAccount, token: string): Promise<bigint> {
+  // balanceOf(address)
+  const answer = await chain.call(token, `0x70a08231${lane.address.slice(2).padStart(64, '0')}`, 'latest')
+  if (!/^0x[0-9a-f]{64}$/i.test(answer)) throw new RelayerError('INPUT_INVALID', { detail: 'no ERC-20 token answers', facts: { token } })
+  const balance = BigInt(answer)
+  if (balance === 0n) throw new RelayerError('INPUT_INVALID', { detail: 'the lane has none of this token', facts: { token } })
+  return balance
 }

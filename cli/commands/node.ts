@@ -1,16 +1,17 @@
 import { type Command, Option } from 'commander'
 import { readSettings } from '../../temporal/client/settings.ts'
+import type { NodeStatus } from '../../chains/port.ts'
+import { chainOf, nodeVariables } from '../../config/chains.ts'
 import { namesOf } from '../../config/known-names.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import type { NodeChange, NodeUse } from '../../domain/settings/settings.ts'
+import type { NodeChange, NodeUse, Settings } from '../../domain/settings/settings.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
+import { createConfiguredChain } from '../chains.ts'
 import { type Call, defineCommand } from '../command.ts'
-import { lookAtNodes } from '../nodes.ts'
 import { type Author, withAuthor } from '../options.ts'
-import { order } from '../orders.ts'
+import { order, toSettings } from '../orders.ts'
 import { table } from '../output.ts'
-import { toSettings } from '../settings.ts'
 
 const list = defineCommand({
   name: 'list',
@@ -113,6 +114,36 @@ export const nodeCommand = defineCommand({
   description: "The nodes of the chains: how they are, and changes of the config's list while everything runs.",
   commands: [list, add, remove, enable, disable],
 })
+
+/** A node as this machine sees it. */
+interface NodeRow extends NodeStatus {
+  readonly chain: string
+  readonly source: 'config' | 'added'
+}
+
+/** Longest wait for a node, ms. */
+const timeoutMs = 3_000
+
+/** Connects to every node of the config, or of one chain, with the changes of operators applied. Throws INPUT_INVALID for an unknown chain. */
+async function lookAtNodes(config: Config, settings: Settings, env: NodeJS.ProcessEnv, only?: string): Promise<NodeRow[]> {
+  const names = only === undefined ? Object.keys(config.chains) : [only]
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const chain = createConfiguredChain(name, chainOf(config, name), { timeoutMs, environment: nodeVariables(env) })
+      try {
+        const changes = settings.nodes.filter((change) => change.chain === name)
+        chain.adjustNodes(changes)
+        // A node that does not answer has that state in its row.
+        await chain.connect().catch(() => {})
+        const added = new Set(changes.filter(({ url }) => url !== undefined).map((change) => change.name))
+        return chain.nodes().map((node): NodeRow => ({ chain: name, ...node, source: added.has(node.name) ? 'added' : 'config' }))
+      } finally {
+        chain.close()
+      }
+    }),
+  )
+  return found.flat()
+}
 
 /** What the config and the settings say of this node, and whether the chain has another that is not disabled. */
 async function look(

@@ -4,7 +4,7 @@ import { laneAddress } from '../../domain/lane/lane-id.ts'
 import { createLogger, type LogLevel, logLevels } from '../../observability/logger.ts'
 import { type Role, roles } from '../../workers/roles.ts'
 import { type Call, defineCommand } from '../command.ts'
-import { onInterrupt } from '../interrupt.ts'
+import { onInterrupt } from '../context.ts'
 
 interface RunOptions {
   readonly role: Role

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { readSettings } from '../../temporal/client/settings.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { type Call, defineCommand } from '../command.ts'
-import { type CliContext, readAll } from '../context.ts'
+import type { CliContext } from '../context.ts'
 import { type Author, withAuthor } from '../options.ts'
-import { order } from '../orders.ts'
-import { toSettings, withoutAudit } from '../settings.ts'
+import { order, toSettings, withoutAudit } from '../orders.ts'
 import { auditText, settingsText } from '../settings-text.ts'
 
 const exportCommand = defineCommand({
@@ -60,8 +60,8 @@ function toOrders({ halts, denied, fees, nodes }: Settings): SettingsOrder[] {
 /** Reads only the list: the orders themselves are checked when they are given. Throws INPUT_INVALID. */
 async function readOrders({ stdin, cwd }: CliContext, file: string): Promise<SettingsOrder[]> {
   try {
-    const text = file === '-' ? await readAll(stdin) : await readFile(resolve(cwd(), file), 'utf8')
-    const { orders } = JSON.parse(text) as { orders?: unknown }
+    const json = file === '-' ? await text(stdin) : await readFile(resolve(cwd(), file), 'utf8')
+    const { orders } = JSON.parse(json) as { orders?: unknown }
     if (Array.isArray(orders)) return orders as SettingsOrder[]
   } catch (cause) {
     throw new RelayerError('INPUT_INVALID', { detail: 'The file cannot be read as JSON.', facts: { file }, cause })

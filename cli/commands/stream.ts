@@ -7,7 +7,6 @@ import { auditStream } from './stream-audit.ts'
 import { backfill } from './stream-backfill.ts'
 import { checkpoint } from './stream-checkpoint.ts'
 import { orderCommands } from './stream-orders.ts'
-import { reread } from './stream-reread.ts'
 
 const list = defineCommand({
   name: 'list',
@@ -39,5 +38,5 @@ const show = defineCommand({
 export const streamCommand = defineCommand({
   name: 'stream',
   description: 'Streams: the numbered sources of transfers, and the proof that none of their numbers is missed.',
-  commands: [list, show, backfill, auditStream, reread, ...orderCommands, checkpoint],
+  commands: [list, show, backfill, auditStream, ...orderCommands, checkpoint],
 })

@@ -1,9 +1,9 @@
+import { text } from 'node:stream/consumers'
 import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
 import { type Call, defineCommand } from '../command.ts'
-import { readAll } from '../context.ts'
 import { facts, type Refusal } from '../output.ts'
 
 interface SubmitOptions {
@@ -68,7 +68,7 @@ async function messageOf({ context, options, misuse }: Call<SubmitOptions>, vaa:
   if (given !== 1 || (vaa === undefined && !native && place.includes(undefined)))
     misuse('give either a VAA, or --chain, --emitter and --sequence, or --native')
   if (native) return { bridge, ...native }
-  return vaa === undefined ? { chain, emitter, sequence } : { vaa: vaa === '-' ? await readAll(context.stdin) : vaa }
+  return vaa === undefined ? { chain, emitter, sequence } : { vaa: vaa === '-' ? (await text(context.stdin)).trim() : vaa }
 }
 
 /** The bridge of --native where --bridge names no other. */

@@ -5,9 +5,8 @@ import { type Author, withAuthor } from '../options.ts'
 import { order } from '../orders.ts'
 import { facts } from '../output.ts'
 import { reportText } from '../transfer-text.ts'
-import { listTransfersCommand } from './transfer-list.ts'
 import { submit } from './transfer-submit.ts'
-import { watch } from './transfer-watch.ts'
+import { listTransfersCommand, watch } from './transfer-lists.ts'
 
 const show = defineCommand({
   name: 'show',

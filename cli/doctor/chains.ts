@@ -3,7 +3,7 @@ import type { NodeStatus } from '../../chains/port.ts'
 import type { ChainConfig, Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { type ConfiguredChain as Reader, createConfiguredChain } from '../chains.ts'
-import { type Check, checkTimeoutMs, type Finding, look } from './check.ts'
+import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
 import { checkKey } from './keys.ts'
 
 /** Checks every node by itself, then the contracts and the lanes through the first healthy node. */
@@ -14,7 +14,10 @@ export async function checkChains({ chains }: Config): Promise<Check[]> {
 
 async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
   const area = `chain ${name}`
-  const readers = chain.nodes.map((node, index) => openReader(name, chain, { ...node, name: node.name ?? `node-${index + 1}` }))
+  const readers = chain.nodes.map((node, index) => {
+    const nodes = [{ ...node, name: node.name ?? `node-${index + 1}` }]
+    return createConfiguredChain(name, chain, { nodes, timeoutMs: checkTimeoutMs / 2 })
+  })
   try {
     const nodes = await Promise.all(
       readers.map((reader) => {
@@ -33,15 +36,15 @@ async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
           ]
         : [],
     )
-    const balances = await Promise.all(chain.lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, address))))
-    return [...nodes, ...contracts, ...keys, ...balances, ...(chain.lanes.length === 0 ? [noLane(area)] : [])]
+    const balances = await Promise.all(
+      chain.lanes.length === 0
+        ? [look(area, 'lanes', async () => warn('no lane is configured', 'Transfers to this chain wait until there is one.'))]
+        : chain.lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, address))),
+    )
+    return [...nodes, ...contracts, ...keys, ...balances]
   } finally {
     for (const reader of readers) reader.close()
   }
-}
-
-function openReader(name: string, chain: ChainConfig, node: ChainConfig['nodes'][number]): Reader {
-  return createConfiguredChain(name, chain, { nodes: [node], timeoutMs: checkTimeoutMs / 2 })
 }
 
 /** The only node of a reader. */
@@ -70,11 +73,7 @@ async function checkNode(reader: Reader, { finality, networkId }: ChainConfig): 
   const age = Math.round(Date.now() / 1000 - head.latest.timestamp)
   const detail = `network ${networkId}, head ${head.latest.height} (${age} s old), final ${head.finalized}`
   if (finality.kind === 'tag' && head.finalized === 0 && head.latest.height > 0) {
-    return {
-      status: 'warn',
-      detail: `${detail}: nothing is tagged final`,
-      remedy: 'If this network never tags a block, configure finality by depth.',
-    }
+    return warn(`${detail}: nothing is tagged final`, 'If this network never tags a block, configure finality by depth.')
   }
   return detail
 }
@@ -98,8 +97,7 @@ async function checkCore(reader: Reader, { contracts: { core }, wormholeChainId 
   if (chainId !== wormholeChainId) return wrongChainId(core, chainId, wormholeChainId)
   const index = (await read(reader, core, 'getCurrentGuardianSetIndex')) as bigint
   const [keys] = (await read(reader, core, 'getGuardianSet', [index])) as readonly [readonly string[], bigint]
-  if (keys.length === 0)
-    return { status: 'fail', detail: `${core}: guardian set ${index} has no keys`, remedy: 'Check contracts.core of this chain.' }
+  if (keys.length === 0) return fail(`${core}: guardian set ${index} has no keys`, 'Check contracts.core of this chain.')
   return `${core}, guardian set ${index} of ${keys.length}`
 }
 
@@ -108,19 +106,12 @@ async function checkTokenBridge(reader: Reader, { contracts: { core, tokenBridge
   if (chainId !== wormholeChainId) return wrongChainId(tokenBridge, chainId, wormholeChainId)
   const itsCore = String(await read(reader, tokenBridge, 'wormhole')).toLowerCase()
   if (itsCore === core) return tokenBridge
-  return {
-    status: 'fail',
-    detail: `${tokenBridge} belongs to the core contract ${itsCore}`,
-    remedy: 'Correct contracts.core or contracts.tokenBridge of this chain.',
-  }
+  const remedy = 'Correct contracts.core or contracts.tokenBridge of this chain.'
+  return fail(`${tokenBridge} belongs to the core contract ${itsCore}`, remedy)
 }
 
 function wrongChainId(contract: string, actual: number, expected: number): Finding {
-  return {
-    status: 'fail',
-    detail: `${contract} is of Wormhole chain ${actual}, not ${expected}`,
-    remedy: 'Correct wormholeChainId or the contract address.',
-  }
+  return fail(`${contract} is of Wormhole chain ${actual}, not ${expected}`, 'Correct wormholeChainId or the contract address.')
 }
 
 async function read(reader: Reader, contract: string, name: string, args: readonly unknown[] = []): Promise<unknown> {
@@ -134,18 +125,6 @@ async function read(reader: Reader, contract: string, name: string, args: readon
 async function checkLane(reader: Reader, address: string): Promise<Finding> {
   const [account, hasCode] = await Promise.all([reader.account(address), reader.hasCode(address)])
   const detail = `balance ${account.balance} wei, nonce ${account.latestNonce}`
-  if (account.balance === '0') return { status: 'fail', detail, remedy: 'Send it the native coin of this chain: it pays the gas.' }
-  if (hasCode)
-    return { status: 'warn', detail: `${detail}; the address has code (EIP-7702)`, remedy: 'Set its window to 1, or use a plain key.' }
-  return detail
-}
-
-function noLane(area: string): Check {
-  return {
-    area,
-    name: 'lanes',
-    status: 'warn',
-    detail: 'no lane is configured',
-    remedy: 'Transfers to this chain wait until there is one.',
-  }
+  if (account.balance === '0') return fail(detail, 'Send it the native coin of this chain: it pays the gas.')
+  return hasCode ? warn(`${detail}; the address has code (EIP-7702)`, 'Set its window to 1, or use a plain key.') : detail
 }

@@ -14,6 +14,14 @@ export interface Check {
 /** What one check found: a text if it is well, else a text and a remedy. */
 export type Finding = string | { readonly status: 'warn' | 'fail'; readonly detail: string; readonly remedy: string }
 
+export function fail(detail: string, remedy: string): Finding {
+  return { status: 'fail', detail, remedy }
+}
+
+export function warn(detail: string, remedy: string): Finding {
+  return { status: 'warn', detail, remedy }
+}
+
 /** Longest wait for any one answer, ms. */
 export const checkTimeoutMs = 10_000
 

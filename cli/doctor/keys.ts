@@ -1,7 +1,6 @@
-import type { Signer } from '../../chains/port.ts'
 import { createSigner } from '../../chains/registry.ts'
 import type { ChainConfig, LaneSettings } from '../../config/schema.ts'
-import type { Finding } from './check.ts'
+import { type Finding, warn } from './check.ts'
 
 /** A policy that allows only no-ops, so that the trial can sign nothing of value. */
 const noopsOnly = { calls: {}, coinPayees: [], tokens: [], tokenPayees: [] } as const
@@ -14,14 +13,10 @@ export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId'>,
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'
   const signer = await createSigner(chain.family, spec, address, noopsOnly)
-  await signTrial(signer, chain.networkId)
-  return keyFindings[spec.kind]
-}
-
-/** Nonce 0 at 1 wei per gas: an account in use is past that nonce, and no node accepts that fee. The signed bytes never leave this function. */
-async function signTrial(signer: Signer, networkId: ChainConfig['networkId']): Promise<void> {
+  // Nonce 0 at 1 wei per gas: an account in use is past that nonce, and no node accepts that fee. The signed bytes never leave this function.
   const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
-  await signer.sign({ ...noop, networkId: String(networkId), nonce: 0, maxFee: '1', tip: '0' })
+  await signer.sign({ ...noop, networkId: String(chain.networkId), nonce: 0, maxFee: '1', tip: '0' })
+  return keyFindings[spec.kind]
 }
 
 /** What the check says when the signer of a kind opened and signed. */
@@ -29,9 +24,8 @@ const keyFindings: Record<NonNullable<LaneSettings['signer']>['kind'], Finding> 
   keystore: 'the keystore opens, is of this address, and signs',
   remote: 'the remote signer answers, has the key of this address, and signs',
   'aws-kms': 'AWS KMS answers, its key is of this address, and signs',
-  environment: {
-    status: 'warn',
-    detail: 'the key is in an environment variable; it signs',
-    remedy: 'For anything of value: portage keystore import, a remote signer or AWS KMS.',
-  },
+  environment: warn(
+    'the key is in an environment variable; it signs',
+    'For anything of value: portage keystore import, a remote signer or AWS KMS.',
+  ),
 }

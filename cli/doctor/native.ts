@@ -4,7 +4,7 @@ import type { NativeBridgeConfig } from '../../config/bridge-schema.ts'
 import type { Config } from '../../config/schema.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { type ConfiguredChain as Reader, createConfiguredChain } from '../chains.ts'
-import { type Check, checkTimeoutMs, type Finding, look } from './check.ts'
+import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
 
 type Route = NativeBridgeConfig['routes'][number]
 
@@ -24,7 +24,7 @@ export async function checkNativeRoutes({ chains, bridges }: Config): Promise<Ch
   }
   const through = async (name: ChainName, ask: (reader: Reader) => Promise<Finding>): Promise<Finding> => {
     const one = readers.get(name)
-    if (!one) return { status: 'fail', detail: `there is no chain ${name}`, remedy: 'Correct the route, or add the chain.' }
+    if (!one) return fail(`there is no chain ${name}`, 'Correct the route, or add the chain.')
     await one.connected
     return ask(one.reader)
   }
@@ -58,27 +58,19 @@ async function checkTarget(reader: Reader, { targetContract }: Route): Promise<F
   if (!(await reader.hasCode(targetContract))) return noCode(targetContract, 'targetContract')
   const { paused, used, cap } = await createLimits(reader, targetContract).read(targetContract)
   const detail = `${targetContract}, ${used} of ${cap} let in today`
-  if (paused) return { status: 'warn', detail: `${detail}; it is paused`, remedy: 'Nothing: transfers wait until its owner resumes it.' }
-  if (cap <= 1n)
-    return {
-      status: 'fail',
-      detail: `${detail}: nothing is let in`,
-      remedy: 'The owner of the bridge must fund its insurance fund, or correct its risk denominator.',
-    }
-  if (used + 1n >= cap) return { status: 'warn', detail: `${detail}: it is spent`, remedy: 'Nothing: it renews at midnight UTC.' }
-  return detail
+  if (paused) return warn(`${detail}; it is paused`, 'Nothing: transfers wait until its owner resumes it.')
+  const fund = 'The owner of the bridge must fund its insurance fund, or correct its risk denominator.'
+  if (cap <= 1n) return fail(`${detail}: nothing is let in`, fund)
+  return used + 1n >= cap ? warn(`${detail}: it is spent`, 'Nothing: it renews at midnight UTC.') : detail
 }
 
 async function checkRole(reader: Reader, { targetContract }: Route, address: string): Promise<Finding> {
   if (await createLimits(reader, targetContract).mayComplete(address)) return 'has RELAYER_ROLE'
-  return {
-    status: 'fail',
-    detail: `has no RELAYER_ROLE of ${targetContract}`,
-    remedy:
-      'The admin of the bridge must grant it: grantRole(keccak256("RELAYER_ROLE"), the address). Until then its lane completes nothing.',
-  }
+  const grant =
+    'The admin of the bridge must grant it: grantRole(keccak256("RELAYER_ROLE"), the address). Until then its lane completes nothing.'
+  return fail(`has no RELAYER_ROLE of ${targetContract}`, grant)
 }
 
 function noCode(contract: string, field: 'sourceContract' | 'targetContract'): Finding {
-  return { status: 'fail', detail: `${contract} has no code on this network`, remedy: `Correct ${field} of this route.` }
+  return fail(`${contract} has no code on this network`, `Correct ${field} of this route.`)
 }

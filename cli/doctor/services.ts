@@ -2,7 +2,7 @@ import { Client, credentials } from '@grpc/grpc-js'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
-import { type Check, checkTimeoutMs, look } from './check.ts'
+import { type Check, checkTimeoutMs, fail, type Finding, look } from './check.ts'
 
 /** Checks the guardian spy, the guardian REST APIs and the Wormholescan APIs of Wormhole's bridge. */
 export async function checkServices({ bridges }: Config): Promise<Check[]> {
@@ -33,14 +33,14 @@ async function reachSpy(address: string): Promise<string> {
 }
 
 /** Asks for a message that cannot exist: any answer below 500 shows that the API works. */
-async function reachApi(url: string, route: string, field: string) {
+async function reachApi(url: string, route: string, field: string): Promise<Finding> {
   const base = url.replace(/\/+$/, '')
   const remedy = `Check the URL in ${field}, and that it can be reached from here.`
   try {
     const answer = await fetch(`${base}/${route}/1/${'0'.repeat(64)}/0`, { signal: AbortSignal.timeout(checkTimeoutMs / 2) })
     await answer.body?.cancel()
-    return answer.status < 500 ? 'reachable' : ({ status: 'fail', detail: `answers ${answer.status}`, remedy } as const)
+    return answer.status < 500 ? 'reachable' : fail(`answers ${answer.status}`, remedy)
   } catch {
-    return { status: 'fail', detail: 'does not answer', remedy } as const
+    return fail('does not answer', remedy)
   }
 }

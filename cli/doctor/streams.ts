@@ -9,7 +9,7 @@ import { withTemporalClient } from '../../temporal/client/connect.ts'
 import { queryStream } from '../../temporal/client/streams.ts'
 import { createConfiguredChain } from '../chains.ts'
 import { maxOpenText } from '../stream-text.ts'
-import { type Check, type Finding, look } from './check.ts'
+import { type Check, type Finding, look, warn } from './check.ts'
 
 /** Checks that each stream of the config runs with the values of the config. No checks if Temporal does not answer: checkTemporal reports that. */
 export async function checkStreams(config: Config): Promise<Check[]> {
@@ -30,17 +30,13 @@ async function checkStream(client: TemporalClient, source: Source): Promise<Find
     throw error
   })
   // No failure: the doctor is often run before the workers are started.
-  if (state instanceof RelayerError) return { status: 'warn', detail: 'is there, and does not answer', remedy: state.remedy }
+  if (state instanceof RelayerError) return warn('is there, and does not answer', state.remedy)
   if (!state) return `has not begun; at most ${config.maxOpen} transfers under way`
   const detail = `runs; ${maxOpenText(viewStream(state).maxOpen)}`
   const [late] = ignoredChanges(state, source)
   if (!late) return detail
   const { field, began, configured, remedy } = late
-  return {
-    status: 'warn',
-    detail: `${detail}; ${field} is ${configured} and acts only where a stream begins: this one began with ${began}`,
-    remedy,
-  }
+  return warn(`${detail}; ${field} is ${configured} and acts only where a stream begins: this one began with ${began}`, remedy)
 }
 
 /** The numbered sources of the config; their chains are never connected. */

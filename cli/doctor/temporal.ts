@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { connectServerInfo, type ServerInfo } from '../../temporal/client/server-info.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
-import { type Check, checkTimeoutMs, type Finding, look } from './check.ts'
+import { type Check, checkTimeoutMs, fail, type Finding, look } from './check.ts'
 
 const area = 'temporal'
 
@@ -26,20 +26,13 @@ export async function checkTemporal({ temporal }: Config): Promise<Check[]> {
 async function checkNamespace(server: ServerInfo, namespace: string): Promise<Finding> {
   const hours = await server.retentionHours()
   if (hours !== undefined) return `${namespace}, closed workflows are kept ${hours} h`
-  const remedy = `temporal operator namespace create --namespace ${namespace} --retention 72h`
-  return { status: 'fail', detail: `there is no namespace ${namespace}`, remedy }
+  return fail(`there is no namespace ${namespace}`, `temporal operator namespace create --namespace ${namespace} --retention 72h`)
 }
 
 async function checkAttributes(server: ServerInfo, namespace: string): Promise<Finding> {
   const missing = await server.missingSearchAttributes()
-  if (missing.length === 0)
-    return Object.values(searchAttributes)
-      .map(({ name }) => name)
-      .join(', ')
+  const all = Object.values(searchAttributes).map(({ name }) => name)
+  if (missing.length === 0) return all.join(', ')
   const options = missing.map((name) => `--name ${name} --type Keyword`).join(' ')
-  return {
-    status: 'fail',
-    detail: `missing: ${missing.join(', ')}`,
-    remedy: `temporal operator search-attribute create --namespace ${namespace} ${options}`,
-  }
+  return fail(`missing: ${missing.join(', ')}`, `temporal operator search-attribute create --namespace ${namespace} ${options}`)
 }

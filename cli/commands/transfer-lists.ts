@@ -1,11 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { InvalidArgumentError, type Command, Option } from 'commander'
+import { transferStates, type TransferState } from '../../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { listTransfers, readTransfer, type TransferReport } from '../../temporal/client/transfers.ts'
 import { type Call, defineCommand, type Outcome } from '../command.ts'
-import { onInterrupt } from '../interrupt.ts'
+import { onInterrupt } from '../context.ts'
+import { wholeNumber } from '../options.ts'
 import { print } from '../output.ts'
 import { reportText, rowsText } from '../transfer-text.ts'
-import { type ListOptions, withFilter } from './transfer-list.ts'
+
+/** What list and watch select by. */
+interface ListOptions {
+  readonly state?: TransferState
+  readonly chain?: string
+  readonly limit: number
+}
+
+export const listTransfersCommand = defineCommand({
+  name: 'list',
+  description: 'Transfers, newest first.',
+  options: withFilter,
+  examples: ['portage transfer list --state parked', 'portage transfer list --chain ethereum --limit 200 --json'],
+  run: async ({ withTemporal, options }: Call<ListOptions>) => {
+    const transfers = await withTemporal((client) => listTransfers(client, options))
+    return { json: { transfers }, text: rowsText(transfers) }
+  },
+})
 
 /** How often the server is asked. People read no faster, and a query costs a worker's time. */
 const pollMs = 1_000
@@ -73,4 +93,16 @@ async function watchList(client: TemporalClient, { context, globals, options }: 
 
 async function pause(signal: AbortSignal): Promise<void> {
   await delay(pollMs, undefined, { signal }).catch(() => {})
+}
+
+function withFilter(command: Command): Command {
+  return command
+    .addOption(new Option('--state <state>', 'only transfers in this state').choices(transferStates))
+    .option('--chain <name>', 'only transfers from or to this chain', chainName)
+    .option('--limit <number>', 'most rows', wholeNumber(1, 10_000, 'It must be a whole number from 1 to 10000.'), 50)
+}
+
+function chainName(value: string): string {
+  if (!/^[a-z][a-z0-9-]{0,30}$/.test(value)) throw new InvalidArgumentError('It must be the name of a chain.')
+  return value
 }
