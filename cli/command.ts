@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
@@ -39,29 +39,29 @@ export interface CommandSpec<Options, Args extends unknown[]> {
   readonly notes?: string
   /** Whole command lines, shown at the end of the help. */
   readonly examples?: readonly string[]
-  readonly commands?: readonly CreateCommand[]
+  readonly commands?: readonly AddCommand[]
   /** Absent: a group, which only has commands. No outcome: everything is printed already. */
   readonly run?: (call: Call<Options>, ...args: Args) => Promise<Outcome | { readonly refusal: Refusal } | void>
 }
 
-/** The process that the commands run in, the global options once they are parsed, and the place for the exit code. */
+/** The process that the commands run in, and the place for the exit code. */
 export interface Cli {
   readonly context: CliContext
-  globals(): GlobalOptions
   ended(code: ExitCode): void
 }
 
-export type CreateCommand = (cli: Cli) => Command
+/** Adds a command to the program or to its group, whose settings it takes over. */
+export type AddCommand = (cli: Cli, parent: Command) => void
 
 /** Declares a command: its help, what it runs, and how its outcome is printed. */
-export function defineCommand<Options, Args extends unknown[]>(spec: CommandSpec<Options, Args>): CreateCommand {
+export function defineCommand<Options, Args extends unknown[]>(spec: CommandSpec<Options, Args>): AddCommand {
   const { name, description, options, commands = [], run } = spec
-  return (cli) => {
-    const command = new Command(name).description(description).addHelpText('after', helpEnd(spec))
+  return (cli, parent) => {
+    const command = parent.command(name).description(description).addHelpText('after', helpEnd(spec))
     options?.(command)
-    for (const create of commands) command.addCommand(create(cli))
-    if (!run) return command
-    return command.action(async (...typed: unknown[]) => {
+    for (const add of commands) add(cli, command)
+    if (!run) return
+    command.action(async (...typed: unknown[]) => {
       // Commander passes the arguments, then the options, then the command.
       const args = typed.slice(0, -2) as Args
       const call = createCall(cli, command, typed.at(-2) as Options)
@@ -70,12 +70,13 @@ export function defineCommand<Options, Args extends unknown[]>(spec: CommandSpec
   }
 }
 
-function createCall<Options>({ context, globals }: Cli, command: Command, options: Options): Call<Options> {
-  const configFile = resolve(context.cwd(), globals().config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
+function createCall<Options>({ context }: Cli, command: Command, options: Options): Call<Options> {
+  const globals = command.optsWithGlobals<GlobalOptions>()
+  const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
   const config = () => loadConfig(configFile, context.env)
   return {
     options,
-    globals: globals(),
+    globals,
     context,
     configFile,
     config,

@@ -28,7 +28,7 @@ export function parseFeeScope(text: string): FeeScope {
     if (kind === 'transfer') return { kind, id: rest }
     if (kind === 'call') {
       const [chain, contract, selector, more] = rest.split('/')
-      if (chain && contract && more === undefined) return { kind, chain, contract, ...(selector !== undefined && { selector }) }
+      if (chain && contract && more === undefined) return { kind, chain, contract, selector }
     }
   }
   throw new InvalidArgumentError('It must be global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id> or transfer:<id>.')
@@ -62,10 +62,4 @@ export function parseGasFactor(text: string): number {
   const factor = Number(text)
   if (/^[0-9.]+$/.test(text) && factor >= 1 && factor <= 5) return factor
   throw new InvalidArgumentError('It must be a number from 1 to 5.')
-}
-
-/** Gas units, decimal. Throws InvalidArgumentError. */
-export function parseGas(text: string): string {
-  if (/^[0-9]{1,20}$/.test(text)) return text
-  throw new InvalidArgumentError('It must be a whole number of gas units.')
 }

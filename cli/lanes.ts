@@ -3,17 +3,17 @@ import { idOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { LaneState } from '../domain/lane/lane.ts'
-import type { LaneStatus } from '../domain/lane/messages.ts'
+import type { LaneStatus, LaneView } from '../domain/lane/messages.ts'
 import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
 import { view } from '../domain/lane/view.ts'
 import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import { type LaneMode, type OperatorOrder, orderOfLane, readLane, runningLanes, setLaneMode } from '../temporal/client/lanes.ts'
+import { type OperatorOrder, orderOfLane, readLane, runningLanes } from '../temporal/client/lanes.ts'
 import type { Call } from './command.ts'
 import type { Send } from './orders.ts'
 
 /** A lane, as its config and its ledger describe it. */
-export interface LaneRow {
+export interface LaneRow extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
   readonly lane: LaneId
   /** Absent: not in this config, but its ledger runs. */
   readonly chain?: string
@@ -29,11 +29,6 @@ export interface LaneRow {
     | 'syncing'
     | 'no ledger yet'
     | 'no answer'
-  readonly next?: number
-  readonly latest?: number
-  readonly finalized?: number
-  readonly inFlight?: number
-  readonly window?: number
   /** wei, decimal. */
   readonly balance?: string
   /** Why it takes no work. */
@@ -54,13 +49,11 @@ export function laneArgument(command: Command): Command {
 /** The lane of a command line: by its id, or by the address of a configured lane (of the chain `chain`, if several have it). Throws LANE_NOT_FOUND. */
 export function resolveLane(config: Config, name: string, chain?: string): LaneId {
   if (/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/i.test(name)) return name.toLowerCase()
-  const found = configuredLanes(config).filter(
-    (row) => laneAddress(row.lane) === name.toLowerCase() && (chain === undefined || row.chain === chain),
-  )
-  const [one, ...more] = found
+  const named = configuredLanes(config).filter(({ lane }) => laneAddress(lane) === name.toLowerCase())
+  const [one, ...more] = named.filter((row) => chain === undefined || row.chain === chain)
   if (one && more.length === 0) return one.lane
-  const detail = one && `Several chains have this lane: ${found.map((row) => row.lane).join(', ')}.`
-  throw new RelayerError('LANE_NOT_FOUND', { ...(detail && { detail }), facts: { lane: name, chain } })
+  const detail = one && `Several chains have this lane: ${[one, ...more].map((row) => row.lane).join(', ')}.`
+  throw new RelayerError('LANE_NOT_FOUND', { detail, facts: { lane: name, chain } })
 }
 
 /** Runs `use` with the lane that the command is about. Throws LANE_NOT_FOUND, and what `use` throws. */
@@ -78,15 +71,6 @@ export function toLane(name: string, { chain }: LaneOptions, request: OperatorOr
     const lane = resolveLane(config, name, chain)
     const laneView = await orderOfLane(client, lane, request)
     return { result: 'done', json: { lane, done: true, view: laneView }, about: { lane, 'in flight': laneView.inFlight } }
-  }
-}
-
-/** A change of what work a lane takes, which is kept even while no worker serves the ledger. Throws LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export function toLaneMode(name: string, { chain, reason }: LaneOptions & { readonly reason?: string }, asked: LaneMode): Send {
-  return async (client, config) => {
-    const lane = resolveLane(config, name, chain)
-    await setLaneMode(client, lane, asked, reason)
-    return { result: 'asked', json: { lane, asked }, about: { lane } }
   }
 }
 

@@ -46,6 +46,8 @@ export const parse = {
   closed: wholeNumber(0, 999, 'It must be a whole number below 1000.'),
   /** wei, decimal. */
   wei: matching(/^[0-9]{1,78}$/, 'It must be a decimal number of wei.'),
+  /** Gas units, decimal. */
+  gas: matching(/^[0-9]{1,20}$/, 'It must be a whole number of gas units.'),
   address: matching(/^0x[0-9a-f]{40}$/i, 'It must be an address: 0x and 40 hex digits.'),
   bytes: matching(/^0x([0-9a-f]{2})*$/i, 'It must be 0x and whole bytes in hex.'),
   hash: matching(/^0x[0-9a-f]{64}$/i, 'It must be 0x and 64 hex digits.'),

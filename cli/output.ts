@@ -14,19 +14,18 @@ export type Cell = string | number | boolean | undefined
 export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const lines = [headings, ...rows.map((cells) => cells.map((cell) => String(cell ?? '-')))]
   const widths = headings.map((_, column) => Math.max(...lines.map((cells) => (cells[column] ?? '').length)))
-  return lines
-    .map((cells) =>
-      cells
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  const padded = lines.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+  return padded.map((text) => text.trimEnd()).join('\n')
 }
 
 /** A table, or the text `none` where there are no rows. */
 export function list(none: string, headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
   return rows.length === 0 ? none : table(headings, rows)
+}
+
+/** A table as a part of a text, or no part where there are no rows. */
+export function section<Row>(rows: readonly Row[], headings: readonly string[], cells: (row: Row) => readonly Cell[]): string[] {
+  return rows.length === 0 ? [] : [table(headings, rows.map(cells))]
 }
 
 /** `name  value` lines; undefined values are left out. */

@@ -13,8 +13,7 @@ import { runCommand } from './commands/run.ts'
 import { settingsCommand } from './commands/settings.ts'
 import { streamCommand } from './commands/stream.ts'
 import { transferCommand } from './commands/transfer.ts'
-import type { Cli } from './command.ts'
-import type { CliContext, ExitCode, GlobalOptions } from './context.ts'
+import type { CliContext, ExitCode } from './context.ts'
 
 const commands = [
   runCommand,
@@ -37,7 +36,6 @@ const commands = [
 /** The whole command line. Throws CommanderError instead of ending the process. */
 export function createProgram(context: CliContext, ended: (code: ExitCode) => void): Command {
   const program = new Command('portage')
-  const cli: Cli = { context, globals: () => program.opts<GlobalOptions>(), ended }
   program
     .version(version())
     .description('Portage carries cross-chain transfers to their destination and loses none.')
@@ -55,23 +53,13 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
     .exitOverride()
     .showHelpAfterError('(portage <command> --help shows how)')
     .addHelpText('after', footer)
-  for (const create of commands) inherit(program, create(cli))
+  for (const add of commands) add({ context, ended }, program)
   return program
 }
 
 function version(): string {
   const { version: own } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
   return own
-}
-
-/** Adds a command and hands the settings of the program down to it and its subcommands. */
-function inherit(parent: Command, command: Command): void {
-  parent.addCommand(command)
-  const copy = (child: Command, from: Command): void => {
-    child.copyInheritedSettings(from)
-    for (const grandchild of child.commands) copy(grandchild, child)
-  }
-  copy(command, parent)
 }
 
 const footer = `

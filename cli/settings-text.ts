@@ -1,7 +1,7 @@
 import type { FeePolicy } from '../domain/fees/policy.ts'
 import type { HaltScope, NodeChange, Settings, SettingsChange, SettingsOrder } from '../domain/settings/settings.ts'
 import { feeScopeText, limitText } from './fee-scope.ts'
-import { table } from './output.ts'
+import { section, table } from './output.ts'
 
 /** The scope of a halt: `everything`, or its bridge and chains. */
 export function scopeText({ bridge, chain, sourceChain, targetChain }: HaltScope): string {
@@ -10,8 +10,8 @@ export function scopeText({ bridge, chain, sourceChain, targetChain }: HaltScope
     chain && `chain ${chain}`,
     sourceChain && `from ${sourceChain}`,
     targetChain && `to ${targetChain}`,
-  ].filter(Boolean)
-  return parts.length === 0 ? 'everything' : parts.join(', ')
+  ]
+  return parts.filter(Boolean).join(', ') || 'everything'
 }
 
 const since = (at: number) => new Date(at).toISOString()
@@ -19,27 +19,11 @@ const since = (at: number) => new Date(at).toISOString()
 /** What is halted, denied and changed. */
 export function settingsText({ version, halts, denied, fees, nodes }: Settings): string {
   const parts = [
-    halts.length > 0 &&
-      table(
-        ['halted', 'by', 'since', 'reason'],
-        halts.map(({ scope, by, at, reason }) => [scopeText(scope), by, since(at), reason]),
-      ),
-    denied.length > 0 &&
-      table(
-        ['denied', 'by', 'since', 'reason'],
-        denied.map(({ kind, value, by, at, reason }) => [`${kind} ${value}`, by, since(at), reason]),
-      ),
-    fees.length > 0 &&
-      table(
-        ['fees of', 'policy'],
-        fees.map(({ scope, policy }) => [feeScopeText(scope), policyText(policy)]),
-      ),
-    nodes.length > 0 &&
-      table(
-        ['node', 'change'],
-        nodes.map(({ chain, name, ...rest }) => [`${chain}/${name}`, nodeText(rest)]),
-      ),
-  ].filter(Boolean)
+    section(halts, ['halted', 'by', 'since', 'reason'], ({ scope, by, at, reason }) => [scopeText(scope), by, since(at), reason]),
+    section(denied, ['denied', 'by', 'since', 'reason'], ({ kind, value, by, at, reason }) => [`${kind} ${value}`, by, since(at), reason]),
+    section(fees, ['fees of', 'policy'], ({ scope, policy }) => [feeScopeText(scope), policyText(policy)]),
+    section(nodes, ['node', 'change'], ({ chain, name, ...rest }) => [`${chain}/${name}`, nodeText(rest)]),
+  ].flat()
   return [`version ${version}`, ...(parts.length > 0 ? parts : ['Nothing is halted, denied or changed.'])].join('\n\n')
 }
 

@@ -1,7 +1,7 @@
 import type { StreamReport, StreamRow } from '../streams/reports.ts'
 import { countNumbers } from '../domain/stream/interval-set.ts'
 import type { OpenNumber, StreamState, StreamView } from '../domain/stream/stream.ts'
-import { type Cell, facts, list, table } from './output.ts'
+import { type Cell, facts, list, section } from './output.ts'
 
 const listHeadings = ['stream', 'cursor', 'lag', 'open', 'parked', 'gaps', 'completed_nonce_height', 'completed_block_height', 'notes']
 
@@ -88,30 +88,16 @@ function details(state: StreamState, now: number): string[] {
       `distrusted: ${distrusted.by} gave ${distrusted.number}${distrusted.height === undefined ? '' : ` at block ${distrusted.height}`} as watermark ${age(distrusted.at, now)} ago, which is above what is known`,
     unknownCompletions.length > 0 &&
       `completed on the target and never seen at the source: ${unknownCompletions.map(rangeText).join(', ')}`,
-    gaps.length > 0 &&
-      table(
-        ['gap', 'numbers', 'state', 'known for', 'from block'],
-        gaps.map(({ from, to, state: why, at, height }) => [
-          rangeText([from, to]),
-          String(countNumbers([[from, to]])),
-          why,
-          age(at, now),
-          height,
-        ]),
-      ),
-    parked.length > 0 &&
-      table(
-        ['parked', 'code', 'block'],
-        parked.map(({ number, parked: code, height }) => [number, code, height]),
-      ),
+    section(gaps, ['gap', 'numbers', 'state', 'known for', 'from block'], ({ from, to, state: why, at, height }) => {
+      return [rangeText([from, to]), String(countNumbers([[from, to]])), why, age(at, now), height]
+    }),
+    section(parked, ['parked', 'code', 'block'], ({ number, parked: code, height }) => [number, code, height]),
     running.length > 0 && `under way: ${ranges(running).map(rangeText).join(', ')}`,
-    exceptions.length > 0 &&
-      table(
-        ['exception', 'outcome', 'by', 'since', 'reason'],
-        exceptions.map(({ number, outcome, by, reason, at }) => [number, outcome, by, age(at, now), reason]),
-      ),
+    section(exceptions, ['exception', 'outcome', 'by', 'since', 'reason'], ({ number, outcome, by, reason, at }) => {
+      return [number, outcome, by, age(at, now), reason]
+    }),
     backfill.left.length > 0 && `blocks to read: ${backfill.left.map(rangeText).join(', ')}`,
-  ].filter((part): part is string => typeof part === 'string')
+  ].flatMap((part) => part || [])
 }
 
 /** Consecutive numbers as ranges: hundreds of single numbers could not be read. */

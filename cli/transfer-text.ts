@@ -1,6 +1,6 @@
 import { errorCatalogue } from '../domain/errors.ts'
 import type { TransferReport, TransferRow } from '../temporal/client/transfers.ts'
-import { facts, list, table, timeText } from './output.ts'
+import { facts, list, section, timeText } from './output.ts'
 
 /** One line per transfer. */
 export function rowsText(rows: readonly TransferRow[]): string {
@@ -41,11 +41,8 @@ export function reportText(report: TransferReport): string {
     remedy: state === 'parked' || state === 'waiting' ? code && errorCatalogue[code].remedy : undefined,
     rounds,
   })
-  const attempts = tried.map(({ kind, hash, maxFee, tip, fate }) => [kind, hash, maxFee, tip, fate])
-  const lines = timeline.map(({ at, state: reached, note }) => [new Date(at).toISOString(), reached, note])
-  return [
-    head,
-    ...(attempts.length > 0 ? [table(['attempt', 'transaction', 'max fee (wei)', 'tip (wei)', 'fate'], attempts)] : []),
-    ...(lines.length > 0 ? [table(['time', 'state', 'note'], lines)] : []),
-  ].join('\n\n')
+  const headings = ['attempt', 'transaction', 'max fee (wei)', 'tip (wei)', 'fate']
+  const attempts = section(tried, headings, ({ kind, hash, maxFee, tip, fate }) => [kind, hash, maxFee, tip, fate])
+  const lines = section(timeline, ['time', 'state', 'note'], ({ at, state: reached, note }) => [new Date(at).toISOString(), reached, note])
+  return [head, ...attempts, ...lines].join('\n\n')
 }

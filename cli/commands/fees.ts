@@ -3,8 +3,8 @@ import { readSettings } from '../../temporal/client/settings.ts'
 import { configRules } from '../../config/chains.ts'
 import type { FeePolicy, FeeRule, FeeScope } from '../../domain/fees/policy.ts'
 import { type Call, defineCommand } from '../command.ts'
-import { feeScopeText, limitText, parseFeeScope, parseGas, parseGasFactor, parseWei } from '../fee-scope.ts'
-import { type Author, withAuthor } from '../options.ts'
+import { feeScopeText, limitText, parseFeeScope, parseGasFactor, parseWei } from '../fee-scope.ts'
+import { type Author, parse, withAuthor } from '../options.ts'
 import { order, toSettings } from '../orders.ts'
 import { list } from '../output.ts'
 
@@ -40,7 +40,7 @@ const set = defineCommand({
       .option('--max-fee-per-transaction <wei>', 'most that a whole transaction may cost, data fee included', parseWei)
       .option('--base-fee-ceiling <wei>', 'above this base fee nothing new is sent', parseWei)
       .option('--gas-factor <number>', 'the gas limit is the estimate times this', parseGasFactor)
-      .option('--gas-limit <gas>', 'most gas units of a transaction', parseGas),
+      .option('--gas-limit <gas>', 'most gas units of a transaction', parse.gas),
   notes: 'Amounts are wei, or have a unit: 30gwei, 0.05ether.',
   examples: [
     'portage fees set --scope chain:ethereum --base-fee-ceiling 80gwei --reason "NFT mint"',

@@ -37,10 +37,8 @@ export const unhaltCommand = defineCommand({
   examples: ['portage unhalt --all --reason "incident is over"', 'portage unhalt --target bsc --reason "node is back"'],
   run: (call: Call<HaltOptions>) => {
     const scope = scopeOf(call)
-    const words = {
-      done: `no longer halted: ${scopeText(scope)}`,
-      same: `there is no halt of ${scopeText(scope)}; portage settings shows all`,
-    }
+    const same = `there is no halt of ${scopeText(scope)}; portage settings shows all`
+    const words = { done: `no longer halted: ${scopeText(scope)}`, same }
     return order(call, toSettings(call.options, { kind: 'unhalt', scope }), words)
   },
 })
@@ -59,13 +57,8 @@ function scoped(command: Command): Command {
 /** Several options narrow each other. None at all is a mistake, so that a forgotten option does not halt everything. */
 function scopeOf({ options, misuse }: Call<HaltOptions>): HaltScope {
   const { bridge, chain, source: sourceChain, target: targetChain, all } = options
-  const scope: HaltScope = {
-    ...(bridge !== undefined && { bridge }),
-    ...(chain !== undefined && { chain }),
-    ...(sourceChain !== undefined && { sourceChain }),
-    ...(targetChain !== undefined && { targetChain }),
-  }
-  const narrowed = Object.keys(scope).length > 0
+  const scope: HaltScope = { bridge, chain, sourceChain, targetChain }
+  const narrowed = Object.values(scope).some((part) => part !== undefined)
   if (narrowed === (all === true)) misuse('give either --all, or one or more of --bridge, --chain, --source and --target')
   return scope
 }

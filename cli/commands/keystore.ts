@@ -49,11 +49,9 @@ async function write({ context, options }: Call<KeystoreOptions>, privateKey: st
   try {
     await writeFile(file, `${await wallet.encrypt(password)}\n`, { mode: 0o600, flag: 'wx' })
   } catch (cause) {
-    const why =
-      (cause as NodeJS.ErrnoException).code === 'EEXIST'
-        ? 'The file exists already; a key is never overwritten.'
-        : 'The file cannot be written.'
-    throw new RelayerError('INPUT_INVALID', { detail: why, facts: { file: options.out }, cause })
+    const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'
+    const detail = exists ? 'The file exists already; a key is never overwritten.' : 'The file cannot be written.'
+    throw new RelayerError('INPUT_INVALID', { detail, facts: { file: options.out }, cause })
   }
   const address = wallet.address.toLowerCase()
   return { json: { address, file }, text: facts({ address, file }) }

@@ -1,8 +1,8 @@
-import type { LaneMode } from '../../temporal/client/lanes.ts'
+import { type LaneMode, setLaneMode } from '../../temporal/client/lanes.ts'
 import { type Call, defineCommand } from '../command.ts'
-import { laneArgument, type LaneOptions, toLane, toLaneMode } from '../lanes.ts'
+import { laneArgument, type LaneOptions, resolveLane, toLane } from '../lanes.ts'
 import { parse, wholeNumber } from '../options.ts'
-import { order } from '../orders.ts'
+import { order, type Send } from '../orders.ts'
 
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 
@@ -46,8 +46,7 @@ const replace = defineCommand({
   examples: [`portage lane replace ${lane} 118 --max-fee 90000000000 --tip 3000000000`],
   run: (call: Call<LaneOptions & { maxFee?: string; tip?: string }>, name: string, nonce: number) => {
     const { maxFee, tip } = call.options
-    const request = { kind: 'replace', nonce, ...(maxFee && { maxFee }), ...(tip && { tip }) } as const
-    return order(call, toLane(name, call.options, request), { done: `replace ${nonce}` })
+    return order(call, toLane(name, call.options, { kind: 'replace', nonce, maxFee, tip }), { done: `replace ${nonce}` })
   },
 })
 
@@ -105,6 +104,14 @@ export const modeCommands = (Object.keys(modes) as LaneMode[]).map((mode) => {
       return reason ? command.requiredOption('--reason <text>', 'why; shown to everything that asks the lane for a nonce') : command
     },
     examples: [`portage lane ${mode} evm-1:${lane}${reason ? ` --reason "${reason}"` : ''}`],
-    run: (call: Call<LaneOptions & { reason?: string }>, name: string) => order(call, toLaneMode(name, call.options, mode), { done: mode }),
+    run: (call: Call<LaneOptions & { reason?: string }>, name: string) => {
+      // It is kept even while no worker serves the ledger.
+      const send: Send = async (client, config) => {
+        const lane = resolveLane(config, name, call.options.chain)
+        await setLaneMode(client, lane, mode, call.options.reason)
+        return { result: 'asked', json: { lane, asked: mode }, about: { lane } }
+      }
+      return order(call, send, { done: mode })
+    },
   })
 })

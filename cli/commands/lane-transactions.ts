@@ -43,11 +43,8 @@ const cancel = defineCommand({
     withTemporal(async (client) => {
       const { by, reason, wait } = options
       await cancelOperatorTransaction(client, id, { by, reason })
-      if (!wait)
-        return {
-          json: { id, asked: 'cancel' },
-          text: facts({ id, asked: 'cancel; portage lane transactions --closed 5 shows how it ended' }),
-        }
+      const asked = 'cancel; portage lane transactions --closed 5 shows how it ended'
+      if (!wait) return { json: { id, asked: 'cancel' }, text: facts({ id, asked }) }
       const ended = await operatorTransactionResult(client, id)
       const { state, detail } = ended
       return { json: { id, ...ended }, text: facts({ id, state, detail }), failed: state !== 'cancelled' }

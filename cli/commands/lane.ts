@@ -81,10 +81,8 @@ const batches = defineCommand({
         nonce,
         detail,
       ])
-      return {
-        json: { lane, batches: found },
-        text: list('no batches', ['batch', 'started', 'state', 'transfers', 'nonce', 'detail'], rows),
-      }
+      const text = list('no batches', ['batch', 'started', 'state', 'transfers', 'nonce', 'detail'], rows)
+      return { json: { lane, batches: found }, text }
     }),
 })
 

@@ -52,8 +52,8 @@ export const runCommand = defineCommand({
         logger,
         api: restApi,
         stopping: stopping.signal,
-        ...(options.chain && { chains: options.chain }),
-        ...(options.lane && { lanes: options.lane.map(toAddress) }),
+        chains: options.chain,
+        lanes: options.lane?.map(toAddress),
       })
       const stop = () =>
         void running.stop().catch((error: unknown) => logger.error('stopping failed', { error: toRelayerError(error).message }))

@@ -16,9 +16,8 @@ const skip = defineCommand({
   notes: 'A transfer that runs under this number goes on: end it by portage transfer cancel.',
   examples: [`portage stream skip ${example} 118 --reason "a test message of the guardians"`],
   run: (call: Call<Author>, stream: string, number: string) => {
-    const { by, reason } = call.options
     const words = { done: `skipped ${number}`, same: `${number} is resolved already` }
-    return order(call, toStream(stream, { kind: 'skip', number, by, reason }), words)
+    return order(call, toStream(stream, { kind: 'skip', number, ...call.options }), words)
   },
 })
 
@@ -28,10 +27,8 @@ const unskip = defineCommand({
   options: (command) => withAuthor(streamArgument(command).argument('<number>', 'the number', parse.u64)),
   notes: 'A transfer that ended as rejected, declined or cancelled stays so: portage transfer retry starts it again.',
   examples: [`portage stream unskip ${example} 118 --reason "it was a real one"`],
-  run: (call: Call<Author>, stream: string, number: string) => {
-    const { by, reason } = call.options
-    return order(call, toStream(stream, { kind: 'unskip', number, by, reason }), { done: `${number} is to be started again` })
-  },
+  run: (call: Call<Author>, stream: string, number: string) =>
+    order(call, toStream(stream, { kind: 'unskip', number, ...call.options }), { done: `${number} is to be started again` }),
 })
 
 const pause = defineCommand({
@@ -39,10 +36,7 @@ const pause = defineCommand({
   description: 'Move the cursor no further and start nothing new. What is open goes on; portage halt stops that, too.',
   options: (command) => withAuthor(streamArgument(command)),
   examples: [`portage stream pause ${example} --reason "the source chain is being upgraded"`],
-  run: (call: Call<Author>, stream: string) => {
-    const { by, reason } = call.options
-    return order(call, toStream(stream, { kind: 'pause', by, reason }), { done: 'paused' })
-  },
+  run: (call: Call<Author>, stream: string) => order(call, toStream(stream, { kind: 'pause', ...call.options }), { done: 'paused' }),
 })
 
 const resume = defineCommand({
@@ -66,10 +60,9 @@ const setMaxOpen = defineCommand({
     ),
   examples: [`portage stream set-max-open ${example} 50`, `portage stream set-max-open ${example} configured`],
   run: (call: Call<By>, stream: string, most: number | 'configured') => {
-    const { by } = call.options
-    const configured = most === 'configured'
-    const request = { kind: 'setMaxOpen', by, ...(!configured && { maxOpen: most }) } as const
-    return order(call, toStream(stream, request), { done: configured ? 'as many open as the config says' : `at most ${most} open` })
+    const maxOpen = most === 'configured' ? undefined : most
+    const done = maxOpen === undefined ? 'as many open as the config says' : `at most ${maxOpen} open`
+    return order(call, toStream(stream, { kind: 'setMaxOpen', maxOpen, by: call.options.by }), { done })
   },
 })
 
@@ -87,9 +80,8 @@ const trust = defineCommand({
   examples: [`portage stream trust ${example} --number 118000 --height 19000000`],
   run: (call: Call<By & { number: string; height?: number }>, stream: string) => {
     const { number, height, by } = call.options
-    const request = { kind: 'trust', number, by, ...(height !== undefined && { height }) } as const
     const words = { done: `trusted up to ${number}`, same: `what is trusted is ${number} or more already` }
-    return order(call, toStream(stream, request), words)
+    return order(call, toStream(stream, { kind: 'trust', number, by, height }), words)
   },
 })
 

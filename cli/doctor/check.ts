@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { toRelayerError } from '../../domain/errors.ts'
 import { redactText } from '../../observability/redact.ts'
 
@@ -38,13 +39,13 @@ export async function look(area: string, name: string, at: () => Promise<Finding
 }
 
 async function withTimeout<Value>(work: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${checkTimeoutMs / 1000} s`)), checkTimeoutMs)
+  const answered = new AbortController()
+  const late = delay(checkTimeoutMs, undefined, { signal: answered.signal }).then(() => {
+    throw new Error(`no answer within ${checkTimeoutMs / 1000} s`)
   })
   try {
     return await Promise.race([work, late])
   } finally {
-    clearTimeout(timer)
+    answered.abort()
   }
 }
