@@ -23,27 +23,26 @@ const priority = 2
 export interface SendOperatorTransactionDeps {
   readonly agents: ReadonlyMap<LaneId, LaneAgent>
   readonly chain: Chain
-  /** The fee policy as it is now. */
   readonly fees: FeePolicyResolver
 }
 
+type Deps = SendOperatorTransactionDeps
+type Input = SendOperatorTransactionInput
+type Result = SendOperatorTransactionResult
+
 /** The step of an operator transaction, and of a batch that no process drives; see `OperatorTransactionSteps` and `BatchSteps`. */
-export function createSendOperatorTransaction(deps: SendOperatorTransactionDeps) {
-  return async function sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult> {
+export function createSendOperatorTransaction(deps: Deps) {
+  return function sendOperatorTransaction(input: Input): Promise<Result> {
     return withHeartbeats((context) => run(deps, input, context))
   }
 }
 
-async function run(
-  deps: SendOperatorTransactionDeps,
-  input: SendOperatorTransactionInput,
-  context: Context,
-): Promise<SendOperatorTransactionResult> {
+async function run(deps: Deps, input: Input, context: Context): Promise<Result> {
   const agent = deps.agents.get(input.lane)
   if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
   const { cancellationSignal: signal } = context
-  const letGo = input.cancel && (await agent.cancel(input.intentId)) === 'free'
-  if (letGo) return input.lookUpOnly ? findFinal(deps, input) : { kind: 'withdrawn' }
+  if (input.cancel && (await agent.cancel(input.intentId)) === 'free')
+    return input.lookUpOnly ? findFinal(deps, input) : { kind: 'withdrawn' }
   const acquired = await acquire(deps, agent, input, context)
   if (signal.aborted) await context.cancelled
   if (acquired.kind !== 'acquired') return acquired
@@ -59,7 +58,7 @@ async function run(
   return resultOf(pending)
 }
 
-function resultOf(pending: PendingTransaction): SendOperatorTransactionResult {
+function resultOf(pending: PendingTransaction): Result {
   const { state, nonce } = pending
   const held = { nonce, tried: pending.tried.map(({ kind, hash }) => ({ kind, hash })) }
   if (state.kind === 'pending') return { kind: 'pending', held, reason: state.note }
@@ -68,7 +67,7 @@ function resultOf(pending: PendingTransaction): SendOperatorTransactionResult {
   return final(nonce, state.receipt)
 }
 
-function final(nonce: number, receipt: Receipt): SendOperatorTransactionResult {
+function final(nonce: number, receipt: Receipt): Result {
   const { hash, status, block } = receipt
   const where = { txHash: hash, blockHeight: block.height, blockHash: block.hash }
   return { kind: 'final', nonce, ok: status === 'success', ...where, gasPaid: gasPaid(receipt) }
@@ -78,10 +77,7 @@ function final(nonce: number, receipt: Receipt): SendOperatorTransactionResult {
  * The ledger forgets a nonce when it is final. The hashes that were signed for it say whether it was ours; if none of them is on the chain, nothing
  * is sent again: a payment has no contract that makes its effect single.
  */
-async function findFinal(
-  { chain }: SendOperatorTransactionDeps,
-  { lane, held }: SendOperatorTransactionInput,
-): Promise<SendOperatorTransactionResult> {
+async function findFinal({ chain }: Deps, { lane, held }: Input): Promise<Result> {
   for (const { kind, hash } of held?.tried ?? []) {
     const receipt = await chain.receipt(hash)
     if (!receipt || !held) continue
@@ -91,22 +87,20 @@ async function findFinal(
   }
   const by = held && (await chain.mined(laneAddress(lane), held.nonce))
   const what = by ? `; its nonce ${held.nonce} was used by ${by.hash}` : ''
-  return { kind: 'lost', reason: `${lostText}${what}` }
+  const reason = 'the ledger knows nothing of it any more: look at the transactions of the account before it is ordered again'
+  return { kind: 'lost', reason: `${reason}${what}` }
 }
-
-const lostText = 'the ledger knows nothing of it any more: look at the transactions of the account before it is ordered again'
 
 /** The nonce that it holds, whatever closes the lane; else a new one, after the call was simulated. */
 async function acquire(
-  deps: SendOperatorTransactionDeps,
+  deps: Deps,
   agent: LaneAgent,
-  input: SendOperatorTransactionInput,
-  context: Context,
-): Promise<Extract<Acquired, { kind: 'acquired' }> | SendOperatorTransactionResult> {
+  input: Input,
+  { info, cancellationSignal: signal }: Context,
+): Promise<Extract<Acquired, { kind: 'acquired' }> | Result> {
   const { lane, owner, intentId, intent, lookUpOnly, cancel } = input
-  const signal = context.cancellationSignal
   const call = laneCall(intentId, intent)
-  if (lookUpOnly || context.info.attempt > 1) {
+  if (lookUpOnly || info.attempt > 1) {
     const held = await agent.find(call, signal)
     if (held.kind === 'acquired') return held
     if (lookUpOnly && held.why === 'none') return findFinal(deps, input)
@@ -122,7 +116,7 @@ async function acquire(
   return acquired.kind === 'acquired' ? acquired : refused(acquired)
 }
 
-function refused({ why, detail, later }: Refused): SendOperatorTransactionResult {
+function refused({ why, detail, later }: Refused): Result {
   if (later !== undefined) return { kind: 'superseded', intentId: later }
   if (why === 'withdrawn') return { kind: 'withdrawn' }
   if (why === 'conflict' || why === 'none') throw new RelayerError('LANE_CONFLICT', { detail })

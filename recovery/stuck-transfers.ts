@@ -34,18 +34,12 @@ export async function findStuckTransfers(
     `${TargetChain.name} = '${chain}' AND ${TransferState.name} != 'parked'`,
     `StartTime < '${new Date(before).toISOString()}'`,
   ].join(' AND ')
-  const found: StuckTransfer[] = []
-  let some: Promise<StuckTransfer | undefined>[] = []
-  const collect = async () => {
-    found.push(...(await Promise.all(some)).filter((run) => run !== undefined))
-    some = []
-  }
-  for await (const run of listRuns(client, query)) {
-    some.push(inspect(client, run, Date.now() - quietMs))
-    if (some.length >= atOnce) await collect()
-  }
-  await collect()
-  return found
+  const runs: RunId[] = []
+  for await (const run of listRuns(client, query)) runs.push(run)
+  const found: (StuckTransfer | undefined)[] = []
+  while (runs.length > 0)
+    found.push(...(await Promise.all(runs.splice(0, atOnce).map((run) => inspect(client, run, Date.now() - quietMs)))))
+  return found.filter((run) => run !== undefined)
 }
 
 async function inspect(client: TemporalClient, { workflowId, runId }: RunId, quietSince: number): Promise<StuckTransfer | undefined> {

@@ -6,6 +6,7 @@ import { describeOpenRun, type HistoryEvent, listRuns, type OpenRun, readHistory
 import { wakeUnansweredSettings } from '../temporal/client/settings.ts'
 import { diagnoseTask } from './diagnose.ts'
 import { recover } from './remedies.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Workflows of the queue `ledger`: what they know is in their input, and in the signals and updates since, which a reset sends them again. */
 const types = ['lane', 'stream', 'settings', 'batch', 'operatorTransaction'] as const
@@ -37,23 +38,17 @@ export interface WorkflowRecoveryOptions {
 export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(): Promise<void> } {
   const { client, logger, metrics, tries = triesUntilStuck } = options
   const logged = new Set<string>()
-  let stopped = false
-  let timer: NodeJS.Timeout | undefined
-  let looking = Promise.resolve()
+  const stopping = new AbortController()
+  const { signal } = stopping
 
   const look = async () => {
-    try {
-      await within(client, answerMs, () => wakeUnansweredSettings(client))
-      const stuck = await findStuck(client, tries, () => stopped)
-      for (const type of types) metrics.portage_workflows_stuck.set({ type }, stuck.filter((one) => one.type === type).length)
-      for (const one of stopped ? [] : stuck) await within(client, answerMs, () => treat(one))
-    } catch (error) {
-      logger.debug('the workflows could not be inspected', { reason: toRelayerError(error).message })
-    }
-    if (!stopped) timer = setTimeout(again, options.everyMs ?? everyMs)
+    await within(client, answerMs, () => wakeUnansweredSettings(client))
+    const stuck = await findStuck(client, tries, signal)
+    for (const type of types) metrics.portage_workflows_stuck.set({ type }, stuck.filter((one) => one.type === type).length)
+    for (const one of signal.aborted ? [] : stuck) await within(client, answerMs, () => treat(one))
   }
   const treat = async (run: OpenRun) => {
-    const { workflowId, runId, type, startedAt, taskTries = 0 } = run
+    const { workflowId: workflow, runId, type, startedAt, taskTries = 0 } = run
     const events = await readHistory(client, run)
     const diagnosis = diagnoseTask(events)
     // Undefined: its task was completed meanwhile.
@@ -62,36 +57,37 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
     if (isMadeByReset(events, runId) && Date.now() - startedAt < (options.restMs ?? restMs) && finding !== 'failing') return
     if (await recover(client, run, finding)) {
       metrics.portage_workflows_reset_total.inc({ type })
-      logger.error('a stuck workflow was reset to its first task; it gets its signals and updates again', {
-        workflow: workflowId,
-        run: runId,
-        reason,
-      })
+      const facts = { workflow, run: runId, reason }
+      logger.error('a stuck workflow was reset to its first task; it gets its signals and updates again', facts)
     } else if (!logged.has(runId)) {
       logged.add(runId)
-      logger.error('the task of a workflow fails again and again: it is stuck', { workflow: workflowId, reason })
+      logger.error('the task of a workflow fails again and again: it is stuck', { workflow, reason })
     }
   }
-  const again = () => {
-    looking = look()
+  const lookAgainAndAgain = async () => {
+    while (!signal.aborted) {
+      await look().catch((error: unknown) => {
+        logger.debug('the workflows could not be inspected', { reason: toRelayerError(error).message })
+      })
+      await sleep(options.everyMs ?? everyMs, undefined, { signal }).catch(() => {})
+    }
   }
-  again()
+  const ended = lookAgainAndAgain()
   return {
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await looking
+    stop() {
+      stopping.abort()
+      return ended
     },
   }
 }
 
-async function findStuck(client: TemporalClient, tries: number, isStopped: () => boolean): Promise<OpenRun[]> {
+async function findStuck(client: TemporalClient, tries: number, signal: AbortSignal): Promise<OpenRun[]> {
   const stuck: OpenRun[] = []
   const query = `WorkflowType IN (${types.map((type) => `'${type}'`).join(', ')}) AND ExecutionStatus = 'Running'`
   for await (const run of listRuns(client, query)) {
-    if (isStopped()) break
+    if (signal.aborted) break
     const open = await within(client, answerMs, () => describeOpenRun(client, run))
-    if ((open?.taskTries ?? 0) >= tries && open) stuck.push(open)
+    if (open?.taskTries !== undefined && open.taskTries >= tries) stuck.push(open)
   }
   return stuck
 }

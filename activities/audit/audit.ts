@@ -76,9 +76,9 @@ export function createAuditDelivered(deps: AuditDeps) {
 }
 
 async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer[], report: AuditReport): Promise<void> {
-  const { intact, unsure, gone } = await checkEffects(deps, delivered)
+  const { unsure, gone } = await checkEffects(deps, delivered)
   report.checked += delivered.length
-  report.intact += intact
+  report.intact += delivered.length - unsure - gone.length
   report.unsure += unsure
   for (const run of gone) {
     const latest = await latestRun(deps.client, run.workflowId)

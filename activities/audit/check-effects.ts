@@ -10,31 +10,22 @@ const leastWaitMs = 10_000
 
 type Deps = Pick<StepDeps, 'bridges' | 'chains'>
 
-/** `unsure`: the nodes do not agree, or no block came for a second look. `gone`: delivered runs whose effect is gone. */
-export interface Effects {
-  readonly intact: number
-  readonly unsure: number
-  readonly gone: readonly RunId[]
-}
-
 /**
  * Asks the target chain for the effects of all these transfers in one batch. A missing one is looked at again a block later, in the finalized state
  * of more than half of the nodes: if it is not there either, a reorg deeper than finality undid it. Throws what reads throw.
  * @param delivered transfers to one chain
+ * @returns `unsure`: how many for which the nodes do not agree, or no block came for a second look. `gone`: runs whose effect is gone
  */
-export async function checkEffects(deps: Deps, delivered: readonly StoredTransfer[]): Promise<Effects> {
+export async function checkEffects(deps: Deps, delivered: readonly StoredTransfer[]): Promise<{ unsure: number; gone: RunId[] }> {
   const there = await Promise.all(delivered.map(({ transfer }) => endpointOf(deps, transfer).delivered(transfer, 'latest')))
   const missing = delivered.filter((_, index) => !there[index])
-  const found = delivered.length - missing.length
   const [first] = missing
-  if (!first) return { intact: found, unsure: 0, gone: [] }
+  if (!first) return { unsure: 0, gone: [] }
   const chain = chainOf(deps, first.transfer)
-  if (!(await nextBlock(chain, Math.max(leastWaitMs, blocksToWait * chain.blockTimeMs)))) {
-    return { intact: found, unsure: missing.length, gone: [] }
-  }
+  const blockCame = await nextBlock(chain, Math.max(leastWaitMs, blocksToWait * chain.blockTimeMs))
+  if (!blockCame) return { unsure: missing.length, gone: [] }
   const looks = await Promise.all(missing.map(async ({ run, transfer }) => ({ run, shows: await lookAgain(deps, transfer) })))
   return {
-    intact: found + looks.filter(({ shows }) => shows === true).length,
     unsure: looks.filter(({ shows }) => shows === undefined).length,
     gone: looks.filter(({ shows }) => shows === false).map(({ run }) => run),
   }

@@ -4,7 +4,6 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import { Batcher } from '../../lanes/batch/batcher.ts'
 import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
-import { restrictionOf } from '../transfer/restrictions.ts'
 import { type BatchAnswer, type BatchCandidate, createBatchBuilder } from './build-batch.ts'
 
 /** Longest wait to be taken into a batch, ms. */
@@ -49,10 +48,7 @@ export function createBatchRouting(deps: BatchRoutingDeps) {
   function batcherOf({ endpoint, shared, key, most }: NonNullable<ReturnType<typeof groupOf>>) {
     const known = batchers.get(key)
     if (known) return known
-    const flush = createBatchBuilder({
-      ...{ ...deps, shared, endpoint, lane, counts },
-      restrictionOf: (transfer) => restrictionOf(deps, transfer, lane),
-    })
+    const flush = createBatchBuilder({ ...deps, shared, endpoint, lane, counts })
     const batcher = new Batcher({ most, ...batchWaits(deps.chain.blockTimeMs, deps.fullBatchMs), alone, flush })
     batchers.set(key, batcher)
     return batcher

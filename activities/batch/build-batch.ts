@@ -2,7 +2,6 @@ import type { Endpoint, SharedCalls } from '../../bridges/port.ts'
 import type { Chain, Revert } from '../../chains/port.ts'
 import { withReservation } from '../../bridges/gates/reservation.ts'
 import { type ErrorCode, toRelayerError } from '../../domain/errors.ts'
-import type { FeePolicyResolver } from '../../domain/fees/policy.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
@@ -12,7 +11,9 @@ import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import type { BatchCounts } from '../../lanes/batch/counts.ts'
 import type { Refused } from '../../lanes/nonce-requests.ts'
 import type { BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
+import type { StepDeps } from '../deps.ts'
 import { isDelivered } from '../transfer/delivery-checks.ts'
+import { restrictionOf } from '../transfer/restrictions.ts'
 import { priceCall } from '../price-call.ts'
 
 /** A transfer that may share a call. */
@@ -38,16 +39,13 @@ export type BatchAnswer =
   | Refused
   | NoSlot
 
-export interface BatchBuilderDeps {
+export interface BatchBuilderDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'fees'> {
   readonly lane: LaneId
   readonly endpoint: Endpoint
   readonly shared: Pick<SharedCalls, 'fitting' | 'intent'>
   readonly batches: Pick<BatchTracker, 'send'>
   readonly counts: Pick<BatchCounts, 'split'>
   readonly chain: Chain
-  readonly fees: FeePolicyResolver
-  /** A halt or a closed gate that keeps a transfer from this lane. */
-  restrictionOf(transfer: Transfer): Promise<NoSlot | undefined>
 }
 
 /** Longest wait for the nonce of a batch, ms: its workflow looks for it a minute after it was recorded. */
@@ -140,14 +138,14 @@ async function pass(
 /** The candidates that are neither delivered nor held back by a halt or a closed gate. */
 function undelivered(deps: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers): Promise<BatchCandidate[]> {
   return pass(candidates, answers, async ({ transfer }) => {
-    const [delivered, held] = await Promise.all([lookAt(deps, transfer), deps.restrictionOf(transfer)])
+    const [delivered, held] = await Promise.all([lookAt(deps, transfer), restrictionOf(deps, transfer, deps.lane)])
     return delivered ?? held
   })
 }
 
 /** The candidates that neither a halt nor a closed gate holds back. */
 function unrestricted(deps: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers): Promise<BatchCandidate[]> {
-  return pass(candidates, answers, ({ transfer }) => deps.restrictionOf(transfer))
+  return pass(candidates, answers, ({ transfer }) => restrictionOf(deps, transfer, deps.lane))
 }
 
 /**

@@ -6,11 +6,8 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
   return async function getLaneStatus({ chain, lane }: LaneStatusInput): Promise<LaneStatusAnswer> {
     const lanes = lanesOf(deps, { targetChain: chain })
     const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
-    const { abandonAfterMs } = deps
+    const unserved = { lane, open: false, why: 'unserved', detail: 'the config has no such lane' } as const
     // A worker with an older config may still serve its queue: then the broadcast itself goes on.
-    if (!lanes.lanes.includes(lane)) {
-      return { lane: { lane, open: false, why: 'unserved', detail: 'the config has no such lane' }, others, abandonAfterMs }
-    }
-    return { lane: await lanes.status(lane), others, abandonAfterMs }
+    return { lane: lanes.lanes.includes(lane) ? await lanes.status(lane) : unserved, others, abandonAfterMs: deps.abandonAfterMs }
   }
 }

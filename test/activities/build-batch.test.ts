@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { scriptedChain } from './scripted-chain.ts'
 import { createBatchBuilder, type BatchBuilderDeps, type BatchCandidate } from '../../activities/batch/build-batch.ts'
-import { restrictionOf } from '../../activities/transfer/restrictions.ts'
 import type { At } from '../../chains/port.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import { RelayerError } from '../../domain/errors.ts'
@@ -50,7 +49,8 @@ function setting(
     },
     chain: scriptedChain(() => head.hash, nodes),
     fees: () => ({}),
-    restrictionOf: (transfer) => restrictionOf({ settings: () => settings, bridges }, transfer, lane),
+    settings: () => settings,
+    bridges,
   }
   return { flush: createBatchBuilder(deps), left, signed }
 }
