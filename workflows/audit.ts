@@ -2,10 +2,7 @@ import type { AuditInput, AuditReport, AuditSteps } from '../temporal/contracts/
 import { policies } from './policies.ts'
 import { proxyActivities, setCurrentDetails, upsertMemo } from '@temporalio/workflow'
 
-/**
- * Looks once at what was delivered on a chain lately, and at what closed without an outcome. A schedule starts it. Its result lists what it
- * found; an effect that is gone is also in its memo, so that a list of workflows shows it.
- */
+/** Looks once at what was delivered on a chain lately, and at what closed without an outcome. A schedule starts it. A memo shows effects that are gone. */
 export async function audit(input: AuditInput): Promise<AuditReport> {
   const { auditDelivered } = proxyActivities<AuditSteps>({ ...policies.audit, summary: `what was delivered on ${input.chain}` })
   const report = await auditDelivered(input)

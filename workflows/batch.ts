@@ -6,16 +6,13 @@ import { batchIntentId } from '../temporal/contracts/names.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { condition, makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/**
- * First and longest wait between two looks, ms. Longer than a process takes to get the nonce of the batch, so that a batch without one is over; and
- * rare, since the process of a member that waits drives the batch itself.
- */
+/** First and longest wait between two looks, ms: longer than a process takes to get the nonce of the batch, so that a batch without one is over. */
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
 /**
- * One call for many transfers. The workflow keeps the call, so that any process that finds its nonce in the ledger can make the same bytes, and it
- * follows the nonce to its end even if all processes of its members are gone. It never asks for a nonce: only a process that holds the members does.
+ * One call for many transfers. The workflow keeps the call, so that any process can make the same bytes, and follows its nonce to the end even if all
+ * processes of its members are gone. It never asks for a nonce: only a process that holds the members does.
  */
 export async function batch(input: BatchInput): Promise<BatchStatus> {
   const { lane, intent, members } = input

@@ -3,9 +3,7 @@ import type { UpdateDefinition } from '@temporalio/common'
 import { ApplicationFailure, allHandlersFinished, condition, setHandler, sleep, workflowInfo } from '@temporalio/workflow'
 
 /**
- * The loop that the workflows of lanes, streams and settings share: a reducer behind one update, in runs of so many updates. The
- * handler of the update is set by the call itself.
- * @param options.apply is synchronous and never waits
+ * The loop that the workflows of lanes, streams and settings share: a reducer behind one update, whose handler is set by the call itself.
  * @param options.refuse throws what is wrong with a request: it is refused as `malformedUpdate`, and costs no history
  * @returns resolves once the run is full, and has answered: the workflow then continues as new
  */
@@ -22,7 +20,7 @@ export async function entityWorkflow<Request, Response>(
     return options.apply(request)
   }
   const validator = (request: Request) => {
-    // A workflow that is never at rest would never get to its next run, so a full run takes no more. A refused update costs nothing.
+    // A workflow that is never at rest would never get to its next run.
     if (isFull()) throw ApplicationFailure.retryable('the run is full; the next one takes over in a moment', runIsFull)
     try {
       options.refuse(request)

@@ -25,10 +25,7 @@ import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler
 const updatesPerRun = 300
 const noReason = 'no reason given'
 
-/**
- * The nonce ledger of one key on one chain: the only writer of its grants and attempts. All decisions are in domain/lane/reducer.ts. Handlers are
- * synchronous and never wait.
- */
+/** The nonce ledger of one key on one chain: the only writer of its grants and attempts. All decisions are in domain/lane/reducer.ts. */
 export async function lane(input: LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
 
@@ -62,9 +59,8 @@ export async function lane(input: LaneInput): Promise<void> {
 }
 
 /**
- * In a run that a reset made: was the request meant for the run before it? A reset applies signals and updates of that run a second time, in
- * another order, and a replay may have yet another; a process that hears of the new run names it from then on. Requests that were answered before the
- * point of the reset count as meant for the earlier run, too: nothing tells the one from the other. Requests that ask for no nonce name no run.
+ * In a run that a reset made: was the request meant for the run before it? A reset applies signals and updates of that run a second time, in another
+ * order. A process that hears of the new run names it from then on. Requests that ask for no nonce name no run.
  */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()

@@ -10,16 +10,15 @@ import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { textOr } from './text-or.ts'
 import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** First and longest wait between two looks, ms: an operator transaction is not urgent. */
+/** First and longest wait between two looks, ms. */
 const firstWaitMs = 2_000
 const longestWaitMs = 60_000
 /** After so many looks it goes on in a new run. */
 const looksPerRun = 200
 
 /**
- * One intent of an operator (a payment, a sweep to the treasury, a top-up), sent through the ledger of a lane, so that its nonce is the lane's like any
- * other. It is tried until it is final. Unlike a delivery, nothing makes the effect of a payment single: where the ledger cannot say what became
- * of it, it is not sent again.
+ * One intent of an operator (a payment, a sweep to the treasury, a top-up), sent through the ledger of a lane until it is final. Unlike a delivery,
+ * nothing makes the effect of a payment single: where the ledger cannot say what became of it, it is not sent again.
  */
 export async function operatorTransaction(input: OperatorTransactionInput): Promise<OperatorTransactionStatus> {
   const progress: OperatorTransactionProgress = { ...(input.progress ?? { round: 1, sentBefore: false, waits: 0 }) }

@@ -16,10 +16,7 @@ export const policies = {
 /** Both work with a lane's key. Longer than the waits for a nonce and for a block together. */
 const withKey = { startToCloseTimeout: '3m', retry: forever } as const
 
-/**
- * `broadcast` of a transfer. The heartbeat finds a dead worker: a lost task holds its nonce, and so the lane, that long. A task that no worker takes for
- * `laneTaskMs` comes back: the lane is busy, or no process has its key.
- */
+/** `broadcast` of a transfer. A task that no worker takes for `laneTaskMs` comes back: the lane is busy, or no process has its key. */
 export function broadcastPolicy() {
   const { heartbeatMs, laneTaskMs } = takeoverOf(workflowInfo().memo)
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
@@ -55,5 +52,5 @@ export const expeditedPriority = 1
 /** Reverts before a transfer is parked. */
 export const roundsBeforeParking = 5
 
-/** Nonces used by no-ops, or from outside Portage, before it is parked: a node may refuse the same call again and again, and each time costs a no-op. */
+/** Nonces used by no-ops, or from outside Portage, before it is parked. */
 export const spentBeforeParking = 20

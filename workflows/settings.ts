@@ -8,10 +8,7 @@ import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workfl
 /** Every answer holds the settings whole, up to some 100 KB: a run stays well below the 4 MB at which the server asks for another. */
 const updatesPerRun = 100
 
-/**
- * What operators changed while everything runs: one per namespace, the only writer. domain/settings/reducer.ts decides what a change does, and
- * domain/settings/request.ts what is refused. Handlers are synchronous and never wait.
- */
+/** What operators changed while everything runs: one per namespace, the only writer. All decisions are in domain/settings/. */
 export async function settings(input: SettingsInput): Promise<void> {
   let now = input.settings ?? noSettings
   const apply = (request: SettingsRequest): Settings => {

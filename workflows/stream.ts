@@ -17,10 +17,7 @@ import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workfl
 /** As in a lane: each update is kept in the record of the run, which is rewritten at every step. */
 const updatesPerRun = 300
 
-/**
- * One numbered source of transfers: the only writer of what was seen, what is open, and what is missing. All decisions are in
- * domain/stream/reducer.ts. Handlers are synchronous and never wait.
- */
+/** One numbered source of transfers: the only writer of what was seen, is open and is missing. All decisions are in domain/stream/reducer.ts. */
 export async function stream(input: StreamInput): Promise<void> {
   let state = input.state ?? begin(input)
 

@@ -3,7 +3,7 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 /** Input of the workflow `audit`, and of its step. */
 export interface AuditInput {
   chain: ChainName
-  /** How far back it looks: what closed within so many hours. */
+  /** It looks at what closed within so many hours. */
   hours: number
   /** What closed less than this long ago, ms, is left for the next audit: a node may lag, or a person may restart it. */
   graceMs: number
@@ -16,7 +16,7 @@ export interface AuditReport {
   /** Delivered transfers that were asked for, and those whose effect is there. */
   checked: number
   intact: number
-  /** The effect was delivered and final, and is gone: an alarm. Started again. */
+  /** Delivered and final, and the effect is gone: an alarm. Started again. */
   undoneCount: number
   undone: string[]
   /** Closed without an outcome (failed, terminated, timed out), and started again. */

@@ -3,10 +3,7 @@ import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { Held, SendOperatorTransactionResult } from './operator-transaction.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/**
- * Input of the workflow `batch`: one call that delivers many transfers, recorded before it gets its nonce. The processes that hold the members drive
- * it; the workflow keeps the call, and drives it where none of them does.
- */
+/** Input of the workflow `batch`: one call that delivers many transfers, recorded before it gets its nonce. */
 export interface BatchInput {
   lane: LaneId
   intent: Intent
@@ -25,7 +22,7 @@ export type BatchEnd =
   | { state: 'unsent'; detail: string }
   /** A no-op, or a transaction from outside Portage, used its nonce. */
   | { state: 'spent'; detail: string; nonce: number }
-  /** The ledger does not know it. Only the chain can say whether it was mined, and each of its members asks that. */
+  /** The ledger does not know it. Whether it was mined, each of its members asks the chain. */
   | { state: 'lost'; detail: string }
 
 /** Answer of the query `status`, and (closed) the result of the workflow. */
@@ -36,24 +33,20 @@ export interface BatchMemo {
   members: readonly string[]
 }
 
-/** The step of a batch that needs the key, on the lane's queue. */
 export interface BatchSteps {
-  /** Drives the nonce that the batch holds, for a while. It asks for no nonce: where the batch holds none, the result says so. */
+  /** On the lane's queue. Drives the nonce that the batch holds, for a while. It asks for no nonce: where the batch holds none, the result says so. */
   broadcastBatch(input: BroadcastBatchInput): Promise<SendOperatorTransactionResult>
 }
 
 export interface BroadcastBatchInput extends Pick<BatchInput, 'lane' | 'intent' | 'held'> {
-  /** Members that must all be free before it is signed. Absent: that was seen before, and it may have been sent since. */
+  /** Members that must all be free before it is signed. Absent: they were, and it may have been sent since. */
   members?: string[]
-  /** Workflow id of the batch. */
+  /** Workflow id. */
   owner: string
   intentId: string
 }
 
-/**
- * From the process that holds its nonce, right before it signs: every member was free. From here on a pool may have it, and a member that is
- * cancelled later is told so: whoever drives the batch next sends it again without asking the members.
- */
+/** Right before its process signs: every member was free. From here on a pool may have it, and it is sent again without asking the members. */
 export const batchClearedSignal = defineSignal('cleared')
 /** From a process that drove it: how it ended. */
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')

@@ -3,10 +3,7 @@ import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/**
- * The workflow id of a transfer: `bridge:sourceChain:emitter:sequence:digest16`. The digest (first 64 bits) makes two messages that
- * claim one sequence two transfers; the id is taken only after the signatures are checked.
- */
+/** The workflow id of a transfer. The digest (its first 64 bits) makes two messages that claim one sequence two transfers. */
 export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'emitter' | 'sequence' | 'digest'>): string {
   return [transfer.bridge, transfer.sourceChain, transfer.emitter, transfer.sequence, transfer.digest.slice(2, 18)].join(':')
 }
@@ -26,7 +23,6 @@ export function batchIntentId(workflowId: string): string {
   return intentIdOf(workflowId, 1)
 }
 
-/** Workflow id of the settings that operators change while everything runs. */
 export const settingsWorkflowId = 'settings'
 
 /** Transfer workflows and the keyless steps of a target chain. */

@@ -16,7 +16,7 @@ export interface OperatorTransactionInput {
 }
 
 export interface OperatorTransactionProgress {
-  /** A new round is a new intent, made only when the last one's nonce was used by something else. */
+  /** A new round is a new intent: the last one's nonce was used by something else. */
   round: number
   /** This round was sent before: it may hold a nonce. */
   sentBefore: boolean
@@ -36,13 +36,11 @@ export interface Held {
 export interface OperatorTransactionStatus {
   lane: LaneId
   intent: Intent
-  /** Who ordered it, and why. */
   by: string
   reason: string
   /**
-   * `done`: in a final block. `reverted`: in a final block, and failed there. `impossible`: its simulation reverts, nothing was sent.
-   * `refused`: the key's policy does not allow it, or another error that no retry heals. `lost`: the ledger that granted its nonce is gone;
-   * whether it was mined only the chain can say.
+   * `done`, `reverted`: in a final block. `impossible`: its simulation reverts, nothing was sent. `refused`: the key's policy does not allow it, or
+   * another error that no retry heals. `lost`: the ledger that granted its nonce is gone; whether it was mined only the chain can say.
    */
   state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
   detail: string
@@ -54,19 +52,18 @@ export interface OperatorTransactionStatus {
   gasPaid?: string
 }
 
-/** The step of an operator transaction that needs the key, on the lane's queue. */
 export interface OperatorTransactionSteps {
-  /** Gets the intent a nonce, signs, sends, follows for a while. Killed at any point, its next try makes the same bytes. */
+  /** On the lane's queue. Gets the intent a nonce, signs, sends, follows for a while. Killed at any point, its next try makes the same bytes. */
   sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult>
 }
 
 export interface SendOperatorTransactionInput {
   lane: LaneId
-  /** Workflow id of the operator transaction. */
+  /** Workflow id. */
   owner: string
   intentId: string
   intent: Intent
-  /** It may have been granted a nonce before: that is looked up, and no other is given. `lost` if the ledger knows none. */
+  /** A nonce that it was granted before is looked up, and no other is given. `lost` if the ledger knows none. */
   lookUpOnly: boolean
   /** What it was last seen to hold. */
   held?: Held

@@ -3,13 +3,12 @@ import { defineQuery, defineUpdate } from '@temporalio/workflow'
 
 /** Input of the workflow `settings`: one per namespace. */
 export interface SettingsInput {
-  /** Carried through continue-as-new. */
+  /** Carried from run to run. */
   settings?: Settings
   /** Continue as new after this many changes; for tests. */
   updatesPerRun?: number
 }
 
-/** Who orders a change, and why. */
 export interface SettingsRequest {
   by: string
   reason: string

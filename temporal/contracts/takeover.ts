@@ -1,7 +1,4 @@
-/**
- * How soon work of a dead process is taken over, as the config said when a workflow was started: in its memo, so that a replay, and a run that continues as
- * new, find the same. Not there where the config says nothing.
- */
+/** How soon work of a dead process is taken over, as the config said when a workflow was started: in its memo, so that a replay finds the same. */
 export interface Takeover {
   /** Heartbeat time-out of the steps with a lane's key, ms. */
   heartbeatMs: number
@@ -9,7 +6,7 @@ export interface Takeover {
   laneTaskMs: number
 }
 
-/** On every workflow that was started with values of its own. */
+/** On every workflow for which the config has values of its own. */
 export interface TakeoverMemo {
   takeover: Takeover
 }

@@ -3,9 +3,9 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { ChainName, Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 
-/** Steps that need no key, on the queue of the target chain. `validate`, `checkDelivered` and `prepare`, in this order, each stop a transfer or let it pass. */
+/** Steps that need no key, on the queue of the target chain. */
 export interface KeylessSteps {
-  /** The three at once, as one local activity. */
+  /** The next three at once, as one local activity. Each stops a transfer or lets it pass. */
   admit(input: AdmitInput): Promise<Admission>
   validate(input: { transfer: Transfer }): Promise<Passed | Stopped>
   checkDelivered(input: AdmitInput): Promise<Passed | Stopped>
@@ -29,13 +29,11 @@ export interface AdmitInput {
   transfer: Transfer
   /** Lanes to avoid: those that this transfer just left. */
   avoid?: LaneId[]
-  /** One node showed the effect before, and most of them denied it: its word alone does not stop the transfer any more. */
+  /** One node showed the effect, and most denied it: its word alone does not stop the transfer any more. */
   disputed?: true
 }
 
-export interface Passed {
-  kind: 'passed'
-}
+export type Passed = { kind: 'passed' }
 
 /** The step ends or delays the transfer. */
 export type Stopped =
@@ -68,7 +66,7 @@ export interface Ready {
 export type Admission = Ready | Stopped
 
 export interface BroadcastInput {
-  /** Workflow id of the owner. */
+  /** Workflow id. */
   owner: string
   /** `${owner}/${round}`: a new round is a new intent, made only when the last one's nonce was used up without effect. */
   intentId: string
@@ -82,14 +80,11 @@ export interface BroadcastInput {
   mode: BroadcastMode
   /** Class among those that wait for a nonce, 1 (first) … 5. */
   priority: number
-  /** ms since the epoch: of one class and source, the earliest is served first. The workflow itself gives up when it passes. */
+  /** ms since the epoch: of one class and source, the earliest is served first. */
   deadline?: number
 }
 
-/**
- * `new`: the intent was never broadcast. `requeued`: it lay in the queue for so long that it was queued again, and a worker may have taken it before.
- * `follow`: it was broadcast before; it goes on with the nonce that it holds, and gets no other.
- */
+/** `new`: never broadcast. `requeued`: queued again after long, so that a worker may have had it. `follow`: it goes on with its nonce, and gets no other. */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
 /** One transaction that was signed for a nonce, and what became of it. */
@@ -112,9 +107,9 @@ export interface Landed {
   /** Wei, decimal. */
   gasPaid: string
   attempts: number
-  /** Every attempt, in the order in which they were made. */
+  /** In the order in which they were made. */
   tried: AttemptRecord[]
-  /** Workflow id of the batch that it was in, whose nonce it is; `gasPaid` is its share. */
+  /** Workflow id of the batch whose nonce it is; `gasPaid` is its share. */
   batch?: string
 }
 

@@ -16,7 +16,6 @@ export interface TransferInput {
   unacknowledged?: UnacknowledgedSignals
 }
 
-/** Who cancels a transfer, and why. */
 export interface CancelOrder {
   operator: string
   reason: string
@@ -26,7 +25,6 @@ export interface CancelOrder {
 export interface UnacknowledgedSignals {
   /** A wait is to end now. */
   woken: boolean
-  /** Class among those that wait for a nonce of the lane, 1 (first) … 5. */
   priority: number
   /** A copy of the message, base64. */
   adopted?: string
@@ -67,9 +65,7 @@ export interface TransferProgress {
 /** A broadcast, as far as its lane has told. */
 export interface Underway {
   ready: Ready
-  /** The nonce that it holds. */
   nonce?: number
-  /** Its transaction in a block. */
   landed?: Landed
 }
 
@@ -82,13 +78,12 @@ export interface TransferStatus {
   nonce?: number
   txHash?: string
   delivery?: Delivery
-  /** Transactions signed for the nonce that was mined: more than one if its fee was raised. */
+  /** How many were signed for the nonce that was mined. */
   attempts?: number
   /** Each of them that the last process signed, with its fee and what became of it. */
   tried?: AttemptRecord[]
-  /** Workflow id of the batch that it was delivered in: the nonce is that of the batch. */
+  /** Workflow id of the batch whose nonce it is. */
   batch?: string
-  /** Who cancelled it, and why. */
   cancelledBy?: CancelOrder
   code?: ErrorCode
   reason?: string
@@ -96,9 +91,8 @@ export interface TransferStatus {
   timeline: TimelineEntry[]
 }
 
-/** Says that a retry comes from a gate and not from an operator. */
+/** The retry comes from a gate that has opened, and not from an operator: it ends a wait, and nothing else. */
 export interface RetryHint {
-  /** Its gate has opened: that ends a wait, and nothing else. */
   gate: true
 }
 

@@ -1,5 +1,4 @@
 import { backoffMs } from '../../domain/backoff.ts'
-import type { ErrorCode } from '../../domain/errors.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { Delivery } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Landed } from '../../temporal/contracts/transfer-steps.ts'
@@ -9,14 +8,10 @@ import type { Outcome } from './status.ts'
 import type { TransferRun } from './transfer-run.ts'
 
 type Included = Extract<BroadcastResult, { kind: 'included' }>
-interface Refused {
-  readonly code: ErrorCode
-  readonly reason: string
-}
+type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
 /**
- * Step 4, until the transaction is in a block, or this round is over without one. Included, an outcome, or undefined: the next try begins another
- * round, or the same one at step 1 if it held nothing.
+ * Step 4, until the transaction is in a block, or this round is over without one. Undefined: the next try begins another round, or the same one at step 1.
  * @param resumed this round was broadcast before
  */
 export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: boolean): Promise<Included | Outcome | undefined> {

@@ -8,10 +8,7 @@ import * as steps from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
 
-/**
- * What one `broadcast` came to. `cancelled`: the transfer is to end, and the ledger has let the intent go. `unserved`: no worker took it, or the lane
- * cannot work, and the ledger has let the intent go.
- */
+/** `cancelled`: the transfer is to end. `unserved`: no worker took it, or the lane cannot work. In both cases the ledger has let the intent go. */
 export type LaneBroadcastResult =
   | BroadcastResult
   | { readonly kind: 'cancelled' }
@@ -48,8 +45,8 @@ export class LaneBroadcast {
   }
 
   /**
-   * The transfer is to end: the ledger is asked, once, to let the intent go. Without a nonce nothing can be sent any more, and the broadcast is
-   * abandoned. With a nonce the lane sends a no-op in its place, and the broadcast goes on until one of the two is mined.
+   * The transfer is to end: the ledger is asked, once, to let the intent go. Without a nonce the broadcast is abandoned. With a nonce the lane sends a
+   * no-op in its place, and the broadcast goes on until one of the two is mined.
    */
   askToLetGo(): void {
     if (this.#asked) return
@@ -63,9 +60,8 @@ export class LaneBroadcast {
 
   /**
    * Gives up a nonce on a lane that is forbidden, or that no worker has served for longer than the config allows, if another lane is open or the
-   * deadline has passed. The nonce stays the lane's debt: a no-op ends it when the key is back, or its call, and the effect is single all
-   * the same. Says why. Undefined: it stays. It also stays where a lane is merely paused, and where an operator cancels, whose transfer ends only when
-   * nothing of it can be mined any more.
+   * deadline has passed. The nonce stays the lane's debt, and the effect is single all the same. Says why. Undefined: it stays, as with a lane that is
+   * merely paused, and where an operator cancels: that transfer ends only when nothing of it can be mined any more.
    */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()
@@ -87,10 +83,7 @@ export class LaneBroadcast {
     return (await this.#withdraw('leave')).kind === 'free'
   }
 
-  /**
-   * If the transfer is to end: waits until nothing of the intent can be mined. A ledger that is younger than this transfer answers `held` as long as
-   * what an earlier ledger granted may still be mined.
-   */
+  /** If the transfer is to end: waits until nothing of the intent can be mined, of what an earlier ledger granted either. */
   async freeIfEnding(): Promise<void> {
     if (!this.#run.ending) return
     while ((await this.#withdraw('cancel')).kind === 'held') await this.#run.pause(waits.pendingMs)

@@ -45,7 +45,7 @@ export class TransferRun {
     return this.deadline !== undefined && Date.now() >= this.deadline
   }
 
-  /** It is to end, or to be parked, as soon as nothing of it can be mined any more. */
+  /** It ends, or is parked, as soon as nothing of it can be mined any more. */
   get ending(): boolean {
     return this.signals.cancelledBy !== undefined || this.overdue
   }

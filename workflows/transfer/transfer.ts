@@ -8,10 +8,7 @@ import { receiveSignals } from './signals.ts'
 import type { Outcome } from './status.ts'
 import { TransferRun } from './transfer-run.ts'
 
-/**
- * One transfer (docs/LIFECYCLE.md): it is tried until it is delivered, rejected, declined or cancelled. Until then it waits or is parked here,
- * visible and counted.
- */
+/** One transfer (docs/LIFECYCLE.md): it is tried until it is delivered, rejected, declined or cancelled. Until then it waits or is parked here. */
 export async function transfer(input: TransferInput): Promise<TransferStatus> {
   const run = new TransferRun(input)
   receiveSignals(run)
