@@ -31,7 +31,7 @@ async function strike(targets: FaultTargets, fault: PlannedFault, injected: Inje
     if (struck) injected[kind] = (injected[kind] ?? 0) + 1
     tell(struck ? 'done' : 'found nothing to strike')
   } catch (error) {
-    // A fault that could not be injected is none of the relayer's: it is told, and counts for nothing.
+    // A fault that could not be injected says nothing of the relayer: it is logged, and does not count.
     tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

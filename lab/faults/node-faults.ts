@@ -12,7 +12,7 @@ const logLimits = {
   blocks: { blocks: 1, code: -32_000, message: 'block range too large' },
 } as const
 
-/** The fault rule of each kind. A lie about a receipt is told once; the other faults last. */
+/** The fault rule of each kind. A false receipt comes once; the other faults last. */
 const rules: Readonly<Record<NodeKind, (fault: PlannedFault) => FaultRule>> = {
   'accept-and-hang': () => ({ fault: { kind: 'accept-and-hang' }, methods: sends }),
   hang: () => ({ fault: { kind: 'hang' }, probability: 0.5 }),

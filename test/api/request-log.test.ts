@@ -22,7 +22,7 @@ async function linesOf(request: InjectOptions): Promise<Line[]> {
 
 const emitter = 'b'.repeat(40).padStart(64, '0')
 
-test('a refusal that its caller was told is logged for debugging, without a stack', async () => {
+test('a refusal that its caller was given is logged for debugging, without a stack', async () => {
   const [line, ...rest] = await linesOf({ method: 'POST', url: '/v1/transfers', payload: { chain: 2, emitter, sequence: '7' } })
   expect(rest).toEqual([])
   expect(line).toMatchObject({ level: 'debug', message: 'request failed', status: 503, code: 'VAA_NOT_FOUND' })

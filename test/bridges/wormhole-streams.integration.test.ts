@@ -11,7 +11,8 @@ import { digestOf, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { chainPlan, deployWormhole, type WormholeChain } from '../../lab/devnet/wormhole/wormhole.ts'
 import { artifact, Script } from '../../lab/devnet/chain/contracts.ts'
 import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
-import { head, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { startManualAnvil, testChain } from '../helpers/evm.ts'
+import { head } from '../helpers/heads.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 16n } as const

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import { type Anvil, startAnvil } from '../../lab/devnet/chain/anvil.ts'
-import { devnetSigner, head, networkId, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { devnetSigner, networkId, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { head } from '../helpers/heads.ts'
 
 const oracle = '0x420000000000000000000000000000000000000F'
 /** Answers getL1Fee(bytes) with 16 wei per byte of its argument, and reverts for every other function. */
@@ -66,7 +67,7 @@ describe('The fees of a chain', () => {
     expect(chain.raises).toBe(true)
   })
 
-  test('an OP stack chain without its oracle is told so', async () => {
+  test('an OP stack chain without its oracle is refused with that reason', async () => {
     await anvil.rpc('anvil_setCode', [oracle, '0x'])
     const chain = await connected({ feeModel: 'op-stack' })
     await expect(chain.dataFee({ to: oracle, data: '0x', value: '0' })).rejects.toMatchObject({ code: 'NODE_REFUSED' })

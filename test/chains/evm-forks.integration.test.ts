@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import type { HeadEvent } from '../../chains/port.ts'
-import { devnetSigner, head, inclusion, payment } from '../helpers/evm.ts'
+import { devnetSigner, inclusion, payment } from '../helpers/evm.ts'
+import { head } from '../helpers/heads.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
 
@@ -41,7 +42,7 @@ describe('forks, late nodes and chains that stop', () => {
   }
 
   test.each([1, 2, 3, 4, 5, 6])(
-    'evm_revert of depth %i, and another chain that grows longer: told whole, nothing final goes',
+    'evm_revert of depth %i, and another chain that grows longer: reported whole, nothing final goes',
     async (blocks) => {
       const { chain, events } = await connected(1)
       const signer = await devnetSigner(account++)

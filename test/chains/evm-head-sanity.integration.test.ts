@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { head } from '../helpers/evm.ts'
+import { head } from '../helpers/heads.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
 

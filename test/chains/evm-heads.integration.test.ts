@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import type { HeadEvent, Inclusion } from '../../chains/port.ts'
-import { devnetSigner, head, inclusion, payment } from '../helpers/evm.ts'
+import { devnetSigner, inclusion, payment } from '../helpers/evm.ts'
+import { head } from '../helpers/heads.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
 

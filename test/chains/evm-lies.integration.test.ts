@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Inclusion, Signer, UnsignedTransaction } from '../../chains/port.ts'
-import { devnetSigner, head, inclusion, payment } from '../helpers/evm.ts'
+import { devnetSigner, inclusion, payment } from '../helpers/evm.ts'
+import { head } from '../helpers/heads.ts'
 import { deployReverting } from '../helpers/reverting.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'

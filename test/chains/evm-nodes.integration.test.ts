@@ -4,7 +4,8 @@ import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { accepts } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { createNodes, type Nodes } from '../../chains/evm/nodes/nodes.ts'
-import { devnetSigner, head, networkId, payment, testChain } from '../helpers/evm.ts'
+import { devnetSigner, networkId, payment, testChain } from '../helpers/evm.ts'
+import { head } from '../helpers/heads.ts'
 import { evmSetting } from './setting.ts'
 
 describe('nodes', () => {

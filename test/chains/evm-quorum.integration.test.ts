@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import { signingHashOf } from '../../chains/evm/transactions/mined.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
-import { devnetSigner, head, payment } from '../helpers/evm.ts'
+import { devnetSigner, payment } from '../helpers/evm.ts'
+import { head } from '../helpers/heads.ts'
 import { deployReverting } from '../helpers/reverting.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
@@ -105,7 +106,7 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await two.chain.call(identity, word, 'agreed')).toBe(word)
   })
 
-  test('simulations: what one of three nodes alone reverts is carried out, and what most revert is told with their reason', async () => {
+  test('simulations: what one of three nodes alone reverts is carried out, and what most revert is refused with their reason', async () => {
     const { chain, behind } = await connected(3)
     const intent = { to: identity, data: word, value: '0' }
     const truth = await chain.simulate(intent, to)

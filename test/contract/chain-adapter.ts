@@ -3,6 +3,7 @@ import type { Chain, HeadEvent, Inclusion, Receipt, Signer, UnsignedTransaction,
 import type { FinalityPolicy } from '../../domain/finality.ts'
 import type { Intent } from '../../domain/intent.ts'
 import { hearWarnings } from '../helpers/warnings.ts'
+import { head } from '../helpers/heads.ts'
 
 /** A real network of a family, whose blocks come only when asked for. */
 export interface ChainHarness {
@@ -79,9 +80,9 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       })
       const end = chain.heads.subscribe((event) => events.push(event))
       await harness.mine(5)
-      await until(chain, (event) => event.latest.height >= from.latest.height + 5)
+      await head(chain, (event) => event.latest.height >= from.latest.height + 5)
       await harness.mine(3)
-      await until(chain, (event) => event.latest.height >= from.latest.height + 8)
+      await head(chain, (event) => event.latest.height >= from.latest.height + 8)
       for (const unsubscribe of [endBad, end]) unsubscribe()
       expect(warnings).toContain('Error: a bad listener')
       const blocks = events.flatMap(({ applied }) => applied)
@@ -92,7 +93,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       expect(finalities).toEqual([...finalities].sort((a, b) => a - b))
       const seen = events.length
       await harness.mine()
-      await until(chain, (event) => event.latest.height >= from.latest.height + 9)
+      await head(chain, (event) => event.latest.height >= from.latest.height + 9)
       expect(events).toHaveLength(seen)
     })
 
@@ -272,7 +273,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
 
     test('msToFinality: 0 for what is final, else more; instant chains are final at once', async () => {
       await harness.mine(4)
-      const event = await until(chain, ({ finalized }) => finalized > 0)
+      const event = await head(chain, ({ finalized }) => finalized > 0)
       expect(chain.msToFinality(event.finalized)).toBe(0)
       expect(chain.msToFinality(event.latest.height)).toBeGreaterThan(0)
       const instant = harness.chain({ finality: { kind: 'instant' } })
@@ -301,21 +302,9 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       const after = count()
       const { latest } = chain.heads.current as HeadEvent
       await harness.mine()
-      await until(chain, (event) => event.latest.height > latest.height)
+      await head(chain, (event) => event.latest.height > latest.height)
       expect(count()).toBe(after)
       await expect(own.quote().then(() => own.hasCode(`0x${'1'.repeat(40)}`))).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
-    })
-  })
-}
-
-function until(chain: Chain, wanted: (event: HeadEvent) => boolean): Promise<HeadEvent> {
-  const { current } = chain.heads
-  if (current && wanted(current)) return Promise.resolve(current)
-  return new Promise((resolve) => {
-    const end = chain.heads.subscribe((event) => {
-      if (!wanted(event)) return
-      end()
-      resolve(event)
     })
   })
 }

@@ -137,7 +137,7 @@ export class CheckedLane {
     if (!known || before.replaced || known.era !== before.era || latest < known.finalized) return
     if (piecing && known.granted === before.counts.granted) return assert.ok(after.next >= Math.min(before.next, known.next))
     if (known.granted <= before.counts.granted) return assert.deepEqual(after, before, 'who knows no more teaches nothing')
-    assert.ok(after.next >= known.next, 'what a process was told of as given is given')
+    assert.ok(after.next >= known.next, 'a nonce that a process knows as given is given')
     for (const nonce of this.#books.held.values()) assert.deepEqual(after.entries[nonce], before.entries[nonce], 'whose it is stays')
   }
 
@@ -168,7 +168,7 @@ export class CheckedLane {
       .filter(({ nonce }) => nonce >= latest && nonce < (before.observed?.latest ?? 0) && !seen.claims.includes(nonce))
       .flatMap(({ nonce, owner }) => (owner ? [{ intentId: owner.intentId, nonce }] : []))
     const isNew = !before.observed || seen.height >= before.observed.height
-    assert.deepEqual(rolledBack, isNew ? owners : [], 'owners whose block went away are told, unless the teller drives them')
+    assert.deepEqual(rolledBack, isNew ? owners : [], 'owners whose block went away are named, unless the reporting process drives them')
     for (const [intentId, nonce] of this.#books.held) if (nonce < finalized) this.#books.held.delete(intentId)
     for (const nonce of this.#books.costs.keys()) if (nonce < finalized) this.#books.costs.delete(nonce)
   }

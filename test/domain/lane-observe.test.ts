@@ -48,7 +48,7 @@ describe('observe', () => {
     expect(lane.state).toMatchObject({ next: 6, entries: {}, observed: { latest: 6, finalized: 6 } })
   })
 
-  test('of a node that once told nonsense leaves a ledger that works, step by step', () => {
+  test('of a node that once reported nonsense leaves a ledger that works, step by step', () => {
     const lane = new Bench()
     lane.observe({ latest: 1_000_000_000, height: 101 })
     lane.observe({ latest: 5, height: 102 })

@@ -37,7 +37,7 @@ const known = (state: LaneState) => {
 }
 
 describe('a ledger that was set back', () => {
-  test('gives no nonce twice that a process was told of as given, and has forgotten its owner', () => {
+  test('gives no nonce twice that a process knows as given and whose owner it has forgotten', () => {
     const before = granted(synced, 'a')
     const after = granted(before, 'b', 'c')
     const { state, response } = apply(before, { requests: [grant('d')], known: known(after) })

@@ -103,7 +103,7 @@ describe('grant', () => {
 })
 
 describe('attempt', () => {
-  test('is added once per index; a late request is told what there is', () => {
+  test('is added once per index; a late request gets what there is', () => {
     const lane = new Bench()
     lane.grant('a')
     expect(lane.attempt(5, 1, bump)).toEqual({ kind: 'attempts', attempts: [first, bump] })
@@ -214,7 +214,7 @@ describe('withdraw', () => {
     expect([nonceOf(lane.grant('d')), nonceOf(lane.grant('c', 'again'))]).toEqual([8, 7])
   })
 
-  test('abandon is free, too, when no process has told anything for half a minute', () => {
+  test('abandon is free, too, when no process has reported anything for half a minute', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.now = unservedMs

@@ -1,28 +1,9 @@
 import { limits } from '../../domain/stream/gaps.ts'
 import { isResolved, isWanted } from '../../domain/stream/numbers.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
-import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { describe, expect, it } from 'vitest'
-
-const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
-
-function tell(state: StreamState, ...requests: StreamRequest[]): StreamState {
-  return applyToStream(state, { requests }, 1_000).state
-}
-
-function answered(state: StreamState, request: StreamRequest): StreamAnswer | undefined {
-  return applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
-}
-
-/** One block, whose hash and parent follow from its height. */
-function block(height: number, ...numbers: number[]): StreamRequest {
-  const found = numbers.map((number) => [String(number), height] as const)
-  return { kind: 'scanned', from: height, to: height, parentHash: `h${height - 1}`, hash: `h${height}`, numbers: found, passed: [] }
-}
-
-function completed(from: number, to = from): StreamRequest {
-  return { kind: 'completed', numbers: [[String(from), String(to)]], from: 1, to: 1 }
-}
+import { answered, block, completed, config, tell } from './stream-requests.ts'
 
 describe('CONTINUOUS_BLOCK_PROCESSING', () => {
   const three = tell(initialStream(config), block(0), block(1, 1, 2), block(2, 3))

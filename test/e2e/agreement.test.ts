@@ -8,14 +8,14 @@ import { startStage } from '../helpers/e2e.ts'
 const isTransferCompleted = new Interface(['function isTransferCompleted(bytes32)']).getFunction('isTransferCompleted')!.selector
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
 
-/** What one node of three says for ever. */
+/** What one node of three answers all the time. */
 const lies: readonly (readonly [string, FaultRule])[] = [
   ['every transaction reverted', { fault: { kind: 'receipt', lie: 'status' } }],
   ['no transaction has a receipt', { fault: { kind: 'receipt', lie: 'null' } }],
   ['no transfer is ever delivered', { fault: { kind: 'answer', result: word(0n) }, methods: [`eth_call ${isTransferCompleted}`] }],
 ]
 
-/** Whoever of the three nodes lies, and however long: what a transfer ends with is what the other two say. */
+/** One of three nodes lies, for as long as it likes: a transfer ends as the other two show it. */
 describe('One node of three that lies', () => {
   let stage: Stage
 
@@ -43,13 +43,13 @@ describe('One node of three that lies', () => {
     expect(sent).toHaveLength(3)
   })
 
-  test('every transfer is delivered already, for ever: none ends by that, and none waits for it', async () => {
+  test('it shows every transfer as delivered: none ends by that, and none waits for it', async () => {
     const [own] = stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
     const fault = { kind: 'answer', result: word(1n) } as const
     for (const node of stage.devnet.nodes.bsc) {
       const active = node.add({ fault, methods: [`eth_call ${isTransferCompleted}`] })
       const [one] = (await stage.send('ethereum', [{ kind: 'coin', amount: 10n ** 16n }])) as [Sent]
-      // Who asks this node first waits for the others' word, which is that nobody has.
+      // A process that asks this node first also asks the others, which show no delivery.
       expect(await stage.outcomes([one])).toMatchObject([{ state: 'delivered', delivery: { by: own?.address, ours: true } }])
       active.end()
     }

@@ -46,7 +46,7 @@ describe('The audit of what was delivered', () => {
   })
 
   test('finds everything where it is; starts again what closed undone, once, and nothing that was cancelled', async () => {
-    // Its audits come by the clock, and one that comes now takes what is to be found here.
+    // The scheduled audits would find what this test wants to find by hand.
     const schedule = stage.client.schedule.getHandle(auditId('bsc'))
     await until(() => schedule.pause('by hand for now').then(() => true), { timeoutMs: 60_000, what: 'the schedule to be paused' })
     const sent = await sendCoins(stage, 3)

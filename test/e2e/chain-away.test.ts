@@ -34,7 +34,7 @@ test('a process that starts while no node of a chain answers works on the others
   const [there, back] = await Promise.all([stage.send('ethereum', [coin]), stage.send('bsc', [coin])])
   const natives: AnySent[] = [...(await sendNatives(stage, 'ethereum', 2)), ...(await sendNatives(stage, 'bsc', 2))]
   await stage.outcomes(back)
-  // What cannot be read there keeps it at the door, or in its workflow.
+  // What cannot be read there keeps a transfer in the submitter, or waiting in its workflow.
   const state = await stage.status((there[0] as Sent).id).then(
     (one) => one.state,
     () => 'not started',

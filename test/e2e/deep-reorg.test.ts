@@ -20,7 +20,7 @@ describe('A reorg deeper than finality', () => {
 
   afterAll(() => stage?.close())
 
-  test('what it undoes is noticed by the audit, logged, and delivered again; the lane goes on', async () => {
+  test('the audit finds and logs what it undoes, which is delivered again; the lane goes on', async () => {
     const { anvil } = stage.devnet.chains.bsc
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')
     if (!lane) throw new Error('bsc has a lane')

@@ -52,7 +52,7 @@ describe('Duplicates, and workers that are away', () => {
     const vaa = await stage.vaa(sent)
     const answers = await Promise.all(Array.from({ length: 10 }, () => stage.submit(api, vaa)))
     expect(new Set(answers.map(({ body }) => body['id']))).toEqual(new Set([sent.id]))
-    // Whoever was first started it, all others are told that it is known.
+    // One request started it; all others are answered that it is known.
     expect(answers.filter(({ status }) => status === 202).length).toBeLessThanOrEqual(1)
     stage.devnet.guardian.spy.publish(vaa, sent.emitterChain, sent.emitter)
     const [end] = await stage.outcomes([sent])

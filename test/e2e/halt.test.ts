@@ -14,7 +14,7 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 describe('What operators change while everything runs', () => {
   let stage: Stage
   let portage: PortageProcess
-  /** Another process of the fleet, which nobody tells anything. */
+  /** Another process of the fleet, which gets no order by itself. */
   let other: PortageProcess
   const anvil = () => stage.devnet.chains.bsc.anvil
   const laneAddress = () => stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
@@ -139,7 +139,7 @@ describe('What operators change while everything runs', () => {
     await expectDelivered(stage)
   })
 
-  test('what is signed already is mined: its nonce is the debt of the lane', async () => {
+  test('what is signed already is mined: the lane has to use its nonce', async () => {
     await stopMining(anvil())
     const sent = await send()
     await inPool(anvil(), laneAddress(), 1)
@@ -200,7 +200,7 @@ describe('What operators change while everything runs', () => {
     await expectDelivered(stage)
   })
 
-  test('who changed what is told; an export is taken again', async () => {
+  test('the list of orders names who changed what; an export can be imported', async () => {
     await change('halt', '--target', 'bsc', '--bridge', 'wormhole-token-bridge')
     await change('fees', 'set', '--scope', 'chain:bsc', '--max-tip', '3gwei')
     await change('fees', 'set', '--scope', 'chain:bsc', '--gas-factor', '1.5')

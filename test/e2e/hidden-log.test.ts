@@ -40,7 +40,7 @@ describe('a node hides logs of the source', () => {
     expect(await view()).toMatchObject({ completedNumber: '3', gaps: {}, alarms: [] })
   })
 
-  test('all of them, in every range: the table alone tells', async () => {
+  test('all of them, in every range: only the table shows it', async () => {
     const before = await hidden()
     const [node] = stage.devnet.nodes.ethereum
     node?.add({ fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] })

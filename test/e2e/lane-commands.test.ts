@@ -11,7 +11,7 @@ import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { ledgerId, startStage } from '../helpers/e2e.ts'
 
-/** What an operator orders of a lane by the command line, and what becomes of it on the chain. On bsc, which has one lane. */
+/** Orders to a lane by the command line, and their effect on the chain. On bsc, which has one lane. */
 describe('Orders to a lane', () => {
   let stage: Stage
   let portage: PortageProcess

@@ -19,7 +19,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
   const lanes = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
   const ledger = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index))
 
-  /** Who delivers transfers that are sent now: addresses of lanes, each once. */
+  /** The lanes that deliver transfers sent now: their addresses, each once. */
   async function deliverers(): Promise<string[]> {
     const ends = await stage.outcomes(await sendCoins(stage, count), 150_000)
     expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(ends.map(() => ['delivered', true]))
@@ -64,7 +64,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
     expect(ends.map(({ state, rounds }) => [state, rounds <= 2])).toEqual(early.map(() => ['delivered', true]))
   })
 
-  test('one whose only process was killed, once the server and its ledger have not heard of it for a while', async () => {
+  test('one whose only process was killed, once it has not polled and its ledger has not heard from it for a while', async () => {
     await stage.end(second, 'SIGKILL')
     const ends = await stage.outcomes(await sendCoins(stage, count), 170_000)
     const [first, dead] = lanes().map(({ address }) => address)

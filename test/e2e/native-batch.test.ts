@@ -120,7 +120,7 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
         const done = new Set(rows.flatMap(({ batch, state }) => (state === 'done' ? [batch] : [])))
         return done.size === rows.length && [...batches].every((id) => done.has(id)) && rows
       },
-      { timeoutMs: 60_000, everyMs: 200, what: 'every batch to be listed, and to have been told that it is over' },
+      { timeoutMs: 60_000, everyMs: 200, what: 'every batch to be listed, and to know that it is over' },
     )
     expect(new Set(listed.map(({ batch }) => batch))).toEqual(batches)
     expect(listed.reduce((sum, { members }) => sum + members, 0)).toBe(batched.filter(({ batch }) => batch !== undefined).length)

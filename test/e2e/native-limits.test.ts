@@ -23,7 +23,7 @@ const mostCallsPerBlock = 8
 const leastCallsPerBlock = 3
 const blocksCounted = 8
 
-/** The limits and outages of the bridge itself: nobody polls, nothing reverts, and nobody is needed when they end. */
+/** The limits and outages of the bridge itself: no transfer polls, nothing reverts, and no operator is needed when they end. */
 describe('What a native bridge does not let in now', { timeout: 400_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -68,7 +68,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
   const gauge = async (line: string) =>
     Number(new RegExp(`^${line.replaceAll(/[{}|]/g, '\\$&')} (\\d+)$`, 'm').exec(await metrics())?.[1] ?? 0)
   const waiting = (code: string) => gauge(`portage_gate_waiting{route="native-bridge:ethereum:bsc",code="${code}"}`)
-  /** So many wait at the gate, by the word of its keeper. */
+  /** So many wait at the gate, by the gate watcher's count. */
   const untilWaiting = (code: string, count: number) =>
     until(async () => (await waiting(code)) === count, { timeoutMs: 60_000, everyMs: 100, what: `${count} to be counted: ${code}` })
   /** The process has seen what is in the latest block now: a gate is read once per block. */
@@ -122,7 +122,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
       },
       { timeoutMs: 150_000, everyMs: 0, what: `at most ${mostCallsPerBlock} eth_calls per block with ${waiters} waiting` },
     )
-  /** Nobody's transaction reverted, no nonce is missing, each came once. */
+  /** No transaction reverted, no nonce is missing, each transfer came once. */
   const expectSound = async () => {
     const { lost, duplicates, wrongBalances, foreignCompletions, nonceHoles, wastedTransactions } = await stage.devnet.check([], sent)
     const nothing = { lost: 0, duplicates: 0, wrongBalances: 0, foreignCompletions: 0, nonceHoles: 0, wastedTransactions: 0 }
@@ -140,7 +140,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
 
   const held: SentNativeTransfer[] = []
 
-  test('a spent budget: who does not fit waits, at one gate that is read once per block', async () => {
+  test('a spent budget: a transfer that does not fit waits, at one gate that is read once per block', async () => {
     const [most] = await send(cap - 1_000n)
     await outcomes([most!])
     const ten = await send(300n, 300n, 300n, ...Array.from({ length: 10 }, () => 2_000n))
@@ -161,7 +161,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
     await callsPerBlock(100)
   })
 
-  test('midnight delivers all who waited, also through a process that did not know them', async () => {
+  test('at midnight all that waited are delivered, also by a process that did not know them', async () => {
     expect(held).toHaveLength(100)
     await stage.end(portage)
     portage = await stage.portage()
@@ -174,7 +174,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
     await expectSound()
   })
 
-  test('of many who come at once, only those go on that fit together', async () => {
+  test('of many that come at once, only those go on that fit together', async () => {
     await nextDay()
     const tenth = cap / 10n
     const many = await send(...Array.from({ length: 14 }, () => tenth))
@@ -231,7 +231,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
       new RegExp(`^portage_lane_unauthorized\\{lane="[^"]*${first}",bridge="native-bridge"\\} 1$`, 'm').test(await metrics())
     await until(isUnauthorized, { timeoutMs: 60_000, everyMs: 100, what: 'the metric to tell of the lane' })
 
-    // The other one, too: everybody waits for the role.
+    // The other one, too: all transfers wait for the role.
     await admin('revokeRole', [relayerRole, second])
     const all = await send(...Array.from({ length: 8 }, () => 14n))
     await wait(all, 'BRIDGE_ROLE_MISSING')

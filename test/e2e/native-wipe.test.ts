@@ -10,7 +10,7 @@ import { startStage } from '../helpers/e2e.ts'
 
 /**
  * Everything is killed at once with nonces in the pool, Temporal's database is lost, wholly or since a copy was made, and users go on sending. Then
- * everything starts again: nothing is lost, nothing has its effect twice, and the streams prove it. Nobody hands anything in.
+ * everything starts again: nothing is lost, nothing has its effect twice, and the streams prove it. No transfer is submitted by hand.
  */
 describe('Temporal forgets', { timeout: 400_000 }, () => {
   let stage: Stage

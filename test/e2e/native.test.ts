@@ -98,7 +98,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     })
   })
 
-  test("tells MIP-61's state", async () => {
+  test("shows MIP-61's state", async () => {
     const [one] = (await send('ethereum', 10n)) as [SentNativeTransfer]
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!
     const show = async () => (await fetch(`${api.apiUrl}/v1/transfers/${encodeURIComponent(idFor(one))}`)).json() as Promise<object>
@@ -120,7 +120,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     expect(people.out).toContain('transfer_completed')
   })
 
-  test('refuses what the source never recorded, at the door and past it', async () => {
+  test('refuses what the source never recorded, in the API and in a workflow', async () => {
     const [one] = (await send('bsc', 11n)) as [SentNativeTransfer]
     await submit(one)
     const { transfer } = (await stage.outcomes([idFor(one)]))[0]!
@@ -134,14 +134,14 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     })
     expect(await post({ ...placeOf(one), nonce: '99' })).toMatchObject({ status: 503, body: { error: { code: 'NATIVE_NOT_FINAL' } } })
     expect(await post({ ...placeOf(one), target: 'bsc' })).toMatchObject({ status: 400, body: { error: { code: 'INPUT_INVALID' } } })
-    // Started by somebody who may start workflows, and takes no door.
+    // Started by somebody who may start workflows, without the submitter.
     const smuggled: Transfer = { ...transfer, digest: forged.id, message }
     const handle = await stage.client.workflow.start('transfer', {
       workflowId: transferId(smuggled),
       taskQueue: chainQueue(smuggled.targetChain),
       args: [{ transfer: smuggled }],
     })
-    // Whatever has been started was good at its door: that it is not now is the route's trouble, which is halted.
+    // A transfer is checked before it is started: that it is wrong now is a fault of the route, which is halted.
     expect(await stage.reaches(handle.workflowId, 'parked')).toMatchObject({ code: 'NATIVE_TABLE_MISMATCH' })
     const settings = (await (await fetch(`${api.apiUrl}/v1/settings`)).json()) as { halts: object[] }
     expect(settings.halts).toMatchObject([{ by: 'portage', scope: { bridge, sourceChain: 'bsc', targetChain: 'ethereum' } }])

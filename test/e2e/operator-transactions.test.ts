@@ -137,7 +137,7 @@ describe('Operator transactions', () => {
     expect(await cli('activate', first, '--chain', 'bsc')).toMatchObject({ code: 0 })
   })
 
-  test('that the signing policy forbids are refused with its reason, and are in nobody’s way', async () => {
+  test('that the signing policy forbids are refused with its reason, and hold nothing else up', async () => {
     const [first] = lanes as [string]
     const before = await count(first)
     const stranger = freshAddress()

@@ -7,7 +7,7 @@ import { inPool, mine, mineDearUntil, startMining, stopMining } from '../helpers
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { sendUnattested } from '../helpers/e2e-token.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { startStageWithoutAudit } from '../helpers/e2e-audit.ts'
 import { untilWithdrawn } from '../helpers/e2e-withdrawn.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
@@ -48,11 +48,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
   const delivered = () => stage.sent.filter(({ id }) => !cancelled.some((one) => one.id === id))
 
   beforeAll(async () => {
-    // No audit meanwhile: it would start again what was terminated, before anybody submits it.
-    stage = await startStage({ consistencyLevel: 200, auditMinutes: 60 })
-    lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
-    portage = await stage.portage()
-    await stage.outcomes(await stage.send('ethereum', [coin]))
+    ;({ stage, portage, lane } = await startStageWithoutAudit(coin))
   })
 
   afterEach(() => startMining(anvil()))
@@ -114,7 +110,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     await expectNotDelivered(stage, [sent])
   })
 
-  test('what waits for a lane, since the only one is paused, is told why and goes on by itself once it is resumed', async () => {
+  test('what waits for a lane, since the only one is paused, shows why and goes on by itself once it is resumed', async () => {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const { reason } = await stage.reaches(sent.id, 'waiting')
     expect(reason).toContain('paused: a test')
@@ -151,12 +147,12 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     await expectDelivered(stage, delivered())
   })
 
-  test('terminated while it holds a nonce: the nonce is used all the same, and submitting again tells what is', async () => {
+  test('terminated while it holds a nonce: the nonce is used all the same, and submitting again shows its state', async () => {
     await stopMining(anvil())
     const sent = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
     const [first] = await inPool(anvil(), lane, 2)
     await stage.temporal('workflow', 'terminate', '--workflow-id', sent[0].id, '--reason', 'by mistake')
-    // Its transaction is gone from the pool, too: the lane owes the nonce nevertheless.
+    // Its transaction is gone from the pool, too: the lane has to use the nonce nevertheless.
     await anvil().rpc('anvil_dropTransaction', [first!.hash])
     await startMining(anvil())
     await stage.outcomes([sent[1]])
@@ -177,7 +173,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     )
     const { lanes } = await expectDelivered(stage, delivered())
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(pool.at(-1)!.nonce + 1 + later.length)
-    // The process that lived on has told the new ledger what was granted: nothing of it was granted again.
+    // The process that lived on has reported to the new ledger what was granted: nothing of it was granted again.
     expect((await stage.lane('bsc')).counts.granted).toBe(pool.at(-1)!.nonce + 1 + later.length)
   })
 

@@ -27,7 +27,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
   const byOutsider = (txHash: string) => ({ state: 'delivered', delivery: { by: outsider, ours: false, txHash } })
 
   beforeAll(async () => {
-    // No audit meanwhile: it would find what the spy does not tell, before it is delivered by somebody else.
+    // No audit meanwhile: it would find what the spy does not send, before somebody else delivers it.
     stage = await startStage({ consistencyLevel: 200, slotsInAnEpoch: 8, auditMinutes: 60 })
     outsider = stage.devnet.outsiders.bsc.address
     lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
@@ -48,7 +48,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     // It may have found them by itself: the source counts what it has published.
     for (const one of [old, young]) expect([200, 202]).toContain((await stage.submit(portage, await stage.vaa(one))).status)
     expect(await stage.outcomes([old])).toMatchObject([byOutsider(oldHash)])
-    // In a block that is not final, it is believed but not over.
+    // In a block that is not final, the transfer knows the delivery but has not ended.
     const waiting = await stage.reaches(young.id, 'included')
     expect(notes(waiting)).toContain('by someone else; not final yet')
     await startMining(target().anvil)

@@ -3,7 +3,8 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
-import { ledgerId, startStage } from '../helpers/e2e.ts'
+import { ledgerId } from '../helpers/e2e.ts'
+import { startStageWithoutAudit } from '../helpers/e2e-audit.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
@@ -20,11 +21,7 @@ describe('Terminated or reset in Temporal', { timeout: 300_000 }, () => {
   const ours = { state: 'delivered', delivery: { ours: true } }
 
   beforeAll(async () => {
-    // No audit meanwhile: it would start again what was terminated, before anybody submits it.
-    stage = await startStage({ consistencyLevel: 200, auditMinutes: 60 })
-    lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
-    portage = await stage.portage()
-    await stage.outcomes(await stage.send('ethereum', [coin]))
+    ;({ stage, portage, lane } = await startStageWithoutAudit(coin))
   })
 
   afterEach(() => startMining(anvil()))
@@ -55,7 +52,7 @@ describe('Terminated or reset in Temporal', { timeout: 300_000 }, () => {
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(stage.sent.length)
   })
 
-  test('a transfer that its lane turned away, terminated and submitted again: the tombstone costs it a round, not its way', async () => {
+  test('a transfer that its lane turned away, terminated and submitted again: the tombstone costs it a round, and it is delivered', async () => {
     const signal = (...args: string[]) =>
       stage.temporal('workflow', 'signal', '--workflow-id', ledgerId(stage.devnet, 'bsc'), ...['--name', ...args])
     await signal('pause', '--input', '{"reason":"a test"}')

@@ -5,7 +5,7 @@ import { sendCoins } from '../faults/processes.ts'
 import type { Stage } from '../helpers/e2e.ts'
 import { startStage } from '../helpers/e2e.ts'
 
-/** Read once per block, or per block and lane with work, however many transfers there are. */
+/** Calls that come once per block, or once per block and lane with work, however many transfers there are. */
 const perBlockMethods = [
   'eth_getBlockByNumber',
   'eth_getBlockByHash',
@@ -28,7 +28,7 @@ let stage: Stage
 let portage: PortageProcess
 
 beforeAll(async () => {
-  // Audits of streams come by the clock: what they ask is no part of a transfer.
+  // Audits of streams come at fixed times: their calls are no part of a transfer.
   stage = await startStage({ worker: {}, blockTimeSeconds: blockMs / 1_000, consistencyLevel: 200, window: 128, auditMinutes: 60 })
   portage = await stage.portage()
 })
@@ -80,7 +80,7 @@ async function delivered(): Promise<void> {
 test('RPC calls per transfer and per block are the same with 10 and with 200 transfers in flight', async () => {
   // What never changes is read once: guardian sets, emitters, the wrapped coin.
   await cost(1)
-  // Several times, so that what is asked by the clock does not count as theirs.
+  // Several times, so that calls at fixed times do not count as theirs.
   const few = await cost(10, 5)
   const many = await cost(200)
   for (const one of [few, many]) {

@@ -22,7 +22,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   let nodes: Record<(typeof chainNames)[number], SecretNode>
   let signer: Web3Signer
   let portage: PortageProcess
-  /** Everything that anybody outside the process can read, by where. */
+  /** All text that can be read outside the process, by its place. */
   const collected = new Map<string, string>()
 
   beforeAll(async () => {

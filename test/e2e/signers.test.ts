@@ -63,7 +63,7 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     await stage.end(portage)
   })
 
-  test('that are away for a while hold their lane up for as long, and nothing is lost', async () => {
+  test('that are away for a while delay their lane for as long, and nothing is lost', async () => {
     const portage = await stage.portage(options)
     kms.mode = 500
     const sent = await sendCoins(stage, 3)

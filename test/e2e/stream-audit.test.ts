@@ -9,7 +9,7 @@ import { settingsReach } from '../helpers/e2e-settings.ts'
 
 const [there, back] = ['native-bridge:ethereum:bsc', 'native-bridge:bsc:ethereum']
 
-/** What operators see of a stream that works, and an audit by hand of one that nobody feeds. */
+/** What operators see of a stream that works, and an audit by hand of one without an agent. */
 describe('A native bridge', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -78,7 +78,7 @@ describe('A native bridge', { timeout: 300_000 }, () => {
     }
     expect(await until(again, { timeoutMs: 90_000, what: 'the audit to start it again' })).toMatchObject({ code: 0, answer: { gaps: 0 } })
     expect((await stage.client.workflow.getHandle(id).describe()).status.name).toBe('RUNNING')
-    // By an API that feeds no stream.
+    // By an API that records nothing in a stream.
     const isOpen = async () => (await metric(api, `portage_stream_open{stream="${there}"}`)) === '1'
     await until(isOpen, { timeoutMs: 60_000, everyMs: 500, what: 'the metric to tell it' })
   })

@@ -71,7 +71,7 @@ describe('portage stream', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('says that there is none, where none was told anything', async () => {
+  test('says that there is none where none was started', async () => {
     const unheard = runCli(['stream', 'list', '--config', dead])
     expect(await cli('list')).toMatchObject({ code: 0, out: expect.stringMatching(/^no streams/), err: '' })
     expect((await cli('list', '--json')).json()).toEqual({ streams: [] })
@@ -82,7 +82,7 @@ describe('portage stream', () => {
     expect(await unheard).toMatchObject({ code: 1, err: expect.stringContaining('TEMPORAL_UNAVAILABLE') })
   })
 
-  test('lists and shows what was told: watermark, gaps, what is parked, the backfill', async () => {
+  test('lists and shows what was recorded: watermark, gaps, what is parked, the backfill', async () => {
     const numbers = [
       ['1', 11],
       ['2', 12],
@@ -156,7 +156,7 @@ describe('portage stream', () => {
     expect((await cli('show', stream)).out).toMatch(/\(at most 10, as configured\)$/m)
   })
 
-  test('backfill orders blocks below the cursor, and --wait tells the progress until they are read', async () => {
+  test('backfill orders blocks below the cursor, and --wait shows the progress until they are read', async () => {
     await refused('INPUT_INVALID', /from: above the cursor \(20\)/, 'backfill', stream, '--from', '21', '--to', '30')
     await refused('INPUT_INVALID', /--to: 4 is below --from/, 'backfill', stream, '--from', '5', '--to', '4')
     const ordered = await cli('backfill', stream, '--from', '12', '--to', '99', '--json')
@@ -241,7 +241,7 @@ describe('portage stream', () => {
     expect((await state()).cursor).toEqual({ height: 15, hash: await hashOf(15) })
   })
 
-  test('a stream that nobody serves says so, and its checkpoint is shown all the same', async () => {
+  test('a stream that no worker serves says so, and its checkpoint is shown all the same', async () => {
     await cli('checkpoint', 'write', stream)
     await stage.rest()
     // Each waits for a worker in vain; together they wait once.

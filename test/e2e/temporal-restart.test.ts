@@ -32,7 +32,7 @@ describe('Temporal goes away', { timeout: 400_000 }, () => {
     await temporal.kill('SIGKILL')
     expect(await delivered()).toBeLessThanOrEqual(back.length)
     await startMining(chains.bsc.anvil)
-    // The spy tells each VAA once: who listens must keep it until the server is back.
+    // The spy sends each VAA once: the intake must keep it until the server is back.
     await Promise.all([stage.send('ethereum', coins(2)), stage.send('bsc', coins(2))])
     await temporal.restart()
     const ends = await stage.outcomes(stage.sent, 180_000)

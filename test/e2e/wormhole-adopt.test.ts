@@ -16,7 +16,7 @@ import { settingsReach } from '../helpers/e2e-settings.ts'
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const guardians = devnetGuardians(1)
 
-/** The guardians of a message are replaced while it waits, and their set expires: nobody relays that any more but with newer signatures. */
+/** The guardians of a message are replaced while it waits, and their set expires: from then on only a copy with newer signatures can be delivered. */
 describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -48,7 +48,7 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
   })
   afterAll(() => stage?.close())
 
-  test('leaves its transfer parked with that reason, in sight of its stream', async () => {
+  test('leaves its transfer parked with that reason, which its stream shows', async () => {
     const { ethereum, bsc } = stage.devnet.chains
     await upgradeGuardians(ethereum, guardians, 1)
     await upgradeGuardians(bsc, guardians, 1)
@@ -59,7 +59,7 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
     await until(isKnown, { timeoutMs: 60_000, what: 'the stream to show them as parked' })
   })
 
-  test('is replaced by a copy of the new set that the spy tells', async () => {
+  test('is replaced by a copy of the new set from the spy', async () => {
     const [first] = sent as [Sent]
     const message = messageOf(first)
     const copy = signVaa(message, guardians, undefined, 1)
@@ -75,7 +75,7 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
     await stage.reaches(second.id, 'delivered')
   })
 
-  test('and by one that a server of the network has; so is the audit the one that finds what no later message betrays', async () => {
+  test('and by one that a server of the network has: the audit finds it where no later message shows that it is missing', async () => {
     const third = sent[2] as Sent
     expect((await stage.status(third.id)).state).toBe('parked')
     stage.devnet.guardian.renew(1)

@@ -8,7 +8,7 @@ import { startStage } from '../helpers/e2e.ts'
 
 const coins = (count: number) => Array.from({ length: count }, () => ({ kind: 'coin', amount: 10n ** 16n }) as const)
 
-/** An audit by hand of an emitter that no intake feeds: what it finds, it starts. */
+/** An audit by hand of an emitter without an agent: it starts what it finds. */
 describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -40,7 +40,7 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
   })
   afterAll(() => stage?.close())
 
-  test('starts what nobody heard of, once, and says how many', async () => {
+  test('starts what no process has seen, once, and says how many', async () => {
     const sent = await stage.send('ethereum', coins(2))
     const upTo = String(sent.at(-1)?.sequence)
     const counted = async () => {

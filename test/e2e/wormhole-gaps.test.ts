@@ -18,14 +18,14 @@ const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 const guardians = devnetGuardians(4)
 
-/** The spy tells only the one after so many: without it nothing would show that any is missing, but the next audit. */
+/** The spy sends only the message after so many: without it only the next audit would show that any is missing. */
 function muteAllBut(count: number): () => Treatment {
   let seen = 0
   return () => (seen++ < count ? 'mute' : 'sign')
 }
 
 /** What a spy forgets, Portage finds: by the core contract's count, and by the servers of the network; long before its next audit. */
-describe('Wormhole messages that the spy does not tell', { timeout: 300_000 }, () => {
+describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
 
@@ -115,7 +115,7 @@ describe('Wormhole messages that the spy does not tell', { timeout: 300_000 }, (
     }
   })
 
-  test('a gap in what it tells is fetched soon, from the guardians', async () => {
+  test('a gap in what it sends is fetched soon, from the guardians', async () => {
     const { guardian } = stage.devnet
     await isListening()
     let count = 0
@@ -168,7 +168,7 @@ describe('Wormhole messages that the spy does not tell', { timeout: 300_000 }, (
     await isFound(sent)
   })
 
-  test('what nobody observes is called so, grows old, and can be skipped', async () => {
+  test('what no guardian observes is called so, grows old, and can be skipped', async () => {
     const { guardian } = stage.devnet
     guardian.treat(() => 'miss')
     const [lost] = await stage.devnet.users.ethereum.send([coin])
@@ -192,7 +192,7 @@ describe('Wormhole messages that the spy does not tell', { timeout: 300_000 }, (
     expect((await state()).exceptions).toMatchObject([{ number, outcome: 'skipped', by: 'test' }])
   })
 
-  test('what is told again, or signed by others of the same guardians, starts nothing', async () => {
+  test('what is sent again, or signed by others of the same guardians, starts nothing', async () => {
     const { guardian, chains } = stage.devnet
     const sent = await stage.send('ethereum', coins(2))
     all.push(...sent)

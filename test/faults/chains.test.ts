@@ -54,7 +54,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     const sent = await inFlight()
     await mine(chain(), depth)
     await headIncludes(from + count)
-    // anvil_reorg sets the blocks going again.
+    // anvil_reorg starts interval mining again.
     await reorganize(chain(), { depth, lost: what === 'lost' ? [lane().address] : [] })
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })

@@ -4,7 +4,7 @@ import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 
 /**
- * These transfers end as delivered, with nobody's help. The independent checker finds every transfer of the stage redeemed once, and neither a
+ * These transfers end as delivered, without an operator. The independent checker finds every transfer of the stage redeemed once, and neither a
  * hole nor anything left in a pool. Returns what it found.
  */
 export async function deliveredOnce(stage: Stage, sent: readonly Sent[], timeoutMs = 120_000): Promise<CheckResult> {

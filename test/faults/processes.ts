@@ -53,7 +53,7 @@ export async function stateOf({ pid }: PortageProcess): Promise<string> {
   return stdout.trim()
 }
 
-/** Hands a process all messages again, as who catches up would: what a dead one had not taken starts now, the rest is known. */
+/** Submits all messages to a process again, as after an outage: those that a dead process had not taken start now, the rest is known. */
 export async function resubmit(stage: Stage, portage: PortageProcess, sent: readonly Sent[]): Promise<void> {
   await Promise.all(
     sent.map(async (one) => {

@@ -19,7 +19,7 @@ test('everything goes wrong at random, then everything is delivered once, withou
   try {
     const summary = await runFaults(devnet, run, (line) => said.push(line))
     expect(isClean(summary), [...said, JSON.stringify(summary)].join('\n')).toBe(true)
-    // The plan came true: nodes and guardians are always there to be struck, and of the others only a few find nothing at their moment.
+    // The plan was carried out: nodes and guardians are always there to be struck, and of the others only a few find nothing at their moment.
     const certain = new Set<FaultKind>([...nodeKinds, ...guardianKinds])
     const planned = planOf(run).map(({ kind }) => kind)
     expect(Object.keys(summary.faults)).toEqual(expect.arrayContaining(planned.filter((kind) => certain.has(kind))))

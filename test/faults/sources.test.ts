@@ -25,14 +25,14 @@ const storms: readonly (readonly [string, FaultRule])[] = [
   ['have a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/** An audit may have found by the table what the logs did not tell yet; the live scan comes there all the same. */
+/** An audit may have found by the table what the logs did not show yet; the live scan comes there all the same. */
 function haveStruck(rules: readonly ActiveRule[]): Promise<unknown> {
   return until(() => rules.some(({ strikes }) => strikes > 0), { timeoutMs: 90_000, what: 'the fault to have struck' })
 }
 
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 
-describe('sources that are told of wrongly', { timeout: 600_000 }, () => {
+describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () => {
   let stage: Stage
   const sent: AnySent[] = []
 
@@ -84,7 +84,7 @@ describe('sources that are told of wrongly', { timeout: 600_000 }, () => {
     await haveStruck(refused)
   })
 
-  test('the spy drops its readers, and says meanwhile what they never hear', async () => {
+  test('the spy drops its readers, which miss what it sends meanwhile', async () => {
     const { guardian, users } = stage.devnet
     await guardian.spy.stop()
     const missed = await users.ethereum.send([coin, { ...coin, amount: 2n * coin.amount }])

@@ -12,7 +12,7 @@ export interface Stuck {
 const roomy = 60_000_000
 const tight = 40_000
 
-/** Stops the chain's blocks; from then on they come only when a test wants them. */
+/** Stops the chain's blocks; from then on they come only when a test mines them. */
 export async function stuckInPool({ rpc }: Anvil): Promise<Stuck> {
   const gasLimit = (limit: number) => rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`])
   await rpc('evm_setIntervalMining', [0])

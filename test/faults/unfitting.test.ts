@@ -17,7 +17,7 @@ const open = `WorkflowType IN ('lane', 'stream', 'settings', 'batch') AND Execut
 const known = { bridges: ['wormhole-token-bridge'], lanes: [], nodes: { ethereum: [], bsc: [] } }
 const halt = { kind: 'halt', scope: { targetChain: 'ethereum' } } as const
 
-describe('histories that fit nothing, of all that transfers need', () => {
+describe('histories that no build can replay, of every workflow that transfers need', () => {
   let stage: Stage
   let portage: PortageProcess
   const sent: AnySent[] = []
@@ -28,7 +28,7 @@ describe('histories that fit nothing, of all that transfers need', () => {
   })
   afterAll(() => stage?.close())
 
-  test('what flew, and what comes later, is delivered once; what was ordered stays', async () => {
+  test('what was under way, and what comes later, is delivered once; orders stay in force', async () => {
     const { anvil } = stage.devnet.chains.bsc
     sent.push(...(await sendCoins(stage, 1)), ...(await sendNatives(stage, 'ethereum', 1)))
     await untilDelivered(stage, sent)

@@ -36,26 +36,26 @@ describe('workflows terminated or reset in Temporal', { timeout: 300_000 }, () =
 
   afterAll(() => stage?.close())
 
-  test('transfers terminated while their nonces fly, and handed in again', async () => {
+  test('transfers terminated while their transactions are pending, and submitted again', async () => {
     const sent = await inFlight()
     for (const { id } of sent) await terminate(stage.client, id)
     await resubmit(stage, portage, sent)
     await allIsWell(sent)
   })
 
-  test('transfers reset to their beginning while their nonces fly', async () => {
+  test('transfers reset to their beginning while their transactions are pending', async () => {
     const sent = await inFlight()
     for (const { id } of sent) await resetBack(stage.client, id, 1)
     await allIsWell(sent)
   })
 
-  test('a lane terminated while its nonces fly', async () => {
+  test('a lane terminated while its transactions are pending', async () => {
     const sent = await inFlight()
     await terminate(stage.client, ledger())
     await allIsWell([...sent, ...(await sendCoins(stage, count))])
   })
 
-  test('a lane reset to its beginning while its nonces fly', async () => {
+  test('a lane reset to its beginning while its transactions are pending', async () => {
     const sent = await inFlight()
     // It may just have continued as new.
     const isReset = () => resetBack(stage.client, ledger(), 1).then(() => true)

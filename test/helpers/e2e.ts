@@ -13,6 +13,7 @@ import type { TransferState } from '../../domain/transfer/transfer.ts'
 import { isOutcome } from '../../domain/transfer/transfer.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { laneWorkflowId, transferId } from '../../temporal/contracts/names.ts'
+import { alive } from './alive.ts'
 import { runTemporalCli } from './e2e-cli.ts'
 import type { CliAnswer } from './e2e-cli.ts'
 
@@ -23,7 +24,7 @@ export interface Sent extends SentTransfer {
   readonly id: string
 }
 
-/** A devnet, the Portage processes of a test file, and what its tests ask of them. */
+/** A devnet, the Portage processes of a test file, and the calls that tests make to them. */
 export interface Stage {
   readonly devnet: Devnet
   readonly client: Client
@@ -41,7 +42,7 @@ export interface Stage {
   vaa(sent: Sent): Promise<Uint8Array>
   /** `POST /v1/transfers` of a process with the role `api`. */
   submit(portage: PortageProcess, vaa: Uint8Array): Promise<{ status: number; body: Record<string, unknown> }>
-  /** Where a transfer stands: the result of a closed workflow, the query of a running one. Throws if it failed or was terminated. */
+  /** A transfer's status: the result of a closed workflow, the query of a running one. Throws if it failed or was terminated. */
   status(id: string): Promise<TransferStatus>
   /** Resolves when the transfer has reached one of these states. */
   reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs?: number): Promise<TransferStatus>
@@ -169,13 +170,4 @@ async function loggedSecrets(devnet: Devnet, processes: readonly PortageProcess[
   return devnet.lanes
     .filter(({ privateKey }) => logs.some((log) => log.toLowerCase().includes(privateKey.slice(2).toLowerCase())))
     .map(({ variable }) => `the key of ${variable} is in a log`)
-}
-
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }

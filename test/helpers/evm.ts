@@ -1,7 +1,7 @@
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { type Anvil, startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { createEvmChain, createSigner, type EvmChain, type EvmChainOptions } from '../../chains/evm/index.ts'
-import type { Chain, HeadEvent, Inclusion, Signer, UnsignedTransaction, Watch } from '../../chains/port.ts'
+import type { Inclusion, Signer, UnsignedTransaction, Watch } from '../../chains/port.ts'
 
 export const networkId = 31_337
 
@@ -33,19 +33,6 @@ export function devnetSigner(index: number): Promise<Signer> {
 export function payment(signer: Signer, nonce: number, changes: Partial<UnsignedTransaction> = {}): UnsignedTransaction {
   const base = { networkId: String(networkId), to: signer.address, data: '0x', value: '1', gasLimit: '21000' }
   return { ...base, nonce, maxFee: '5000000000', tip: '1000000000', ...changes }
-}
-
-/** Resolves at the first event that is as wanted, also the one that was there already. */
-export function head(chain: Chain, wanted: (event: HeadEvent) => boolean): Promise<HeadEvent> {
-  const { current } = chain.heads
-  if (current && wanted(current)) return Promise.resolve(current)
-  return new Promise((resolve) => {
-    const end = chain.heads.subscribe((event) => {
-      if (!wanted(event)) return
-      end()
-      resolve(event)
-    })
-  })
 }
 
 /** Resolves when a watch stands as wanted. */

@@ -17,7 +17,8 @@ import {
 } from '../../lab/devnet/native/native-bridge.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { devnetSigner, head, testChain } from './evm.ts'
+import { devnetSigner, testChain } from './evm.ts'
+import { head } from './heads.ts'
 
 /** One end of the bridge with its chain, connected; blocks come only when mined. */
 export interface NativeEnd extends NativeBridgeEnd {

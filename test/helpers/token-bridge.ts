@@ -7,7 +7,8 @@ import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { type Message, type SignedVaa, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { chainPlan, deployWormhole, type WormholeChain } from '../../lab/devnet/wormhole/wormhole.ts'
 import type { Intent } from '../../domain/intent.ts'
-import { devnetSigner, head, networkId, startManualAnvil, testChain } from './evm.ts'
+import { devnetSigner, networkId, startManualAnvil, testChain } from './evm.ts'
+import { head } from './heads.ts'
 import { type SignOptions, signVaa, transferPayload, type TransferFields } from './vaa.ts'
 
 export interface TokenBridgeNetwork {

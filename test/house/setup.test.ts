@@ -56,7 +56,7 @@ describe('npm run setup', { timeout: 120_000 }, () => {
     expect(stderr).toContain('npm could not be started.')
   })
 
-  test('a failed install is told with what to look at, and is tried again the next time', () => {
+  test('a failed install says what to look at, and is tried again the next time', () => {
     depend({ 'portage-no-such-package': '1.0.0' })
     // Port 1: nothing listens there, so the install fails at once and without a network.
     const env = { npm_config_registry: 'http://127.0.0.1:1', npm_config_fetch_retries: '0', npm_config_cache: join(clone, 'cache') }

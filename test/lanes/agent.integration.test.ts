@@ -9,7 +9,6 @@ import { devnetSigner, networkId } from '../helpers/evm.ts'
 import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 60_000 }
-const soon = { timeoutMs: 60_000 }
 
 /** The key's side of a lane in one process, on a real chain whose blocks a test mines, with a real ledger. */
 describe('The agent of a lane', () => {
@@ -76,12 +75,12 @@ describe('The agent of a lane', () => {
     await setting.mine()
   })
 
-  test('a call that waits too long, or is cancelled, is told why and takes no nonce', async () => {
+  test('a call that waits too long, or is cancelled, gets the reason and takes no nonce', async () => {
     const agent = await fresh({ window: 1 })
     await signedAndSent(agent, request('holder'))
     expect(await agent.acquire(request('hasty'), { timeoutMs: 100 })).toMatchObject({ kind: 'refused', why: 'window' })
     const abort = new AbortController()
-    const waiting = agent.acquire(request('cancelled'), { ...soon, signal: abort.signal })
+    const waiting = agent.acquire(request('cancelled'), { ...waitLimit, signal: abort.signal })
     await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'one to wait for a nonce' })
     abort.abort()
     expect(await waiting).toMatchObject({ kind: 'refused' })
@@ -93,7 +92,7 @@ describe('The agent of a lane', () => {
   test('the nonce of a call that is gone when the ledger answers goes back', async () => {
     const agent = await fresh()
     const abort = new AbortController()
-    const gone = agent.acquire(request('gone'), { ...soon, signal: abort.signal })
+    const gone = agent.acquire(request('gone'), { ...waitLimit, signal: abort.signal })
     // The question is on its way: the room is empty, the answer not there.
     expect(agent.load.waiting).toBe(0)
     abort.abort()
@@ -141,17 +140,17 @@ describe('The agent of a lane', () => {
     const agent = await fresh({ window: 1 })
     const handle = setting.ledgers.temporal.client.workflow.getHandle(laneWorkflowId(laneOf(signer)))
     await signedAndSent(agent, request('holder'))
-    const waiting = agent.acquire(request('waits'), soon)
+    const waiting = agent.acquire(request('waits'), waitLimit)
     await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'one to wait for a nonce' })
     await handle.signal(pauseSignal, { reason: 'a test' })
     // In pending, the ledger is told something with every block, and its answer says that it is paused.
     await setting.passBlock()
     expect(await waiting).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
-    expect(await agent.acquire(request('too early'), soon)).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
+    expect(await agent.acquire(request('too early'), waitLimit)).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
     await setting.mine()
     await handle.signal(drainSignal, { reason: 'a test' })
     await handle.signal(resumeSignal)
-    expect(await agent.acquire(request('drained'), soon)).toMatchObject({ kind: 'refused', why: 'draining' })
+    expect(await agent.acquire(request('drained'), waitLimit)).toMatchObject({ kind: 'refused', why: 'draining' })
     const operatorTransaction = await signedAndSent(agent, request('operatorTransaction', { operatorTransaction: true }))
     await handle.signal(activateSignal)
     // Blocks come by hand here: a call that asks before the last one was read would wait for one that does not come.
@@ -164,7 +163,7 @@ describe('The agent of a lane', () => {
     signer = await devnetSigner(keys++)
     await setting.anvil.rpc('anvil_setBalance', [signer.address, '0x1'])
     const agent = await setting.agent(signer)
-    expect(await agent.acquire(request('poor'), soon)).toMatchObject({ kind: 'refused', why: 'funds' })
+    expect(await agent.acquire(request('poor'), waitLimit)).toMatchObject({ kind: 'refused', why: 'funds' })
     expect(agent.view?.closed?.why).toBe('funds')
     await setting.anvil.rpc('anvil_setBalance', [signer.address, '0xde0b6b3a7640000'])
     await setting.mineUntil(() => agent.view?.closed === undefined, 'the lane to hear of its funds')
@@ -179,7 +178,7 @@ describe('The agent of a lane', () => {
     await setting.mine()
     expect(await held.until(({ kind }) => kind === 'included', waitLimit.timeoutMs)).toBe(true)
     await setting.mineUntil(() => agent.view?.closed?.why === 'funds', 'the lane to be broke')
-    expect(await agent.acquire(request('next'), soon)).toMatchObject({ kind: 'refused', why: 'funds' })
+    expect(await agent.acquire(request('next'), waitLimit)).toMatchObject({ kind: 'refused', why: 'funds' })
     expect((await signedAndSent(agent, request('to the treasury', { operatorTransaction: true }))).nonce).toBe(1)
     await setting.mine()
   })
@@ -286,7 +285,7 @@ describe('The agent of a lane', () => {
     const agent = await setting.agent(signer)
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { fill: 'inherited' } } })
     const abort = new AbortController()
-    const early = agent.acquire(request('too early'), { ...soon, signal: abort.signal })
+    const early = agent.acquire(request('too early'), { ...waitLimit, signal: abort.signal })
     // It was asked for, and is back.
     await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'the refusal of the ledger' })
     abort.abort()

@@ -56,7 +56,7 @@ describe('Batches of a lane', () => {
     await setting.network.target.mine()
   }
 
-  test('deliver all of a group in one transaction, and are told what became of it', async () => {
+  test('deliver all of a group in one transaction, and learn how it ended', async () => {
     const transfers = await setting.network.transfers(...amounts(20))
     const answers = batchesOf(await one.enqueueAll(transfers))
     expect([answers.length, new Set(answers.map(({ id }) => id)).size]).toEqual([20, 1])

@@ -54,7 +54,7 @@ describe('The cache of lane statuses', () => {
     expect(await cacheOf([paused, broke]).open()).toEqual([paused])
   })
 
-  test('takes a lane for unserved when no worker polls its queue and its ledger is told nothing; one that is polled is merely quiet', async () => {
+  test('takes a lane for unserved when no worker polls its queue and its ledger gets no report; one that is polled is merely quiet', async () => {
     const [dead, quiet] = [await lane(), await lane()]
     const { connection, namespace } = ledgers.temporal
     const activities = { broadcast: async () => {} }

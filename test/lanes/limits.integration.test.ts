@@ -44,7 +44,7 @@ describe('Limits of a lane', () => {
     await setting.mine()
   })
 
-  test('a call for which the ledger was never asked, because the lane is paused, is told so', async () => {
+  test('a call for which the ledger was never asked, because the lane is paused, gets that reason', async () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
     await setting.ledgers.temporal.client.workflow.getHandle(laneWorkflowId(laneOf(signer))).signal(pauseSignal, { reason: 'a test' })

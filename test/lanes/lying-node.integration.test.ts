@@ -3,7 +3,8 @@ import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { LaneAgent } from '../../lanes/agent.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { devnetSigner, head, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { devnetSigner, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { head } from '../helpers/heads.ts'
 import { startRpcProxy, type RpcProxy } from '../helpers/rpc-proxy.ts'
 import { laneOf, signedAndSent, startLedgers, request, type Ledgers } from './setting.ts'
 
@@ -59,7 +60,7 @@ test('a node that counts a million nonces too many, alone, takes none from the l
     await until(async () => (await corrected()) || anvil.mine().then(() => false), {
       ...waitLimit,
       everyMs: 300,
-      what: 'the ledger to be told the truth',
+      what: 'the ledger to have the true count',
     })
     expect(await ledgers.state(config.lane)).toMatchObject({ next: 2, counts: { external: 0 } })
   } finally {

@@ -12,7 +12,7 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner } from '../helpers/evm.ts'
-import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
+import { acquired, becomes, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 60_000 }
 const dear = 400n * 10n ** 9n
@@ -38,19 +38,6 @@ describe('A pending transaction under a policy', () => {
   const pool = () => pooled(setting.anvil, signer.address)
   const ledger = () => setting.ledgers.state(laneOf(signer))
 
-  async function becomes(pending: PendingTransaction, done: (state: PendingTransactionState) => boolean): Promise<PendingTransactionState> {
-    if (!(await pending.until(done, waitLimit.timeoutMs))) throw new Error(`the transaction is ${JSON.stringify(pending.state)}`)
-    return pending.state
-  }
-
-  async function passUntil(what: string, look: () => Promise<boolean> | boolean, most = 100): Promise<number> {
-    for (let blocks = 0; blocks < most; blocks++) {
-      if (await until(look, { timeoutMs: 400, what }).catch(() => false)) return blocks
-      await setting.passBlock()
-    }
-    throw new Error(`${most} blocks passed without ${what}`)
-  }
-
   /** A block of this base fee, empty. */
   async function passDear(): Promise<void> {
     await setting.anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${dear.toString(16)}`])
@@ -62,7 +49,7 @@ describe('A pending transaction under a policy', () => {
     policy = { maxFeePerGas: String((BigInt(one.first.maxFee) * 3n) / 2n) }
     const agent = await fresh({ bumpAfterBlocks: 1 })
     const pending = await signedAndSent(agent, one)
-    await passUntil('the limit', () => pending.atFeeLimit)
+    await setting.passUntil('the limit', () => pending.atFeeLimit)
     expect(pending.offered.every(({ maxFee }) => BigInt(maxFee) <= BigInt(policy.maxFeePerGas!))).toBe(true)
     const raises = pending.attempts
     // An operator's wish for haste keeps to the cap too.
@@ -73,9 +60,9 @@ describe('A pending transaction under a policy', () => {
     // What a pool forgets meanwhile comes back as it was.
     const [best] = await pool()
     await setting.anvil.rpc('anvil_dropTransaction', [best!.hash])
-    await passUntil('the best attempt in the pool', async () => (await pool())[0]?.hash === best!.hash)
+    await setting.passUntil('the best attempt in the pool', async () => (await pool())[0]?.hash === best!.hash)
     policy = {}
-    await passUntil('a raise', () => pending.attempts > raises)
+    await setting.passUntil('a raise', () => pending.attempts > raises)
     const sent = async () => pending.tried.length === pending.attempts && (await pool())[0]?.hash === pending.tried.at(-1)?.hash
     await until(sent, { ...waitLimit, what: 'the raise in the pool' })
     await setting.mine()
@@ -93,7 +80,7 @@ describe('A pending transaction under a policy', () => {
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     await signedAndSent(agent, one)
     expect(await agent.cancel(one.owner.intentId)).toBe('held')
-    await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
     await setting.mine()
     policy = {}
   })
@@ -136,7 +123,7 @@ describe('A pending transaction under a policy', () => {
     if (again.kind !== 'acquired') throw new Error(again.detail)
     await again.pending.signAndSend()
     expect(again.pending.nonce).toBe(first.nonce)
-    await passUntil('the hash of the first', () => !again.pending.unmined)
+    await setting.passUntil('the hash of the first', () => !again.pending.unmined)
     expect(again.pending.state).toMatchObject({ kind: 'included', noop: false, receipt: { hash: sent!.hash } })
     expect(again.pending.tried).toMatchObject([{ hash: sent!.hash, fate: 'mined' }])
     expect((await ledger()).counts.external).toBe(0)
@@ -159,7 +146,7 @@ describe('A pending transaction under a policy', () => {
     const next = await signedAndSent(agent, request('allowed for now'))
     refusing = true
     await next.bump()
-    await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
     await setting.mine(3)
     expect(await becomes(next, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
   })
@@ -170,7 +157,7 @@ describe('A pending transaction under a policy', () => {
     const pending = await signedAndSent(agent, { ...one, first: { ...one.first, gasLimit: '20999' } })
     expect(pending.state).toMatchObject({ kind: 'pending', note: expect.stringContaining('fatal') as string })
     expect((await ledger()).entries['0']?.fill).toBeUndefined()
-    await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
     expect((await ledger()).entries['0']?.fill).toBe('refused')
     await setting.mine()
   })
@@ -180,7 +167,7 @@ describe('A pending transaction under a policy', () => {
     const agent = await fresh({ bumpAfterBlocks: 1_000, noopGas: '20999' })
     await signedAndSent(agent, { ...one, first: { ...one.first, gasLimit: '20000' } })
     expect(await agent.cancel(one.owner.intentId)).toBe('held')
-    await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
     const gas = (await ledger()).entries['0']?.attempts.filter(({ kind }) => kind === 'noop').map(({ gasLimit }) => BigInt(gasLimit)) ?? []
     expect([gas[0], gas.length]).toEqual([20_999n, 2])
     expect(gas[1]).toBeGreaterThanOrEqual(25_200n)

@@ -2,10 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Signer } from '../../chains/port.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
-import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner, networkId } from '../helpers/evm.ts'
-import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
+import { acquired, becomes, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 60_000 }
 
@@ -29,20 +28,6 @@ describe('A pending transaction', () => {
 
   const pool = () => pooled(setting.anvil, signer.address)
   const ledger = () => setting.ledgers.state(laneOf(signer))
-
-  async function becomes(pending: PendingTransaction, done: (state: PendingTransactionState) => boolean): Promise<PendingTransactionState> {
-    if (!(await pending.until(done, waitLimit.timeoutMs))) throw new Error(`the transaction is ${JSON.stringify(pending.state)}`)
-    return pending.state
-  }
-
-  /** Blocks without room, one after the other, each seen by the chain's tracker, until it is so. Returns how many it took. */
-  async function passUntil(what: string, look: () => Promise<boolean> | boolean, most = 100): Promise<number> {
-    for (let blocks = 0; blocks < most; blocks++) {
-      if (await until(look, { timeoutMs: 400, what }).catch(() => false)) return blocks
-      await setting.passBlock()
-    }
-    throw new Error(`${most} blocks passed without ${what}`)
-  }
 
   test('is included by the next block, final two blocks later; the ledger then knows nothing of it', async () => {
     const agent = await fresh()
@@ -68,7 +53,7 @@ describe('A pending transaction', () => {
     const lowest = await signedAndSent(agent, request('lowest'))
     const next = await signedAndSent(agent, request('next'))
     const [before] = await pool()
-    const blocks = await passUntil('a raise', () => lowest.attempts > 1)
+    const blocks = await setting.passUntil('a raise', () => lowest.attempts > 1)
     expect(blocks).toBeGreaterThanOrEqual(4)
     expect(next.attempts).toBe(1)
     await until(async () => (await pool())[0]?.hash !== before?.hash, { ...waitLimit, what: 'the replacement in the pool' })
@@ -108,7 +93,7 @@ describe('A pending transaction', () => {
     const [before] = await pool()
     await setting.anvil.rpc('anvil_dropTransaction', [before!.hash])
     expect(await pool()).toEqual([])
-    await passUntil('the transaction in the pool', async () => (await pool()).length === 1)
+    await setting.passUntil('the transaction in the pool', async () => (await pool()).length === 1)
     expect(await pool()).toEqual([before])
     expect(pending.attempts).toBe(1)
     await setting.mine()
@@ -124,7 +109,7 @@ describe('A pending transaction', () => {
     await setting.anvil.rpc('anvil_reorg', [1, []])
     await setting.passBlock()
     await becomes(pending, ({ kind }) => kind === 'pending')
-    await passUntil('the transaction in the pool', async () => (await pool()).length === 1)
+    await setting.passUntil('the transaction in the pool', async () => (await pool()).length === 1)
     await setting.mine()
     const second = await becomes(pending, ({ kind }) => kind === 'included')
     if (first.kind !== 'included' || second.kind !== 'included') throw new Error('not included')
@@ -154,7 +139,7 @@ describe('A pending transaction', () => {
     await setting.chain.send(signed.raw)
     await setting.mine()
     // Idle lanes look seldom: every tenth block.
-    await passUntil('the ledger to know', () => agent.view!.next === 1)
+    await setting.passUntil('the ledger to know', () => agent.view!.next === 1)
     expect((await acquired(agent, request('next'))).nonce).toBe(1)
     expect((await ledger()).counts.external).toBe(1)
   })
@@ -164,10 +149,10 @@ describe('A pending transaction', () => {
     const one = request('cancelled')
     const pending = await signedAndSent(agent, one)
     // Every block from now on is a reason to raise.
-    await passUntil('a raise', () => pending.attempts > 1)
+    await setting.passUntil('a raise', () => pending.attempts > 1)
     const line = setting.ledgers.client({ lane: laneOf(signer), window: 8, fillAfterBlocks: 20 })
     expect(await line.ask({ kind: 'withdraw', intentId: one.owner.intentId, how: 'cancel' })).toEqual({ kind: 'held', nonce: 0 })
-    await passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
     const { attempts } = (await ledger()).entries['0']!
     const calls = attempts.filter(({ kind }) => kind === 'call')
     const noop = attempts.find(({ kind }) => kind === 'noop')
@@ -187,7 +172,7 @@ describe('A pending transaction', () => {
     // Its process stops before it signs anything.
     dead.stop()
     const heir = await setting.agent(signer, { fillAfterBlocks: 4 })
-    await passUntil('the no-op in the pool', async () => (await pool()).length === 1)
+    await setting.passUntil('the no-op in the pool', async () => (await pool()).length === 1)
     expect(await pool()).toMatchObject([{ nonce: orphan.nonce, to: signer.address }])
     await setting.mine()
     expect(await ledger()).toMatchObject({ entries: { 0: { fill: 'orphaned', owner: { intentId: 'orphan/1' } } } })

@@ -12,7 +12,7 @@ import { laneId } from '../../domain/lane/lane-id.ts'
 import { LaneAgent } from '../../lanes/agent.ts'
 import type { NonceRequest } from '../../lanes/nonce-requests.ts'
 import { callHash } from '../../lanes/lane-call.ts'
-import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
+import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { LedgerClient } from '../../lanes/ledger-client.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { applyUpdate, laneStatusQuery } from '../../temporal/contracts/lane.ts'
@@ -120,6 +120,8 @@ export interface LaneSetting {
   agent(signer: Signer, options?: AgentOptions): Promise<LaneAgent>
   /** A block without room for any transaction: what is in the pool stays there. Resolves when the chain's tracker has it. */
   passBlock(): Promise<void>
+  /** Such blocks, one after the other, until it is so. Returns how many it took. Throws after 100. */
+  passUntil(what: string, isSo: () => Promise<boolean> | boolean): Promise<number>
   /** A block with all that is in the pool. Resolves when the tracker has it. */
   mine(blocks?: number): Promise<void>
   /**
@@ -160,6 +162,12 @@ export async function startLaneSetting(): Promise<LaneSetting> {
     await seen()
   }
   const gasLimit = (limit: number) => anvil.rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`])
+  const passBlock = async () => {
+    await gasLimit(20_000)
+    await anvil.mine()
+    await gasLimit(60_000_000)
+    await seen()
+  }
   return {
     ledgers,
     anvil,
@@ -182,11 +190,13 @@ export async function startLaneSetting(): Promise<LaneSetting> {
       await until(() => (synced ? agent.view?.synced : agent.view !== undefined), { timeoutMs: 60_000, what: 'the lane to be synced' })
       return agent
     },
-    async passBlock() {
-      await gasLimit(20_000)
-      await anvil.mine()
-      await gasLimit(60_000_000)
-      await seen()
+    passBlock,
+    async passUntil(what, isSo) {
+      for (let blocks = 0; blocks < 100; blocks++) {
+        if (await until(isSo, { timeoutMs: 400, what }).catch(() => false)) return blocks
+        await passBlock()
+      }
+      throw new Error(`100 blocks passed without ${what}`)
     },
     mine,
     mineUntil: (look, what) => until(async () => (await look()) || mine().then(() => false), { timeoutMs: 90_000, everyMs: 50, what }),
@@ -233,4 +243,13 @@ export async function signedAndSent(agent: LaneAgent, one: NonceRequest): Promis
   const pending = await acquired(agent, one)
   await pending.signAndSend()
   return pending
+}
+
+/** Resolves with the state of a transaction that is as wanted. Throws if it is not within a minute. */
+export async function becomes(
+  pending: PendingTransaction,
+  done: (state: PendingTransactionState) => boolean,
+): Promise<PendingTransactionState> {
+  if (!(await pending.until(done, 60_000))) throw new Error(`the transaction is ${JSON.stringify(pending.state)}`)
+  return pending.state
 }

@@ -38,7 +38,7 @@ describe('a stream that runs already', () => {
     expect(lines).toMatchObject([{ level: 'info', message: 'maxOpen is as configured', before: 10, maxOpen: 50 }])
   })
 
-  test('is told nothing that it knows', async () => {
+  test('gets no request for what it knows', async () => {
     const { requests, lines, look } = running(config())
     await look({ config: config() })()
     expect([requests, lines]).toEqual([[], []])
@@ -52,7 +52,7 @@ describe('a stream that runs already', () => {
     expect(lines).toMatchObject([{ level: 'info', maxOpen: 3, configured: 50, by: 'night-shift' }])
   })
 
-  test('is told again when it has gone back: a copy of Temporal has the old config', async () => {
+  test('gets the request again when it has gone back: a copy of Temporal has the old config', async () => {
     const { streamClient, requests, look } = running(config())
     const before = streamClient.now
     const looks = look({ config: config({ maxOpen: 50 }) })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { RelayerError } from '../../domain/errors.ts'
 import { runLoop } from '../../streams/loop.ts'
 
-test('a look at which nothing was due does not say that what failed works again, and the same failure is told once', async () => {
+test('a look at which nothing was due does not say that what failed works again, and the same failure is logged once', async () => {
   const lines: string[] = []
   const note =
     (level: string) =>

@@ -50,7 +50,7 @@ describe('where the stream of a native bridge begins', () => {
     ['without a block', (({ cursor: _, ...rest }) => rest)(good), '7', 100],
     ['that cannot be read', new RelayerError('CHECKPOINT_INVALID'), '7', 100],
     ['that is out of reach', new RelayerError('CHECKPOINT_UNAVAILABLE'), '7', 100],
-  ])('is nothing where the checkpoint is one %s, and people are told', async (_, kept, highest, last) => {
+  ])('is nothing where the checkpoint is one %s, and the log says so', async (_, kept, highest, last) => {
     const { begin, alarms } = network(kept, highest, last)
     expect([await begin(), [...alarms]]).toEqual([{ config }, ['checkpoint']])
   })

@@ -149,7 +149,7 @@ describe('a source whose nodes are down', () => {
   }
   const seen = { kind: 'seen', numbers: [['1']] }
 
-  it('still lets the stream know what the servers have, and the rest have its turn', async () => {
+  it('does not keep what the servers have from being recorded, nor the rest from its turn', async () => {
     const { requests, auditor } = await emitterWithout(async () => '2')
     expect(await auditor.audit()).toMatchObject({ started: 1, absent: 1, upTo: '2', height: 9, nextAt: expect.any(Number) })
     expect(requests).toEqual([{ kind: 'audited', upTo: '2', height: 9, present: [] }, seen])

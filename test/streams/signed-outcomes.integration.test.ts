@@ -93,7 +93,7 @@ describe('how the transfers of an emitter end', () => {
     await server?.stop()
   })
 
-  it('are told, while others are parked whose chain has no worker to say why', async () => {
+  it('are recorded, while others are parked whose chain has no worker to say why', async () => {
     // The lowest of all, and so many that asking them one after the other would take minutes.
     for (let number = 1; number <= 30; number++) await start(number, 'unserved', 'parked')
     await start(50, 'served', 'admitting')

@@ -73,7 +73,7 @@ describe('where the stream of an emitter begins', () => {
 describe('the names of gaps', () => {
   const gap = (from: string, to: string, state: GapClass) => ({ from, to, state, at: 1 })
 
-  it('are told by runs, and only where they are new', () => {
+  it('are recorded by runs, and only where they are new', () => {
     const names = new Map<string, GapClass>([
       ['12', 'held'],
       ['9', 'held'],

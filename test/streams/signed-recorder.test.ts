@@ -77,7 +77,7 @@ describe('what a spy tells, on its way to the stream', () => {
     recorder.close()
   })
 
-  it('tells again what was told to a stream that went back', async () => {
+  it('records again what it recorded before in a stream that went back', async () => {
     const { recorder, updates, open, goBack } = network()
     goBack()
     recorder.add('0', 'started')

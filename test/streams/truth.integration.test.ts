@@ -18,7 +18,21 @@ describe('what a stream is held against', () => {
 
   const errors = ({ lines }: OneStream) => lines.filter(({ level }) => level === 'error').map(({ message }) => message)
 
-  it('the workflows: what was terminated is started again by the audit, and the stream is told nothing else', async () => {
+  /** A transfer, a snapshot of the source above it, and two more transfers, all of them scanned. From the snapshot on blocks come only by hand. */
+  async function initiateAroundSnapshot(stream: OneStream) {
+    const { source } = setting.network
+    const [kept] = await stream.initiate(6n)
+    await stream.shows(({ open }) => open === 1, 'the transfer below the fork')
+    setting.mining(false)
+    await source.mine(3)
+    const snapshot = await source.anvil.rpc<string>('evm_snapshot')
+    const [gone] = await stream.initiate(7n, 8n)
+    if (!kept || !gone) throw new Error('nothing was initiated')
+    await stream.shows(({ open }) => open === 3, 'the transfers above it')
+    return { kept, gone, snapshot, height: Number(await source.anvil.rpc<string>('eth_blockNumber')) }
+  }
+
+  it('the workflows: what was terminated is started again by the audit, and nothing else is recorded', async () => {
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const [one] = await stream.initiate(1n)
@@ -95,16 +109,7 @@ describe('what a stream is held against', () => {
     // No audit, which may see the fork before the scan does, and counts none.
     const stream = await setting.stream({ auditMs: 600_000 })
     const agent = stream.agent()
-    const [kept] = await stream.initiate(6n)
-    if (!kept) throw new Error('nothing was initiated')
-    await stream.shows(({ open }) => open === 1, 'the transfer below the fork')
-    setting.mining(false)
-    await source.mine(3)
-    const snapshot = await source.anvil.rpc<string>('evm_snapshot')
-    const [gone] = await stream.initiate(7n, 8n)
-    if (!gone) throw new Error('nothing was initiated')
-    await stream.shows(({ open }) => open === 3, 'the transfers above it')
-    const height = Number(await source.anvil.rpc<string>('eth_blockNumber'))
+    const { kept, gone, snapshot, height } = await initiateAroundSnapshot(stream)
     await source.anvil.rpc('evm_revert', [snapshot])
     const [other] = await setting.network.start(9n)
     if (!other) throw new Error('nothing was initiated')
@@ -126,19 +131,10 @@ describe('what a stream is held against', () => {
     const { source } = setting.network
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
-    const [kept] = await stream.initiate(6n)
-    if (!kept) throw new Error('nothing was initiated')
-    await stream.shows(({ open }) => open === 1, 'the transfer below the fork')
-    setting.mining(false)
-    await source.mine(3)
-    const snapshot = await source.anvil.rpc<string>('evm_snapshot')
-    const [gone] = await stream.initiate(7n, 8n)
-    if (!gone) throw new Error('nothing was initiated')
-    await stream.shows(({ open }) => open === 3, 'the transfers above it')
-    const height = Number(await source.anvil.rpc<string>('eth_blockNumber'))
+    const { kept, snapshot, height } = await initiateAroundSnapshot(stream)
     // The node's own word: the agents may not have heard yet of the last block that became final.
     const { number } = await source.anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])
-    // Empty blocks are told together: to the last of them.
+    // Empty blocks are recorded together: to the last of them.
     await stream.shows(({ nextHeight }) => nextHeight === Number(number) + 1, 'the scan to be at the head')
     await source.anvil.rpc('evm_revert', [snapshot])
     const [other] = await setting.network.start(9n)

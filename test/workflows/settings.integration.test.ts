@@ -175,7 +175,7 @@ describe('The settings', () => {
     await Promise.all([held.terminate(), free.terminate()])
   })
 
-  test('are told and changed over REST', async () => {
+  test('are shown and changed over REST', async () => {
     const config = deadConfig(0)
     const { api, close } = await openApi({ ...config, temporal: { ...config.temporal, address: ledgers.server.address } })
     const post = (payload: object) => api.inject({ method: 'POST', url: '/v1/settings', payload })

@@ -59,7 +59,7 @@ export interface DatabaseCopy {
 }
 
 /**
- * What the dev server is told beyond its defaults. One partition per queue (a poll finds its task without forwarding), no database read per
+ * The dev server's settings beyond its defaults. One partition per queue (a poll finds its task without forwarding), no database read per
  * search-attribute or Nexus lookup, limits above what one machine can reach. Why each: docs/devnet.md.
  */
 export const devServerDynamicConfig: Readonly<Record<string, string>> = {

@@ -30,8 +30,8 @@ export interface Guardian {
   /** How messages are treated from now on. */
   treat(how: (message: Message) => Treatment): void
   /**
-   * From now on they sign as the set of this index, with the same keys, and the servers have everything signed anew; the spy tells nothing of that. The
-   * chains are told by `upgradeGuardians`.
+   * From now on they sign as the set of this index, with the same keys, and the servers have everything signed anew; the spy sends none of them. The
+   * chains get the new set by `upgradeGuardians`.
    */
   renew(setIndex: number): void
   /** The Governor lets go of all that it holds: it is signed and gossiped. */

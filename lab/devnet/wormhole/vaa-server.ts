@@ -7,7 +7,7 @@ export interface VaaAnswer {
   readonly body: unknown
 }
 
-/** How it is to behave until told otherwise. */
+/** How it behaves until it is set anew. */
 export interface Trouble {
   /** Most requests it answers in a window of `perMs`; more get 429, and Retry-After says when the window ends (in whole seconds, rounded up). */
   readonly limit?: { readonly requests: number; readonly perMs: number; readonly retryAfter?: 'seconds' | 'date' }

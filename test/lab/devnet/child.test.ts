@@ -3,15 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { startAnvil } from '../../../lab/devnet/chain/anvil.ts'
 import { startChild } from '../../../lab/devnet/child.ts'
-
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
+import { alive } from '../../helpers/alive.ts'
 
 /** A process that starts a child of its own through lab/devnet/child.ts and prints its pid. */
 async function parent(): Promise<{ kill(signal: NodeJS.Signals): void; childPid: number }> {

@@ -7,12 +7,12 @@ import { settings as soundSettings } from '../../../workflows/settings.ts'
 import { stream as soundStream } from '../../../workflows/stream.ts'
 
 /**
- * The workflows, which replay every history, and add a command to it when they are told to: no build replays that. So a Temporal
+ * The workflows, which replay every history, and add a command to it on demand: no build replays that. So a Temporal
  * that was set back leaves a history behind, at any moment that a test wants.
  */
 function spoilt<Input, Result>(workflow: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
   return (input) => {
-    // A reset tells its run what the one before was told.
+    // A reset gives the new run the updates of the one before.
     setHandler(defineSignal<[string]>('spoil'), (runId) => {
       if (runId === workflowInfo().runId) void sleep(1)
     })

@@ -1,0 +1,26 @@
+import { applyToStream } from '../../domain/stream/reducer.ts'
+import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+
+/** A scanned stream that begins at block 0 and number 1. */
+export const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
+
+/** The state after these requests. */
+export function tell(state: StreamState, ...requests: StreamRequest[]): StreamState {
+  return applyToStream(state, { requests }, 1_000).state
+}
+
+/** The answer to this request. */
+export function answered(state: StreamState, request: StreamRequest): StreamAnswer | undefined {
+  return applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
+}
+
+/** One block, whose hash and parent follow from its height. */
+export function block(height: number, ...numbers: number[]): StreamRequest {
+  const found = numbers.map((number) => [String(number), height] as const)
+  return { kind: 'scanned', from: height, to: height, parentHash: `h${height - 1}`, hash: `h${height}`, numbers: found, passed: [] }
+}
+
+/** The target's block 1 shows these numbers as completed. */
+export function completed(from: number, to = from): StreamRequest {
+  return { kind: 'completed', numbers: [[String(from), String(to)]], from: 1, to: 1 }
+}

@@ -1,0 +1,21 @@
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import type { UserTransfer } from '../../lab/devnet/wormhole/users.ts'
+import { type Stage, startStage } from './e2e.ts'
+
+/**
+ * A stage with one process, which has delivered this transfer to bsc. No audit strikes meanwhile: it would start again what a test terminates, before
+ * the test submits it.
+ */
+export async function startStageWithoutAudit(
+  first: UserTransfer,
+): Promise<{ readonly stage: Stage; readonly portage: PortageProcess; /** Address of bsc's lane. */ readonly lane: string }> {
+  const stage = await startStage({ consistencyLevel: 200, auditMinutes: 60 })
+  try {
+    const portage = await stage.portage()
+    await stage.outcomes(await stage.send('ethereum', [first]))
+    return { stage, portage, lane: stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address }
+  } catch (error) {
+    await stage.close()
+    throw error
+  }
+}

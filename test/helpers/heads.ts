@@ -1,0 +1,14 @@
+import type { Chain, HeadEvent } from '../../chains/port.ts'
+
+/** Resolves at the first event that is as wanted, also the one that was there already. */
+export function head(chain: Chain, wanted: (event: HeadEvent) => boolean): Promise<HeadEvent> {
+  const { current } = chain.heads
+  if (current && wanted(current)) return Promise.resolve(current)
+  return new Promise((resolve) => {
+    const end = chain.heads.subscribe((event) => {
+      if (!wanted(event)) return
+      end()
+      resolve(event)
+    })
+  })
+}
