@@ -1,19 +1,35 @@
 import { RelayerError } from '../../domain/errors.ts'
-import type { At, BlockHeader, Chain } from '../port.ts'
+import type { At, BlockHeader, BlockRef, Chain, Log } from '../port.ts'
 import { blockCall, fetchBlock, readBlockIfAny } from './heads/blocks.ts'
-import { toBytes, toNumber, toRecord } from './hex.ts'
-import { agreedLogs, type FoundLog, type LogFilter, readLogs } from './logs.ts'
+import { toBytes, toList, toNumber, toQuantity, toRecord } from './hex.ts'
 import type { Nodes } from './nodes/nodes.ts'
 import type { Quorum } from './nodes/quorum.ts'
+import { readLog } from './transactions/receipts.ts'
 
 /** No pool keeps so many of one account (domain/lane/request.ts): a node that is so far above the others is wrong, and only it. */
 const mostPending = 1_000
+
+export interface LogFilter {
+  readonly address: string
+  /** By position; null matches anything, a list matches any of its values. */
+  readonly topics: readonly (string | null | readonly string[])[]
+  /** Heights, both included; the latest block if `toBlock` is absent. */
+  readonly fromBlock: number
+  readonly toBlock?: number
+}
+
+/** A log with its place on the chain. */
+export interface FoundLog extends Log {
+  readonly block: BlockRef
+  readonly transactionHash: string
+  readonly logIndex: number
+}
 
 /** What a bridge reads of this family. All calls of a tick leave in one HTTP request. */
 export interface BridgeReads {
   /** `eth_call`: the returned bytes. A revert too throws NODE_REFUSED. Throws NODE_UNAVAILABLE, NODES_DISAGREE (at `agreed`). */
   call(to: string, data: string, at: At): Promise<string>
-  /** Logs of a range of blocks, both ends included, in order. Throws NODE_REFUSED, NODE_UNAVAILABLE; at `agreed` (final blocks) NODES_DISAGREE. */
+  /** Logs in order. Throws NODE_REFUSED (split a range that is too long), NODE_UNAVAILABLE; at `agreed` (final blocks only) NODES_DISAGREE. */
   logs(filter: LogFilter, at?: 'agreed'): Promise<readonly FoundLog[]>
   /** Sender of a mined transaction, lower case; undefined if the node knows none in a block. */
   transactionSender(hash: string): Promise<string | undefined>
@@ -21,10 +37,7 @@ export interface BridgeReads {
 
 type Reads = BridgeReads & Pick<Chain, 'pendingNonce' | 'agreedNonce' | 'hasCode' | 'block'>
 
-/**
- * Single reads of state, logs and transactions.
- * @param finalizedTag the block argument of a read at the finalized state
- */
+/** Single reads of state, logs and transactions; `finalizedTag` is the block argument of a read at the finalized state. */
 export function createReads(chain: string, nodes: Nodes, agree: Quorum, finalizedTag: () => string): Reads {
   return {
     async pendingNonce(address) {
@@ -56,7 +69,13 @@ export function createReads(chain: string, nodes: Nodes, agree: Quorum, finalize
       if (at === 'latest' || at === 'finalized') return read(await nodes.request(method, params()))
       return agree({ about: `call ${at} ${to} ${data}`, method, params, read })
     },
-    logs: (filter, at) => (at === 'agreed' ? agreedLogs(agree, filter) : readLogs(nodes, filter)),
+    async logs({ address, topics, fromBlock, toBlock }, at) {
+      const range = { fromBlock: toQuantity(fromBlock), toBlock: toBlock === undefined ? 'latest' : toQuantity(toBlock) }
+      const query = { address, topics, ...range }
+      const method = 'eth_getLogs'
+      if (at !== 'agreed') return readLogs(await nodes.request(method, [query]))
+      return agree({ about: `logs ${JSON.stringify(query)}`, method, params: () => [query], read: readLogs })
+    },
     async transactionSender(hash) {
       const value = await nodes.request('eth_getTransactionByHash', [hash])
       if (value === null) return undefined
@@ -74,4 +93,16 @@ function highestPlausible(counts: readonly number[]): number {
   const sorted = counts.toSorted((a, b) => a - b)
   const middle = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
   return Math.max(...sorted.filter((count) => count - middle <= mostPending))
+}
+
+function readLogs(result: unknown): readonly FoundLog[] {
+  return toList(result, 'logs')
+    .map((value) => toRecord(value, 'log'))
+    .filter((log) => log['removed'] !== true)
+    .map((log) => ({
+      ...readLog(log),
+      block: { height: toNumber(log['blockNumber'], 'block number'), hash: toBytes(log['blockHash'], 'block hash') },
+      transactionHash: toBytes(log['transactionHash'], 'transaction hash'),
+      logIndex: toNumber(log['logIndex'], 'log index'),
+    }))
 }

@@ -1,7 +1,9 @@
+import { AbiCoder, concat } from 'ethers'
 import type { FeeQuote } from '../../../domain/fees/fees.ts'
+import type { Intent } from '../../../domain/intent.ts'
 import type { Chain } from '../../port.ts'
 import { currentHead } from '../transactions/accounts.ts'
-import { createOpStackDataFee, type FeeModel } from './data-fee.ts'
+import { buildTransaction } from '../transactions/build.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import { toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import { RpcError } from '../nodes/node-errors.ts'
@@ -14,6 +16,20 @@ const leastTip = 1n
 /** Gas of a transfer of nothing to oneself on the EVM; Arbitrum's gas counts its data fee too (OpenZeppelin's relayer: floor of 50,000). */
 const noopGas = 21_000
 const leastArbitrumNoopGas = 50_000
+
+/** GasPriceOracle, predeployed at this address on every OP stack chain (ethereum-optimism: packages/contracts-bedrock, Predeploys.sol). */
+const gasPriceOracle = '0x420000000000000000000000000000000000000f'
+/** `getL1Fee(bytes)`: wei for an unsigned serialised transaction; the contract adds the room of the signature itself. */
+const getL1Fee = '0x49948e0e'
+
+/** The fee moves with those of the network below: half as much again outlasts three of its blocks at their fastest rise (an eighth each). */
+const roomPercent = 150n
+
+/** Fields that only make the transaction as long as a real one: a nonce, a gas limit and fees of common size. */
+const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
+
+/** How a network charges for a transaction, see `chains.<name>.feeModel` in the config. */
+type FeeModel = 'ethereum' | 'op-stack' | 'arbitrum'
 
 export interface FeeModelOptions {
   /** How the network charges; absent: ethereum. */
@@ -60,7 +76,7 @@ export function createFees({ name, networkId, nodes, heads, feeModel = 'ethereum
 
   return {
     raises: feeModel !== 'arbitrum',
-    dataFee: feeModel === 'op-stack' ? createOpStackDataFee(networkId, nodes) : async () => '0',
+    dataFee: feeModel === 'op-stack' ? (call) => readOpStackDataFee(networkId, nodes, call) : async () => '0',
     async noopGas(address) {
       if (feeModel !== 'arbitrum') return String(noopGas)
       const noop = { from: address, to: address, value: '0x0' }
@@ -93,4 +109,12 @@ export function readFeeHistory(value: unknown): { next: bigint; tip: bigint } {
     .sort((a, b) => (a < b ? -1 : 1))
   const median = tips[Math.floor(tips.length / 2)] ?? leastTip
   return { next, tip: median > leastTip ? median : leastTip }
+}
+
+/** What an OP stack chain charges for a call's data. An estimate with room, wei. Throws NODE_REFUSED if it has no oracle, NODE_UNAVAILABLE. */
+async function readOpStackDataFee(networkId: string, nodes: Nodes, { to, data, value }: Intent): Promise<string> {
+  const { unsignedSerialized } = buildTransaction({ networkId, to, data, value, ...stuffing })
+  const input = concat([getL1Fee, AbiCoder.defaultAbiCoder().encode(['bytes'], [unsignedSerialized])])
+  const fee = toDecimal(await nodes.request('eth_call', [{ to: gasPriceOracle, data: input }, 'latest']), 'data fee')
+  return String((BigInt(fee) * roomPercent + 99n) / 100n)
 }

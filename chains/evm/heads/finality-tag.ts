@@ -4,9 +4,8 @@ import type { BlockCache } from './block-cache.ts'
 import { fetchBlockOfAll } from './blocks.ts'
 
 /**
- * The height that more than half of the nodes tag `finalized`: what one of them holds final may still be open for the others. It is taken where the
- * block that we keep at its height is the one that is final: after a fork that we have not followed yet, ours is of a branch that no node has any
- * more. It is never above our head, which may be such a block.
+ * The height that more than half of the nodes tag `finalized`. It is taken where the final block is the one that we keep (ours may be of a fork that
+ * no node has any more), and is never above our head.
  * @param onRise called when more than half have come to tag a higher block
  */
 export function createFinalityTag(
@@ -49,10 +48,7 @@ export function createFinalityTag(
   }
 
   return {
-    /**
-     * Told of the tag of the node that was asked for the head. Asks the others only when it is above what is agreed, and waits for them only the
-     * first time.
-     */
+    /** Takes the tag of the node that was asked for the head. Asks the others only above what is agreed, and waits for them only the first time. */
     async update(own: BlockRef | undefined): Promise<number | undefined> {
       if (own !== undefined && own.height > (agreed ?? -1)) {
         asking ??= ask(own).finally(() => (asking = undefined))

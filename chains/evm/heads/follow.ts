@@ -1,14 +1,17 @@
 import { longestGap } from '../nodes/head-lags.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { BlockCache } from './block-cache.ts'
-import { type EvmBlock, fetchBlockOfAll } from './blocks.ts'
-import { findPath } from './head-path.ts'
+import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 
 /** A lower head of another branch is believed after so many polls in a row; one of ours, which may only lag, after more. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 /** An honest node may be so many blocks behind the one with the highest head. */
 const slack = 64
+/** Blocks read in one batch while a gap or a fork is filled. */
+const batchSize = 50
+/** A fork is looked for this far back at first, then four times as far. */
+const firstStep = 4
 
 /** What a poll has found. */
 export interface Step {
@@ -31,10 +34,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, finalized: () => nu
   let lowerPolls = 0
   let brokenPolls = 0
 
-  /**
-   * A head below ours: does the node lag, or has the chain gone back (evm_revert, a node that lost its last blocks)? It has gone back when the lower head
-   * lasts for some polls and no node has our head any more.
-   */
+  /** A head below ours: does the node lag, or has the chain gone back? It has when this lasts for some polls and no node has our head any more. */
   async function isRetreat(target: EvmBlock, head: EvmBlock): Promise<boolean> {
     lowerPolls++
     onLate()
@@ -44,10 +44,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, finalized: () => nu
     return !shown.some((block) => block?.hash === head.hash)
   }
 
-  /**
-   * A fork that takes back what was final is believed when more than half of the nodes show another block at the finalized height, in some polls
-   * in a row: the chain was replaced, or reorganised deeper than its finality. Else it is a node on a fork of its own.
-   */
+  /** Believed when in some polls in a row more than half of the nodes show another block at the finalized height; else a node is on a fork of its own. */
   async function isFinalityBroken(): Promise<boolean> {
     const final = kept.at(finalized())
     if (!final) return true
@@ -79,9 +76,8 @@ export function createFollow(nodes: Nodes, kept: BlockCache, finalized: () => nu
 }
 
 /**
- * A head that is far above ours, and the first head, are linked to no known block: one node's word. A far one is believed when more than half of the
- * nodes have come as far; the first one unless more than half say that they have not (some may be down when a process starts).
- * @param head ours; absent: there is none yet
+ * A head far above ours, and the first head, are one node's word, linked to no known block. A far one is believed when more than half of the nodes
+ * have come as far; the first one unless more than half say that they have not (some may be down when a process starts).
  */
 async function isBelievable(nodes: Nodes, head: EvmBlock | undefined, target: EvmBlock): Promise<boolean> {
   if (nodes.readers < 2 || (head && target.height - head.height <= longestGap)) return true
@@ -89,4 +85,53 @@ async function isBelievable(nodes: Nodes, head: EvmBlock | undefined, target: Ev
   const shown = await fetchBlockOfAll(nodes, height)
   const there = shown.filter((block) => block?.height === height).length
   return head ? there * 2 > nodes.readers : (shown.length - there) * 2 <= nodes.readers
+}
+
+/** The blocks from a common ancestor to a new head. */
+interface Path {
+  /** Ascending, linked by parent hash; the last is the new head. */
+  readonly blocks: readonly EvmBlock[]
+  /** Height of the highest cached block that stays; undefined if the path meets none. */
+  readonly ancestor: number | undefined
+  /** True when the path goes past cached blocks of other hashes. */
+  readonly forked: boolean
+}
+
+/** Reads these blocks in bounded batches. Undefined when the answers do not link (nodes disagree): the next poll tries again. Throws as `Nodes.request`. */
+async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock): Promise<Path | undefined> {
+  const head = kept.latest
+  // Watched transactions are looked up by their receipts instead.
+  if (!head || target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
+  let blocks: EvmBlock[] = [target]
+  let step = firstStep
+  for (;;) {
+    const joined = join(kept, blocks)
+    if (joined) return joined
+    const lowest = blocks[0] as EvmBlock
+    const gap = lowest.height - 1 - head.height
+    const size = gap > 0 ? Math.min(gap, batchSize) : Math.min(step, batchSize, lowest.height)
+    if (gap <= 0) step *= 4
+    const heights = Array.from({ length: size }, (_, index) => lowest.height - size + index)
+    const found = await Promise.all(heights.map((height) => fetchBlock(nodes, height)))
+    if (found.some((block, index) => block?.height !== heights[index])) return undefined
+    blocks = [...(found as EvmBlock[]), ...blocks]
+    if (!linked(blocks)) return undefined
+  }
+}
+
+/** Where do these blocks meet the kept ones? Undefined: not yet, read further back. */
+function join(kept: BlockCache, blocks: readonly EvmBlock[]): Path | undefined {
+  // The highest block that we have already is the ancestor (a fork search may have gone back further than needed, or the head retreated).
+  const known = blocks.findLastIndex((block) => kept.at(block.height)?.hash === block.hash)
+  if (known >= 0) return { blocks: blocks.slice(known + 1), ancestor: blocks[known]?.height, forked: true }
+  const lowest = blocks[0] as EvmBlock
+  const parent = kept.at(lowest.height - 1)
+  if (parent?.hash === lowest.parentHash) return { blocks, ancestor: parent.height, forked: false }
+  // Below all that is kept, or at genesis: nothing of ours stays.
+  if (lowest.height <= kept.lowest || lowest.height === 0) return { blocks, ancestor: undefined, forked: true }
+  return undefined
+}
+
+function linked(blocks: readonly EvmBlock[]): boolean {
+  return blocks.every((block, index) => index === 0 || block.parentHash === blocks[index - 1]?.hash)
 }

@@ -12,10 +12,7 @@ export type NodeAnswer =
 /** Gets each answer as it comes and ends the wait by returning true. */
 export type OnAnswer = (answer: NodeAnswer, answers: readonly NodeAnswer[]) => boolean
 
-/**
- * Asks several nodes at once. Ends when all have answered, `onAnswer` has enough, or the grace after the first answer is over. Throws never.
- * @param timeoutMs longest wait for one answer
- */
+/** Asks several nodes at once. Ends when all have answered, `onAnswer` has enough, or the grace after the first answer is over. Throws never. */
 export async function askMany(
   nodes: readonly NodeClient[],
   method: string,

@@ -8,10 +8,7 @@ const mostLag = 5
 /** A reset of an idle connection must not fail a call where there is only one node: a second round follows, ms later. */
 const secondRoundMs = 150
 
-/**
- * See `Nodes.request`.
- * @param readers in order of preference, as they are now
- */
+/** See `Nodes.request`; `readers` are in order of preference, as they are now. */
 export function createAskOne(chain: string, readers: () => readonly NodeClient[], timeoutMs: number, closing: AbortSignal) {
   async function round(method: string, params: readonly unknown[], problems: Error[]): Promise<{ result: unknown } | undefined> {
     if (!readers().some(({ up }) => up)) await revive(readers(), problems)
@@ -61,10 +58,7 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   return rated.sort((a, b) => a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]?.node
 }
 
-/**
- * Could another node answer this better? Limits (−32005), methods that are not served (−32601, −32004), internal errors (−32603) and blocks or
- * states that this node does not have; a revert is the chain's word and the same everywhere.
- */
+/** Could another node answer better? Yes for limits, methods and states that this one does not serve, and internal errors; a revert is the same everywhere. */
 function mayDiffer(error: RpcError): boolean {
   const message = error.rpcMessage.toLowerCase()
   if (message.includes('revert')) return false

@@ -2,10 +2,7 @@
 const shortestMs = 1_000
 const longestMs = 30_000
 
-/**
- * A circuit breaker: closed (in use), open (left alone for a while), half-open (one probe is under way). No I/O.
- * @param now ms, from any clock that does not go back
- */
+/** A circuit breaker: closed (in use), open (left alone for a while), half-open (one probe is under way). `now`: ms, monotonic. No I/O. */
 export function createBreaker(now: () => number) {
   let state: 'closed' | 'open' | 'half-open' = 'closed'
   /** Pauses in a row that did not help. */
@@ -36,11 +33,7 @@ export function createBreaker(now: () => number) {
     succeeded() {
       pauses = 0
     },
-    /**
-     * A call got no answer, or was turned away. The first one opens: there are other nodes to ask, and a second's pause costs nothing. Calls
-     * that were under way with it count as the same failure.
-     * @param retryAfterMs how long the node wants to be left alone, ms
-     */
+    /** A call got no answer. The first one opens, for there are other nodes; calls under way with it count as the same failure. */
     failed(retryAfterMs = 0) {
       // A node that names hours must not be lost for hours.
       heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))

@@ -2,11 +2,8 @@
 export const longestGap = 1_024
 
 /**
- * How far each node lags behind the best, blocks; undefined: it did not answer. A node that is further above our head, and above more than half of the
- * nodes, than a chain grows between two looks, is not the best: it counts as far behind as it is above.
- * @param heights by node
- * @param readers how many nodes there should be
- * @param known height of our head; absent: there is none yet
+ * How far each node lags behind the best, blocks; undefined: it did not answer. A node that is further above our head (`known`) and above more than
+ * half of the `readers` than a chain grows between two looks is not the best: it counts as far behind as it is above.
  */
 export function lagsOf(heights: readonly (number | undefined)[], readers: number, known?: number): (number | undefined)[] {
   const told = heights.filter((height) => height !== undefined).sort((a, b) => b - a)

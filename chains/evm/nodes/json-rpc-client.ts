@@ -20,7 +20,6 @@ const turnedAway = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
 /**
  * JSON-RPC over HTTP with one URL. Calls made within a few milliseconds of each other leave in one HTTP request.
- * @param timeoutMs from the first byte sent to the last received
  * @param count called for every call that leaves, with its method
  */
 export function createJsonRpcClient(url: string, timeoutMs: number, count: (method: string) => void) {

@@ -1,8 +1,4 @@
-/**
- * A token bucket: a second's worth of calls at once, then as many as the rate gives. No I/O.
- * @param perSecond most calls per second; absent: no limit
- * @param now ms, from any clock that does not go back
- */
+/** A token bucket: a second's worth of calls at once, then as many as the rate gives; without a rate, no limit. `now`: ms, monotonic. No I/O. */
 export function createLimiter(perSecond: number | undefined, now: () => number) {
   if (perSecond === undefined) return { waitMs: 0, take: () => 0 }
   const rate = perSecond / 1000

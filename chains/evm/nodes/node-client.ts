@@ -19,11 +19,7 @@ export interface NodeSpec {
 
 export type NodeClient = ReturnType<typeof createNodeClient>
 
-/**
- * One node of a chain. Nothing is asked of it before its network was checked, but for the check itself.
- * @param networkId EIP-155 id, decimal, that the node must serve
- * @param count called for every call that leaves, with its method
- */
+/** One node of a chain. Nothing is asked of it before its network was checked, but for the check itself. `count` is called for every call. */
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const client = createJsonRpcClient(spec.url, timeoutMs, count)
   const now = () => performance.now()

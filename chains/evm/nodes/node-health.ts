@@ -7,10 +7,7 @@ const latencyWeight = 0.2
 /** The least time between a failure and the next probe, also where no other node is left, ms. */
 const restMs = 100
 
-/**
- * What is known of a node from its answers: its network, its circuit, its latency. No I/O.
- * @param now ms, from any clock that does not go back
- */
+/** What is known of a node from its answers: its network, its circuit, its latency. `now`: ms, monotonic. No I/O. */
 export function createNodeHealth(now: () => number) {
   const breaker = createBreaker(now)
   let network: 'unknown' | 'right' | 'wrong' = 'unknown'

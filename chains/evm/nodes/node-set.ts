@@ -4,10 +4,7 @@ import type { NodeClient, NodeSpec } from './node-client.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/**
- * The configured nodes of a chain, and what operators laid over them.
- * @param environment what `${VARIABLE}` in the URL of an added node stands for
- */
+/** The configured nodes of a chain, and what operators laid over them; `environment` is for the URLs of added nodes. */
 export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => NodeClient, environment: Environment) {
   const configured = specs.map(make)
   const names = new Set(specs.map(({ name }) => name))

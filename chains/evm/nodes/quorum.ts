@@ -34,9 +34,8 @@ interface Round<T> {
 }
 
 /**
- * The answer of more than half of the nodes that read, counted of all that are configured and not disabled: no answer is no agreement. With one
- * node: two equal answers a block apart, or 4 block times where no block comes; it waits for that. A revert is an answer too, and thrown as the
- * RpcError it is. Throws NODES_DISAGREE, NODE_UNAVAILABLE (no node answered).
+ * The answer of more than half of all enabled nodes that read: no answer is no agreement. One node must give two equal answers a block apart, or 4
+ * block times where no block comes. A revert is an answer too, thrown as RpcError. Throws NODES_DISAGREE, NODE_UNAVAILABLE (no node answered).
  */
 export type Quorum = <T>(question: Question<T>) => Promise<T>
 

@@ -10,10 +10,8 @@ import { type Key, verified } from './verified.ts'
 export type SignerSpec = KeystoreSpec | EnvironmentSpec | RemoteSpec | AwsKmsSpec
 
 /**
- * Opens the key of a lane.
- * @param address the lane's address where it is known: another key's signer is refused
- * @param policy what the key may sign; absent: everything
- * Throws SIGNER_UNAVAILABLE, and SIGNER_OFFLINE for a service that may answer later.
+ * Opens the key of a lane; one of another address is refused. Without a policy it may sign everything. Throws SIGNER_UNAVAILABLE, and
+ * SIGNER_OFFLINE for a service that may answer later.
  */
 export async function createSigner(spec: SignerSpec, address?: string, policy?: SigningPolicy): Promise<Signer> {
   const signer = verified(await openKey(spec, address))

@@ -11,9 +11,8 @@ export interface SignatureNumbers {
 }
 
 /**
- * The raw transaction with this signature. `s` is taken to the lower half of the order, since nodes refuse the upper one (EIP-2); which of the
- * two points the signature means is found by trying which recovers to the address, so it does not matter what the signer says of it.
- * Throws SIGNER_OFFLINE if neither does: it is a signature of another key, or of something else.
+ * The raw transaction with this signature. `s` is taken to the lower half of the order (EIP-2); of the two points that it may mean, the one counts
+ * that recovers to the address. Throws SIGNER_OFFLINE if neither does.
  */
 export function attachSignature(unsigned: Transaction, { r, s }: SignatureNumbers, address: string): string {
   const low = s > order / 2n ? order - s : s

@@ -12,9 +12,8 @@ export interface Key {
 }
 
 /**
- * A signer that believes no key: what comes back is parsed, must say exactly what was asked for, in the one encoding that nodes take, and must
- * recover to the key's address. So a remote signer that lies, or signs with another key, is found before anything is sent. Throws
- * SIGNER_UNAVAILABLE for fields that no transaction has, and SIGNER_OFFLINE for an answer that is wrong: nothing was sent, so asking again is safe.
+ * A signer that believes no key: what comes back must be exactly what was asked for, in the one encoding that nodes take, and recover to the key's
+ * address. Throws SIGNER_UNAVAILABLE for fields that no transaction has, SIGNER_OFFLINE for a wrong answer: nothing was sent, asking again is safe.
  */
 export function verified(key: Key): Signer {
   return {

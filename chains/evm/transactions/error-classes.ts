@@ -134,11 +134,7 @@ export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string
 /** What a node's refusal of a send means. */
 export type Classify = (message: string, code?: number) => SendErrorClass
 
-/**
- * The classifier of a chain. Matched on the message only (never on revert data), anywhere in it; what matches nothing is `ambiguous`: the
- * transaction may have been taken.
- * @param overrides texts that are tried before the built-in ones, in the order of the classes there
- */
+/** Matches the message only, never revert data; no match is `ambiguous`: it may have been taken. `overrides` go first, in the order of the classes. */
 export function createClassifier(overrides: ErrorTexts = {}): Classify {
   const own = classOrder.flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))
   return (message, code) => {

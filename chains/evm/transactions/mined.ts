@@ -34,10 +34,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     return transaction
   }
 
-  /**
-   * Two to four reads by one node find the block, then all nodes are asked for it. Undefined also where no transaction spent the nonce: an
-   * authorisation (EIP-7702) or, of an account with code, a creation.
-   */
+  /** Two to four reads by one node find the block, then all nodes are asked for it. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const { height: latest } = currentHead(chain, heads).latest

@@ -61,10 +61,7 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
     }
   }
 
-  /**
-   * Takes a receipt as true if its block is canonical and lists the transaction. More than half of the nodes must say the same where the block is
-   * not kept, and of a revert: the blocks show neither, and callers act upon both.
-   */
+  /** A receipt is true if its block lists it; of a block that is not kept, and of a revert, on the word of more than half of the nodes. */
   async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
     const listed = kept.lists(receipt.block, receipt.hash)
     if (listed && receipt.status === 'success') onReceipt(watched, receipt)
@@ -103,10 +100,7 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
   return groups.values()
 }
 
-/**
- * While few blocks were seen, one node that does not know a hash is not enough: the hash may have been mined before them, and the node may lag. Later a mined
- * hash is found in the blocks.
- */
+/** While few blocks were seen, a hash may have been mined before them, and the node that does not know it may lag; later the blocks show it. */
 function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
   const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
   const few = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks
