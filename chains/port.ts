@@ -135,10 +135,7 @@ export interface SigningPolicy {
 export interface Signer {
   /** 0x address, lower case. */
   readonly address: string
-  /**
-   * Deterministic signers give the same bytes for the same input; others (KMS) a new hash each time, so that what an earlier process sent is
-   * known only by its signing hash. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED.
-   */
+  /** Some signers (KMS) give another hash each time for the same input. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED. */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
 }
 
@@ -171,9 +168,8 @@ export interface Revert {
 export type Simulation = { readonly ok: true; readonly gas: string } | { readonly ok: false; readonly revert: Revert }
 
 /**
- * Which state a read looks at. `agreed`: the finalized state, on the word of more than half of the nodes that read (with one node: in two
- * reads a block apart). Verdicts that can't be taken back use it; throws NODES_DISAGREE. `agreed-latest`: the same of the latest state, where
- * one node alone could hold something up.
+ * Which state a read looks at. `agreed`: the finalized state by more than half of the nodes (with one: in two reads a block apart), for verdicts
+ * that can't be taken back; throws NODES_DISAGREE. `agreed-latest`: the same of the latest state, where one node could hold something up.
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest'
 
@@ -244,15 +240,11 @@ export interface Chain {
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /**
-   * Does the chain deny this block? True only when more than half of the nodes show another one at its height, or a finalized head far below
-   * it (128 blocks; one that is a little below is only late): the chain was replaced, or reorganised deeper than finality. A block that is there
-   * costs one read at most. Throws NODES_DISAGREE.
+   * True only when more than half of the nodes show another block at its height, or a finalized head 128 blocks below it: the chain was replaced,
+   * or reorganised deeper than finality. A block that is there costs one read at most. Throws NODES_DISAGREE.
    */
   denies(block: BlockRef): Promise<boolean>
-  /**
-   * The canonical block at a height, without its transactions; undefined: there is none yet. `agreed`: on the word of more than half of the nodes
-   * (only for final heights). Throws NODES_DISAGREE.
-   */
+  /** The canonical block at a height; undefined: there is none yet. `agreed`: by more than half of the nodes, for final heights. Throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
   /** The nodes as they stand. */
   nodes(): readonly NodeStatus[]

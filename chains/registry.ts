@@ -24,10 +24,7 @@ export function createChain<F extends ChainFamily>(
   return families[family].createChain(options) as ReturnType<Families[F]['createChain']>
 }
 
-/**
- * Opens a lane's key, which signs only what the policy allows; everything without one. Throws SIGNER_UNAVAILABLE, also when the key is not the
- * one of the given address, and SIGNER_OFFLINE for a service that may answer later.
- */
+/** Opens a lane's key; see the family's `createSigner`. Throws SIGNER_UNAVAILABLE, SIGNER_OFFLINE. */
 export function createSigner<F extends ChainFamily>(
   family: F,
   spec: Parameters<Families[F]['createSigner']>[0],

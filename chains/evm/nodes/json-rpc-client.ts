@@ -1,6 +1,7 @@
-import { isTooLarge, parseAnswers, readError } from './json-rpc.ts'
-import { createHttpPost } from './http-post.ts'
+import { splitCredentials } from '../url.ts'
+import { isTooLarge, parseAnswers, readError, readRetryAfter } from './json-rpc.ts'
 import { RpcError, TransportError } from './node-errors.ts'
+import { createRedactor } from './redact.ts'
 
 /** Calls of one tick leave together; 5 ms also gathers those that a head event has set off. */
 const stallMs = 5
@@ -14,6 +15,11 @@ interface Call {
   readonly resolve: (result: unknown) => void
   readonly reject: (error: Error) => void
 }
+
+const json = { 'content-type': 'application/json', accept: 'application/json' }
+
+/** Errors of a connection that was never made: the request cannot have been received. */
+const neverConnected = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/
 
 /** Statuses of a gateway that turned the request away without passing it on. */
 const turnedAway = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
@@ -84,4 +90,53 @@ export function createJsonRpcClient(url: string, timeoutMs: number, count: (meth
       for (const { reject } of queue.splice(0)) reject(new TransportError(origin, 'closed', false))
     },
   }
+}
+
+/** Posts JSON to one URL, whose user info becomes HTTP basic authentication. */
+function createHttpPost(url: string, timeoutMs: number) {
+  const { target, headers, origin } = splitCredentials(url)
+  const redact = createRedactor(new URL(url))
+  const running = new Set<AbortController>()
+  let closed = false
+
+  return {
+    origin,
+    /** Replaces the secret parts of the URL in a text. */
+    redact,
+    get closed() {
+      return closed
+    },
+    /** Throws TransportError: no whole answer within the timeout. */
+    async post(body: string) {
+      const controller = new AbortController()
+      running.add(controller)
+      const timer = setTimeout(() => controller.abort(), timeoutMs)
+      try {
+        const response = await fetch(target, { method: 'POST', headers: { ...headers, ...json }, body, signal: controller.signal })
+        const text = await response.text()
+        return { text, status: response.status, retryAfterMs: readRetryAfter(response.headers.get('retry-after')) }
+      } catch (error) {
+        const why = closed ? 'closed' : `no answer within ${timeoutMs} ms`
+        const reason = controller.signal.aborted ? why : redact(describe(error))
+        throw new TransportError(origin, reason, !neverConnected.test(reason))
+      } finally {
+        clearTimeout(timer)
+        running.delete(controller)
+      }
+    },
+    /** Ends what is under way. */
+    close() {
+      closed = true
+      for (const controller of running) controller.abort()
+    },
+  }
+}
+
+/** The innermost reason of a failed fetch, where the code of the socket is. */
+function describe(error: unknown): string {
+  let reason = error
+  while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause
+  if (!(reason instanceof Error)) return String(reason)
+  const code = (reason as { code?: unknown }).code
+  return typeof code === 'string' && !reason.message.includes(code) ? `${code} ${reason.message}`.trim() : reason.message
 }

@@ -30,7 +30,6 @@ const limits = /rate ?limit|too many requests|request (rate|limit)|requests per 
 
 /** A node said nothing that we understand. `maybeReceived` is false only where the request surely never reached it. */
 export class TransportError extends Error {
-  readonly node: string
   readonly maybeReceived: boolean
   /** How long the node wants to be left alone, ms, where it said so (Retry-After). */
   readonly retryAfterMs: number | undefined
@@ -38,7 +37,6 @@ export class TransportError extends Error {
   constructor(node: string, reason: string, maybeReceived: boolean, retryAfterMs?: number) {
     super(`${node}: ${reason}`)
     this.name = 'TransportError'
-    this.node = node
     this.maybeReceived = maybeReceived
     this.retryAfterMs = retryAfterMs
   }

@@ -5,9 +5,8 @@ import type { SigningPolicy, Signer, UnsignedTransaction } from '../../port.ts'
 const tokenTransfer = '0xa9059cbb'
 
 /**
- * A signer that asks its key only for what the policy allows: no-ops to itself, the listed functions of the listed contracts, coins and listed
- * tokens to the listed payees. Whoever commands this process, or its Temporal server, can have nothing else signed. Everything else throws
- * SIGNING_REFUSED, before the key is touched.
+ * A signer that asks its key only for no-ops to itself, the listed functions of the listed contracts, and coins and listed tokens to the listed
+ * payees: whoever commands this process can have nothing else signed. Throws SIGNING_REFUSED before the key is touched.
  */
 export function withPolicy(signer: Signer, policy: SigningPolicy): Signer {
   return {

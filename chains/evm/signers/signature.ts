@@ -1,4 +1,4 @@
-import { Signature, type Transaction } from 'ethers'
+import { Signature, toBeHex, type Transaction } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
 
 /** Order of secp256k1 (SEC 2, §2.4.1). */
@@ -19,7 +19,7 @@ export function attachSignature(unsigned: Transaction, { r, s }: SignatureNumber
   for (const yParity of [0, 1] as const) {
     const transaction = unsigned.clone()
     try {
-      transaction.signature = Signature.from({ r: toHex(r), s: toHex(low), yParity })
+      transaction.signature = Signature.from({ r: toBeHex(r, 32), s: toBeHex(low, 32), yParity })
       if (transaction.from?.toLowerCase() === address) return transaction.serialized
     } catch {
       // No point of the curve has this r.
@@ -47,8 +47,4 @@ function readInteger(bytes: Uint8Array, at: number): { value: bigint; end: numbe
   const content = bytes.subarray(at + 2, end)
   if (bytes[at] !== 0x02 || length === 0 || end > bytes.length || (content[0] ?? 0) >= 0x80) return undefined
   return { value: BigInt(`0x${Buffer.from(content).toString('hex')}`), end }
-}
-
-function toHex(value: bigint): string {
-  return `0x${value.toString(16).padStart(64, '0')}`
 }

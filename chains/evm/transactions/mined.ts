@@ -1,4 +1,4 @@
-import { Signature, Transaction, zeroPadValue } from 'ethers'
+import { type AccessListish, Signature, toBeHex, Transaction } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { Intent } from '../../../domain/intent.ts'
 import type { MinedTransaction } from '../../port.ts'
@@ -111,7 +111,7 @@ export function signingHashOf(raw: Record<string, unknown>): string {
     ...(type === 2
       ? { maxFeePerGas: decimal('maxFeePerGas'), maxPriorityFeePerGas: decimal('maxPriorityFeePerGas') }
       : { gasPrice: decimal('gasPrice') }),
-    ...(type > 0 && { accessList: readAccessList(raw['accessList']) }),
+    ...(type > 0 && { accessList: (raw['accessList'] ?? []) as AccessListish }),
     signature,
   })
   const sender = transaction.from?.toLowerCase()
@@ -119,18 +119,7 @@ export function signingHashOf(raw: Record<string, unknown>): string {
   return transaction.unsignedHash
 }
 
-function readAccessList(value: unknown): { address: string; storageKeys: string[] }[] {
-  return toList(value ?? [], 'access list').map((one) => {
-    const { address, storageKeys } = toRecord(one, 'access list')
-    return {
-      address: toBytes(address, 'address'),
-      storageKeys: toList(storageKeys, 'storage keys').map((key) => toBytes(key, 'storage key')),
-    }
-  })
-}
-
 /** Nodes give r and s as quantities, without leading zeros. */
 function word(value: unknown, what: string): string {
-  const hex = BigInt(toDecimal(value, what)).toString(16)
-  return zeroPadValue(`0x${hex.length % 2 ? '0' : ''}${hex}`, 32)
+  return toBeHex(BigInt(toDecimal(value, what)), 32)
 }
