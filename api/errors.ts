@@ -16,13 +16,6 @@ export const errorSchema = z
   })
   .describe('Why the request was refused, and what to do.')
 
-export interface ErrorAnswer {
-  readonly status: number
-  /** Seconds, where another try may help. */
-  readonly retryAfter?: number
-  readonly body: z.infer<typeof errorSchema>
-}
-
 /** Codes with a status of their own. Every other retriable code is 503, and every other code is 422: the message was understood, and refused. */
 const statusByCode: Partial<Record<ErrorCode, number>> = {
   INPUT_INVALID: 400,
@@ -37,8 +30,8 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
 /** Seconds after which a retriable refusal is worth another try: about a block of most chains. */
 const retryAfterSeconds = 10
 
-/** The answer to a request that failed: status, code, text and remedy, without secrets. */
-export function toErrorAnswer(thrown: unknown): ErrorAnswer {
+/** The answer to a request that failed: status, code, text and remedy, without secrets. `retryAfter`: seconds, where another try may help. */
+export function toErrorAnswer(thrown: unknown) {
   const error = toRelayerError(thrown instanceof Error ? fromFastify(thrown) : thrown)
   const status = statusByCode[error.code] ?? (error.retriable ? 503 : 422)
   const facts = Object.entries(error.facts).flatMap(([name, value]) =>
@@ -46,7 +39,7 @@ export function toErrorAnswer(thrown: unknown): ErrorAnswer {
   )
   return {
     status,
-    ...(status === 503 && { retryAfter: retryAfterSeconds }),
+    retryAfter: status === 503 ? retryAfterSeconds : undefined,
     body: { error: { code: error.code, message: redactText(error.message), remedy: error.remedy, facts: Object.fromEntries(facts) } },
   }
 }

@@ -3,22 +3,14 @@ import type { Chain } from '../chains/port.ts'
 import { namesOf } from '../config/known-names.ts'
 import type { Config } from '../config/schema.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import type { Logger } from '../observability/logger.ts'
-import type { Metrics } from '../observability/metrics.ts'
-import type { TemporalClient } from '../temporal/client/client.ts'
-import type { Submitter } from '../intake/submitter.ts'
-import type { HealthProbe } from './deps.ts'
+import type { ApiDeps, HealthProbe } from './deps.ts'
 import { createApi } from './server.ts'
 import { createStartupServer } from './startup-server.ts'
 
 /** What the API needs of its process. */
-interface ApiContext {
+interface ApiContext extends Pick<ApiDeps, 'client' | 'submitter' | 'logger' | 'metrics'> {
   readonly config: Config
-  readonly client: TemporalClient
   readonly network: { readonly bridges: Bridges; readonly chains: ReadonlyMap<ChainName, Chain> }
-  readonly submitter: Submitter
-  readonly logger: Logger
-  readonly metrics: Metrics
 }
 
 /** The API as a process starts it. */
@@ -26,19 +18,16 @@ export const restApi = { createStartupServer, start }
 
 /** The REST API, listening. Throws what the system says if it cannot listen. */
 async function start(
-  { config, client, network, submitter, logger, metrics }: ApiContext,
+  { config, network, ...parts }: ApiContext,
   { feedsStreams }: { readonly feedsStreams: boolean },
 ): Promise<{ stop(): Promise<void> }> {
   const { host, port, requestsPerMinute } = config.api
   const { bridges, chains } = network
   const api = await createApi(
     {
-      submitter,
+      ...parts,
       bridges,
-      client,
       guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],
-      metrics,
-      logger,
       feedsStreams,
       finalizedHeight: (chain) => chains.get(chain)?.heads.current?.finalized,
       health: [...chains.values()].map(headProbe),
@@ -46,7 +35,7 @@ async function start(
     { requestsPerMinute, known: namesOf(config), chainIds: wormholeIds(config) },
   )
   await api.listen({ host, port })
-  logger.info('the API listens', { host, port })
+  parts.logger.info('the API listens', { host, port })
   return { stop: () => api.close() }
 }
 

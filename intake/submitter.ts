@@ -4,7 +4,7 @@ import { haltOf, type Settings } from '../domain/settings/settings.ts'
 import type { BridgeName } from '../domain/transfer/transfer.ts'
 import { transferId } from '../temporal/contracts/names.ts'
 import { type TemporalClient, within } from '../temporal/client/client.ts'
-import { offerCopy } from '../temporal/client/offer-copy.ts'
+import { offerCopy } from '../temporal/client/transfers.ts'
 import { startTransfer } from '../temporal/client/start-transfer.ts'
 import { createRecent } from './recent.ts'
 

@@ -28,17 +28,14 @@ const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** Unexpected errors, for which only the stack shows where they come from. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
-/** How an error that was answered, or is retried, is logged. */
-export interface LoggedError {
-  /** warn: an outage, or unexpected. debug: a refusal, which its caller was told and the metrics count. */
-  readonly level: 'warn' | 'debug'
-  readonly fields: { readonly code: string; readonly reason: string } | { readonly error: unknown }
-}
-
-/** Unexpected errors are logged with their stack. @param thrown the original error, with its stack and causes */
-export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown): LoggedError {
-  if (unexpected.has(code)) return { level: 'warn', fields: { error: thrown } }
-  return { level: outages.has(code) ? 'warn' : 'debug', fields: { code, reason: message } }
+/**
+ * How an error that was answered, or is retried, is logged. warn: an outage, or unexpected (with its stack). debug: a refusal, which its caller was told and the
+ * metrics count.
+ * @param thrown the original error, with its stack and causes
+ */
+export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown) {
+  if (unexpected.has(code)) return { level: 'warn', fields: { error: thrown } } as const
+  return { level: outages.has(code) ? 'warn' : 'debug', fields: { code, reason: message } } as const
 }
 
 /** Whether a text is a code of the catalogue. */

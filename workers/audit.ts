@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { toRelayerError } from '../domain/errors.ts'
 import type { Found } from '../activities/audit/audit.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import { setAuditSchedule } from '../temporal/client/audit-schedule.ts'
+import { setAuditSchedule } from '../temporal/client/audits.ts'
 import type { ProcessParts, Service } from './context.ts'
 
 /** Between two tries to set the schedule, and between two checks that it is still there, ms: a wiped Temporal has none. */

@@ -1,14 +1,17 @@
+import { GateWatcher } from '../bridges/gates/gate-watcher.ts'
+import { UnauthorizedLanes } from '../bridges/gates/unauthorized-lanes.ts'
+import { createPauses } from '../lanes/pauses.ts'
+import { listWaitingTransfers, wakeTransfer } from '../temporal/client/transfers.ts'
 import { createAuditSteps, createKeylessSteps } from '../activities/index.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import { createWithdrawals } from '../lanes/withdrawals.ts'
 import { chainQueue } from '../temporal/contracts/names.ts'
 import { auditAlarms } from './audit.ts'
 import { workflowBundle } from './bundle.ts'
-import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
+import { createLaneStatusCache, type LaneStatusCache } from '../lanes/lane-status-cache.ts'
 import { laneConfigs } from './lane-config.ts'
 import type { ProcessContext, Service } from './context.ts'
 import { createFeePolicyResolver } from './fees.ts'
-import { createGateWatcher } from './gates.ts'
 import { commonOptions, type Hosting, pollers } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
 
@@ -57,4 +60,26 @@ export async function createChainWorker(
     workflowFailureErrorTypes: unfitting,
   })
   return { worker, services: gates ? [gates] : [] }
+}
+
+/** The watcher of the gates of a target chain; undefined where no bridge has any. */
+function createGateWatcher(name: ChainName, lanes: LaneStatusCache, context: ProcessContext): GateWatcher | undefined {
+  const { config, client, network, logger, metrics } = context
+  const chain = network.chains.get(name)
+  const endpoints = new Map([...network.bridges].map(([bridge, { endpoint }]) => [bridge, endpoint(name)] as const))
+  if (!chain || ![...endpoints.values()].some(({ reserve }) => reserve)) return undefined
+  const pauses = createPauses(client, laneConfigs(config, name))
+  const unauthorized = new UnauthorizedLanes({ endpoints, lanes, pauses, logger, metrics })
+  return new GateWatcher({
+    chain,
+    endpoints,
+    lanes: lanes.lanes,
+    waitingTransfers: {
+      wake: (id) => wakeTransfer(client, id),
+      waiting: (bridge) => listWaitingTransfers(client, name, bridge),
+    },
+    unauthorized,
+    logger,
+    metrics,
+  })
 }

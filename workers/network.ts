@@ -60,11 +60,12 @@ export async function connectNetwork(config: Config, { only, stopping, onAway }:
 
 /** The chains that could not be connected, with their errors. */
 async function connectAll(chains: readonly Chain[]) {
-  const failures = await Promise.all(chains.map((chain) => chain.connect().then(() => undefined, toRelayerError)))
-  return chains.flatMap((chain, index) => {
-    const error = failures[index]
-    return error ? [{ chain, error }] : []
-  })
+  const connect = async (chain: Chain) =>
+    chain.connect().then(
+      () => [],
+      (error: unknown) => [{ chain, error: toRelayerError(error) }],
+    )
+  return (await Promise.all(chains.map(connect))).flat()
 }
 
 function buildChain(name: ChainName, chain: ChainConfig): Chain {

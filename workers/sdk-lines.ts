@@ -2,13 +2,10 @@ import { asLogged, isErrorCode } from '../observability/severity.ts'
 import { ApplicationFailure } from '@temporalio/common'
 import type { LogEntry } from '@temporalio/worker'
 
-/** A log line of the SDK, as our logger writes it. */
-export interface SdkLine {
-  readonly level: 'debug' | 'info' | 'warn' | 'error'
-  readonly fields: Record<string, unknown>
-}
-
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
+
+/** The queues of lanes have only activities, and the queue `ledger` has only workflows: the SDK warns of both at every start. */
+const byDesign = /^No (activities|workflows) registered, not polling/
 
 /** The target of the lines about every retry of every call while Temporal is away; the outage itself is logged once (temporal/client/settings-watch.ts). */
 const retries = 'temporalio_client::retry'
@@ -17,19 +14,14 @@ const retries = 'temporalio_client::retry'
  * The SDK warns, with a stack, of every activity that failed. Ours fail with a code, and many of them as designed (a closed gate, a full lane): they are
  * retried, show in their transfer, and are logged at the level of their code.
  */
-export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): SdkLine {
+export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>) {
   // The token is long, and says nothing beside the ids.
   const { taskToken: _, ...told } = meta as Record<string, unknown>
   const { error, ...fields } = told
-  if (isByDesign(message) || fields['target'] === retries) return { level: 'debug', fields: told }
+  if (byDesign.test(message) || fields['target'] === retries) return { level: 'debug' as const, fields: told }
   if (error instanceof ApplicationFailure && isErrorCode(error.type)) {
     const logged = asLogged({ code: error.type, message: error.message }, error)
     return { level: logged.level, fields: { ...fields, ...logged.fields } }
   }
   return { level: levels[level], fields: told }
-}
-
-/** The queues of lanes have only activities, and the queue `ledger` has only workflows: the SDK warns of both at every start. */
-function isByDesign(message: string): boolean {
-  return /^No (activities|workflows) registered, not polling/.test(message)
 }

@@ -10,7 +10,7 @@ import { StreamClient } from '../streams/stream-client.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { createContext, type ProcessContext } from './context.ts'
-import { signedOptions } from './signed-streams.ts'
+import { signedOptions } from './intake.ts'
 import { scannedOptions } from './streams.ts'
 import { connectNetwork, type Network } from './network.ts'
 

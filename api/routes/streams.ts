@@ -11,7 +11,7 @@ const author = {
   by: z.string().trim().min(1).max(100).describe('The person who orders it; recorded by the stream.'),
   reason: z.string().trim().min(1).max(500).describe('The reason; the stream records its first 60 bytes.'),
 }
-const by = author.by
+const { by } = author
 const height = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const number = sequenceSchema
 

@@ -14,7 +14,7 @@ import {
   startBatch,
   tellBatchCleared,
   tellBatchOver,
-} from '../../temporal/client/batch-workflow.ts'
+} from '../../temporal/client/batches.ts'
 import { batchIntentId, batchPrefix } from '../../temporal/contracts/names.ts'
 import type { LaneAgent } from '../agent.ts'
 import { laneCall } from '../lane-call.ts'

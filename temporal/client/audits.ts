@@ -1,6 +1,6 @@
-import type { WorkflowExecutionInfo } from '@temporalio/client'
+import { ScheduleAlreadyRunning, type WorkflowExecutionInfo } from '@temporalio/client'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import { auditId, type AuditInput, type AuditReport } from '../contracts/audit.ts'
+import { auditGraceMs, auditId, type AuditInput, type AuditReport } from '../contracts/audit.ts'
 import { chainQueue, searchAttributes } from '../contracts/names.ts'
 import { listWorkflows, newestFirst, type TemporalClient, within } from './client.ts'
 import { rethrowAs } from './errors.ts'
@@ -18,6 +18,41 @@ export interface AuditRow {
 /** An audit waits for a block or two, and for nodes that are down; longer than this is for `audit show`. */
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
+/** A schedule catches up no further than this, ms: what was missed while Temporal was down, the next audit sees as well. */
+const catchupWindowMs = 60_000
+
+/**
+ * Creates the schedule of a chain's audits, or brings it to these values. An operator's pause stays. Throws what the Temporal client throws.
+ *
+ * @param options.onlyIfMissing an existing schedule stays as it is: operators may have changed it since it was set
+ */
+export async function setAuditSchedule(
+  client: TemporalClient,
+  chain: ChainName,
+  { everyMinutes, hours }: { readonly everyMinutes: number; readonly hours: number },
+  { onlyIfMissing }: { readonly onlyIfMissing: boolean },
+): Promise<void> {
+  const input: AuditInput = { chain, hours, graceMs: auditGraceMs }
+  const schedule = {
+    spec: { intervals: [{ every: everyMinutes * 60_000 }] },
+    policies: { overlap: 'SKIP' as const, catchupWindow: catchupWindowMs },
+    action: {
+      type: 'startWorkflow' as const,
+      workflowType: 'audit',
+      workflowId: auditId(chain),
+      taskQueue: chainQueue(chain),
+      args: [input],
+      typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: chain }],
+      staticSummary: `what was delivered on ${chain} in the last ${hours} hours`,
+    },
+  }
+  try {
+    await client.schedule.create({ scheduleId: auditId(chain), ...schedule })
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error
+    if (!onlyIfMissing) await client.schedule.getHandle(auditId(chain)).update(({ state }) => ({ ...schedule, state }))
+  }
+}
 
 /** Runs an audit now, beside those of the schedule, and waits for its end. Throws TEMPORAL_UNAVAILABLE. */
 export function runAudit(client: TemporalClient, input: AuditInput): Promise<AuditReport> {

@@ -1,11 +1,91 @@
 import { workflowOf } from '../../domain/lane/intent-id.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
-import { batchStatusQuery } from '../contracts/batch.ts'
-import { batchPrefix } from '../contracts/names.ts'
-import { membersOf } from './batch-workflow.ts'
+import { tombstone } from '../../domain/lane/withdraw.ts'
+import {
+  batchClearedSignal,
+  type BatchEnd,
+  type BatchInput,
+  type BatchMemo,
+  batchOverSignal,
+  type BatchStatus,
+  batchStatusQuery,
+} from '../contracts/batch.ts'
+import { batchPrefix, ledgerQueue } from '../contracts/names.ts'
 import type { TemporalClient } from './client.ts'
+import { ifGone } from './errors.ts'
 import { listLaneWorkflows } from './lane-workflows.ts'
-import { readLane } from './lanes.ts'
+import { queryLane, readLane } from './lanes.ts'
+
+/** A batch that holds a nonce which is not final. */
+export interface BatchEntry {
+  /** Workflow id. */
+  readonly id: string
+  readonly nonce: number
+}
+
+/** Records a batch. Throws what the Temporal client throws. */
+export async function startBatch(client: TemporalClient, id: string, input: BatchInput): Promise<void> {
+  // Short names, since servers warn of memos above 2 KB.
+  const memo: BatchMemo = { members: input.members.map(tombstone) }
+  await client.workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
+    workflowId: id,
+    taskQueue: ledgerQueue,
+    args: [input],
+    memo: { ...memo },
+    staticSummary: `${input.members.length} transfers in one call by ${input.lane}`,
+  })
+}
+
+/** What a batch was recorded with, and what became of it. Throws what the Temporal client throws. */
+export function queryBatch(client: TemporalClient, id: string): Promise<BatchStatus> {
+  return client.workflow.getHandle(id).query(batchStatusQuery)
+}
+
+/** Tells a batch that every member was free: it may be signed from now on. Throws what the Temporal client throws. */
+export function tellBatchCleared(client: TemporalClient, id: string): Promise<void> {
+  return client.workflow.getHandle(id).signal(batchClearedSignal)
+}
+
+/** Tells a batch what became of its nonce. Throws what the Temporal client throws. */
+export function tellBatchOver(client: TemporalClient, id: string, end: BatchEnd): Promise<void> {
+  return client.workflow.getHandle(id).signal(batchOverSignal, end)
+}
+
+/** The batches whose nonces the ledger of a lane has, lowest first. Throws what the Temporal client throws: `isGone` if there is no ledger. */
+export async function batchEntries(client: TemporalClient, lane: LaneId): Promise<BatchEntry[]> {
+  const { entries } = await queryLane(client, lane)
+  return Object.values(entries).flatMap(({ nonce, owner }) =>
+    owner?.intentId.startsWith(batchPrefix(lane)) ? [{ id: workflowOf(owner.intentId), nonce }] : [],
+  )
+}
+
+/** The members of a batch as its memo has them; empty if the server knows no such batch (any more). Throws what the Temporal client throws. */
+export async function batchMembers(client: TemporalClient, id: string): Promise<BatchMemo['members']> {
+  const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
+  return membersOf(description?.memo)
+}
+
+/** The members that the memo of a batch names. */
+function membersOf(memo: Readonly<Record<string, unknown>> | undefined): BatchMemo['members'] {
+  const members = memo?.['members']
+  return Array.isArray(members) ? members.map(String) : []
+}
+
+/** Whether an intent is among the members of a memo. */
+export function isMember(members: BatchMemo['members'], intentId: string): boolean {
+  return members.includes(tombstone(intentId))
+}
+
+/**
+ * The nonce of the batch that may deliver an intent; undefined: none can. To be asked after the intent is withdrawn: a batch is signed only after its nonce
+ * is in the ledger and its members were seen to be free, so that one of the two finds the other. Throws what the Temporal client throws.
+ */
+export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
+  for (const { id, nonce } of await batchEntries(client, lane)) {
+    if (isMember(await batchMembers(client, id), intentId)) return nonce
+  }
+  return undefined
+}
 
 /** A call that delivers many transfers, as its workflow and the ledger of its lane know it. */
 export interface BatchRow {

@@ -1,9 +1,6 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 
-/**
- * A client of one namespace, to be handed to the functions of this folder. Only this folder looks into it: no other room calls the SDK's methods,
- * catches its errors or names its types.
- */
+/** A client of one namespace, for the functions of this folder: no other room calls the SDK's methods, catches its errors or names its types. */
 export type TemporalClient = Client
 
 /** Ends all calls of `work` with an error after `timeoutMs`: without it they wait for as long as no worker, or no server, answers. */

@@ -11,10 +11,7 @@ import { type ErrorCode, type Facts, RelayerError } from '../../domain/errors.ts
 import { redactText } from '../../observability/redact.ts'
 import { malformedUpdate, runIsFull } from '../contracts/update-refusals.ts'
 
-/**
- * gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline ended the wait), FAILED_PRECONDITION (no worker polls the queue): the server answers, and no worker
- * does.
- */
+/** The server answers, no worker does. gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline), FAILED_PRECONDITION (no worker polls the queue). */
 const unservedCodes = [1, 4, 9]
 /** gRPC: NOT_FOUND, the answer of describeNamespace for a namespace that does not exist. */
 const notFoundCode = 5

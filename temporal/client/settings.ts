@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto'
+import { defaultPayloadConverter } from '@temporalio/common'
 import { RelayerError } from '../../domain/errors.ts'
 import { assertKnownNames, type KnownNames } from '../../domain/settings/known-names.ts'
 import { assertSettingsOrders } from '../../domain/settings/request.ts'
-import { noSettings, type Settings } from '../../domain/settings/settings.ts'
+import { noSettings, type Settings, type SettingsOrder } from '../../domain/settings/settings.ts'
 import { redactText } from '../../observability/redact.ts'
 import { settingsWorkflowId } from '../contracts/names.ts'
 import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../contracts/settings.ts'
 import { type TemporalClient, within } from './client.ts'
 import { ifGone, isQueryUnknown, rethrowAs } from './errors.ts'
 import { sendOrder, updateOrStart } from './update-or-start.ts'
-import { wakeAfterOrders } from './wake-after-orders.ts'
+import { type RetryHint, retrySignal } from '../contracts/transfer.ts'
+import { fromOrTo, running, transfersWith } from './transfer-queries.ts'
 
 const queryTimeoutMs = 5_000
 const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
@@ -69,4 +72,39 @@ function assertWellFormed(request: SettingsRequest): void {
   } catch (error) {
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
   }
+}
+
+const ended: RetryHint = { gate: true }
+
+/**
+ * Wakes the transfers that these orders may let go on, by one batch operation of the server. Only a help: their own waits end within a minute (a halt), or
+ * grow to half an hour (a ceiling). Never throws.
+ */
+async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
+  for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
+    await client.workflowService
+      .startBatchOperation({
+        namespace: client.options.namespace,
+        jobId: randomUUID(),
+        visibilityQuery,
+        reason: 'the settings have changed',
+        // The list lags: a transfer that was parked meanwhile waits for an operator, and the hint tells it that this signal is not from one.
+        signalOperation: { signal: retrySignal.name, identity: 'portage', input: { payloads: [defaultPayloadConverter.toPayload(ended)] } },
+      })
+      .catch(() => {})
+  }
+}
+
+/** The visibility query of the transfers that the order may let go on. */
+function waitingTransfersOf(order: SettingsOrder): string[] {
+  const waiting = { TransferState: 'waiting' }
+  if (order.kind === 'setFees') {
+    const { scope } = order
+    if (scope.kind === 'transfer') return [transfersWith(waiting, running, `WorkflowId = '${scope.id.replaceAll(/[^\w:-]/g, '')}'`)]
+    return [transfersWith({ ...waiting, TargetChain: scope.kind === 'chain' || scope.kind === 'call' ? scope.chain : undefined }, running)]
+  }
+  if (order.kind !== 'unhalt') return []
+  const { bridge, chain, sourceChain, targetChain } = order.scope
+  const route = { Bridge: bridge, SourceChain: sourceChain, TargetChain: targetChain }
+  return [transfersWith({ ...waiting, ...route }, running, ...fromOrTo(chain))]
 }

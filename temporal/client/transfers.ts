@@ -1,11 +1,11 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
-import { RelayerError } from '../../domain/errors.ts'
+import { awaitsNewSignatures, RelayerError, toRelayerError } from '../../domain/errors.ts'
 import { mip61Of, type Mip61State } from '../../domain/stream/mip61-state.ts'
 import { type BridgeName, type ChainName, type Transfer, type TransferState, transferStates } from '../../domain/transfer/transfer.ts'
-import { cancelSignal, retrySignal, statusQuery, type TransferStatus } from '../contracts/transfer.ts'
+import { adoptSignal, cancelSignal, retrySignal, statusQuery, type TransferStatus } from '../contracts/transfer.ts'
 import { searchAttributes } from '../contracts/names.ts'
 import { type TemporalClient, within } from './client.ts'
-import { fromTemporal, ifGone, isQueryRefused, rethrowAs } from './errors.ts'
+import { fromTemporal, ifGone, isGone, isQueryRefused, rethrowAs } from './errors.ts'
 import { restartTransfer, storedTransfer } from './start-transfer.ts'
 import { fromOrTo, running, transfersWith } from './transfer-queries.ts'
 
@@ -145,5 +145,25 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
     // One that has ended meanwhile waits for nothing.
     const transfer = await storedTransfer(client, workflowId, runId).catch(() => undefined)
     if (transfer) yield transfer
+  }
+}
+
+/**
+ * Gives a well signed copy to a transfer that is parked because the guardians who signed its own are replaced; to no other, since a copy that is not
+ * needed is no reason to wake one. True if it was given. One call for a transfer that is not parked.
+ * Throws TEMPORAL_UNAVAILABLE: it may be waiting for the copy.
+ */
+export async function offerCopy(client: TemporalClient, id: string, { message }: Pick<Transfer, 'message'>): Promise<boolean> {
+  const handle = client.workflow.getHandle(id)
+  try {
+    const { status, typedSearchAttributes } = await handle.describe()
+    if (status.name !== 'RUNNING' || typedSearchAttributes.get(searchAttributes.TransferState) !== 'parked') return false
+    if (!awaitsNewSignatures((await handle.query(statusQuery)).code)) return false
+    await handle.signal(adoptSignal, { message })
+    return true
+  } catch (error) {
+    // It ended meanwhile.
+    if (isGone(error) || isQueryRefused(error)) return false
+    throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
   }
 }
