@@ -19,7 +19,6 @@ export interface GlobalOptions {
 /** 0: done. 1: it failed, or the answer is no. 2: the command line is wrong. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 
-/** The exit code that a command returns. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 /** Calls `listener` at the first SIGINT or SIGTERM; a second one ends the process. The result removes the listener. */

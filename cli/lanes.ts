@@ -17,18 +17,8 @@ export interface LaneRow extends Partial<Pick<LaneView, 'next' | 'latest' | 'fin
   readonly lane: LaneId
   /** Absent: not in this config, but its ledger runs. */
   readonly chain?: string
-  /** `broke`: without funds; `unserved`: no worker has its key. */
-  readonly status:
-    | 'active'
-    | 'paused'
-    | 'draining'
-    | 'forbidden'
-    | 'broke'
-    | 'chain replaced'
-    | 'unserved'
-    | 'syncing'
-    | 'no ledger yet'
-    | 'no answer'
+  /** active, syncing, paused, draining, forbidden, broke (without funds), chain replaced, unserved (no worker has its key), no ledger yet or no answer. */
+  readonly status: string
   /** wei, decimal. */
   readonly balance?: string
   /** Why it takes no work. */
@@ -90,26 +80,20 @@ export async function listLanes(client: TemporalClient, config: Config): Promise
 }
 
 /** @param status as workers see the lane: it also says whether any worker serves it */
-export function toRow(
-  lane: LaneId,
-  chain: string | undefined,
-  running: boolean,
-  state: LaneState | undefined,
-  status?: LaneStatus,
-): LaneRow {
-  const about = { lane, ...(chain && { chain }) }
-  if (!state) return { ...about, status: running ? 'no answer' : 'no ledger yet' }
+export function toRow(lane: LaneId, chain: string | undefined, running: boolean, state?: LaneState, status?: LaneStatus): LaneRow {
+  if (!state) return { lane, chain, status: running ? 'no answer' : 'no ledger yet' }
   const { next, latest, finalized, inFlight, window, closed } = view(state)
   const why = closed ?? (status?.why && { why: status.why, detail: status.detail ?? '' })
   return {
-    ...about,
-    status: why ? (words[why.why as keyof typeof words] ?? why.why) : state.synced ? 'active' : 'syncing',
+    lane,
+    chain,
+    status: why ? (words[why.why] ?? why.why) : state.synced ? 'active' : 'syncing',
     next,
     latest,
     finalized,
     inFlight,
     window,
-    ...(state.observed && { balance: state.observed.balance }),
+    balance: state.observed?.balance,
     ...(why ? { reason: why.detail } : window === 0 && { reason: noWindow }),
   }
 }
@@ -117,7 +101,7 @@ export function toRow(
 /** `set-window 0` is no state of the ledger: without a reason the lane would look as if it worked. */
 const noWindow = 'its window is 0, and it gives no nonces before portage lane set-window'
 
-const words = { funds: 'broke', replaced: 'chain replaced' } as const
+const words: Readonly<Record<string, string>> = { funds: 'broke', replaced: 'chain replaced' }
 
 function configuredLanes(config: Config): { lane: LaneId; chain: string }[] {
   return Object.entries(config.chains).flatMap(([name, chain]) =>

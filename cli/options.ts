@@ -11,7 +11,6 @@ export interface Author extends By {
   readonly reason: string
 }
 
-/** Adds `--by`. */
 export function withBy(command: Command): Command {
   return command.addOption(new Option('--by <name>', 'who; kept in the history').default(osUser(), 'the user of the operating system'))
 }

@@ -11,7 +11,6 @@ const originToken = z
 /** Ends the description of every field that a running stream takes over. */
 const changing = 'A stream that runs takes a change over when an intake starts, unless an operator ordered another number.'
 
-/** How one emitter's messages are counted. */
 export const emitterStreamSchema = z.strictObject({
   first: decimal
     .optional()

@@ -20,7 +20,6 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
 /** A duration, with a least value that leaves healthy work enough time. */
 const seconds = (least: number) => z.number().min(least).max(3_600)
 
-/** Take-over and shutdown. */
 const workerSchema = z
   .strictObject({
     workflowTaskSeconds: seconds(1)
@@ -46,7 +45,6 @@ const workerSchema = z
     'How soon the work of a process that died is taken over, and how a process stops. A workflow keeps the values that it was started with.',
   )
 
-/** Defaults of transfers. */
 const transfersSchema = z
   .strictObject({
     priority: whole(1)
@@ -67,7 +65,6 @@ const transfersSchema = z
   .prefault({})
   .describe('Defaults and limits of every transfer.')
 
-/** The scan of numbered sources. */
 const streamsSchema = z
   .strictObject({
     rangeBlocks: whole(1)

@@ -8,9 +8,7 @@ import { type Author, parse, withAuthor } from '../options.ts'
 import { order, toSettings } from '../orders.ts'
 import { list } from '../output.ts'
 
-interface ScopeOptions extends Author {
-  readonly scope: FeeScope
-}
+type ScopeOptions = Author & { readonly scope: FeeScope }
 
 const fields = ['maxFeePerGas', 'maxTip', 'maxFeePerTransaction', 'baseFeeCeiling', 'gasFactor', 'gasLimit'] as const
 

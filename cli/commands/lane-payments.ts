@@ -91,17 +91,13 @@ function withWait(command: Command): Command {
   return command.option('--wait', 'until it is final; without it, the id of its workflow is printed')
 }
 
-async function pay(
-  { context, options }: Call<{ readonly wait?: true }>,
-  client: TemporalClient,
-  input: OperatorTransactionInput,
-): Promise<Outcome> {
+async function pay(call: Call<{ wait?: true }>, client: TemporalClient, input: OperatorTransactionInput): Promise<Outcome> {
   const { intent } = input
   const id = await startOperatorTransaction(client, input)
   const about = { id, lane: input.lane, to: intent.to, value: `${intent.value} wei` }
-  if (!options.wait) return { json: { ...about, intent }, text: facts(about) }
+  if (!call.options.wait) return { json: { ...about, intent }, text: facts(about) }
   // On stderr, since it can take as long as the chain does: stdout is for the result.
-  context.stderr.write(`${id} goes on by itself; this waits until it is final (Ctrl-C ends the waiting only)\n`)
+  call.context.stderr.write(`${id} goes on by itself; this waits until it is final (Ctrl-C ends the waiting only)\n`)
   const status = await operatorTransactionResult(client, id)
   const { state, detail, txHash: transaction, nonce } = status
   return { json: { id, ...status }, text: facts({ ...about, state, detail, nonce, transaction }), failed: state !== 'done' }

@@ -73,14 +73,7 @@ const batches = defineCommand({
   run: (call: Call<LaneOptions & { closed: number }>, name: string) =>
     withLane(call, name, async (lane, client) => {
       const found = await listBatches(client, lane, call.options.closed)
-      const rows = found.map(({ batch, startedAt, state, members, nonce, detail = '' }) => [
-        batch,
-        timeText(startedAt),
-        state,
-        members,
-        nonce,
-        detail,
-      ])
+      const rows = found.map((one) => [one.batch, timeText(one.startedAt), one.state, one.members, one.nonce, one.detail ?? ''])
       const text = list('no batches', ['batch', 'started', 'state', 'transfers', 'nonce', 'detail'], rows)
       return { json: { lane, batches: found }, text }
     }),

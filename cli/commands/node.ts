@@ -1,11 +1,10 @@
 import { type Command, Option } from 'commander'
 import { readSettings } from '../../temporal/client/settings.ts'
-import type { NodeStatus } from '../../chains/port.ts'
 import { chainOf, nodeVariables } from '../../config/chains.ts'
 import { namesOf } from '../../config/known-names.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import type { NodeChange, NodeUse, Settings } from '../../domain/settings/settings.ts'
+import type { NodeUse, Settings } from '../../domain/settings/settings.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { createConfiguredChain } from '../chains.ts'
 import { type Call, defineCommand } from '../command.ts'
@@ -115,17 +114,11 @@ export const nodeCommand = defineCommand({
   commands: [list, add, remove, enable, disable],
 })
 
-/** A node as this machine sees it. */
-interface NodeRow extends NodeStatus {
-  readonly chain: string
-  readonly source: 'config' | 'added'
-}
-
 /** Longest wait for a node, ms. */
 const timeoutMs = 3_000
 
 /** Connects to every node of the config, or of one chain, with the changes of operators applied. Throws INPUT_INVALID for an unknown chain. */
-async function lookAtNodes(config: Config, settings: Settings, env: NodeJS.ProcessEnv, only?: string): Promise<NodeRow[]> {
+async function lookAtNodes(config: Config, settings: Settings, env: NodeJS.ProcessEnv, only?: string) {
   const names = only === undefined ? Object.keys(config.chains) : [only]
   const found = await Promise.all(
     names.map(async (name) => {
@@ -136,7 +129,7 @@ async function lookAtNodes(config: Config, settings: Settings, env: NodeJS.Proce
         // A node that does not answer has that state in its row.
         await chain.connect().catch(() => {})
         const added = new Set(changes.filter(({ url }) => url !== undefined).map((change) => change.name))
-        return chain.nodes().map((node): NodeRow => ({ chain: name, ...node, source: added.has(node.name) ? 'added' : 'config' }))
+        return chain.nodes().map((node) => ({ chain: name, ...node, source: added.has(node.name) ? 'added' : 'config' }))
       } finally {
         chain.close()
       }
@@ -146,12 +139,7 @@ async function lookAtNodes(config: Config, settings: Settings, env: NodeJS.Proce
 }
 
 /** What the config and the settings say of this node, and whether the chain has another that is not disabled. */
-async function look(
-  client: TemporalClient,
-  config: Config,
-  chain: string,
-  name: string,
-): Promise<{ configured: boolean; change: NodeChange | undefined; others: boolean }> {
+async function look(client: TemporalClient, config: Config, chain: string, name: string) {
   const { nodes } = await readSettings(client)
   const configured = namesOf(config).nodes[chain] ?? []
   const changes = nodes.filter((one) => one.chain === chain)

@@ -6,14 +6,6 @@ import { type Role, roles } from '../../workers/roles.ts'
 import { type Call, defineCommand } from '../command.ts'
 import { onInterrupt } from '../context.ts'
 
-interface RunOptions {
-  readonly role: Role
-  readonly chain?: string[]
-  readonly lane?: string[]
-  readonly logLevel: LogLevel
-  readonly pretty?: boolean
-}
-
 export const runCommand = defineCommand({
   name: 'run',
   description: 'Run a worker until SIGINT or SIGTERM. Logs go to stderr, as JSON lines unless --pretty.',
@@ -36,7 +28,7 @@ export const runCommand = defineCommand({
     'portage run --role lane --chain ethereum',
     'portage run --role chain --chain ethereum --chain avalanche',
   ],
-  run: async ({ config, context, options }: Call<RunOptions>) => {
+  run: async ({ config, context, options }: Call<{ role: Role; chain?: string[]; lane?: string[]; logLevel: LogLevel; pretty?: true }>) => {
     const loaded = await config()
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
     // The native parts of a worker load slowly: only the command that needs them pays.

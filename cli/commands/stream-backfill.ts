@@ -11,12 +11,6 @@ import { type By, parse, withBy } from '../options.ts'
 import { facts } from '../output.ts'
 import { plainReport, streamArgument, watermark } from '../streams.ts'
 
-interface BackfillOptions extends By {
-  readonly from: number
-  readonly to: number
-  readonly wait?: true
-}
-
 const betweenLooksMs = 1_000
 
 export const backfill = defineCommand({
@@ -30,14 +24,14 @@ export const backfill = defineCommand({
         .requiredOption('--to <block>', 'last block; what lies above the cursor is left to the live scan', parse.number),
     ).option('--wait', 'until these blocks are read, with the progress on stderr; Ctrl-C ends the waiting only'),
   examples: ['portage stream backfill native-bridge:ethereum:bsc --from 18000000 --to 18050000 --wait'],
-  run: async ({ context, options, withTemporal }: Call<BackfillOptions>, stream: string) => {
+  run: async ({ context, options, withTemporal }: Call<By & { from: number; to: number; wait?: true }>, stream: string) => {
     const { from, to, by, wait } = options
     if (from > to) throw new RelayerError('INPUT_INVALID', { detail: `--to: ${to} is below --from` })
     return withTemporal(async (client) => {
       const { view: ordered } = await orderStream(client, stream, { kind: 'backfill', from, to, by })
       // What lay above the cursor then is not read by this order.
       const last = Math.min(to, (ordered.nextHeight ?? from + 1) - 1)
-      const view = wait ? viewStream(await untilRead(context, client, stream, { from, to: last })) : ordered
+      const view = wait ? viewStream(await untilRead(context, client, stream, from, last)) : ordered
       const text = facts({
         stream,
         [wait ? 'done' : 'ordered']: `blocks ${from}-${last}${last < to ? `; the live scan reads those above ${last}` : ''}`,
@@ -50,17 +44,12 @@ export const backfill = defineCommand({
 })
 
 /** Until none of the blocks is left to read. Throws what a read of the stream throws. */
-async function untilRead(
-  context: CliContext,
-  client: TemporalClient,
-  stream: string,
-  range: { from: number; to: number },
-): Promise<StreamState> {
+async function untilRead(context: CliContext, client: TemporalClient, stream: string, from: number, to: number): Promise<StreamState> {
   for (let told: string | undefined; ; await sleep(betweenLooksMs)) {
     const state = await readStream(client, stream)
-    const left = leftOf(state, range)
+    const left = leftOf(state, from, to)
     if (left === 0) return state
-    const total = range.to - range.from + 1
+    const total = to - from + 1
     const text = `${total - left} of ${total} blocks read${state.paused ? `; paused by ${state.paused.by}: ${state.paused.reason}` : ''}\n`
     if (text !== told) context.stderr.write(text)
     told = text
@@ -68,6 +57,6 @@ async function untilRead(
 }
 
 /** Blocks of the range that a backfill has yet to read. */
-function leftOf({ backfill: { left } }: StreamState, { from, to }: { from: number; to: number }): number {
+function leftOf({ backfill: { left } }: StreamState, from: number, to: number): number {
   return left.reduce((sum, [low, high]) => sum + Math.max(0, Math.min(to, Number(high)) - Math.max(from, Number(low)) + 1), 0)
 }

@@ -12,15 +12,14 @@ const list = defineCommand({
   name: 'list',
   description: 'One line per stream: cursor, blocks behind the finalized head, open and parked transfers, gaps, watermark, alarms.',
   examples: ['portage stream list', 'portage stream list --json'],
-  run: async ({ withTemporal }) => {
-    const [rows, config] = await withTemporal(async (client, loaded) => [await listStreams(client, () => undefined), loaded] as const)
-    const heights = await finalizedHeights(
-      config,
-      rows.map(({ stream }) => stream),
-    )
-    const streams = rows.map((row): StreamRow => ('problem' in row ? row : toReport(row, heights)))
-    return { json: { streams }, text: listText(streams) }
-  },
+  run: ({ withTemporal }) =>
+    withTemporal(async (client, config) => {
+      const rows = await listStreams(client, () => undefined)
+      const names = rows.map(({ stream }) => stream)
+      const heights = await finalizedHeights(config, names)
+      const streams = rows.map((row): StreamRow => ('problem' in row ? row : toReport(row, heights)))
+      return { json: { streams }, text: listText(streams) }
+    }),
 })
 
 const show = defineCommand({
@@ -28,11 +27,12 @@ const show = defineCommand({
   description: 'All that a stream knows: gaps and their age, parked numbers, exceptions, what the watermark waits for, the backfill.',
   options: streamArgument,
   examples: ['portage stream show native-bridge:ethereum:bsc', 'portage stream show native-bridge:ethereum:bsc --json'],
-  run: async ({ withTemporal }, stream: string) => {
-    const [state, config] = await withTemporal(async (client, loaded) => [await readStream(client, stream), loaded] as const)
-    const view = toReport(viewStream(state), await finalizedHeights(config, [stream]))
-    return { json: { ...state, view }, text: stateText(state, view, Date.now()) }
-  },
+  run: ({ withTemporal }, stream: string) =>
+    withTemporal(async (client, config) => {
+      const state = await readStream(client, stream)
+      const view = toReport(viewStream(state), await finalizedHeights(config, [stream]))
+      return { json: { ...state, view }, text: stateText(state, view, Date.now()) }
+    }),
 })
 
 export const streamCommand = defineCommand({

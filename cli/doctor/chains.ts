@@ -65,7 +65,6 @@ async function checkSender(reader: Reader): Promise<Finding> {
   return `network ${reader.networkId}, takes transactions`
 }
 
-/** Checks that a node serves the right network, has a head, and knows what is final. */
 async function checkNode(reader: Reader, { finality, networkId }: ChainConfig): Promise<Finding> {
   await reader.connect()
   const head = reader.heads.current
