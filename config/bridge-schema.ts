@@ -74,4 +74,3 @@ export const nativeBridgeSchema = z.strictObject({
 })
 
 export type NativeBridgeConfig = z.output<typeof nativeBridgeSchema>
-export type WormholeTokenBridgeConfig = z.output<typeof wormholeTokenBridgeSchema>
