@@ -13,7 +13,7 @@ export interface StepDeps {
   readonly bridges: Bridges
   readonly chains: ReadonlyMap<ChainName, Chain>
   readonly lanes: ReadonlyMap<ChainName, LaneStatusCache>
-  /** The settings that operators change while everything runs, as this process last read them. */
+  /** As this process last read them. */
   readonly settings: () => Settings
   /** Limits of fees, as they are now. */
   readonly fees: FeePolicyResolver

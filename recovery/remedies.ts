@@ -18,8 +18,8 @@ export type Finding =
   | 'failing'
 
 /**
- * What is done about each, and why, for the Web UI. A transfer can be started again, since the chains know all that it knows. A reset keeps the input of a
- * run and sends it again all its signals and updates, among them operators' orders, which no chain knows.
+ * What is done about each, and why, for the Web UI. A transfer can be started again, since the chains know all that it knows. A reset keeps operators'
+ * orders, which no chain knows: it sends a run again all its signals and updates.
  */
 export const remedies: Readonly<Record<Finding, { readonly action: 'start again' | 'reset' | 'none'; readonly why: string }>> = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },

@@ -9,7 +9,7 @@ import type { Finding } from './remedies.ts'
 const atOnce = 20
 /** A run that has done something within so long, ms, may be between two tasks. */
 const betweenTasksMs = 20_000
-/** Tries of one workflow task, none of them answered: more than a process that was about to stop, or that was paused for a while, leaves behind. */
+/** Tries of one workflow task, none of them answered: more than a process that stops, or was paused for a while, leaves behind. */
 const triesUnanswered = 3
 
 /** A running transfer that does not go on. */

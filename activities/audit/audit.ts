@@ -18,10 +18,7 @@ export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
   readonly onDone: (chain: ChainName) => void
 }
 
-/**
- * Why a transfer is recovered. `undone`: its effect was delivered and is gone. `reopened`: it closed without an outcome. `idle`: it waits for nothing, or
- * its tasks are not answered.
- */
+/** `undone`: its effect was delivered and is gone. `reopened`: it closed without an outcome. `idle`: it waits for nothing, or its tasks are not answered. */
 export type Found = 'undone' | 'reopened' | 'idle'
 
 /** How far an audit is: its heartbeats carry this, so that another try goes on from the same page. */

@@ -14,10 +14,9 @@ export function createConfirm(deps: StepDeps) {
     const chain = chainOf(deps, transfer)
     const endpoint = endpointOf(deps, transfer)
     const final = (height: number) => height <= (chain.heads.current?.finalized ?? -1)
-    const latestHeight = () => chain.heads.current?.latest.height ?? 0
     const unsettled = (): Confirmation => ({
       kind: 'unsettled',
-      finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(landed?.blockHeight ?? latestHeight())),
+      finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(landed?.blockHeight ?? chain.heads.current?.latest.height ?? 0)),
     })
     let useless: string | undefined
     if (landed) {

@@ -37,10 +37,7 @@ export async function isAbsent(chain: Chain, endpoint: Endpoint, transfer: Trans
   return hasOneNode(chain) || (await agreed(endpoint, transfer)) === false
 }
 
-/**
- * The latest state of one node shows the effect. True if most nodes deny it in theirs. Asked once that node has had time: an honest one may be a
- * block ahead. False where it is the only node.
- */
+/** The latest state of one node shows the effect. True if most nodes deny it in theirs; false where it is the only node. */
 export async function isDenied(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   return !hasOneNode(chain) && (await agreed(endpoint, transfer, 'agreed-latest')) === false
 }

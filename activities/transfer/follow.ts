@@ -29,10 +29,7 @@ export async function untilIncluded(
   }
 }
 
-/**
- * What the state of a transaction means for its transfer. Where finality is near, it is waited for. Undefined: it fell out of its block meanwhile, and
- * is to be followed again.
- */
+/** What the state of a transaction means for its transfer. Where finality is near, it is waited for. Undefined: it fell out of its block meanwhile. */
 export async function resultOf(
   deps: AcquireDeps,
   transfer: Transfer,
