@@ -24,19 +24,14 @@ export class LaneAgent {
   readonly #observer: AccountObserver
   readonly #alerts: Alerts
   #era = 0
-  #external = 0
 
   constructor(deps: LaneDeps) {
-    const { ledger, config, logger } = deps
     this.#deps = deps
-    this.#alerts = new Alerts(config.lane, logger)
-    this.#transactions = new PendingTransactions(deps, (nonce) => {
-      this.#external += 1
-      this.#alerts.external(nonce)
-    })
+    this.#alerts = new Alerts(deps)
+    this.#transactions = new PendingTransactions(deps, this.#alerts)
     this.#requests = new NonceRequests(deps, this.#transactions)
     this.#observer = new AccountObserver(deps, this.#transactions, this.#requests)
-    ledger.subscribe((view, fills, raises) => {
+    deps.ledger.subscribe((view, fills, raises) => {
       for (const order of fills) this.#transactions.fill(order)
       for (const order of raises) this.#transactions.raise(order)
       this.#onView(view)
@@ -83,7 +78,7 @@ export class LaneAgent {
 
   /** Nonces of the account that a transaction from outside Portage used, as far as the ledger and this process know. */
   get external(): number {
-    return (this.view?.external ?? 0) + this.#external
+    return this.#alerts.external
   }
 
   /** The transaction of an intent, if this process drives it. */

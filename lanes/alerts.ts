@@ -1,17 +1,20 @@
 import type { LaneView } from '../domain/lane/messages.ts'
-import type { LaneId } from '../domain/lane/lane-id.ts'
-import type { Logger } from '../observability/logger.ts'
+import type { LaneDeps } from './deps.ts'
 
 /** Logs once what only an operator can repair: an empty account, a replaced chain, external use of the key. */
 export class Alerts {
-  readonly #lane: LaneId
-  readonly #logger: Logger
+  readonly #deps: LaneDeps
   #closed: string | undefined
+  /** Nonces that a transaction from outside Portage used: as the ledger counts them, and of the calls of this process. */
   #external: number | undefined
+  #externalHere = 0
 
-  constructor(lane: LaneId, logger: Logger) {
-    this.#lane = lane
-    this.#logger = logger
+  constructor(deps: LaneDeps) {
+    this.#deps = deps
+  }
+
+  get external(): number {
+    return (this.#external ?? 0) + this.#externalHere
   }
 
   see({ closed, external }: LaneView): void {
@@ -24,20 +27,22 @@ export class Alerts {
   }
 
   /** A transaction from outside Portage used one of our nonces. */
-  external(nonce: number): void {
+  usedExternally(nonce: number): void {
+    this.#externalHere += 1
     this.#logExternalUse({ nonce })
   }
 
   #logExternalUse(which: { nonces: number } | { nonce: number }): void {
-    this.#logger.error('the key of this lane is used outside Portage; the lane goes on above those nonces', { lane: this.#lane, ...which })
+    const { logger, config } = this.#deps
+    logger.error('the key of this lane is used outside Portage; the lane goes on above those nonces', { lane: config.lane, ...which })
   }
 
   #logClosed(before: string | undefined, now: LaneView['closed']): void {
-    const about = { lane: this.#lane, ...(now && { reason: now.detail }) }
-    if (now?.why === 'replaced')
-      this.#logger.error('LANE_CHAIN_REPLACED: the lane is halted; run portage lane reset --chain-replaced', about)
-    else if (now?.why === 'funds') this.#logger.warn('LANE_FUNDS: the lane takes no new work until its account is funded', about)
-    else if (now) this.#logger.info(`the lane takes no new work: ${now.why}`, about)
-    else if (before) this.#logger.info('the lane takes work again', about)
+    const { logger, config } = this.#deps
+    const about = { lane: config.lane, ...(now && { reason: now.detail }) }
+    if (now?.why === 'replaced') logger.error('LANE_CHAIN_REPLACED: the lane is halted; run portage lane reset --chain-replaced', about)
+    else if (now?.why === 'funds') logger.warn('LANE_FUNDS: the lane takes no new work until its account is funded', about)
+    else if (now) logger.info(`the lane takes no new work: ${now.why}`, about)
+    else if (before) logger.info('the lane takes work again', about)
   }
 }

@@ -1,6 +1,7 @@
 import type { Account } from '../chains/port.ts'
 import type { Entry } from '../domain/lane/lane.ts'
 import type { FillOrder, RaiseOrder } from '../domain/lane/messages.ts'
+import type { Alerts } from './alerts.ts'
 import type { LaneDeps } from './deps.ts'
 import type { LaneCall } from './lane-call.ts'
 import { PendingTransaction } from './transaction/pending-transaction.ts'
@@ -8,13 +9,12 @@ import { PendingTransaction } from './transaction/pending-transaction.ts'
 /** The nonces of one lane that this process drives, in blocks or not, until their fate is final. */
 export class PendingTransactions {
   readonly #deps: LaneDeps
-  readonly #onExternalUse: (nonce: number) => void
+  readonly #alerts: Alerts
   readonly #byNonce = new Map<number, PendingTransaction>()
 
-  /** @param onExternalUse told once of each nonce of a call that a transaction from outside Portage used */
-  constructor(deps: LaneDeps, onExternalUse: (nonce: number) => void) {
+  constructor(deps: LaneDeps, alerts: Alerts) {
     this.#deps = deps
-    this.#onExternalUse = onExternalUse
+    this.#alerts = alerts
   }
 
   get size(): number {
@@ -36,12 +36,13 @@ export class PendingTransactions {
   }
 
   /** The transaction of a nonce that the ledger granted to a call. */
-  adopt({ nonce, attempts, grantedTo, maybeSent }: Entry, { owner: { intentId }, intent }: LaneCall): PendingTransaction {
+  adopt({ nonce, attempts, grantedTo, maybeSent }: Entry, { owner: { intentId, callHash }, intent }: LaneCall): PendingTransaction {
     const known = this.#byNonce.get(nonce)
     if (known && known.intentId === intentId && !known.forgotten) return known
     known?.close()
     // Only the try that was answered first may give the nonce back: another one may have sent it.
-    const pending = new PendingTransaction(this.#deps, nonce, attempts, { intentId, intent, ...(!maybeSent && { grantedTo }) })
+    const call = { intentId, intent, callHash, grantedTo: maybeSent ? undefined : grantedTo }
+    const pending = new PendingTransaction(this.#deps, nonce, attempts, call)
     this.#byNonce.set(nonce, pending)
     return pending
   }
@@ -60,7 +61,7 @@ export class PendingTransactions {
     let pending = this.#byNonce.get(nonce)
     if (!pending || pending.forgotten) {
       pending?.close()
-      pending = new PendingTransaction(this.#deps, nonce, attempts, undefined, { outbid: pending?.offered, callHash })
+      pending = new PendingTransaction(this.#deps, nonce, attempts, { outbid: pending?.offered, callHash })
       this.#byNonce.set(nonce, pending)
     }
     this.#inBackground(pending.fill(attempts), nonce, 'a no-op could not be sent; ordered again at the next block')
@@ -70,8 +71,7 @@ export class PendingTransactions {
   raise({ nonce, after, maxFee, tip }: RaiseOrder): void {
     const pending = this.#byNonce.get(nonce)
     if (!pending?.drives || pending.attempts > after) return
-    const atLeast = { ...(maxFee && { maxFee }), ...(tip && { tip }) }
-    this.#inBackground(pending.bump(undefined, atLeast), nonce, 'a raise could not be made; ordered again')
+    this.#inBackground(pending.bump(undefined, { maxFee, tip }), nonce, 'a raise could not be made; ordered again')
   }
 
   onAccount(account: Account): void {
@@ -85,7 +85,7 @@ export class PendingTransactions {
       if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
       this.drop(pending)
       // A nonce without an intent is only filled here: this process cannot sign the call that may have won, so the user need not be external.
-      if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#onExternalUse(pending.nonce)
+      if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
     }
   }
 

@@ -43,9 +43,9 @@ export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost):
     return { kind: 'wait', code: 'FEE_CEILING', reason: `the base fee is ${base} wei, the ceiling ${baseFeeCeiling} wei` }
   }
   const cap = capOf(policy, cost)
-  const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), big(policy.maxTip))
+  const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
-  if (cap !== undefined && cap < needed) {
+  if (cap < needed) {
     return { kind: 'wait', code: 'FEE_LIMIT', reason: `a unit of gas costs ${needed} wei now, the policy allows ${cap} wei for this call` }
   }
   return { kind: 'offer', maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(tip) }
@@ -81,14 +81,14 @@ export interface Raising extends CallCost {
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
   const { kind, policy, urgent, atLeast } = raising
   const cap = capOf(policy, raising)
-  const tipCap = market.baseFee === undefined ? cap : smaller(big(policy.maxTip), cap)
+  const tipCap = market.baseFee === undefined ? cap : least(capFrom(policy.maxTip), cap)
   const allowed = { maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(least(BigInt(market.tip), tipCap)) }
   const fees = bumpFees(offered, { maxFee: atLeast?.maxFee ?? allowed.maxFee, tip: atLeast?.tip ?? allowed.tip })
   if (atLeast?.maxFee !== undefined || atLeast?.tip !== undefined) return fees
-  if (kind === 'call' && (above(fees.maxFee, cap) || above(fees.tip, tipCap))) return undefined
+  if (kind === 'call' && (BigInt(fees.maxFee) > cap || BigInt(fees.tip) > tipCap)) return undefined
   const limited = feeLimitReached(offered, market)
   if (raising.outpriced && limited) return beyondLimit(fees, market, raising, { cap, tipCap })
-  if (urgent || (kind === 'call' && cap !== undefined)) return fees
+  if (urgent || (kind === 'call' && cap < uncapped)) return fees
   return limited ? undefined : fees
 }
 
@@ -101,12 +101,12 @@ function beyondLimit(
   fees: Fees,
   market: Fees,
   { kind, balance, ...cost }: Raising,
-  { cap, tipCap }: { cap: bigint | undefined; tipCap: bigint | undefined },
+  { cap, tipCap }: { cap: bigint; tipCap: bigint },
 ): Fees | undefined {
   const [maxFee, raised] = [BigInt(fees.maxFee), BigInt(fees.tip)]
-  const twice = least(raised * 2n, kind === 'call' ? smaller(tipCap, maxFee) : maxFee)
+  const twice = least(raised * 2n, kind === 'call' ? least(tipCap, maxFee) : maxFee)
   const offer = { maxFee: fees.maxFee, tip: String(twice > raised ? twice : raised) }
-  if (kind === 'call' && cap === undefined && raised > limitFactor * BigInt(market.maxFee)) return undefined
+  if (kind === 'call' && cap === uncapped && raised > limitFactor * BigInt(market.maxFee)) return undefined
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
@@ -146,12 +146,15 @@ export function gasPaid({ gasUsed, effectiveGasPrice }: { readonly gasUsed: stri
   return String(BigInt(gasUsed) * BigInt(effectiveGasPrice))
 }
 
-/** Most that a unit of gas of this call may cost, wei; undefined: no cap. */
-function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, dataFee }: CallCost): bigint | undefined {
-  if (maxFeePerTransaction === undefined) return big(maxFeePerGas)
+/** More than any fee of at most 78 digits. */
+const uncapped = 10n ** 78n
+
+/** Most that a unit of gas of this call may cost, wei. */
+function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, dataFee }: CallCost): bigint {
+  if (maxFeePerTransaction === undefined) return capFrom(maxFeePerGas)
   const rest = BigInt(maxFeePerTransaction) - BigInt(dataFee ?? '0')
   const perGas = rest > 0n ? rest / (BigInt(gasLimit) || 1n) : 0n
-  return least(perGas, big(maxFeePerGas))
+  return least(perGas, capFrom(maxFeePerGas))
 }
 
 function raise(wei: string): bigint {
@@ -164,18 +167,10 @@ function highest(values: readonly (string | bigint)[]): bigint {
   return values.map(BigInt).reduce((a, b) => (a > b ? a : b))
 }
 
-function big(wei: string | undefined): bigint | undefined {
-  return wei === undefined ? undefined : BigInt(wei)
+function capFrom(wei: string | undefined): bigint {
+  return wei === undefined ? uncapped : BigInt(wei)
 }
 
-function least(value: bigint, cap: bigint | undefined): bigint {
-  return cap !== undefined && cap < value ? cap : value
-}
-
-function smaller(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
-  return a === undefined ? b : least(a, b)
-}
-
-function above(wei: string, cap: bigint | undefined): boolean {
-  return cap !== undefined && BigInt(wei) > cap
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
 }

@@ -54,11 +54,9 @@ export interface Entry {
   readonly attempts: readonly Attempt[]
 }
 
-/** Fees that an operator asks for, wei, decimal; an absent field is left to the market. `after`: how many attempts there were. */
-export interface Raise {
+/** Fees that an operator asks for; an absent field is left to the market. `after`: how many attempts there were. */
+export interface Raise extends Partial<Fees> {
   readonly after: number
-  readonly maxFee?: string
-  readonly tip?: string
 }
 
 /** A block that is final: its hash shows whether the chain was replaced. */

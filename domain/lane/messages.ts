@@ -165,13 +165,10 @@ export interface RolledBack {
 }
 
 /** How a lane stands towards transfers that hold no nonce of it (`open`) and those that do. */
-export interface LaneStatus {
+export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   readonly lane: LaneId
   /** True if it takes new work. */
   readonly open: boolean
   /** Why not. `unserved`: no worker polls its queue, and nothing of it was observed lately. */
   readonly why?: ClosedFor | 'unserved'
-  readonly detail?: string
-  /** Of a paused lane. */
-  readonly pause?: PauseKind
 }

@@ -28,19 +28,23 @@ export function observe(state: LaneState, observation: Observation, now: number)
   const seen = { ...observation, finalized, latest: Math.max(observation.latest, finalized) }
   const { fillAfterBlocks } = state.config
   const observed = remembered(known, seen, fillAfterBlocks, now)
-  const synced = sync({ ...state, observed }, seen)
-  const next = synced.synced ? Math.max(synced.next, seen.latest) : synced.next
+  // A trusted look at the account: what the pool holds counts as handed out, also if a ledger that was set back has forgotten it.
+  const synced = state.synced || seen.pending !== undefined
+  const handedOut = seen.pending === undefined ? state.next : Math.max(state.next, seen.latest, seen.pending)
+  const next = synced ? Math.max(handedOut, seen.latest) : handedOut
   const before = known?.latest ?? seen.latest
   const since = Math.max(seen.since, observed.heardSince ?? 0)
-  const entries = orphaned(restarted(claimed(synced.entries, seen), before, seen), { ...seen, since }, fillAfterBlocks)
+  const entries = orphaned(restarted(claimed(state.entries, seen), before, seen), { ...seen, since }, fillAfterBlocks)
   const rolledBack = rolledBackOf(entries, before, seen)
-  const { counts } = synced
+  const { counts } = state
   return {
     state: reviewFunds({
-      ...synced,
-      entries: synced.synced ? covered(entries, next, seen) : entries,
+      ...state,
+      observed,
+      synced,
+      entries: synced ? covered(entries, next, seen) : entries,
       next,
-      counts: { ...counts, external: counts.external + next - synced.next, rolledBack: counts.rolledBack + rolledBack.length },
+      counts: { ...counts, external: counts.external + next - handedOut, rolledBack: counts.rolledBack + rolledBack.length },
     }),
     rolledBack,
   }
@@ -75,12 +79,6 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
     return [nonce, { ...entry, sinceBlock: Math.min(entry.sinceBlock, height), claimedBlock: Math.min(entry.claimedBlock, height) }]
   })
   return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, heardSince: height, finalizedAt: height } }
-}
-
-/** A trusted look at the account: what the pool holds counts as handed out, also if a ledger that was set back has forgotten it. */
-function sync(state: LaneState, seen: Observation): LaneState {
-  if (seen.pending === undefined) return state
-  return { ...state, synced: true, next: Math.max(state.next, seen.latest, seen.pending) }
 }
 
 /**

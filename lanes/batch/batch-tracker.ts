@@ -1,7 +1,4 @@
-import type { Intent } from '../../domain/intent.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
-import type { Attempt } from '../../domain/lane/lane.ts'
-import type { Refusal } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { BatchEnd, BatchMemo } from '../../temporal/contracts/batch.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
@@ -18,6 +15,7 @@ import {
 import { batchIntentId, batchPrefix } from '../../temporal/contracts/names.ts'
 import type { LaneAgent } from '../agent.ts'
 import { laneCall } from '../lane-call.ts'
+import type { NonceRequest, Refused } from '../nonce-requests.ts'
 import type { PendingTransaction, PendingTransactionState } from '../transaction/pending-transaction.ts'
 import { randomBytes } from 'node:crypto'
 
@@ -31,17 +29,13 @@ export interface Batch {
 }
 
 /** A call that delivers many transfers. */
-export interface BatchCall {
-  readonly intent: Intent
+export interface BatchCall extends Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source'> {
   readonly members: readonly string[]
-  readonly first: Attempt
-  readonly priority: number
-  readonly source: string
 }
 
 export type SentBatch =
   | { readonly kind: 'underway'; readonly batch: Batch }
-  | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string }
+  | Refused
   /** Not sent: these members must not be in it. Its nonce is given back. */
   | { readonly kind: 'unfit'; readonly members: readonly string[] }
 

@@ -5,14 +5,6 @@ import type { Attempt } from '../../domain/lane/lane.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
 
-/** The call that a nonce was granted for; without it only no-ops can be signed. */
-export interface OwnedCall {
-  readonly intentId: string
-  readonly intent: Intent
-  /** The request that the ledger answered with this nonce. Absent: the nonce is not this try's to give back. */
-  readonly grantedTo?: string
-}
-
 /**
  * The attempts of one nonce: recorded in the ledger, signed in its order, and watched by hash. A signer that takes a random number each time (KMS)
  * gives every process another hash for the same attempt; a transaction of an earlier process is recognised by its signing hash.

@@ -10,6 +10,9 @@ const agreedBlocks = 2
 /** The same for one that a node had taken before: a pool can drop it when it finds out later what it costs (zkEVM counters). */
 const agreedBlocksOnceTaken = 5
 
+/** At so many blocks without a break all nodes said that a transaction can never be mined. */
+type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
+
 /** Sends the transactions of one nonce, and remembers what the nodes said. */
 export class Broadcaster {
   readonly #deps: LaneDeps
@@ -18,8 +21,10 @@ export class Broadcaster {
   #lastHeight = -1
   #settled = false
   #taken = false
-  #hopeless: { error: 'fatal' | 'terminally-stuck'; blocks: number; height: number } | undefined
-  #sent: { hash: string; taken: boolean; fatalBlocks: number; height: number } | undefined
+  /** Of all transactions of the nonce. */
+  #refusals: Refusals | undefined
+  /** The transaction sent last. */
+  #sent: { hash: string; taken: boolean; refusals: Refusals | undefined } | undefined
   /** Our dearest transaction, sent last, is too cheap to replace the one that a pool holds. */
   outpriced = false
   note = 'not sent yet'
@@ -47,8 +52,9 @@ export class Broadcaster {
     const { chain, logger } = this.#deps
     const outcome = await chain.send(raw)
     const error = outcome.kind === 'refused' ? outcome.error : undefined
-    this.#count(error, height)
-    this.#countOf(hash, error, height)
+    const before = this.#sent?.hash === hash ? this.#sent : undefined
+    this.#refusals = counted(this.#refusals, error, height)
+    this.#sent = { hash, taken: before?.taken || error === undefined, refusals: counted(before?.refusals, error, height) }
     this.outpriced = error === 'replacement-underpriced'
     // A transaction that is too cheap is raised, not sent again.
     this.#settled = error === undefined || error === 'underpriced' || error === 'replacement-underpriced'
@@ -64,26 +70,21 @@ export class Broadcaster {
    * any more, and `terminally-stuck` only when it is said at five blocks with nothing else between.
    */
   get hopeless(): boolean {
-    if (!this.#hopeless) return false
-    const { error, blocks } = this.#hopeless
+    if (!this.#refusals) return false
+    const { error, blocks } = this.#refusals
     if (this.#taken) return error === 'terminally-stuck' && blocks >= agreedBlocksOnceTaken
     return blocks >= agreedBlocks
   }
 
   /** True if all nodes said at two blocks that the transaction sent last can never be mined, and none ever took it; others of its nonce may be. */
   get unfit(): boolean {
-    return this.#sent !== undefined && !this.#sent.taken && this.#sent.fatalBlocks >= agreedBlocks
+    const { taken = true, refusals } = this.#sent ?? {}
+    return !taken && refusals?.error === 'fatal' && refusals.blocks >= agreedBlocks
   }
+}
 
-  #countOf(hash: string, error: SendErrorClass | undefined, height: number): void {
-    const before = this.#sent?.hash === hash ? this.#sent : { hash, taken: false, fatalBlocks: 0, height: -1 }
-    const fatalBlocks = error !== 'fatal' ? 0 : before.fatalBlocks + (before.height < height ? 1 : 0)
-    this.#sent = { hash, taken: before.taken || error === undefined, fatalBlocks, height }
-  }
-
-  #count(error: SendErrorClass | undefined, height: number): void {
-    if (error !== 'fatal' && error !== 'terminally-stuck') this.#hopeless = undefined
-    else if (this.#hopeless?.error !== error) this.#hopeless = { error, blocks: 1, height }
-    else if (this.#hopeless.height < height) this.#hopeless = { error, blocks: this.#hopeless.blocks + 1, height }
-  }
+function counted(before: Refusals | undefined, error: SendErrorClass | undefined, height: number): Refusals | undefined {
+  if (error !== 'fatal' && error !== 'terminally-stuck') return undefined
+  if (before?.error !== error) return { error, blocks: 1, height }
+  return before.height < height ? { error, blocks: before.blocks + 1, height } : before
 }

@@ -1,23 +1,27 @@
 import type { Account, Inclusion } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { pricedOut, type Fees } from '../../domain/fees/fees.ts'
+import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import { failpoint } from '../../observability/failpoints.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
-import { callHash } from '../lane-call.ts'
 import { Wait } from '../wait.ts'
-import { Attempts, type OwnedCall } from './attempts.ts'
+import { Attempts } from './attempts.ts'
 import { Broadcaster } from './broadcaster.ts'
 import { FeeEscalator, type RaiseReason } from './fee-escalator.ts'
 import { NonceConflictCheck } from './nonce-conflict-check.ts'
 import { StuckDetector } from './stuck-detector.ts'
 
-/** What is known of a nonce whose call is not at hand. */
+/** What this process knows of the call of a nonce. Without `intent` only no-ops can be signed. */
 interface KnownCall {
+  readonly intentId?: string
+  readonly intent?: Intent
+  readonly callHash?: string | undefined
+  /** The request that the ledger answered with this nonce. Absent: the nonce is not this try's to give back. */
+  readonly grantedTo?: string | undefined
   /** Fees of attempts that the ledger does not know and a pool may hold: whatever is signed here must exceed them. */
   readonly outbid?: readonly Fees[] | undefined
-  readonly callHash?: string | undefined
 }
 
 /** `pending`: in no block. `spent`: in a final block, and what used the nonce is none of our calls. */
@@ -33,7 +37,7 @@ export type PendingTransactionState =
 export class PendingTransaction {
   readonly nonce: number
   readonly intentId: string | undefined
-  /** See `OwnedCall`. */
+  /** See `KnownCall`. */
   readonly grantedTo: string | undefined
   readonly #deps: LaneDeps
   readonly #attempts: Attempts
@@ -48,17 +52,18 @@ export class PendingTransaction {
   #work: Promise<void> | undefined
   #closed = false
 
-  constructor(deps: LaneDeps, nonce: number, attempts: readonly Attempt[], owned?: OwnedCall, known: KnownCall = {}) {
+  constructor(deps: LaneDeps, nonce: number, attempts: readonly Attempt[], call: KnownCall) {
+    const { intentId, intent, outbid = [] } = call
     this.#deps = deps
     this.nonce = nonce
-    this.intentId = owned?.intentId
-    this.grantedTo = owned?.grantedTo
-    this.#outbid = known.outbid ?? []
+    this.intentId = intentId
+    this.grantedTo = call.grantedTo
+    this.#outbid = outbid
     this.#stuck = new StuckDetector(deps.bumpAfterBlocks, deps.chain.raises)
-    this.#attempts = new Attempts(deps, nonce, attempts, owned?.intent)
+    this.#attempts = new Attempts(deps, nonce, attempts, intent)
     this.#broadcaster = new Broadcaster(deps, nonce)
-    this.#escalator = new FeeEscalator(deps, nonce, owned?.intentId, owned?.intent)
-    this.#conflict = new NonceConflictCheck(deps, nonce, owned ? callHash(owned.intent) : known.callHash)
+    this.#escalator = new FeeEscalator(deps, nonce, intentId, intent)
+    this.#conflict = new NonceConflictCheck(deps, nonce, call.callHash)
     this.#attempts.watch.onChange(({ kind }) => {
       // A pool need not have it any more: the same bytes go at the next block, and the wait for a better fee begins anew.
       if (kind === 'unseen') {
