@@ -18,10 +18,7 @@ const claimsPerFill = 20
 
 /**
  * The account of a lane as one process sees it: read once per block while there is work, told to the ledger when it changes something. A ledger
- * whose chain was replaced is told so, before anything else.
- *
- * Orders of others (a cancel, an operator's fill) come with the ledger's next answer: at the latest after a twentieth of `fillAfterBlocks`, as long
- * as something is in flight. A lane without work costs nothing.
+ * whose chain was replaced is told so, before anything else. A lane without work costs nothing; orders of others come with the ledger's next answer.
  */
 export class AccountObserver {
   readonly #deps: LaneDeps

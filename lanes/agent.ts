@@ -11,10 +11,7 @@ import { PendingTransactions } from './pending-transactions.ts'
 import type { PendingTransaction } from './transaction/pending-transaction.ts'
 import { Wait, type WaitLimit } from './wait.ts'
 
-/**
- * The key's side of one lane in one process: asks the ledger for nonces, lets calls wait for which the window has no room, drives the nonces that
- * were granted, and tells the ledger once per block what the chain says. Any number of processes may run one for the same lane.
- */
+/** The key's side of one lane in one process: gets nonces, drives them, and reports the account. Any number of processes may run one for the same lane. */
 export class LaneAgent {
   /** Of the calls that transfers shared. */
   readonly batchCounts = new BatchCounts()
@@ -31,8 +28,8 @@ export class LaneAgent {
     this.#transactions = new PendingTransactions(deps, this.#alerts)
     this.#requests = new NonceRequests(deps, this.#transactions)
     this.#observer = new AccountObserver(deps, this.#transactions, this.#requests)
-    deps.ledger.subscribe((view, fills, raises) => {
-      for (const order of fills) this.#transactions.fill(order)
+    deps.ledger.subscribe(({ view, orders, raises }) => {
+      for (const order of orders) this.#transactions.fill(order)
       for (const order of raises) this.#transactions.raise(order)
       this.#onView(view)
     })

@@ -1,16 +1,6 @@
 import { view } from '../domain/lane/view.ts'
 import type { LaneConfig } from '../domain/lane/lane.ts'
-import type {
-  ApplyRequest,
-  ApplyResponse,
-  FillOrder,
-  KnownLedger,
-  LaneAnswer,
-  LaneRequest,
-  LaneView,
-  Observation,
-  RaiseOrder,
-} from '../domain/lane/messages.ts'
+import type { ApplyRequest, ApplyResponse, KnownLedger, LaneAnswer, LaneRequest, LaneView, Observation } from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { CoalescingUpdates } from '../temporal/client/coalescing-updates.ts'
@@ -27,19 +17,13 @@ interface LedgerClientOptions {
   readonly updatesPerRun?: number
 }
 
-/**
- * Called after every response, and after every `look`, which shows no orders. Nonces to fill and attempts to raise are repeated by the ledger with
- * every response until it is done.
- */
-type LedgerListener = (view: LaneView, fills: readonly FillOrder[], raises: readonly RaiseOrder[]) => void
+/** Called after every response, and after every `look`, which shows no orders. The ledger repeats its orders until they are met. */
+type LedgerListener = (response: Omit<ApplyResponse, 'answers'>) => void
 
 /** Requests per update: keeps its payload well below the server's limits. */
 const requestsPerUpdate = 64
 
-/**
- * The requests and observations of one process for the ledger of one lane. At most one update is under way, however many transfers ask. A ledger that does
- * not answer is asked again, with the same request ids, until this client is closed.
- */
+/** What one process asks and tells the ledger of one lane, in one update at a time. One without an answer is sent again, with the same ids, until `close`. */
 export class LedgerClient {
   readonly #options: LedgerClientOptions
   readonly #updates: CoalescingUpdates<LaneRequest, ApplyRequest, ApplyResponse>
@@ -92,7 +76,7 @@ export class LedgerClient {
       const state = await queryLane(client, config.lane)
       // An answer that came meanwhile is newer.
       if (this.#updates.busy || this.#updates.closed) return
-      this.#see(view(state), [], [])
+      this.#see({ view: view(state), orders: [], raises: [] })
     } catch {
       // It is not there, or cannot be reached: the next update starts it, or waits for it.
     }
@@ -121,17 +105,17 @@ export class LedgerClient {
     return { requests, run: this.#run, ...(observe && { observe }), ...(this.#known && { known: this.#known }) }
   }
 
-  #onResponse({ view: seen, orders, raises }: ApplyResponse): void {
-    const { era, granted, next, finalized, run = '' } = seen
+  #onResponse(response: ApplyResponse): void {
+    const { era, granted, next, finalized, run = '' } = response.view
     this.#run = run
     // A ledger that was set back answers less, and is told of what it forgot until it has caught up.
     if (this.#known?.era !== era || granted >= this.#known.granted) this.#known = { era, granted, next, finalized }
-    this.#hasOrders = orders.length + raises.length > 0
-    this.#see(seen, orders, raises)
+    this.#hasOrders = response.orders.length + response.raises.length > 0
+    this.#see(response)
   }
 
-  #see(seen: LaneView, fills: readonly FillOrder[], raises: readonly RaiseOrder[]): void {
-    this.#view = seen
-    for (const listener of this.#listeners) listener(seen, fills, raises)
+  #see(response: Omit<ApplyResponse, 'answers'>): void {
+    this.#view = response.view
+    for (const listener of this.#listeners) listener(response)
   }
 }

@@ -47,7 +47,6 @@ export class PendingTransactions {
     return pending
   }
 
-  /** Drives this one no longer. */
   drop(pending: PendingTransaction): void {
     this.#byNonce.delete(pending.nonce)
     pending.close()

@@ -52,10 +52,7 @@ export function tried<T>(state: Bisection<T>, completed: boolean): Bisection<T> 
   return { ...rest, halves: [batch.slice(0, middle), batch.slice(middle), ...rest.halves], size: smallerThan(state, batch) }
 }
 
-/**
- * After a try without a result (a node timed out on it, say). Its transfers are taken off the list. In case it was too much for the node, the next new
- * batch is smaller: a size that never gets an answer would be tried for ever.
- */
+/** After a try without a result (a node timed out, say): off the list. The next new batch is smaller, in case it was too much for the node. */
 export function unanswered<T>(state: Bisection<T>): Bisection<T> {
   const batch = nextBatch(state)
   if (!batch) return state

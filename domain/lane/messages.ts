@@ -9,18 +9,12 @@ export interface Observation extends Observed {
   readonly since: number
   /** Transaction count with the pool, by a quorum of nodes: given when the ledger is not synced, and at the first look of a process. */
   readonly pending?: number
-  /**
-   * A reorganisation deeper than finality: the chain is final beyond all that the ledger was told, and more than half of the nodes have fewer
-   * final nonces than it knows. `latest` and `finalized` are taken as they are; `next` is not lowered.
-   */
+  /** A reorganisation deeper than finality, by most nodes: `latest` and `finalized` are taken as they are; `next` is not lowered. */
   readonly undone?: boolean
 }
 
 export type LaneRequest =
-  /**
-   * A nonce for an intent. Idempotent per intent. `operatorTransaction`: an operator's own intent, which a draining lane and one below its
-   * minimum balance still take (to be emptied, or to be closed).
-   */
+  /** A nonce for an intent, the same at each request. A draining lane, and one below its minimum balance, still take `operatorTransaction`s. */
   | {
       readonly kind: 'grant'
       readonly id: string

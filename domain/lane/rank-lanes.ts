@@ -5,14 +5,6 @@ import { fnv1a } from '../hash.ts'
  * keys move. Undefined if there are no candidates.
  */
 export function rankLanes(key: string, candidates: readonly string[]): string | undefined {
-  let best: string | undefined
-  let most = -1
-  for (const candidate of candidates) {
-    const weight = fnv1a(`${candidate}|${key}`)
-    if (weight > most || (weight === most && best !== undefined && candidate < best)) {
-      most = weight
-      best = candidate
-    }
-  }
-  return best
+  const weighed = candidates.map((candidate) => ({ candidate, weight: fnv1a(`${candidate}|${key}`) }))
+  return weighed.sort((a, b) => b.weight - a.weight || (a.candidate < b.candidate ? -1 : 1))[0]?.candidate
 }

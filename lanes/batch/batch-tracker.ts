@@ -50,10 +50,7 @@ const lookMs = 1_000
 /** Between two checks whether this process still drives a batch, ms. */
 const checkMs = 5_000
 
-/**
- * The batches of one lane in one process. The call of a batch is recorded in a workflow of its own before it is given a nonce, and signed only then:
- * any process that finds its nonce in the ledger makes the same bytes.
- */
+/** The batches of one lane in one process. A call is recorded in a workflow, then given a nonce, then signed: any process can make the same bytes. */
 export class BatchTracker {
   readonly #deps: BatchTrackerDeps
   readonly #driven = new Map<string, Batch>()
@@ -83,9 +80,7 @@ export class BatchTracker {
     return unfit.length > 0 ? { kind: 'unfit', members: unfit } : { kind: 'underway', batch }
   }
 
-  /**
-   * The batch that carries an intent and is not final, driven by this process from now on; undefined: none. Throws what the server throws.
-   */
+  /** The batch that carries an intent and is not final, driven by this process from now on; undefined: none. Throws what the server throws. */
   async find(intentId: string): Promise<Batch | undefined> {
     const driven = this.driven(intentId)
     if (driven) return mayDeliver(driven.pending.state) ? driven : undefined

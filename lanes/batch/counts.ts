@@ -4,9 +4,8 @@ import type { BatchEnd } from '../../temporal/contracts/batch.ts'
 export class BatchCounts {
   /** Transfers in batches that were signed here. */
   members = 0
-  /** Batches that were signed here. */
   signed = 0
-  /** Simulations that reverted, after which the batch was halved: one transfer made it revert, or there were too many. */
+  /** Batches that were halved since their simulation reverted. */
   split = 0
   /** How the batches ended that this process drove, or had recorded. */
   readonly ended = new Map<BatchEnd['state'], number>()

@@ -69,10 +69,7 @@ export class FeeEscalator {
     return undefined
   }
 
-  /**
-   * Never less than an earlier no-op of this nonce had. `more`: the chain refused that as too little gas, so at least twice as much, or the
-   * chain's own estimate.
-   */
+  /** At least what an earlier no-op of this nonce had. `more`: that was refused as too little, so at least twice as much, or the chain's estimate. */
   async #noopGas(attempts: readonly Attempt[], more: boolean): Promise<string> {
     const { chain, signer } = this.#deps
     const { address } = signer

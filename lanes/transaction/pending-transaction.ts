@@ -30,10 +30,7 @@ export type PendingTransactionState =
   | (Inclusion & { readonly kind: 'included'; readonly noop: boolean })
   | { readonly kind: 'spent'; readonly by: 'noop' | 'external' }
 
-/**
- * One nonce on its way into a block: signs what the ledger recorded, sends it, follows it, raises its fee while it is stuck. Goes on whether or
- * not a transfer waits for it.
- */
+/** One nonce on its way into a block: signed, sent, followed, raised while it is stuck, whether or not a transfer waits for it. */
 export class PendingTransaction {
   readonly nonce: number
   readonly intentId: string | undefined
