@@ -1,4 +1,4 @@
-import type { Bridges, Verdict } from '../bridges/port.ts'
+import type { Bridges } from '../bridges/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import { haltOf, type Settings } from '../domain/settings/settings.ts'
 import type { BridgeName } from '../domain/transfer/transfer.ts'
@@ -75,7 +75,8 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
       const signers = bridge.signedBy?.(message)
       const copy = `${id}/${signers ?? ''}`
       if (repeats === 'skip' && recent.has(copy)) return { id, status: 'known' }
-      refuse(await bridge.endpoint(transfer.targetChain).verify(message))
+      const verdict = await bridge.endpoint(transfer.targetChain).verify(message)
+      if (verdict.kind !== 'valid') throw new RelayerError(verdict.code, { detail: verdict.reason })
       const input = { transfer, ...(priority !== undefined && { priority }), ...(deadline !== undefined && { deadline }) }
       const { status, adopted } = await within(client, startTimeoutMs, async () => {
         const status = await startTransfer(client, id, input)
@@ -86,11 +87,6 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
       return { id, status, ...(adopted && { adopted }), ...(halt && { halted: `by ${halt.by}: ${halt.reason}` }) }
     },
   }
-}
-
-/** Throws a verdict other than `valid` under its own code. */
-function refuse(verdict: Verdict): void {
-  if (verdict.kind !== 'valid') throw new RelayerError(verdict.code, { detail: verdict.reason })
 }
 
 function deadlineOf({ withinMs }: TransferDefaults): number | undefined {

@@ -24,7 +24,8 @@ export interface StreamOrderResult {
  */
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
   const request = withoutSecrets(order)
-  assertOrderFits(await readStream(client, stream), order)
+  const detail = misfit(await readStream(client, stream), order)
+  if (detail !== undefined) throw new RelayerError('INPUT_INVALID', { detail, facts: { stream } })
   const { answers, view } = await sendStreamOrder(client, stream, { requests: [request] })
   const [answer] = answers
   if (answer?.kind === 'refused') throw new RelayerError('INPUT_INVALID', { detail: answer.detail, facts: { stream } })
@@ -42,30 +43,18 @@ function withoutSecrets(order: StreamOrder): StreamRequest {
   return request
 }
 
-/** Refuses an order that would seem to be obeyed and change nothing. Throws INPUT_INVALID. */
-function assertOrderFits(state: StreamState, order: StreamOrder): void {
-  const detail = misfit(state, order)
-  if (detail !== undefined) throw new RelayerError('INPUT_INVALID', { detail, facts: { stream: state.config.stream } })
-}
-
+/** Why an order would seem to be obeyed and change nothing. */
 function misfit({ config, cursor, next, exceptions }: StreamState, order: StreamOrder): string | undefined {
-  switch (order.kind) {
-    case 'unskip': {
-      const isKnown = BigInt(order.number) < BigInt(next) || exceptions.some(({ number }) => number === order.number)
-      return isKnown ? undefined : `number: ${order.number} is not known to exist: the highest number is below ${next}`
-    }
-    case 'backfill':
-      if (config.start === undefined) return 'the stream reads no blocks of its source; portage stream audit looks for what is missing'
-      if (!cursor || order.from <= cursor.height) return undefined
-      return `from: above the cursor (${cursor.height}): these blocks are the live scan's own`
-    case 'reread':
-      if (!cursor) return 'the stream has read no block yet'
-      return order.block.height < cursor.height ? undefined : `block.height: must be below the cursor (${cursor.height})`
-    case 'trust':
-    case 'skip':
-    case 'setMaxOpen':
-    case 'pause':
-    case 'resume':
-      return undefined
+  if (order.kind === 'unskip') {
+    const isKnown = BigInt(order.number) < BigInt(next) || exceptions.some(({ number }) => number === order.number)
+    return isKnown ? undefined : `number: ${order.number} is not known to exist: the highest number is below ${next}`
   }
+  if (order.kind === 'backfill') {
+    if (config.start === undefined) return 'the stream reads no blocks of its source; portage stream audit looks for what is missing'
+    if (!cursor || order.from <= cursor.height) return undefined
+    return `from: above the cursor (${cursor.height}): these blocks are the live scan's own`
+  }
+  if (order.kind !== 'reread') return undefined
+  if (!cursor) return 'the stream has read no block yet'
+  return order.block.height < cursor.height ? undefined : `block.height: must be below the cursor (${cursor.height})`
 }

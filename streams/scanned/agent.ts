@@ -76,12 +76,7 @@ function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promis
     if (state) await outcomes.look(state, era)
     return false
   }
-  const loop = (name: string, everyMs: number, look: Loop['look'], wake?: Loop['wake']): Loop => ({
-    name,
-    look,
-    everyMs: () => everyMs,
-    ...(wake && { wake }),
-  })
+  const loop = (name: string, ms: number, look: Loop['look'], wake?: Loop['wake']): Loop => ({ name, look, everyMs: () => ms, wake })
   return [
     loop('scan', every.headMs, createBlockScanner(context, onBegun), (listener) => sourceChain.heads.subscribe(listener)),
     loop('completions', every.headMs, createCompletionFollower(context), (listener) => targetChain.heads.subscribe(listener)),
