@@ -4,12 +4,10 @@ import type { TemporalClient } from '../temporal/client/client.ts'
 import { type ListedTransfer, statusOf } from '../temporal/client/stream-transfers.ts'
 import { forEachLimited } from './for-each-limited.ts'
 
-/** The codes that transfers are parked with. A run keeps its code until it runs again, so that each is queried once. */
-export type ParkedCodes = ReturnType<typeof createParkedCodes>
-
 /** Most queries in one look, and at once; how long one may take, ms; and how long a transfer that did not answer is left alone, ms. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, silentMs: 60_000 } as const
 
+/** The codes that transfers are parked with. A run keeps its code until it runs again, so that each is queried once. */
 export function createParkedCodes(client: TemporalClient, stream: string, logger: Logger) {
   const codes = new Map<string, { readonly number: string; readonly code: string }>()
   const silentUntil = new Map<string, number>()

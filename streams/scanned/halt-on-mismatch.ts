@@ -6,7 +6,7 @@ type HaltContext = Pick<ScannedContext, 'source' | 'stopping' | 'logger' | 'alar
 /**
  * Reads; a contradiction is read again a block later, by quorum: a fork may pass, and one node may be wrong. If it is still there, the route is halted, and
  * it is thrown, so that the stream does not go past it. Throws what `read` throws, and SETTINGS_UNREACHABLE where the halt could not be ordered.
- * @param read is told where to read: absent, one node's word is enough
+ * @param read `at` says where: absent, one node's word is enough
  * @param split called before the second look, since nodes limit ranges; true: the same can be read in smaller parts, and undefined is returned
  */
 export async function haltOnMismatch<T>(

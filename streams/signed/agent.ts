@@ -75,12 +75,12 @@ export function createSignedAgent(options: SignedAgentOptions) {
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    /** A spy's subscription was opened. Messages that were signed before may not have been told: the source's count proves which they were. */
+    /** A spy's subscription was opened. Messages that were signed before may be missing: the source's count proves which they were. */
     listening(): void {
       tail.begin()
       schedule.hurry()
     },
-    /** The outcome of a message that a spy told. */
+    /** The outcome of a message of a spy. */
     heard(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
       // A message that cannot be classified now is a gap, which the audit fills or ignores.
       hear(sequence, vaa, outcome).catch((error: unknown) =>

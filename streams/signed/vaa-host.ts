@@ -64,7 +64,7 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
       if (active >= parallel) await new Promise<void>((resolve) => queue.push(resolve))
       else active++
       try {
-        // Whether it rests is looked up after the wait: an earlier request may have been told to stay away.
+        // Whether it rests is looked up after the wait: the server may have refused an earlier request.
         return await request(path)
       } finally {
         const next = queue.shift()
