@@ -23,9 +23,10 @@ interface SourceBase {
   highest(known?: string): Promise<string | undefined>
   /**
    * Which of them the target's finalized state shows, by their ids, on the word of more than half of its nodes: what is delivered is never started. In
-   * batches, in the same order; false where the nodes disagree. Throws what contradicts itself (`haltRoute`), what reads throw.
+   * batches, in the same order; false where the nodes disagree, and where this process is not connected to the target. Throws what contradicts itself
+   * (`haltRoute`), what reads throw.
    */
-  delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
+  delivered(transfers: readonly Omit<Transfer, 'message'>[]): Promise<readonly boolean[]>
 }
 
 /** A direction of a native bridge: blocks and a table tell its transfers, and blocks of the target their completions. */
@@ -76,11 +77,6 @@ export interface SignedSource extends SourceBase {
    * @param at absent: one node's word, for which no number is given up
    */
   published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed'): Promise<readonly Published[]>
-  /**
-   * Which of them are delivered for good: the target's finalized state shows it, and more than half of its nodes say so. False also for those whose target
-   * this process is not connected to, or whose target's nodes disagree. Throws what reads throw.
-   */
-  delivered(transfers: readonly Omit<Transfer, 'message'>[]): Promise<readonly boolean[]>
 }
 
 /** A transfer with the final block that it started in. */

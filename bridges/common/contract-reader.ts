@@ -61,6 +61,9 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
+/** Reads at a time at `agreed`, where a single node is asked twice, a block apart: all wait for one block, and the node gets them by the hundred. */
+export const agreedPerTick = 1_000
+
 /** One node's word on the finalized state, or that of more than half of them. */
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
@@ -69,7 +72,6 @@ export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,
   isDoubtful: (value: V) => boolean,
-  agreedPerTick?: number,
 ): Promise<readonly (V | undefined)[]> {
   const answers = await inTicks(keys, async (key) => ({ key, value: await readAt(key, 'finalized') }))
   const doubtful = answers.filter(({ value }) => isDoubtful(value))

@@ -3,7 +3,7 @@ import type { Intent } from '../../domain/intent.ts'
 import type { SharedCalls } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { completionArguments, type NativeTransfer } from './message.ts'
-import type { OpenTransfers } from './open.ts'
+import type { OpenTransfer } from './open.ts'
 
 /** completeBridgeTransfer: the call that delivers one transfer. */
 export function completionIntent(targetBridge: string, transfer: NativeTransfer): Intent {
@@ -26,23 +26,28 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
 }
 
 /** Batches by target contract. */
-export function createSharedCalls(open: OpenTransfers, largest: number): SharedCalls {
+export function createSharedCalls(open: OpenTransfer, largest: number): SharedCalls {
   return {
     largest,
     groupOf(transfer) {
-      const { targetBridge: key, batch: most } = open.of(transfer).route
+      const { targetBridge: key, batch: most } = open(transfer).route
       return most === undefined ? undefined : { key, most }
     },
     async intent(transfers) {
-      const opened = transfers.map(open.of)
+      const opened = transfers.map(open)
       return batchIntent(
         opened[0]?.route.targetBridge ?? '',
         opened.map(({ message }) => message),
       )
     },
     fitting(transfers) {
+      const entrants = transfers.map((transfer) => ({ ...open(transfer).message, transfer }))
       const [first] = transfers
-      return first ? open.of(first).inbound.fitting(transfers, (transfer) => open.of(transfer).message) : []
+      return first
+        ? open(first)
+            .route.inbound.fitting(entrants)
+            .map(({ transfer }) => transfer)
+        : []
     },
   }
 }

@@ -6,7 +6,7 @@ import { isLogOf } from '../common/logs.ts'
 import { readInboundNonce } from './contracts.ts'
 import { completionLog } from './events.ts'
 import type { NativeTransfer } from './message.ts'
-import type { Open, OpenTransfers } from './open.ts'
+import type { Open, OpenTransfer } from './open.ts'
 
 /** Where most nodes are asked about what one node says of its own state. */
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
@@ -14,9 +14,9 @@ const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 
 type Numbered = Pick<NativeTransfer, 'id' | 'nonce'>
 
 /** `Endpoint.delivered`. One node's word that an id is completed under another nonce is asked of the others first. Throws as `isCompleted`, NODES_DISAGREE. */
-export function createDelivered(chain: ContractReader, open: OpenTransfers) {
+export function createDelivered(chain: ContractReader, open: OpenTransfer) {
   return async function delivered(transfer: Transfer, at: At): Promise<boolean> {
-    const { message, route } = open.of(transfer)
+    const { message, route } = open(transfer)
     const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
     const first = await nonceAt(at)
     const quorum = quorumOf[at]

@@ -13,7 +13,7 @@ import { completionLog } from './events.ts'
 import type { GoodMessages } from '../common/good-messages.ts'
 import { createInbound } from './inbound.ts'
 import { secondsOf } from './limits.ts'
-import { createOpen } from './open.ts'
+import { checkSame, createOpen } from './open.ts'
 import { explainRevert } from './reverts.ts'
 import { createRoutes } from './routes.ts'
 import { createVerifier, type ReadableRoute, refusals } from './verify.ts'
@@ -33,9 +33,8 @@ export type NativeEndpoint = ReturnType<typeof createEvmEndpoint>
 export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOptions) {
   const stray = given.find(({ targetChain }) => targetChain !== chain.name)
   if (stray) throw new RelayerError('CONFIG_INVALID', { detail: `A route to ${stray.targetChain} is none to ${chain.name}.` })
-  const routes = createRoutes(given)
-  const inbounds = new Map(routes.all.map(({ targetBridge }) => [targetBridge, createInbound(chain, targetBridge)]))
-  const open = createOpen(routes, inbounds)
+  const routes = createRoutes(given.map((route) => ({ ...route, inbound: createInbound(chain, route.targetBridge.toLowerCase()) })))
+  const open = createOpen(routes)
   const verify = createVerifier(routes, good)
   const largest = Math.max(0, ...routes.all.map(({ batch = 0 }) => batch))
 
@@ -45,43 +44,43 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
     verify: (bytes) => toVerdict(() => verify(bytes), refusals),
     validate: (transfer) =>
       toVerdict(() => {
-        open.checkSame(transfer)
+        checkSame(transfer, open(transfer))
         return verify(decodeBase64(transfer.message))
       }, refusals),
     delivered: createDelivered(chain, open),
     async findDelivery(transfer) {
-      const { message, route } = open.of(transfer)
+      const { message, route } = open(transfer)
       return findDelivery(chain, completionLog(route.targetBridge, message))
     },
     async intent(transfer) {
-      const { message, route } = open.of(transfer)
+      const { message, route } = open(transfer)
       return completionIntent(route.targetBridge, message)
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     /** The code tells an amount that never fits from a spent budget, by the limits that `reserve` last read; both wait: the gate parks. */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
-      const { message, inbound } = open.of(transfer)
-      return explainRevert(revert, inbound.last && { limits: inbound.last, amount: message.amount, now: secondsOf(chain) })
+      const { message, route } = open(transfer)
+      const limits = route.inbound.last
+      return explainRevert(revert, limits && { limits, amount: message.amount, now: secondsOf(chain) })
     },
     parties(transfer) {
-      const { recipient, sourceNetworkId, sourceBridge } = open.of(transfer).message
+      const { recipient, sourceNetworkId, sourceBridge } = open(transfer).message
       // The token is the only one of its source contract.
       return { recipient: `0x${recipient.slice(26)}`, token: `${sourceNetworkId}/${sourceBridge.slice(2).padStart(64, '0')}` }
     },
-    hasEffect: (receipt, transfer) => hasCompletion(receipt, open.of(transfer)),
+    hasEffect: (receipt, transfer) => hasCompletion(receipt, open(transfer)),
     async reserve(transfer, relayer) {
-      const { message, inbound } = open.of(transfer)
-      return inbound.reserve(message, relayer)
+      const { message, route } = open(transfer)
+      return route.inbound.reserve(message, relayer)
     },
     release(transfer) {
-      const { message, inbound } = open.of(transfer)
-      inbound.release(message.id)
+      const { message, route } = open(transfer)
+      route.inbound.release(message.id)
     },
     async unauthorized(relayer) {
-      const contracts = [...inbounds]
-      const may = await Promise.all(contracts.map(([, { mayComplete }]) => mayComplete(relayer)))
-      const closed = contracts.flatMap(([contract], index) => (may[index] ? [] : [contract]))
+      const may = await Promise.all(routes.all.map(({ inbound }) => inbound.mayComplete(relayer)))
+      const closed = routes.all.flatMap(({ targetBridge }, index) => (may[index] ? [] : [targetBridge]))
       if (closed.length === 0) return undefined
       return { everywhere: closed.length === may.length, reason: `grant RELAYER_ROLE of ${closed.join(', ')} to ${relayer}` }
     },

@@ -30,9 +30,10 @@ export function gateOf(limits: InboundLimits, amount: bigint, now: number, reser
   if (amount >= cap) return { kind: 'transfer', code: 'BRIDGE_CAP', reason: `the amount ${amount} is not below the daily cap ${cap}` }
   const used = usedAt(limits, now)
   if (used + reserved + amount < cap) return { kind: 'open' }
-  const opensAt = dayEnd(now)
+  const opensAt = (Math.floor(now / daySeconds) + 1) * daySeconds
+  const renewal = new Date(opensAt * 1_000).toISOString().replace('.000Z', 'Z')
   const underway = reserved > 0n ? `, ${reserved} is on its way` : ''
-  const reason = `${used} of ${cap} is used today${underway}, and ${amount} does not fit below; the budget renews at ${text(opensAt)}`
+  const reason = `${used} of ${cap} is used today${underway}, and ${amount} does not fit below; the budget renews at ${renewal}`
   return { kind: 'route', code: 'BRIDGE_BUDGET', reason, opensAt }
 }
 
@@ -57,12 +58,4 @@ export function fitting<T extends { readonly amount: bigint }>(
 
 function usedAt({ day, used }: InboundLimits, now: number): bigint {
   return Math.floor(now / daySeconds) > day ? 0n : used
-}
-
-function dayEnd(now: number): number {
-  return (Math.floor(now / daySeconds) + 1) * daySeconds
-}
-
-function text(seconds: number): string {
-  return new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z')
 }

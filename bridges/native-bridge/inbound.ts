@@ -66,12 +66,9 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
     },
     release: reservations.drop,
     /** Those that fit together beside what is reserved for others, by what was last read; all before the first read. */
-    fitting<T>(entrants: readonly T[], of: (entrant: T) => Entrant): readonly T[] {
-      const { last } = limits
-      if (!last) return entrants
-      const rows = entrants.map((entrant) => ({ entrant, amount: of(entrant).amount }))
-      const reserved = reservations.beside(entrants.map((entrant) => of(entrant).id))
-      return fitting(last, rows, secondsOf(chain), reserved).map(({ entrant }) => entrant)
+    fitting<T extends Entrant>(entrants: readonly T[]): readonly T[] {
+      const reserved = reservations.beside(entrants.map(({ id }) => id))
+      return limits.last ? fitting(limits.last, entrants, secondsOf(chain), reserved) : entrants
     },
     mayComplete: limits.mayComplete,
     /** As last read, for whichever account. */

@@ -88,7 +88,9 @@ function createReads(chain: LimitsChain, bridge: string) {
       ])
       known = { token, fund }
       // Once, and not until two answers are the same: a node that names another fund each time is not to be asked without end.
-      return { day, used, cap: capOf(fund === likely ? balance : await balanceOf(fund), denominator), paused }
+      const held = fund === likely ? balance : await balanceOf(fund)
+      // A contract that was never initialised has no denominator, and lets nothing in.
+      return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused }
     },
   }
 }
@@ -96,11 +98,6 @@ function createReads(chain: LimitsChain, bridge: string) {
 function hasSeveral({ nodes }: LimitsChain): boolean {
   const readers = nodes?.().filter(({ use, state }) => (use === 'all' || use === 'read') && state !== 'disabled') ?? []
   return readers.length > 1
-}
-
-/** The contract divides by it: one that was never initialised has 0 there, and lets nothing in. */
-function capOf(balance: bigint, denominator: bigint): bigint {
-  return denominator === 0n ? 0n : balance / denominator
 }
 
 /** Time of the latest block, seconds since the epoch: what the contract's day is cut from. Throws NODE_UNAVAILABLE before the first block. */

@@ -1,6 +1,8 @@
 import { RelayerError } from '../../domain/errors.ts'
 import type { NativeMessage, NativeRoute } from './message.ts'
 
+export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
+
 /**
  * The routes of a config, found by where they start. Throws CONFIG_INVALID if two start or end at the same contract: ids name no chain, so that a contract
  * which two sources fed would take the second of two equal transfers for a copy of the first.

@@ -1,22 +1,14 @@
 import type { At } from '../../chains/port.ts'
-import { askMostIf, type ContractReader, type Finality, inTicks, unless } from '../common/contract-reader.ts'
+import { agreedPerTick, askMostIf, type ContractReader, type Finality, inTicks, unless } from '../common/contract-reader.ts'
 import { readInboundNonce, readOutbound } from './contracts.ts'
 import { checkId, type NativeTransfer } from './message.ts'
-
-/** Reads at a time at `agreed`, where a single node is asked twice, a block apart: all wait for one block, and the node gets them by the hundred. */
-const agreedPerTick = 1_000
 
 /**
  * What the source's table says of these nonces, in the same order; undefined: nothing yet. So a transfer is found even if a node hides its log.
  * Batched. Throws NATIVE_ID_MISMATCH, and what reads throw.
  */
-export async function recordedUnder(
-  chain: ContractReader,
-  bridge: string,
-  nonces: readonly bigint[],
-  at: At = 'finalized',
-): Promise<readonly (NativeTransfer | undefined)[]> {
-  return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), perTick(at))
+export function recordedUnder(chain: ContractReader, bridge: string, nonces: readonly bigint[], at: Finality) {
+  return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), at === 'agreed' ? agreedPerTick : undefined)
 }
 
 /**
@@ -28,7 +20,7 @@ export function recordedByAny(chain: ContractReader, bridge: string, nonces: rea
     const reading = recordedAt(chain, bridge, nonce, at)
     return at === 'agreed' ? reading : unless(reading, ({ haltRoute }) => haltRoute)
   }
-  return askMostIf(nonces, readAt, (found) => found === undefined, agreedPerTick)
+  return askMostIf(nonces, readAt, (found) => found === undefined)
 }
 
 async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
@@ -36,27 +28,13 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** For each id the nonce under which the target completed it, 0 where it has not: what a bootstrap skips. Batched. Throws what reads throw. */
-export function completedUnder(
-  chain: ContractReader,
-  bridge: string,
-  ids: readonly string[],
-  at: At = 'finalized',
-): Promise<readonly bigint[]> {
-  return inTicks(ids, (id) => readInboundNonce(chain, bridge, id, at), perTick(at))
-}
-
 /**
- * The same at `finalized`, where what one node shows is asked of the others before it stands: whatever is delivered is never started. Undefined where they do
- * not agree.
+ * For each id the nonce under which the target's finalized state shows it as completed, 0 where it does not. What one node shows is asked of the others before
+ * it stands: whatever is delivered is never started. Undefined where they do not agree. Batched. Throws what reads throw.
  */
 export function completedByMost(chain: ContractReader, bridge: string, ids: readonly string[]) {
-  return askMostIf(
-    ids,
-    (id, at) => readInboundNonce(chain, bridge, id, at),
-    (nonce) => nonce !== 0n,
-    agreedPerTick,
-  )
+  const readAt = (id: string, at: Finality) => readInboundNonce(chain, bridge, id, at)
+  return askMostIf(ids, readAt, (nonce) => nonce !== 0n)
 }
 
 /**
@@ -97,8 +75,4 @@ export async function highestNonce(
 export async function agreedHighestNonce(chain: ContractReader, bridge: string, known = 0n): Promise<bigint> {
   const likely = await highestNonce(chain, bridge, { known })
   return highestNonce(chain, bridge, { known: likely, at: 'agreed' })
-}
-
-function perTick(at: At): number | undefined {
-  return at === 'agreed' ? agreedPerTick : undefined
 }

@@ -4,7 +4,7 @@ import type { Refusals } from '../common/verdict.ts'
 import { readOutbound } from './contracts.ts'
 import { createGoodMessages, type GoodMessages } from '../common/good-messages.ts'
 import { type NativeMessage, type NativeRoute, readMessage } from './message.ts'
-import type { createRoutes } from './routes.ts'
+import type { Routes } from './routes.ts'
 
 /** A route whose source chain can be read. */
 export interface ReadableRoute extends NativeRoute {
@@ -12,8 +12,6 @@ export interface ReadableRoute extends NativeRoute {
   /** Most completions in one transaction; absent: each has its own. */
   readonly batch?: number | undefined
 }
-
-export type Routes = ReturnType<typeof createRoutes<ReadableRoute>>
 
 /**
  * Checks messages, which have no signatures, against what their source contract recorded at its finalized state, on the word of more than half of its nodes.
@@ -24,7 +22,7 @@ export type Routes = ReturnType<typeof createRoutes<ReadableRoute>>
  * that route and raises an alarm: the contract, or the chain below finality, is not what it was taken for. Other routes go on.
  * @param good what was found good lately is not looked up again, from submission, or the stream that read it, to the last step
  */
-export function createVerifier(routes: Routes, good: GoodMessages = createGoodMessages()) {
+export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, good: GoodMessages = createGoodMessages()) {
   return async function verify(bytes: Uint8Array): Promise<void> {
     const message = readMessage(bytes)
     const route = routes.of(message)

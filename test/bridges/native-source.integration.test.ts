@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
+import { nativeBridgeAbi, readInboundNonce } from '../../bridges/native-bridge/contracts.ts'
 import type { LogReader } from '../../bridges/common/logs.ts'
 import { findDelivery } from '../../bridges/common/find-delivery.ts'
 import { completedIn, completionLog, initiatedIn } from '../../bridges/native-bridge/events.ts'
@@ -8,7 +8,7 @@ import { batchIntent } from '../../bridges/native-bridge/batch.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { createGoodMessages } from '../../bridges/common/good-messages.ts'
 import { idOf, type NativeTransfer, writeMessage } from '../../bridges/native-bridge/message.ts'
-import { completedUnder, highestNonce, recordedUnder } from '../../bridges/native-bridge/source.ts'
+import { highestNonce, recordedUnder } from '../../bridges/native-bridge/source.ts'
 import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import type { NativeBridgeVariant } from '../../lab/devnet/native/native-bridge.ts'
@@ -42,7 +42,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     const { chain, bridge } = network.source
     const nonces = [...started.map(({ nonce }) => nonce), 0n, 111n]
     const before = chain.calls.get('eth_call') ?? 0
-    expect(await recordedUnder(chain, bridge, nonces)).toEqual([...started, undefined, undefined])
+    expect(await recordedUnder(chain, bridge, nonces, 'finalized')).toEqual([...started, undefined, undefined])
     expect((chain.calls.get('eth_call') ?? 0) - before).toBe(nonces.length)
   })
 
@@ -100,11 +100,11 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     const found = await completedIn(chain, bridge, { fromBlock: from, toBlock: chain.heads.current?.latest.height ?? from })
     expect(found.map(({ transfer }) => transfer)).toEqual([two, one, three])
     expect(found[0]).toMatchObject({ txHash: receipt.hash, block: receipt.block })
-    const ids = started.map(({ id }) => id)
-    expect(await completedUnder(chain, bridge, ids, 'latest')).toEqual(started.map((_, index) => (index < 3 ? BigInt(index + 1) : 0n)))
-    expect(await completedUnder(chain, bridge, ids)).toEqual(started.map(() => 0n))
+    const completedUnder = (at: 'latest' | 'finalized') => Promise.all(started.map(({ id }) => readInboundNonce(chain, bridge, id, at)))
+    expect(await completedUnder('latest')).toEqual(started.map((_, index) => (index < 3 ? BigInt(index + 1) : 0n)))
+    expect(await completedUnder('finalized')).toEqual(started.map(() => 0n))
     await network.target.finalise()
-    expect((await completedUnder(chain, bridge, ids)).filter((nonce) => nonce > 0n)).toEqual([1n, 2n, 3n])
+    expect((await completedUnder('finalized')).filter((nonce) => nonce > 0n)).toEqual([1n, 2n, 3n])
   })
 
   it('finds the deliverer, however small the ranges that the node takes, but not without end', async () => {
