@@ -45,10 +45,7 @@ export type Gate =
 /** A bridge on one target chain: reads, the delivering call, and what its reverts mean. */
 export interface Endpoint {
   readonly chain: ChainName
-  /**
-   * Signatures, quorum, index and expiry of the guardian set (of the target's core contract), before an id is taken. Cheap: the set is cached.
-   * Not valid: `rejected`. Set unknown: `wait`.
-   */
+  /** Is the message genuine (signed by a guardian set that the target accepts, or recorded by its source)? Asked before an id is taken; cached. */
   verify(message: Uint8Array): Promise<Verdict>
   /** Everything else that makes a message deliverable: payload kind, emitter, target, asset, fee. Includes `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
@@ -63,10 +60,9 @@ export interface Endpoint {
   /** @param transfer tells more where the bridge has limits: an amount that never fits from a budget that is spent */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
   /**
-   * The gate that a transfer meets if this account delivers it; absent: the bridge has none. Open: what the transfer takes of a limit is reserved for it,
-   * so that only those go on that fit together: until it is on the chain, is released, or was not asked for again for minutes. Closed: nothing is
-   * reserved for it any more. At most one read per block, however many ask. Called through `withReservation` (bridges/gates/reservation.ts), which
-   * does not forget the release. Throws what reads throw.
+   * The gate that a transfer meets if this account delivers it; absent: the bridge has none. Open: what it takes of a limit is reserved for it until it is on
+   * the chain, is released, or was not asked for again for minutes. Closed: nothing is reserved for it any more. At most one read per block, however many ask.
+   * Called through `withReservation` (bridges/gates/reservation.ts), which does not forget the release. Throws what reads throw.
    */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   /** Frees what is reserved for it, if anything is. */
@@ -88,10 +84,7 @@ export interface Endpoint {
 export interface SharedCalls {
   /** Most transfers that any call of this chain has: so many wait together, in the memory of a lane's process. */
   readonly largest: number
-  /**
-   * What a transfer may share a call with: those of the same key. `most`: how many at most; a lane goes below it by
-   * itself. Undefined: the config wants this transfer alone.
-   */
+  /** A transfer may share a call with those of the same key, at most so many (a lane goes below it by itself). Undefined: the config wants it alone. */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
   /** The call that delivers all of them; they are of one group. */
   intent(transfers: readonly Transfer[]): Promise<Intent>
@@ -107,10 +100,7 @@ export interface Bridge {
    * Throws RelayerError: VAA_*, PAYLOAD_KIND, PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED.
    */
   decode(message: Uint8Array): Transfer
-  /**
-   * The signers that the bytes name, where others may sign the same message anew (a guardian set, by its index); absent: signatures never
-   * age. Throws as `decode`.
-   */
+  /** The signers that the bytes name (a guardian set, by its index), where others may sign anew; absent: signatures never age. Throws as `decode`. */
   signedBy?(message: Uint8Array): string
   /** Throws TARGET_CHAIN_UNSUPPORTED for a chain that this process does not serve. */
   endpoint(chain: ChainName): Endpoint

@@ -30,12 +30,10 @@ export interface WaitingTransfers {
 
 type WatchedEndpoint = Pick<Endpoint, 'reserve' | 'release'>
 
+/** Chain, endpoints (by bridge) and lanes are the target's. */
 export interface GateWatcherOptions {
-  /** The target. */
   readonly chain: Pick<Chain, 'name' | 'heads'>
-  /** Of the target, by bridge. */
   readonly endpoints: ReadonlyMap<BridgeName, WatchedEndpoint>
-  /** Of the target. */
   readonly lanes: readonly LaneId[]
   readonly waitingTransfers: WaitingTransfers
   readonly unauthorized: { add(lane: LaneId): void; look(): Promise<void> }

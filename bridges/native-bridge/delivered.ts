@@ -11,8 +11,6 @@ import type { Open, OpenTransfer } from './open.ts'
 /** Where most nodes are asked about what one node says of its own state. */
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-type Numbered = Pick<NativeTransfer, 'id' | 'nonce'>
-
 /** `Endpoint.delivered`. One node's word that an id is completed under another nonce is asked of the others first. Throws as `isCompleted`, NODES_DISAGREE. */
 export function createDelivered(chain: ContractReader, open: OpenTransfer) {
   return async function delivered(transfer: Transfer, at: At): Promise<boolean> {
@@ -29,7 +27,7 @@ export function createDelivered(chain: ContractReader, open: OpenTransfer) {
  * Does this nonce of the target's (0: none) show a completion? Throws NATIVE_NONCE_MISMATCH, which halts the route: the id includes the nonce, so that no
  * honest contract completes it under another one.
  */
-export function isCompleted(chain: string, { id, nonce }: Numbered, completedUnder: bigint): boolean {
+export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
   const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }
   throw new RelayerError('NATIVE_NONCE_MISMATCH', { facts })

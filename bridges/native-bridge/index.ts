@@ -3,13 +3,11 @@ import type { Bridge } from '../port.ts'
 import { type NativeRoute, nativeBridge, readMessage, toTransfer } from './message.ts'
 import { createRoutes } from './routes.ts'
 
-export interface NativeBridgeOptions extends Served {
-  /** Every route of the config, also those to chains that this process is not connected to. */
-  readonly routes: readonly NativeRoute[]
-}
-
-/** Throws CONFIG_INVALID if two routes start or end at the same contract. */
-export function createNativeBridge({ routes: given, endpoints, sources }: NativeBridgeOptions): Bridge {
+/**
+ * Throws CONFIG_INVALID if two routes start or end at the same contract.
+ * @param options `routes`: every one of the config, also those to chains that this process is not connected to
+ */
+export function createNativeBridge({ routes: given, endpoints, sources }: Served & { readonly routes: readonly NativeRoute[] }): Bridge {
   const routes = createRoutes(given)
   return {
     name: nativeBridge,

@@ -31,11 +31,8 @@ function unique<Route extends NativeRoute>(
   key: (route: Route) => string,
   where: string,
 ): ReadonlyMap<string, Route> {
-  const found = new Map<string, Route>()
-  for (const route of routes) {
-    if (found.has(key(route)))
-      throw new RelayerError('CONFIG_INVALID', { detail: `Two routes of the native bridge ${where} at ${key(route)}.` })
-    found.set(key(route), route)
-  }
+  const found = new Map(routes.map((route) => [key(route), route]))
+  const other = routes.find((route) => found.get(key(route)) !== route)
+  if (other) throw new RelayerError('CONFIG_INVALID', { detail: `Two routes of the native bridge ${where} at ${key(other)}.` })
   return found
 }

@@ -51,15 +51,12 @@ export async function highestNonce(
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])
   if (present && !next) return known
   let low = present ? known + 1n : 0n
-  let high = known
-  if (present) {
-    let step = 1n
-    while (await exists(low + step)) {
-      low += step
-      step *= 2n
-    }
-    high = low + step
+  let step = 1n
+  while (present && (await exists(low + step))) {
+    low += step
+    step *= 2n
   }
+  let high = present ? low + step : known
   while (high - low > 1n) {
     const middle = (low + high) / 2n
     if (await exists(middle)) low = middle

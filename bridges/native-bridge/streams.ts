@@ -1,5 +1,4 @@
 import { decodeBase64 } from 'ethers'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { BlockRange, ScannedSource } from '../source-port.ts'
 import type { GoodMessages } from '../common/good-messages.ts'
@@ -25,9 +24,7 @@ export interface NativeSourceOptions {
 export function createNativeSource({ route, source, target, startBlock, maxOpen, good }: NativeSourceOptions): ScannedSource {
   const { sourceChain, sourceBridge, targetChain, targetBridge } = route
 
-  function known(transfer: NativeTransfer | undefined): Transfer | undefined {
-    return transfer && toTransfer(route, transfer)
-  }
+  const known = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
   /**
    * The events of a range. At `agreed` an id that is not the hash of its transfer is thrown only if the source's table has the same by quorum: the log alone may

@@ -28,7 +28,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const { chain, core, calls } = options
   const tokenBridge = options.tokenBridge.toLowerCase()
   const reads = createTokenBridgeReads(chain, tokenBridge)
-  const verify = createVerifier({ guardianSets: createGuardianSets({ chain, core }), now: () => latestOf(chain).timestamp })
+  const verify = createVerifier(createGuardianSets({ chain, core }), () => latestOf(chain).timestamp)
   const check = createCheck({ ...options, verify, reads })
   return {
     chain: chain.name,

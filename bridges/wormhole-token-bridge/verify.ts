@@ -6,20 +6,15 @@ import type { Refusals } from '../common/verdict.ts'
 import type { GuardianSet, GuardianSets } from './guardian-sets.ts'
 import { digestOf } from './message.ts'
 
-export interface VerifierOptions {
-  readonly guardianSets: GuardianSets
-  /** Timestamp of the target chain's latest block, seconds since the epoch: what the contract compares expiry with. */
-  readonly now: () => number
-}
-
 /** Order of the group of secp256k1. */
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 /**
  * Checks signed bytes against the guardian sets of one core contract. The returned function throws VAA_*, GUARDIAN_SET_EXPIRED (for good),
  * GUARDIAN_SET_UNKNOWN (wait), and what reads throw.
+ * @param now timestamp of the target chain's latest block, seconds since the epoch: what the contract compares expiry with
  */
-export function createVerifier({ guardianSets, now }: VerifierOptions) {
+export function createVerifier(guardianSets: GuardianSets, now: () => number) {
   // 13 recoveries take some 20 ms of CPU, and the same bytes are checked at submission and again when the transfer is validated.
   const good = createGoodMessages({ rememberMs: Infinity })
   return async function verify(message: Uint8Array): Promise<void> {

@@ -104,7 +104,7 @@ describe('verifySignatures', () => {
 describe('the verifier', () => {
   it('looks at signatures once, and at expiry always', async () => {
     let set = devnetSet(1)
-    const verify = createVerifier({ guardianSets: { get: async () => set }, now: () => now })
+    const verify = createVerifier({ get: async () => set }, () => now)
     const { bytes } = signVaa()
     expect(await codeOfAsync(() => verify(bytes))).toBe('none')
     // Other keys: signatures that were found good are not recovered again.
@@ -120,7 +120,7 @@ describe('the verifier', () => {
       throw new RelayerError('NODE_UNAVAILABLE')
     }
     const { bytes } = signVaa()
-    const of = (set: GuardianSet) => createVerifier({ guardianSets: { get: async () => set }, now: withoutBlocks })
+    const of = (set: GuardianSet) => createVerifier({ get: async () => set }, withoutBlocks)
     expect(await codeOfAsync(() => of(devnetSet(1))(bytes))).toBe('none')
     expect(await codeOfAsync(() => of(devnetSet(1, { current: false, expirationTime: now }))(bytes))).toBe('NODE_UNAVAILABLE')
   })
