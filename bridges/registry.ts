@@ -1,6 +1,6 @@
 import type { EvmChain } from '../chains/evm/index.ts'
 import type { Chain } from '../chains/port.ts'
-import { emitterStreamSchema, type WormholeTokenBridgeConfig } from '../config/bridge-schema.ts'
+import { emitterStreamSchema } from '../config/bridge-schema.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
@@ -118,7 +118,7 @@ export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets:
 /** By bridge, where its signed messages can be fetched: base URLs, which may hold keys. */
 export function signedApis({ bridges }: Pick<BridgesOptions, 'bridges'>) {
   const settings = bridges[wormholeTokenBridge]
-  type Apis = Pick<WormholeTokenBridgeConfig, 'guardianApis' | 'wormholescanApis'>
+  type Apis = Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'>
   return new Map<BridgeName, Apis>(settings ? [[wormholeTokenBridge, settings]] : [])
 }
 
