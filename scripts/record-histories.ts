@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { RecordedHistory } from '../test/replay/fixtures.ts'
-import { fixturePath, fixtures, type FixtureName } from '../test/replay/fixtures.ts'
+import { type RecordedHistory, fixturePath, fixtures, type FixtureName } from '../test/replay/fixtures.ts'
 import { recordSettings } from '../test/replay/record-settings.ts'
 import { recordBatches } from '../test/replay/record-batch.ts'
 import { recordStreams } from '../test/replay/record-stream.ts'

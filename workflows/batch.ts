@@ -1,6 +1,12 @@
 import { backoffMs } from '../domain/backoff.ts'
-import type { BatchEnd, BatchInput, BatchStatus } from '../temporal/contracts/batch.ts'
-import { batchClearedSignal, batchOverSignal, batchStatusQuery } from '../temporal/contracts/batch.ts'
+import {
+  type BatchEnd,
+  type BatchInput,
+  type BatchStatus,
+  batchClearedSignal,
+  batchOverSignal,
+  batchStatusQuery,
+} from '../temporal/contracts/batch.ts'
 import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { batchIntentId } from '../temporal/contracts/names.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'

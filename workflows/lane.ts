@@ -4,8 +4,8 @@ import type { ApplyRequest, LaneRequest, RolledBack } from '../domain/lane/messa
 import { assertApplyRequest } from '../domain/lane/request.ts'
 import { apply } from '../domain/lane/reducer.ts'
 import { view } from '../domain/lane/view.ts'
-import type { LaneInput } from '../temporal/contracts/lane.ts'
 import {
+  type LaneInput,
   activateSignal,
   applyUpdate,
   drainSignal,

@@ -1,11 +1,12 @@
 import { backoffMs } from '../domain/backoff.ts'
 import { intentIdOf, roundOf } from '../domain/lane/intent-id.ts'
-import type {
-  OperatorTransactionInput,
-  OperatorTransactionProgress,
-  OperatorTransactionStatus,
+import {
+  type OperatorTransactionInput,
+  type OperatorTransactionProgress,
+  type OperatorTransactionStatus,
+  cancelOperatorTransactionSignal,
+  operatorTransactionStatusQuery,
 } from '../temporal/contracts/operator-transaction.ts'
-import { cancelOperatorTransactionSignal, operatorTransactionStatusQuery } from '../temporal/contracts/operator-transaction.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { textOr } from './text-or.ts'
 import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow'

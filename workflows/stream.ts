@@ -2,8 +2,8 @@ import { fromCheckpoint } from '../domain/stream/checkpoint.ts'
 import { applyToStream, initialStream, viewStream } from '../domain/stream/reducer.ts'
 import { assertStreamUpdate } from '../domain/stream/request.ts'
 import type { StreamRequest, StreamResponse, StreamState, StreamUpdate } from '../domain/stream/stream.ts'
-import type { StreamInput } from '../temporal/contracts/stream.ts'
 import {
+  type StreamInput,
   pauseStreamSignal,
   resumeStreamSignal,
   streamStatusQuery,

@@ -1,6 +1,5 @@
 import { worstCost } from '../fees/fees.ts'
-import { count, entriesLimit, inFlight, laterRound, ofIntent, put, refuse, reusable, unmined } from './entries.ts'
-import type { Step } from './entries.ts'
+import { count, entriesLimit, inFlight, laterRound, ofIntent, put, refuse, reusable, unmined, type Step } from './entries.ts'
 import { funded } from './funds.ts'
 import type { Entry, LaneState } from './lane.ts'
 import type { LaneRequest, Refusal } from './messages.ts'

@@ -1,8 +1,6 @@
-import type { Entry, LaneConfig, LaneState } from './lane.ts'
-import { newLane } from './lane.ts'
+import { type Entry, type LaneConfig, type LaneState, newLane } from './lane.ts'
 import type { LaneOrder } from './messages.ts'
-import { done, put, refuse, without } from './entries.ts'
-import type { Step } from './entries.ts'
+import { done, put, refuse, without, type Step } from './entries.ts'
 import { reviewFunds } from './funds.ts'
 import { fill } from './withdraw.ts'
 

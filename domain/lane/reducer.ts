@@ -1,5 +1,4 @@
-import { count, done, put, refuse } from './entries.ts'
-import type { Step } from './entries.ts'
+import { count, done, put, refuse, type Step } from './entries.ts'
 import { find, grant, release } from './grant.ts'
 import type { Attempt, LaneState, Raise } from './lane.ts'
 import type { ApplyRequest, ApplyResponse, LaneAnswer, LaneRequest, RolledBack } from './messages.ts'

@@ -1,7 +1,6 @@
 import { fnv1a } from '../hash.ts'
 import type { Entry, LaneState } from './lane.ts'
-import { isMined, ofIntent, put, unmined } from './entries.ts'
-import type { Step } from './entries.ts'
+import { isMined, ofIntent, put, unmined, type Step } from './entries.ts'
 
 /** Withdrawn intents that are remembered: a lane that closes turns away hundreds at once. A zombie asks within its activity's time-outs. */
 const tombstoneLimit = 1_024

@@ -1,5 +1,4 @@
-import type { TransferState } from '../../domain/transfer/transfer.ts'
-import { isOutcome } from '../../domain/transfer/transfer.ts'
+import { type TransferState, isOutcome } from '../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import type { Client } from '@temporalio/client'
 

@@ -2,8 +2,7 @@ import type { Devnet } from '../devnet/index.ts'
 import type { NativeUserTransfer } from '../devnet/native/native-users.ts'
 import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
 import type { AnySent } from '../devnet/sent.ts'
-import type { UserTransfer } from '../devnet/wormhole/users.ts'
-import { transferKinds } from '../devnet/wormhole/users.ts'
+import { type UserTransfer, transferKinds } from '../devnet/wormhole/users.ts'
 
 /** Whose transfers a run sends. */
 export const bridgeChoices = ['wormhole', 'native', 'both'] as const

@@ -4,13 +4,10 @@ import { createApi } from '../../api/server.ts'
 import { namesOf } from '../../config/known-names.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import { createChain } from '../../chains/registry.ts'
-import type { Config } from '../../config/schema.ts'
-import { configSchema } from '../../config/schema.ts'
+import { type Config, configSchema } from '../../config/schema.ts'
 import { createSubmitter } from '../../intake/submitter.ts'
-import type { Logger } from '../../observability/logger.ts'
-import { silentLogger } from '../../observability/logger.ts'
-import type { Metrics } from '../../observability/metrics.ts'
-import { createMetrics } from '../../observability/metrics.ts'
+import { type Logger, silentLogger } from '../../observability/logger.ts'
+import { type Metrics, createMetrics } from '../../observability/metrics.ts'
 
 const contract = (digit: string): string => `0x${digit.repeat(40)}`
 

@@ -4,15 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { restApi } from '../../api/start.ts'
 import { configSchema } from '../../config/schema.ts'
-import type { Devnet } from '../../lab/devnet/index.ts'
-import { startDevnet } from '../../lab/devnet/index.ts'
+import { type Devnet, startDevnet } from '../../lab/devnet/index.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { SentTransfer } from '../../lab/devnet/wormhole/users.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { runRole } from '../../workers/runtime.ts'
-import type { CliResult } from '../cli/run-cli.ts'
-import { runCli } from '../cli/run-cli.ts'
+import { type CliResult, runCli } from '../cli/run-cli.ts'
 
 /**
  * On a whole devnet the API and the command line submit transfers, show, cancel and retry them. At first only the role `api` runs, so that transfers are

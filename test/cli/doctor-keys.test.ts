@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { look } from '../../cli/doctor/check.ts'
 import { checkKey } from '../../cli/doctor/keys.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
-import type { Web3Signer } from '../../lab/devnet/signing/web3signer.ts'
-import { startWeb3Signer } from '../../lab/devnet/signing/web3signer.ts'
+import { type Web3Signer, startWeb3Signer } from '../../lab/devnet/signing/web3signer.ts'
 
 const [mine, other] = [devnetAccount(3), devnetAccount(4)]
 const chain = { family: 'evm', networkId: 1337 } as const

@@ -1,6 +1,5 @@
-import type { Attempt, LaneState, Owner } from '../../domain/lane/lane.ts'
+import { type Attempt, type LaneState, type Owner, newLane } from '../../domain/lane/lane.ts'
 import type { ApplyRequest, LaneAnswer, LaneRequest, Observation, RolledBack } from '../../domain/lane/messages.ts'
-import { newLane } from '../../domain/lane/lane.ts'
 import { apply } from '../../domain/lane/reducer.ts'
 
 export const first: Attempt = { kind: 'call', gasLimit: '100', maxFee: '10', tip: '1' }

@@ -1,5 +1,4 @@
-import { ownerOf, Network } from './lane-model.ts'
-import type { NetworkOptions } from './lane-model.ts'
+import { ownerOf, Network, type NetworkOptions } from './lane-model.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 

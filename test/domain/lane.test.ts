@@ -1,6 +1,5 @@
-import type { Attempt, LaneState } from '../../domain/lane/lane.ts'
+import { type Attempt, type LaneState, newLane } from '../../domain/lane/lane.ts'
 import type { LaneRequest } from '../../domain/lane/messages.ts'
-import { newLane } from '../../domain/lane/lane.ts'
 import { apply } from '../../domain/lane/reducer.ts'
 import { unservedMs } from '../../domain/lane/withdraw.ts'
 import { Bench, bump, first, nonceOf, noop, owner } from './lane-bench.ts'

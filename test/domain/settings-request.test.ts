@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SettingsOrder } from '../../domain/settings/settings.ts'
-import { noSettings } from '../../domain/settings/settings.ts'
-import type { SettingsOrders } from '../../domain/settings/reducer.ts'
-import { applySettingsOrders } from '../../domain/settings/reducer.ts'
+import { type SettingsOrder, noSettings } from '../../domain/settings/settings.ts'
+import { type SettingsOrders, applySettingsOrders } from '../../domain/settings/reducer.ts'
 import { assertSettingsFit, assertSettingsOrders } from '../../domain/settings/request.ts'
 
 const address = `0x${'ab'.repeat(20)}`

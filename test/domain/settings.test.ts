@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
-import { denyRuleOf, haltOf, noSettings } from '../../domain/settings/settings.ts'
+import { type Settings, type SettingsOrder, denyRuleOf, haltOf, noSettings } from '../../domain/settings/settings.ts'
 import { applySettingsOrders } from '../../domain/settings/reducer.ts'
 
 const author = { by: 'night-shift', reason: 'a test' }

@@ -1,5 +1,4 @@
-import { addInterval } from '../../domain/stream/interval-set.ts'
-import type { IntervalSet } from '../../domain/stream/interval-set.ts'
+import { addInterval, type IntervalSet } from '../../domain/stream/interval-set.ts'
 import type { Reading, StreamConfig } from '../../domain/stream/stream.ts'
 
 /** A block of the source of a StreamModel. */

@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Interface } from 'ethers'
 import type { FaultRule } from '../../lab/devnet/fault-proxy/rules.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
-import type { Sent, Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const isTransferCompleted = new Interface(['function isTransferCompleted(bytes32)']).getFunction('isTransferCompleted')!.selector
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`

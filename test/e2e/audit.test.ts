@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { AuditReport } from '../../temporal/contracts/audit.ts'
-import { auditId } from '../../temporal/contracts/audit.ts'
+import { type AuditReport, auditId } from '../../temporal/contracts/audit.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { sendCoins } from '../faults/processes.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 
 describe('The audit of what was delivered', () => {
   let stage: Stage

@@ -3,8 +3,7 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import type { AnySent } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { expectAllProved, sendNatives } from '../helpers/e2e-native.ts'
-import type { Sent, Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 

@@ -7,8 +7,7 @@ import { stuckInPool } from '../faults/stuck.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { mineDearUntil, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
-import type { Sent, Stage } from '../helpers/e2e.ts'
-import { ledgerId, startStage } from '../helpers/e2e.ts'
+import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 

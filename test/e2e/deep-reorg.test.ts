@@ -6,8 +6,7 @@ import type { AuditReport } from '../../temporal/contracts/audit.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { sendCoins } from '../faults/processes.ts'
 import { mine, nonceOf, startMining, stopMining } from '../helpers/e2e-chain.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 
 describe('A reorg deeper than finality', () => {
   let stage: Stage

@@ -5,8 +5,7 @@ import type { SettingsOrder } from '../../domain/settings/settings.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
-import type { ChainKey, Sent, Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type ChainKey, type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 

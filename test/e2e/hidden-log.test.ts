@@ -5,8 +5,7 @@ import type { SentNativeTransfer } from '../../lab/devnet/native/native-users.ts
 import { until } from '../../lab/devnet/until.ts'
 import { streamViewQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
 import { expectAllProved, sendNatives } from '../helpers/e2e-native.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 
 /** The only node of the source hides logs of final blocks, so that the scan passes them by. The contract's own table does not lie. */
 describe('a node hides logs of the source', () => {

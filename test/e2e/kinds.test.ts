@@ -7,8 +7,7 @@ import { toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { published } from '../../lab/devnet/wormhole/wormhole.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { activitySummaries, currentDetails } from '../helpers/e2e-web-ui.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { ledgerId, startStage } from '../helpers/e2e.ts'
+import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 const amount = 10n ** 18n
 

@@ -8,8 +8,7 @@ import { sendCoins } from '../faults/processes.ts'
 import { stuckInPool } from '../faults/stuck.ts'
 import { inPool, mine, nonceOf, pooled } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { ledgerId, startStage } from '../helpers/e2e.ts'
+import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 /** Orders to a lane by the command line, and their effect on the chain. On bsc, which has one lane. */
 describe('Orders to a lane', () => {

@@ -6,8 +6,7 @@ import { drained } from '../../lab/faults/chain-faults.ts'
 import { laneStatusQuery, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { sendCoins } from '../faults/processes.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { ledgerId, startStage } from '../helpers/e2e.ts'
+import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 /** So many that each of two lanes is chosen for some: by chance that fails once in 2,000 runs. */
 const count = 12

@@ -7,8 +7,7 @@ import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { untilInBatches } from '../helpers/e2e-batches.ts'
 import { nonceOf, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { runCli } from '../cli/run-cli.ts'
-import type { ChainKey, Stage } from '../helpers/e2e.ts'
-import { ledgerId, startStage } from '../helpers/e2e.ts'
+import { type ChainKey, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 const bridge = 'native-bridge'
 

@@ -10,8 +10,7 @@ import { until } from '../../lab/devnet/until.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { runCli } from '../cli/run-cli.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { ledgerId, startStage } from '../helpers/e2e.ts'
+import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 /** A quarter of the fund: what a day lets in stays below. */
 const cap = 10n ** 17n / 4n

@@ -4,8 +4,7 @@ import { nativeBridgeAbi } from '../../lab/devnet/native/native-bridge.ts'
 import type { SentNativeTransfer } from '../../lab/devnet/native/native-users.ts'
 import { nativeTransferId } from '../../lab/devnet/sent.ts'
 import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 
 const cap = 10n ** 17n / 4n
 const daySeconds = 86_400

@@ -5,8 +5,7 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import type { AnySent } from '../../lab/devnet/sent.ts'
 import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectAllProved, sendNatives, untilDelivered } from '../helpers/e2e-native.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 
 /**
  * Everything is killed at once with nonces in the pool, Temporal's database is lost, wholly or since a copy was made, and users go on sending. Then

@@ -4,8 +4,7 @@ import { devnetTokenFeeWei } from '../../lab/devnet/relayer-config.ts'
 import { inPool, mine, mineDearUntil, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { sendUnattested } from '../helpers/e2e-token.ts'
-import type { Sent, Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 import { untilWithdrawn } from '../helpers/e2e-withdrawn.ts'
 
 /**

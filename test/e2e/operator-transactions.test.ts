@@ -4,8 +4,7 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const ether = 10n ** 18n

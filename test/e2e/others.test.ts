@@ -4,8 +4,7 @@ import { until } from '../../lab/devnet/until.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { inPool, mine, pooled, redeemSoon, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
-import type { Sent, Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 

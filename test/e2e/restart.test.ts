@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
-import type { Sent, Stage } from '../helpers/e2e.ts'
-import { ledgerId } from '../helpers/e2e.ts'
+import { type Sent, type Stage, ledgerId } from '../helpers/e2e.ts'
 import { startStageWithoutAudit } from '../helpers/e2e-audit.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const

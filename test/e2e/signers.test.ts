@@ -7,8 +7,7 @@ import { startWeb3Signer, type Web3Signer } from '../../lab/devnet/signing/web3s
 import { allDeliveredOnce, inFlight } from '../faults/judge.ts'
 import { died, resubmit, sendCoins, startDoomed, startSound } from '../faults/processes.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 
 const count = 10
 const amount = 10n ** 16n

@@ -3,8 +3,7 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { nativeTransferId } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { runCli } from '../cli/run-cli.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 import { settingsReach } from '../helpers/e2e-settings.ts'
 
 const [there, back] = ['native-bridge:ethereum:bsc', 'native-bridge:bsc:ethereum']

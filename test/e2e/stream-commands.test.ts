@@ -9,8 +9,7 @@ import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { applyToStream } from '../../temporal/client/streams.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { startManualAnvil } from '../helpers/evm.ts'
-import type { StreamStage } from '../helpers/stream-stage.ts'
-import { startStreamStage } from '../helpers/stream-stage.ts'
+import { type StreamStage, startStreamStage } from '../helpers/stream-stage.ts'
 
 const stream = 'native-bridge:ethereum:bsc'
 const contract = `0x${'cc'.repeat(20)}`

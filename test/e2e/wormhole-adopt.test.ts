@@ -9,8 +9,7 @@ import { streamStatusQuery, streamWorkflowId } from '../../temporal/contracts/st
 import { runCli } from '../cli/run-cli.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { runsOf } from '../helpers/e2e-runs.ts'
-import type { Sent, Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 import { settingsReach } from '../helpers/e2e-settings.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 16n } as const

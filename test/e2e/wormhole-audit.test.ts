@@ -3,8 +3,7 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { runCli } from '../cli/run-cli.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 
 const coins = (count: number) => Array.from({ length: count }, () => ({ kind: 'coin', amount: 10n ** 16n }) as const)
 

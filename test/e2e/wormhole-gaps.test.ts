@@ -11,8 +11,7 @@ import { applyToStream } from '../../temporal/client/streams.ts'
 import { streamStatusQuery, streamViewQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { runsOf } from '../helpers/e2e-runs.ts'
-import type { ChainKey, Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type ChainKey, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const coins = (count: number) => Array.from({ length: count }, () => coin)

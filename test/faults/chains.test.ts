@@ -3,8 +3,7 @@ import { drained, evict, spikeBaseFee, useKey } from '../../lab/faults/chain-fau
 import { forkFromSnapshot, reorganize } from '../../lab/faults/forks.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { inPool, mine, nonceOf, startMining, stopMining } from '../helpers/e2e-chain.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 import { deliveredOnce } from './delivered-once.ts'
 import { sendCoins, startSound } from './processes.ts'
 

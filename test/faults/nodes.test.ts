@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { FaultRule } from '../../lab/devnet/fault-proxy/rules.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 import { deliveredOnce } from './delivered-once.ts'
 import { sendCoins, startSound } from './processes.ts'
 

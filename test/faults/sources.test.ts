@@ -3,8 +3,7 @@ import type { ActiveRule, FaultRule } from '../../lab/devnet/fault-proxy/rules.t
 import type { AnySent } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { expectAllProved, sendNatives } from '../helpers/e2e-native.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 import { startSound } from './processes.ts'
 
 const tooMany = { code: -32_005, message: 'query returned more than 10000 results' }

@@ -44,6 +44,12 @@ describe('the lint gate', { timeout: 120_000 }, () => {
       'switch-exhaustiveness-check',
       `export function f(x: 'a' | 'b') {\n  switch (x) {\n    case 'a':\n      return 1\n  }\n  return 2\n}\n`,
     ],
+    [
+      'a long function',
+      'max-lines-per-function',
+      `export function long() {\n${Array.from({ length: 60 }, (_, line) => `  const line${line} = ${line}\n  void line${line}`).join('\n')}\n}\n`,
+    ],
+    ['a second import from one file', 'no-duplicates', `import { a } from './a.ts'\nimport { b } from './a.ts'\nexport const c = a + b\n`],
     ['a god file', 'max-lines', Array.from({ length: 301 }, (_, line) => `export const line${line} = ${line}`).join('\n')],
   ])('refuses %s', (_, rule, text) => {
     const { code, output } = lint({ 'bad.ts': text })

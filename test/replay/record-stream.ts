@@ -1,5 +1,4 @@
-import type { StreamInput } from '../../temporal/contracts/stream.ts'
-import { streamWorkflowId } from '../../temporal/contracts/stream.ts'
+import { type StreamInput, streamWorkflowId } from '../../temporal/contracts/stream.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { StreamClient } from '../../streams/stream-client.ts'
 import { silentLogger } from '../../observability/logger.ts'

@@ -10,8 +10,7 @@ import { redeem } from '../lab/devnet/redeem.ts'
 import { died, resubmit, sendCoins, startDoomed, startSound } from '../faults/processes.ts'
 import { stuckInPool } from '../faults/stuck.ts'
 import { mineDear, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
-import type { Stage } from '../helpers/e2e.ts'
-import { startStage } from '../helpers/e2e.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
 import type { FixtureName } from './fixtures.ts'
 
 /** Called with each run that is worth keeping, while its server runs. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamConfig } from '../../domain/stream/stream.ts'
-import type { ConfiguredSource } from '../../streams/config-changes.ts'
-import { createConfigReporter, ignoredChanges } from '../../streams/config-changes.ts'
+import { type ConfiguredSource, createConfigReporter, ignoredChanges } from '../../streams/config-changes.ts'
 import { createLogger } from '../../observability/logger.ts'
 import { fakeStream } from './fake-context.ts'
 

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ChainConfig, Config } from '../../config/schema.ts'
-import { configSchema } from '../../config/schema.ts'
-import type { Settings } from '../../domain/settings/settings.ts'
-import { noSettings } from '../../domain/settings/settings.ts'
+import { type ChainConfig, type Config, configSchema } from '../../config/schema.ts'
+import { type Settings, noSettings } from '../../domain/settings/settings.ts'
 import { createFeePolicyResolver } from '../../workers/fees.ts'
 
 const contract = `0x${'ab'.repeat(20)}`

@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { ErrorCode } from '../../domain/errors.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { type ErrorCode, RelayerError } from '../../domain/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
-import type { RetryOptions } from '../../workers/retry-until-available.ts'
-import { retryUntilAvailable, Stopped } from '../../workers/retry-until-available.ts'
+import { type RetryOptions, retryUntilAvailable, Stopped } from '../../workers/retry-until-available.ts'
 
 /** Fake timers: minutes of waiting pass at once. */
 beforeEach(() => void vi.useFakeTimers())

@@ -1,8 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { describe, expect, test } from 'vitest'
 import { toFailure } from '../../activities/to-failure.ts'
-import type { ErrorCode } from '../../domain/errors.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { type ErrorCode, RelayerError } from '../../domain/errors.ts'
 import { sdkLine } from '../../workers/sdk-lines.ts'
 
 const failed = (error: unknown) =>

@@ -5,8 +5,7 @@ import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/te
 import { until } from '../../lab/devnet/until.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import type { TransferInput, TransferStatus } from '../../temporal/contracts/transfer.ts'
-import { retrySignal } from '../../temporal/contracts/transfer.ts'
+import { type TransferInput, type TransferStatus, retrySignal } from '../../temporal/contracts/transfer.ts'
 import { chainQueue, laneQueue } from '../../temporal/contracts/names.ts'
 import type {
   Admission,
