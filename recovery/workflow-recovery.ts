@@ -3,7 +3,6 @@ import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { type TemporalClient, within } from '../temporal/client/client.ts'
 import { describeOpenRun, type HistoryEvent, listRuns, type OpenRun, readHistory } from '../temporal/client/runs.ts'
-import { wakeUnansweredSettings } from '../temporal/client/settings.ts'
 import { diagnoseTask } from './diagnose.ts'
 import { recover } from './remedies.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -42,7 +41,6 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
   const { signal } = stopping
 
   const look = async () => {
-    await within(client, answerMs, () => wakeUnansweredSettings(client))
     const stuck = await findStuck(client, tries, signal)
     for (const type of types) metrics.portage_workflows_stuck.set({ type }, stuck.filter((one) => one.type === type).length)
     for (const one of signal.aborted ? [] : stuck) await within(client, answerMs, () => treat(one))

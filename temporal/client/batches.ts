@@ -15,6 +15,7 @@ import type { TemporalClient } from './client.ts'
 import { ifGone } from './errors.ts'
 import { listLaneWorkflows } from './lane-workflows.ts'
 import { queryLane, readLane } from './lanes.ts'
+import { queryOrWake } from './query-or-wake.ts'
 
 /** A batch that holds a nonce which is not final. */
 export interface BatchEntry {
@@ -38,7 +39,7 @@ export async function startBatch(client: TemporalClient, id: string, input: Batc
 
 /** What a batch was recorded with, and what became of it. Throws what the Temporal client throws. */
 export function queryBatch(client: TemporalClient, id: string): Promise<BatchStatus> {
-  return client.workflow.getHandle(id).query(batchStatusQuery)
+  return queryOrWake(client, id, batchStatusQuery)
 }
 
 /** Tells a batch that every member was free: it may be signed from now on. Throws what the Temporal client throws. */

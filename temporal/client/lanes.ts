@@ -15,6 +15,7 @@ import {
 import { laneQueue, laneWorkflowId } from '../contracts/names.ts'
 import { listWorkflows, type TemporalClient, within } from './client.ts'
 import { fromTemporal, isGone, rethrowAs } from './errors.ts'
+import { queryOrWake } from './query-or-wake.ts'
 import { running } from './transfer-queries.ts'
 import { updateOrStart } from './update-or-start.ts'
 
@@ -46,7 +47,7 @@ export function applyToLane(
 
 /** The state of a lane's ledger. Costs no history. Throws what the Temporal client throws. */
 export function queryLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
-  return client.workflow.getHandle(laneWorkflowId(lane)).query(laneStatusQuery)
+  return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
 }
 
 /** The same within a few seconds, for people. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */

@@ -8,34 +8,19 @@ import { redactText } from '../../observability/redact.ts'
 import { settingsWorkflowId } from '../contracts/names.ts'
 import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../contracts/settings.ts'
 import { type TemporalClient, within } from './client.ts'
-import { ifGone, isQueryUnknown, rethrowAs } from './errors.ts'
+import { ifGone, rethrowAs } from './errors.ts'
+import { queryOrWake } from './query-or-wake.ts'
 import { sendOrder, updateOrStart } from './update-or-start.ts'
 import { type RetryHint, retrySignal } from '../contracts/transfer.ts'
 import { fromOrTo, running, transfersWith } from './transfer-queries.ts'
 
 const queryTimeoutMs = 5_000
 const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
-/** A signal without a handler. */
-const wakeSignal = 'wake'
 
 /** The settings as they are now; without the workflow, none. Throws SETTINGS_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
-  const handle = client.workflow.getHandle(settingsWorkflowId)
-  return within(client, timeoutMs, () => handle.query(settingsQuery).catch(ifGone(noSettings))).catch(rethrowAs(codes))
-}
-
-/**
- * Sends the settings a signal without a handler if a worker cannot replay them. Queries leave nothing in a history: without the signal no workflow task
- * would fail, and recovery would see nothing. Throws what the Temporal client throws.
- */
-export async function wakeUnansweredSettings(client: TemporalClient): Promise<void> {
-  const handle = client.workflow.getHandle(settingsWorkflowId)
-  try {
-    await handle.query(settingsQuery)
-  } catch (error) {
-    // Every build has this query: a worker that does not know it could not replay the workflow.
-    if (isQueryUnknown(error)) await handle.signal(wakeSignal)
-  }
+  const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
+  return within(client, timeoutMs, ask).catch(rethrowAs(codes))
 }
 
 /** The settings before and after a request. */

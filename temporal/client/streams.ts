@@ -2,6 +2,7 @@ import type { StreamResponse, StreamState, StreamUpdate } from '../../domain/str
 import { applyStreamUpdate, type StreamInput, streamStatusQuery, streamWorkflowId } from '../contracts/stream.ts'
 import { listWorkflows, type TemporalClient, within } from './client.ts'
 import { ifGone, rethrowAs } from './errors.ts'
+import { queryOrWake } from './query-or-wake.ts'
 import { running } from './transfer-queries.ts'
 import { orderTimeoutMs, sendOrder, updateOrStart } from './update-or-start.ts'
 
@@ -44,7 +45,6 @@ export async function listStreamNames(client: TemporalClient): Promise<string[]>
 
 /** The whole state of a stream; undefined: there is no such stream. Throws STREAM_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
 export function queryStream(client: TemporalClient, stream: string): Promise<StreamState | undefined> {
-  const handle = client.workflow.getHandle(streamWorkflowId(stream))
-  const ask = () => handle.query(streamStatusQuery).catch(ifGone(undefined))
+  const ask = () => queryOrWake(client, streamWorkflowId(stream), streamStatusQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs({ unserved: 'STREAM_UNREACHABLE' }, { stream }))
 }

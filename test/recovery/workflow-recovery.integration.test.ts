@@ -125,6 +125,17 @@ describe('A stuck workflow is reset', () => {
     expect(await resets('stream')).toBe(1)
   })
 
+  test('a stream that is only queried, as by a process that starts', async () => {
+    const config = { stream: 'native-bridge:bsc:ethereum', origin: '1/0xaa', first: '1', start: 10, maxOpen: 5 }
+    await applyToStream(client(), config.stream, { requests: [] }, { begin: () => ({ config }) })
+    const before = await resets('stream')
+    await spoiled(streamWorkflowId(config.stream))
+    const known = () => queryStream(client(), config.stream).catch(() => undefined)
+    expect(await until(known, { ...waitLimit, what: 'the stream to answer' })).toMatchObject({ config })
+    await until(async () => (await resets('stream')) > before, { ...waitLimit, what: 'the stream to be counted as reset' })
+    expect(await resets('stream')).toBe(before + 1)
+  })
+
   test('a batch: its call can be read again, and what it was told ends it', async () => {
     const lane = laneOf(await devnetSigner(keys++))
     const input: BatchInput = { lane, intent: { to: freshAddress(), data: '0x', value: '0' }, members: ['one/1', 'two/1'] }

@@ -1,0 +1,27 @@
+import type { QueryDefinition } from '@temporalio/common'
+import type { TemporalClient } from './client.ts'
+import { isQueryUnknown } from './errors.ts'
+
+/** A signal without a handler. */
+const wakeSignal = 'wake'
+
+/**
+ * Queries a workflow of the queue `ledger`. A failed query leaves nothing in the history: if no worker can replay the workflow, none of its tasks fails, and
+ * recovery would see nothing. So it gets a signal without a handler then, whose task fails. Throws what the query throws.
+ */
+export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
+  try {
+    return await client.workflow.getHandle(workflowId).query(query)
+  } catch (error) {
+    // Every build has these queries: a worker that does not know one cannot replay the workflow.
+    if (isQueryUnknown(error)) await wake(client, workflowId).catch(() => {})
+    throw error
+  }
+}
+
+/** Not while a task of it is tried: one signal is enough, however many processes query. */
+async function wake(client: TemporalClient, workflowId: string): Promise<void> {
+  const handle = client.workflow.getHandle(workflowId)
+  const { status, raw } = await handle.describe()
+  if (status.name === 'RUNNING' && !raw.pendingWorkflowTask) await handle.signal(wakeSignal)
+}
