@@ -34,11 +34,13 @@ export async function findStuckTransfers(
     `${TargetChain.name} = '${chain}' AND ${TransferState.name} != 'parked'`,
     `StartTime < '${new Date(before).toISOString()}'`,
   ].join(' AND ')
-  const runs: RunId[] = []
-  for await (const run of listRuns(client, query)) runs.push(run)
   const found: (StuckTransfer | undefined)[] = []
-  while (runs.length > 0)
-    found.push(...(await Promise.all(runs.splice(0, atOnce).map((run) => inspect(client, run, Date.now() - quietMs)))))
+  const batch: RunId[] = []
+  const inspectBatch = async () => {
+    found.push(...(await Promise.all(batch.splice(0).map((run) => inspect(client, run, Date.now() - quietMs)))))
+  }
+  for await (const run of listRuns(client, query)) if (batch.push(run) >= atOnce) await inspectBatch()
+  await inspectBatch()
   return found.filter((run) => run !== undefined)
 }
 
