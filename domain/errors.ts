@@ -4,252 +4,179 @@
  */
 export const errorCatalogue = {
   // Messages that are not what they claim to be: rejected for good.
-  MESSAGE_ENCODING: entry(false, 'The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),
-  MESSAGE_MISMATCH: entry(
-    false,
+  MESSAGE_ENCODING: fatal('The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),
+  MESSAGE_MISMATCH: fatal(
     'The message is not the one that this transfer is about.',
     'Send the signed bytes of the very message that the transfer id names.',
   ),
-  VAA_TRUNCATED: entry(false, 'The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
-  VAA_VERSION: entry(false, 'The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),
-  VAA_SIGNATURE_ORDER: entry(
-    false,
-    'Guardian indices are not strictly ascending.',
-    'Fetch the VAA from a guardian; these bytes were altered.',
-  ),
-  VAA_GUARDIAN_INDEX: entry(
-    false,
-    'A guardian index is outside the guardian set.',
-    'Fetch the VAA from a guardian; these bytes were altered.',
-  ),
-  VAA_SIGNATURE_INVALID: entry(
-    false,
-    'A signature does not recover to its guardian.',
-    'Fetch the VAA from a guardian; these bytes were altered.',
-  ),
-  VAA_NO_QUORUM: entry(false, 'Fewer guardians signed than a quorum needs.', 'Fetch a VAA with at least floor(2n/3)+1 signatures.'),
-  GUARDIAN_SET_EXPIRED: entry(
-    false,
+  VAA_TRUNCATED: fatal('The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
+  VAA_VERSION: fatal('The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),
+  VAA_SIGNATURE_ORDER: fatal('Guardian indices are not strictly ascending.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_GUARDIAN_INDEX: fatal('A guardian index is outside the guardian set.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_SIGNATURE_INVALID: fatal('A signature does not recover to its guardian.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_NO_QUORUM: fatal('Fewer guardians signed than a quorum needs.', 'Fetch a VAA with at least floor(2n/3)+1 signatures.'),
+  GUARDIAN_SET_EXPIRED: fatal(
     'The guardian set that signed this VAA has expired.',
     'Ask for a copy signed by the current guardian set and send that.',
     { awaitNewSignatures: true },
   ),
-  GUARDIAN_SET_UNKNOWN: entry(
-    true,
+  GUARDIAN_SET_UNKNOWN: retry(
     'The target core contract does not know this guardian set yet.',
     'Wait for the guardian set upgrade on the target chain.',
   ),
-  PAYLOAD_KIND: entry(false, 'The payload is not a token bridge transfer.', 'Portage delivers payload 1 (transfer) of the token bridge.'),
-  PAYLOAD_LENGTH: entry(false, 'The payload has the wrong length for its kind.', 'A payload 1 has exactly 133 bytes; fetch the VAA again.'),
-  EMITTER_UNKNOWN: entry(
-    false,
+  PAYLOAD_KIND: fatal('The payload is not a token bridge transfer.', 'Portage delivers payload 1 (transfer) of the token bridge.'),
+  PAYLOAD_LENGTH: fatal('The payload has the wrong length for its kind.', 'A payload 1 has exactly 133 bytes; fetch the VAA again.'),
+  EMITTER_UNKNOWN: fatal(
     'The emitter is not the registered token bridge of its chain.',
     'Check that the VAA comes from the token bridge of its chain.',
   ),
-  NATIVE_MESSAGE: entry(
-    false,
+  NATIVE_MESSAGE: fatal(
     'The bytes are not the message of a native bridge transfer.',
     'Send the transfer as the source contract recorded it; Portage makes these messages itself from its table and events.',
   ),
-  NATIVE_ID_MISMATCH: entry(
-    false,
+  NATIVE_ID_MISMATCH: fatal(
     'The id is not the hash of what the native bridge transfer says.',
     'Nothing was sent. Compare the message with the source contract: noncesToOutboundTransfers of this nonce.',
     { haltRoute: true },
   ),
-  NATIVE_TABLE_MISMATCH: entry(
-    false,
+  NATIVE_TABLE_MISMATCH: fatal(
     'The source contract recorded another transfer under this nonce.',
     'Nothing was sent, and the route must stop. Find out who made the message, or whether the source chain was reorganised below finality.',
     { haltRoute: true },
   ),
-  NATIVE_NONCE_MISMATCH: entry(
-    false,
+  NATIVE_NONCE_MISMATCH: fatal(
     'The target contract completed this id under another nonce.',
     'The route must stop. Compare both contracts: noncesToOutboundTransfers of the nonce, idsToInboundNonces of the id.',
     { haltRoute: true },
   ),
-  NATIVE_ROUTE_UNKNOWN: entry(
-    false,
-    'No route of the native bridge starts at this contract.',
-    'Configure the route, or ignore this transfer.',
-  ),
+  NATIVE_ROUTE_UNKNOWN: fatal('No route of the native bridge starts at this contract.', 'Configure the route, or ignore this transfer.'),
   // Valid messages that the policy refuses: declined, and decided again at a retry.
-  PAYLOAD_WITH_CALL: entry(
-    false,
+  PAYLOAD_WITH_CALL: fatal(
     'A payload 3 transfer can only be redeemed by its recipient contract.',
     'Configure the call that delivers it for that recipient contract.',
   ),
-  TARGET_CHAIN_UNSUPPORTED: entry(
-    false,
-    'No chain with this Wormhole id is configured.',
-    'Add the chain to the config, or ignore this transfer.',
-  ),
-  ASSET_UNSUPPORTED: entry(false, 'The origin token is not in the allow-list.', 'Add the token to the allow-list of the bridge.'),
-  FEE_TOO_LOW: entry(
-    false,
+  TARGET_CHAIN_UNSUPPORTED: fatal('No chain with this Wormhole id is configured.', 'Add the chain to the config, or ignore this transfer.'),
+  ASSET_UNSUPPORTED: fatal('The origin token is not in the allow-list.', 'Add the token to the allow-list of the bridge.'),
+  FEE_TOO_LOW: fatal(
     'The fee is below the configured minimum.',
     'Lower the minimum fee for this target chain and token, or redeem by hand.',
   ),
-  RECIPIENT_DENIED: entry(false, 'The recipient is on the deny-list.', 'portage allow recipient …, then portage transfer retry.'),
-  TOKEN_DENIED: entry(false, 'The token is on the deny-list.', 'portage allow token …, then portage transfer retry.'),
-  LANE_NONE: entry(true, 'No lane of the target chain accepts work.', 'Resume or activate a lane, or add a key for this chain.'),
+  RECIPIENT_DENIED: fatal('The recipient is on the deny-list.', 'portage allow recipient …, then portage transfer retry.'),
+  TOKEN_DENIED: fatal('The token is on the deny-list.', 'portage allow token …, then portage transfer retry.'),
+  LANE_NONE: retry('No lane of the target chain accepts work.', 'Resume or activate a lane, or add a key for this chain.'),
   // Waits: nothing is wrong with the transfer; the chain or the bridge is not ready.
-  BRIDGE_PAUSED: entry(true, 'The bridge contract is paused.', 'Wait until its owner resumes it.'),
-  NATIVE_NOT_FINAL: entry(
-    true,
-    "The source contract's finalized table does not have this nonce yet.",
-    'Wait for finality on the source chain.',
-  ),
-  BRIDGE_BUDGET: entry(
-    true,
+  BRIDGE_PAUSED: retry('The bridge contract is paused.', 'Wait until its owner resumes it.'),
+  NATIVE_NOT_FINAL: retry("The source contract's finalized table does not have this nonce yet.", 'Wait for finality on the source chain.'),
+  BRIDGE_BUDGET: retry(
     'The inbound budget of the day is spent.',
     'Nothing: it renews at midnight UTC. The owner of the bridge can raise it: fund the insurance fund, or lower the risk denominator.',
   ),
-  BRIDGE_CAP: entry(
-    false,
+  BRIDGE_CAP: fatal(
     'The amount is not below what a whole day lets in.',
     'Ask the owner of the bridge to raise the cap (insurance fund, risk denominator), then portage transfer retry.',
   ),
-  BRIDGE_ROLE_MISSING: entry(
-    true,
+  BRIDGE_ROLE_MISSING: retry(
     'The account of the lane does not have the role of a relayer.',
     'Ask the admin of the bridge to grant RELAYER_ROLE to the address of the lane.',
   ),
-  BRIDGE_POOL_EMPTY: entry(
-    true,
+  BRIDGE_POOL_EMPTY: retry(
     'The pool of the bridge cannot pay this amount.',
     'Wait until tokens come back to the pool, or ask the owner of the bridge to fill it.',
   ),
-  WRAPPER_MISSING: entry(
-    true,
-    'The token has no wrapper on the target chain yet.',
-    'Attest the token on the target chain (createWrapped).',
-  ),
-  HALTED: entry(true, 'An operator has halted this.', 'portage unhalt, with the same scope; portage settings shows all halts.'),
-  FEE_CEILING: entry(true, 'The base fee is above the ceiling.', 'Wait until it falls, or raise the ceiling: portage fees set.'),
-  FEE_LIMIT: entry(true, 'The transaction would cost more than is allowed.', 'Wait until fees fall, or raise the limit: portage fees set.'),
-  GAS_LIMIT: entry(
-    false,
-    'The call needs more gas than is allowed.',
-    'Raise the gas limit (portage fees set), then portage transfer retry.',
-  ),
-  DEADLINE_PASSED: entry(
-    false,
+  WRAPPER_MISSING: retry('The token has no wrapper on the target chain yet.', 'Attest the token on the target chain (createWrapped).'),
+  HALTED: retry('An operator has halted this.', 'portage unhalt, with the same scope; portage settings shows all halts.'),
+  FEE_CEILING: retry('The base fee is above the ceiling.', 'Wait until it falls, or raise the ceiling: portage fees set.'),
+  FEE_LIMIT: retry('The transaction would cost more than is allowed.', 'Wait until fees fall, or raise the limit: portage fees set.'),
+  GAS_LIMIT: fatal('The call needs more gas than is allowed.', 'Raise the gas limit (portage fees set), then portage transfer retry.'),
+  DEADLINE_PASSED: fatal(
     'The deadline of the transfer has passed.',
     'portage transfer retry delivers it all the same, without a deadline.',
   ),
-  EFFECT_UNDONE: entry(
-    true,
+  EFFECT_UNDONE: retry(
     'The chain no longer shows what it showed as final.',
     'Nothing: it is delivered again. Ask the operators of the chain, and consider more distance to finality.',
   ),
   // Reverts.
-  DELIVERY_REVERTED: entry(true, 'The delivering call reverted.', 'Look at the reason; portage transfer retry tries again.'),
-  DELIVERY_IMPOSSIBLE: entry(false, 'The delivering call can never succeed.', 'Look at the reason; nothing was sent and no gas was paid.'),
+  DELIVERY_REVERTED: retry('The delivering call reverted.', 'Look at the reason; portage transfer retry tries again.'),
+  DELIVERY_IMPOSSIBLE: fatal('The delivering call can never succeed.', 'Look at the reason; nothing was sent and no gas was paid.'),
   // Lanes.
-  LANE_PAUSED: entry(true, 'The lane is paused.', 'portage lane resume'),
-  LANE_FORBIDDEN: entry(true, 'The lane is forbidden.', 'portage lane activate'),
-  LANE_DRAINING: entry(true, 'The lane is draining: it takes no new work.', 'portage lane activate, when it is to work again.'),
-  LANE_FULL: entry(
-    true,
+  LANE_PAUSED: retry('The lane is paused.', 'portage lane resume'),
+  LANE_FORBIDDEN: retry('The lane is forbidden.', 'portage lane activate'),
+  LANE_DRAINING: retry('The lane is draining: it takes no new work.', 'portage lane activate, when it is to work again.'),
+  LANE_FULL: retry(
     'The lane has as many transactions in flight as its window lets.',
     'Wait for a block; add a key, or raise the window, if it lasts.',
   ),
-  LANE_FUNDS: entry(
-    true,
+  LANE_FUNDS: retry(
     'The account of the lane cannot pay for what is in flight and one more.',
     'Send coins of the chain to the address of the lane.',
   ),
-  LANE_WITHDRAWN: entry(false, 'This intent was withdrawn from the lane.', 'The transfer has moved to another lane; nothing to do.'),
-  LANE_CONFLICT: entry(false, 'The ledger holds another call for this intent.', 'Report this with the transfer id: it must not happen.'),
-  LANE_UNSYNCED: entry(
-    true,
+  LANE_WITHDRAWN: fatal('This intent was withdrawn from the lane.', 'The transfer has moved to another lane; nothing to do.'),
+  LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'Report this with the transfer id: it must not happen.'),
+  LANE_UNSYNCED: retry(
     'The lane has not yet read its account from the chain.',
     'Wait for the next block; check the nodes of the chain if it lasts.',
   ),
-  LANE_CHAIN_REPLACED: entry(
-    false,
+  LANE_CHAIN_REPLACED: fatal(
     'A block that this lane has seen is not in the chain: the chain was replaced.',
     'portage lane reset --chain-replaced',
   ),
-  LANE_UNREACHABLE: entry(true, 'The lane workflow did not answer.', 'Check that a worker serves the queue ledger.'),
-  STREAM_UNREACHABLE: entry(true, 'The stream workflow did not answer.', 'Check that a worker serves the queue ledger.'),
-  CHECKPOINT_INVALID: entry(
-    false,
+  LANE_UNREACHABLE: retry('The lane workflow did not answer.', 'Check that a worker serves the queue ledger.'),
+  STREAM_UNREACHABLE: retry('The stream workflow did not answer.', 'Check that a worker serves the queue ledger.'),
+  CHECKPOINT_INVALID: fatal(
     'The stored checkpoint of the stream is invalid.',
     'Nothing: the stream begins without it and reads more blocks. Correct or remove the file, or the object.',
   ),
-  CHECKPOINT_UNAVAILABLE: entry(
-    true,
+  CHECKPOINT_UNAVAILABLE: retry(
     'The checkpoint of the stream could not be read or written.',
     'Check streams.checkpoints in the config: the folder and its rights, or the object store.',
   ),
   // Nodes and services.
-  NODES_DISAGREE: entry(
-    true,
+  NODES_DISAGREE: retry(
     'The nodes of the chain do not agree.',
     'Nothing, if it passes; else portage doctor, and take out the node that lies: portage node disable.',
   ),
-  NODE_UNAVAILABLE: entry(true, 'No node of the chain answered.', 'Check the nodes in the config; portage doctor tests each of them.'),
-  NODE_REFUSED: entry(true, 'The node refused the request.', 'Read the message of the node.'),
-  CHAIN_ID_MISMATCH: entry(false, 'A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.'),
-  TRANSACTION_REFUSED: entry(true, 'The node refused the transaction.', 'Read the message of the node.'),
-  SIGNER_UNAVAILABLE: entry(
-    false,
+  NODE_UNAVAILABLE: retry('No node of the chain answered.', 'Check the nodes in the config; portage doctor tests each of them.'),
+  NODE_REFUSED: retry('The node refused the request.', 'Read the message of the node.'),
+  CHAIN_ID_MISMATCH: fatal('A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.'),
+  TRANSACTION_REFUSED: retry('The node refused the transaction.', 'Read the message of the node.'),
+  SIGNER_UNAVAILABLE: fatal(
     'The key of this lane could not be opened.',
     "Check the lane's signer in the config: the keystore file and its password, the variable, or the key of the signing service.",
   ),
-  SIGNER_OFFLINE: entry(
-    true,
+  SIGNER_OFFLINE: retry(
     'The signer of this lane does not sign as it should.',
     'Nothing, if it passes; else check the remote signer or AWS KMS, and that this process may use the key: portage doctor.',
   ),
-  SIGNING_REFUSED: entry(
-    false,
+  SIGNING_REFUSED: fatal(
     'The signing policy of the lane does not allow this call.',
     'Allow the contract and selector in chains.<name>.lanes[].allow, if it should be signed.',
   ),
-  SETTINGS_UNREACHABLE: entry(true, 'The settings workflow did not answer.', 'Check that a worker serves the queue ledger.'),
-  SPY_UNAVAILABLE: entry(true, 'The guardian spy cannot be reached.', 'Check bridges.wormhole-token-bridge.spy.address.'),
-  VAA_NOT_FOUND: entry(
-    true,
-    'No guardian API has a signed VAA for this sequence.',
-    'Wait for finality on the source chain, then ask again.',
-  ),
-  TEMPORAL_UNAVAILABLE: entry(
-    true,
-    'The Temporal server cannot be reached.',
-    'Check temporal.address in the config and that the server runs.',
-  ),
-  TEMPORAL_NAMESPACE: entry(
-    true,
+  SETTINGS_UNREACHABLE: retry('The settings workflow did not answer.', 'Check that a worker serves the queue ledger.'),
+  SPY_UNAVAILABLE: retry('The guardian spy cannot be reached.', 'Check bridges.wormhole-token-bridge.spy.address.'),
+  VAA_NOT_FOUND: retry('No guardian API has a signed VAA for this sequence.', 'Wait for finality on the source chain, then ask again.'),
+  TEMPORAL_UNAVAILABLE: retry('The Temporal server cannot be reached.', 'Check temporal.address in the config and that the server runs.'),
+  TEMPORAL_NAMESPACE: retry(
     'The Temporal server does not have the namespace.',
     'Check temporal.namespace in the config, or create it: temporal operator namespace create --namespace <name> --retention 72h',
   ),
-  TEMPORAL_TLS: entry(
-    true,
+  TEMPORAL_TLS: retry(
     'The server at temporal.address wants TLS, which Portage does not speak to Temporal.',
     'Name its plain port in temporal.address, or a proxy beside Portage that adds TLS.',
   ),
-  API_UNAVAILABLE: entry(
-    true,
-    'The REST API of Portage cannot be reached.',
-    'Start it (portage run --role api), or name its URL with --api.',
-  ),
+  API_UNAVAILABLE: retry('The REST API of Portage cannot be reached.', 'Start it (portage run --role api), or name its URL with --api.'),
   // Input and operation.
-  CONFIG_INVALID: entry(false, 'The config has problems.', 'Correct the fields that are named.'),
-  INPUT_INVALID: entry(false, 'The request has a problem.', 'Correct the fields that are named.'),
-  RATE_LIMITED: entry(true, 'Too many requests from this address.', 'Wait as long as the Retry-After header says.'),
-  TRANSFER_NOT_FOUND: entry(false, 'No transfer has this id.', 'portage transfer list shows the known ids.'),
-  LANE_NOT_FOUND: entry(false, 'No lane has this id.', 'portage lane list shows the known lanes.'),
-  STREAM_NOT_FOUND: entry(
-    false,
+  CONFIG_INVALID: fatal('The config has problems.', 'Correct the fields that are named.'),
+  INPUT_INVALID: fatal('The request has a problem.', 'Correct the fields that are named.'),
+  RATE_LIMITED: retry('Too many requests from this address.', 'Wait as long as the Retry-After header says.'),
+  TRANSFER_NOT_FOUND: fatal('No transfer has this id.', 'portage transfer list shows the known ids.'),
+  LANE_NOT_FOUND: fatal('No lane has this id.', 'portage lane list shows the known lanes.'),
+  STREAM_NOT_FOUND: fatal(
     'No stream has this id.',
     'portage stream list shows the known streams. A stream is started when the intake first reads its source.',
   ),
-  SETUP_INCOMPLETE: entry(false, 'A part that Portage needs is missing.', 'npm run setup'),
-  INTERNAL: entry(true, 'Something unexpected happened.', 'Read the cause; report it if it repeats.'),
+  SETUP_INCOMPLETE: fatal('A part that Portage needs is missing.', 'npm run setup'),
+  INTERNAL: retry('Something unexpected happened.', 'Read the cause; report it if it repeats.'),
 } as const satisfies Record<string, CatalogueEntry>
 
 /** One row of the catalogue: whether trying again can help, what it means, what the reader can do. */
@@ -260,7 +187,7 @@ export interface CatalogueEntry {
   /** The signatures of the message are too old: a copy with newer ones is as good. */
   readonly awaitNewSignatures?: true
   /** The contracts of a route contradict each other. Read by ourselves, on the word of most nodes, it halts the route; of bytes that anybody sent it says nothing. */
-  readonly haltRoute?: true
+  readonly haltRoute?: boolean
 }
 
 export type ErrorCode = keyof typeof errorCatalogue
@@ -281,8 +208,7 @@ export class RelayerError extends Error {
   readonly haltRoute: boolean
 
   constructor(code: ErrorCode, options: { detail?: string; facts?: Facts; cause?: unknown } = {}) {
-    const entry: CatalogueEntry = errorCatalogue[code]
-    const { title, remedy, retriable, haltRoute } = entry
+    const { title, remedy, retriable, haltRoute = false }: CatalogueEntry = errorCatalogue[code]
     const about = aboutOf(options)
     super([title, about === title ? '' : about, `→ ${remedy}`].filter(Boolean).join(' '), { cause: options.cause })
     this.name = 'RelayerError'
@@ -292,7 +218,7 @@ export class RelayerError extends Error {
     this.title = title
     this.remedy = remedy
     this.about = about
-    this.haltRoute = haltRoute === true
+    this.haltRoute = haltRoute
   }
 }
 
@@ -317,11 +243,12 @@ function aboutOf({ detail, facts = {} }: { detail?: string; facts?: Facts }): st
   return [detail, listed && `(${listed})`].filter(Boolean).join(' ')
 }
 
-function entry(
-  retriable: boolean,
-  title: string,
-  remedy: string,
-  facts: Pick<CatalogueEntry, 'awaitNewSignatures' | 'haltRoute'> = {},
-): CatalogueEntry {
-  return { retriable, title, remedy, ...facts }
+/** Trying again can help. */
+function retry(title: string, remedy: string): CatalogueEntry {
+  return { retriable: true, title, remedy }
+}
+
+/** Trying again cannot help. */
+function fatal(title: string, remedy: string, facts: Pick<CatalogueEntry, 'awaitNewSignatures' | 'haltRoute'> = {}): CatalogueEntry {
+  return { retriable: false, title, remedy, ...facts }
 }
