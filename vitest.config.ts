@@ -1,6 +1,10 @@
 import { defineConfig } from 'vitest/config'
+import LongestFirst from './scripts/longest-first.ts'
 
-/** Suites that start servers, chains or worker processes. Mostly they wait, for blocks and for heartbeats: three files share two cores well. */
+/** Tests that count calls or state transitions: on a busy machine a transfer costs more looks, so they run after all others. */
+const costs = ['test/e2e/{rpc-cost,budget}.test.ts']
+
+/** Suites that start servers, chains or worker processes. Mostly they wait, for blocks and for heartbeats: four files share two cores well. */
 const integration = ['test/{contract,lab,e2e,faults,replay}/**/*.test.ts', 'test/**/*.integration.test.ts']
 
 const common = {
@@ -14,6 +18,7 @@ const common = {
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/closing-line.ts'],
+    sequence: { sequencer: LongestFirst },
     allowOnly: process.env.CI === undefined,
     projects: [
       {
@@ -33,10 +38,22 @@ export default defineConfig({
           ...common,
           name: 'integration',
           include: integration,
-          maxWorkers: 3,
+          exclude: costs,
+          maxWorkers: 4,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'costs',
+          include: costs,
+          maxWorkers: 2,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
