@@ -1,30 +1,46 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { StreamView } from '../domain/stream/stream.ts'
 import type { Logger } from '../observability/logger.ts'
-import type { CheckpointKeeper } from './checkpoint-keeper.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import type { StreamInput } from '../temporal/contracts/stream.ts'
+import { createCheckpointKeeper } from './checkpoint-keeper.ts'
+import type { CheckpointStore } from './checkpoints.ts'
 import { createConfigReporter, type ConfiguredSource } from './config-changes.ts'
 import { type Loop, runLoop } from './loop.ts'
-import type { StreamClient } from './stream-client.ts'
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { AgentAlarm } from './report.ts'
+import { StreamClient } from './stream-client.ts'
 
 export interface AgentLoopsOptions {
   readonly source: ConfiguredSource
-  readonly streamClient: StreamClient
-  readonly keeper: Pick<CheckpointKeeper, 'keep'>
-  /** Changes whenever a checkpoint would say something else; undefined: there is nothing worth keeping. */
-  readonly checkpointKey: (view: StreamView) => string | undefined
-  readonly stopping: AbortController
+  readonly client: TemporalClient
+  /** Absent: no checkpoint is kept. */
+  readonly checkpoints: CheckpointStore | undefined
   readonly logger: Logger
 }
 
-/** Pauses, ms. */
-const every = { checkpointMs: 5_000, configMs: 5_000 } as const
-
+/** Pause of the loops of both kinds, ms. */
+const everyMs = 5_000
 /** Longest wait for a look that is under way, ms: a read of a node, an answer of a server. */
 const graceMs = 5_000
 
-/** The loops of one stream in one process: those of its kind of source, its config's and its checkpoint's. */
-export function createAgentLoops({ source, streamClient, keeper, checkpointKey, stopping, logger }: AgentLoopsOptions) {
-  const { stream } = source.config
+/**
+ * One stream in one process: its client, its checkpoint, its alarms, and its loops, of which every kind of source adds its own.
+ * @param begin called whenever the stream is not there: what it begins with
+ * @param checkpointKey changes whenever a checkpoint would; undefined: there is nothing worth keeping
+ */
+export function createAgentLoops(
+  { source, client, checkpoints: store, logger }: AgentLoopsOptions,
+  begin: () => Promise<StreamInput>,
+  checkpointKey: (view: StreamView) => string | undefined,
+) {
+  const { config } = source
+  const stopping = new AbortController()
+  // Each loop listens, and so does each wait within one.
+  setMaxListeners(0, stopping.signal)
+  const alarms = new Set<AgentAlarm>()
+  const keeper = createCheckpointKeeper({ config, store, alarms, logger })
+  const streamClient = new StreamClient({ client, config, logger, begin })
   let running: readonly Promise<void>[] = []
 
   async function keepCheckpoint(): Promise<boolean> {
@@ -34,22 +50,27 @@ export function createAgentLoops({ source, streamClient, keeper, checkpointKey, 
   }
 
   return {
+    alarms,
+    keeper,
+    streamClient,
+    stopping: stopping.signal,
     start(loops: readonly Loop[]): void {
       const all: readonly Loop[] = [
         ...loops,
-        { name: 'config', look: createConfigReporter({ source, streamClient, logger }), everyMs: () => every.configMs },
-        { name: 'checkpoint', look: keepCheckpoint, everyMs: () => every.checkpointMs },
+        { name: 'config', look: createConfigReporter({ source, streamClient, logger }), everyMs: () => everyMs },
+        { name: 'checkpoint', look: keepCheckpoint, everyMs: () => everyMs },
       ]
-      running = all.map((loop) => runLoop({ ...loop, stream, stopping: stopping.signal, logger }))
+      running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /** Ends every loop. What was not recorded is found again from the chains. */
-    async stop(): Promise<void> {
+    /**
+     * Ends every loop. What was not recorded is found again from the chains.
+     * @param finish called before the client is closed
+     */
+    async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
+      await finish()
       streamClient.close()
-      const ended = new AbortController()
-      const grace = sleep(graceMs, undefined, { signal: ended.signal }).catch(() => {})
-      await Promise.race([Promise.all(running), grace])
-      ended.abort()
+      await Promise.race([Promise.all(running), sleep(graceMs, undefined, { ref: false })])
     },
   }
 }

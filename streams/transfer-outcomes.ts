@@ -15,10 +15,10 @@ export interface OutcomesDeps {
   readonly logger: Logger
 }
 
-/** The visibility store lags, and another process's clock may too, ms. */
-const lagMs = 15_000
-/** How far back the first look goes, ms: an audit finds transfers that ended before. */
-const firstLookMs = 600_000
+/** How far a transfer may be behind in the visibility store (Elasticsearch under load), and another process's clock, ms. */
+const lagMs = 60_000
+/** How far back the first look goes, ms: over a restart or an upgrade. An audit finds transfers that ended before, one by one. */
+const firstLookMs = 60 * lagMs
 const numberOf = ({ number }: ListedTransfer) => number
 const readsAtOnce = 20
 /** Longest reason that a stream takes (domain/stream/checks.ts). */

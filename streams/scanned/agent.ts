@@ -2,11 +2,9 @@ import { RelayerError } from '../../domain/errors.ts'
 import type { StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { parkedAndUndelivered } from '../../temporal/client/stream-transfers.ts'
-import { createAgentLoops } from '../agent-loops.ts'
-import { createCheckpointKeeper } from '../checkpoint-keeper.ts'
-import type { CheckpointStore } from '../checkpoints.ts'
+import { type AgentLoopsOptions, createAgentLoops } from '../agent-loops.ts'
 import type { Loop } from '../loop.ts'
-import { type AgentAlarm, reportStream } from '../report.ts'
+import { reportStream } from '../report.ts'
 import { StreamClient } from '../stream-client.ts'
 import { createOutcomeReporter } from '../transfer-outcomes.ts'
 import type { StreamAudit } from './audit-transfers.ts'
@@ -21,11 +19,9 @@ import { createBlockScanner } from './scan-blocks.ts'
 import { ownTransfers } from './transfers.ts'
 import { createCompletionVerifier } from './verify-completions.ts'
 
-export interface ScannedAgentOptions extends ScannedDeps {
+export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions, 'checkpoints'> {
   /** How often the stream is audited, ms; spread by a quarter, so that many processes do not audit at once. */
   readonly auditMs: number
-  /** Absent: no checkpoint is kept. */
-  readonly checkpoints: CheckpointStore | undefined
   /** Whether the route is halted: the alarm of a mismatch lasts as long. */
   readonly isHalted: () => boolean
 }
@@ -37,15 +33,12 @@ export type ScannedAgent = ReturnType<typeof createScannedAgent>
 const every = { headMs: 2_000, verifyMs: 1_000, backfillMs: 1_000, gapsMs: 1_000, outcomesMs: 4_000 } as const
 
 export function createScannedAgent(options: ScannedAgentOptions) {
-  const { source, sourceChain, client, logger, checkpoints: store, isHalted } = options
+  const { source, sourceChain, logger, isHalted } = options
   const { config } = source
-  const stopping = new AbortController()
-  const alarms = new Set<AgentAlarm>()
-  const keeper = createCheckpointKeeper({ config, store, alarms, logger })
+  const loops = createAgentLoops(options, () => bootstrap.begin(), checkpointKey)
+  const { streamClient, keeper, alarms } = loops
   const bootstrap = createScannedBootstrap({ source, sourceChain, keeper, logger })
-  const streamClient = new StreamClient({ client, config, logger, begin: bootstrap.begin })
-  const context = createScannedContext(options, { streamClient, alarms, stopping: stopping.signal })
-  const loops = createAgentLoops({ source, streamClient, keeper, checkpointKey, stopping, logger })
+  const context = createScannedContext(options, loops)
 
   /** A checkpoint may have become worthless while the first range was read; from here on hashes bind it. */
   async function onBegun(): Promise<void> {
@@ -55,7 +48,6 @@ export function createScannedAgent(options: ScannedAgentOptions) {
 
   return {
     start: () => loops.start(loopsOf(context, options.auditMs, onBegun)),
-    /** Ends every loop. What was not recorded is found again from the chains. */
     stop: () => loops.stop(),
     report(metrics: Metrics): void {
       const raised = [...alarms].filter((alarm) => alarm !== 'mismatch' || isHalted())

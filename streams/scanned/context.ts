@@ -45,10 +45,10 @@ export type ReadingContext = Omit<ScannedContext, 'client' | 'endpoint'>
 
 export function createScannedContext(
   { rangeBlocks, ...deps }: ScannedDeps,
-  own: Pick<ScannedContext, 'streamClient' | 'alarms' | 'stopping'>,
+  { streamClient, alarms, stopping }: Pick<ScannedContext, 'streamClient' | 'alarms' | 'stopping'>,
 ): ScannedContext {
   const ranges = { source: createRangeSize(rangeBlocks), target: createRangeSize(rangeBlocks) }
-  return { ...deps, ...own, cache: createStreamCache(), ranges }
+  return { ...deps, streamClient, alarms, stopping, cache: createStreamCache(), ranges }
 }
 
 /**

@@ -2,12 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { StreamView } from '../../domain/stream/stream.ts'
 import type { Outcome } from '../../intake/submissions.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import type { TemporalClient } from '../../temporal/client/client.ts'
-import { createAgentLoops } from '../agent-loops.ts'
-import { createCheckpointKeeper } from '../checkpoint-keeper.ts'
-import type { CheckpointStore } from '../checkpoints.ts'
-import { type AgentAlarm, reportStream } from '../report.ts'
-import { StreamClient } from '../stream-client.ts'
+import { type AgentLoopsOptions, createAgentLoops } from '../agent-loops.ts'
+import { reportStream } from '../report.ts'
 import { createAuditSchedule, missingIn } from './audit-schedule.ts'
 import { createSignedAuditor } from './audit.ts'
 import { bootstrapSigned } from './bootstrap.ts'
@@ -16,10 +12,7 @@ import { isIgnorable } from './fetch-missing.ts'
 import { createRecorder } from './recorder.ts'
 import { createTailProof } from './tail-proof.ts'
 
-export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'> {
-  readonly client: TemporalClient
-  /** Absent: no checkpoint is kept. */
-  readonly checkpoints: CheckpointStore | undefined
+export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'> {
   /** How often the stream is held against its source, ms. */
   readonly auditMs: number
 }
@@ -31,14 +24,10 @@ const flushMs = 2_000
 
 /** What feeds the stream of one emitter in this process. Any number of processes may: each records what it heard and found. */
 export function createSignedAgent(options: SignedAgentOptions) {
-  const { source, chain, client, logger, checkpoints: store, auditMs } = options
-  const { config } = source
-  const { stream } = config
-  const stopping = new AbortController()
-  const alarms = new Set<AgentAlarm>()
-  const keeper = createCheckpointKeeper({ config, store, alarms, logger })
-  const streamClient = new StreamClient({ client, config, logger, begin: () => bootstrapSigned(source, keeper.read, keeper.complain) })
-  const loops = createAgentLoops({ source, streamClient, keeper, checkpointKey, stopping, logger })
+  const { source, chain, logger, auditMs } = options
+  const { stream } = source.config
+  const loops = createAgentLoops(options, () => bootstrapSigned(source, keeper.read, keeper.complain), checkpointKey)
+  const { streamClient, keeper, alarms } = loops
   const auditor = createSignedAuditor({ ...options, streamClient }, auditMs)
   const recorder = createRecorder({ streamClient })
   const tail = createTailProof(chain.heads)
@@ -65,12 +54,12 @@ export function createSignedAgent(options: SignedAgentOptions) {
       ])
     },
     async stop(): Promise<void> {
-      stopping.abort()
       tail.close()
-      // A number that was heard and not recorded is a gap until the next start.
-      await Promise.race([recorder.flush().catch(() => {}), sleep(flushMs, undefined, { ref: false })])
-      recorder.close()
-      await loops.stop()
+      await loops.stop(async () => {
+        // A number that was heard and not recorded is a gap until the next start.
+        await Promise.race([recorder.flush().catch(() => {}), sleep(flushMs, undefined, { ref: false })])
+        recorder.close()
+      })
     },
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })

@@ -1,5 +1,9 @@
+import { Client, Connection } from '@temporalio/client'
 import { expect, test } from 'vitest'
 import { RelayerError } from '../../domain/errors.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { createAgentLoops } from '../../streams/agent-loops.ts'
 import { runLoop } from '../../streams/loop.ts'
 
 test('a look at which nothing was due does not say that what failed works again, and the same failure is logged once', async () => {
@@ -32,4 +36,24 @@ test('a look at which nothing was due does not say that what failed works again,
     'debug: the audit of a stream failed; trying again',
     'info: the audit of a stream works again',
   ])
+})
+
+test('all loops of a stream that does not answer listen to its end without a warning of a leak', async () => {
+  const warnings: string[] = []
+  const note = ({ name }: Error): void => void warnings.push(name)
+  process.on('warning', note)
+  const source = { config: { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 1 } }
+  const client = new Client({ connection: Connection.lazy() })
+  const begin = async () => ({ config: source.config })
+  const loops = createAgentLoops({ source, client, checkpoints: undefined, logger: silentLogger() }, begin, () => undefined)
+  const down = (): never => {
+    throw new RelayerError('STREAM_UNREACHABLE')
+  }
+  let looks = 0
+  const look = async () => (looks++, down())
+  loops.start(Array.from({ length: 12 }, (_, index) => ({ name: `loop ${index}`, look, everyMs: () => 1 })))
+  await until(() => looks > 24, { timeoutMs: 10_000, what: 'each loop to fail twice' })
+  await loops.stop()
+  process.off('warning', note)
+  expect(warnings).toEqual([])
 })
