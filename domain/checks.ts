@@ -1,20 +1,31 @@
-/** Checks one value of a request from outside. Throws Error that names the path of the field. */
+/** Checks one value from outside. Throws Error that begins with the path of the field and never shows the value. */
 export type Check = (value: unknown, path: string) => void
 
-function check(holds: (value: unknown) => boolean, what: string): Check {
+export function rule(holds: (value: unknown) => boolean, what: string): Check {
   return (value, path) => {
     if (!holds(value)) throw new Error(`${path}: must be ${what}`)
   }
 }
 
-export const whole = check((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number')
-export const anyText = check((value) => typeof value === 'string', 'a text')
-export const text = check((value) => typeof value === 'string' && value !== '', 'a text')
-export const flag = check((value) => typeof value === 'boolean', 'true or false')
-export const decimal = check((value) => typeof value === 'string' && /^[0-9]{1,78}$/.test(value), 'a decimal number in quotes')
+export function pattern(expression: RegExp, what: string): Check {
+  return rule((value) => typeof value === 'string' && expression.test(value), what)
+}
+
+export const whole = rule((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number')
+export const anyText = pattern(/^/, 'a text')
+export const flag = rule((value) => typeof value === 'boolean', 'true or false')
+export const decimal = pattern(/^[0-9]{1,78}$/, 'a decimal number in quotes')
+
+/** Not blank. */
+export function text(longest = Infinity): Check {
+  return (value, path) => {
+    if (typeof value !== 'string' || value.trim() === '') throw new Error(`${path}: must be a text`)
+    if (value.length > longest) throw new Error(`${path}: must have at most ${longest} characters`)
+  }
+}
 
 export function oneOf(...allowed: readonly string[]): Check {
-  return check((value) => allowed.some((one) => one === value), allowed.join(' or '))
+  return rule((value) => allowed.some((one) => one === value), allowed.join(' or '))
 }
 
 /** A field that may be absent. */
@@ -24,9 +35,10 @@ export function optional(one: Check): Check {
   }
 }
 
-export function listOf(one: Check): Check {
+export function listOf(one: Check, longest = Infinity): Check {
   return (value, path) => {
     if (!Array.isArray(value)) throw new Error(`${path}: must be a list`)
+    if (value.length > longest) throw new Error(`${path}: must be a list of at most ${longest}`)
     value.forEach((item, index) => one(item, `${path}[${index}]`))
   }
 }
@@ -34,7 +46,17 @@ export function listOf(one: Check): Check {
 /** Each of these fields, in this order; others are not looked at. A value that is no object lacks all of them. */
 export function fields(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
-    for (const [name, one] of Object.entries(checks)) one(fieldOf(value, name), path === '' ? name : `${path}.${name}`)
+    for (const [name, one] of Object.entries(checks)) one(fieldOf(value, name), at(path, name))
+  }
+}
+
+/** As `fields`, of an object without any other field. */
+export function object(checks: Readonly<Record<string, Check>>): Check {
+  return (value, path) => {
+    fields(checks)(value, path)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${path}: must be an object`)
+    const unknown = Object.keys(value).find((name) => !Object.hasOwn(checks, name))
+    if (unknown !== undefined) throw new Error(`${at(path, unknown)}: unknown; known: ${Object.keys(checks).join(', ')}`)
   }
 }
 
@@ -46,6 +68,10 @@ export function byKind(kinds: Readonly<Record<string, Check>>): Check {
     if (!one) throw new Error(`${path}.kind: unknown`)
     one(value, path)
   }
+}
+
+function at(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`
 }
 
 function fieldOf(value: unknown, name: string): unknown {

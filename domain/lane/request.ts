@@ -4,26 +4,26 @@ import type { ApplyRequest, LaneRequest } from './messages.ts'
 /** No pool keeps so many of one account (go-ethereum: 16 for sure, 64 queued; reth: 16): a node that says so is wrong. */
 const mostPending = 1_000
 
-const block = fields({ height: whole, hash: text })
+const block = fields({ height: whole, hash: text() })
 const attempt = fields({ kind: oneOf('call', 'noop'), gasLimit: decimal, maxFee: decimal, tip: decimal, dataFee: optional(decimal) })
-const intent = fields({ intentId: text })
+const intent = fields({ intentId: text() })
 const nonce = fields({ nonce: whole })
-const reason = fields({ reason: text })
+const reason = fields({ reason: text() })
 const none = fields({})
 
 const kinds: Record<LaneRequest['kind'], Check> = {
-  grant: fields({ owner: fields({ intentId: text, callHash: text, value: optional(decimal) }), attempt }),
-  find: fields({ callHash: optional(text), intentId: text }),
+  grant: fields({ owner: fields({ intentId: text(), callHash: text(), value: optional(decimal) }), attempt }),
+  find: fields({ callHash: optional(text()), intentId: text() }),
   attempt: fields({ nonce: whole, index: whole, attempt }),
   release: intent,
   withdraw: intent,
   fill: nonce,
   cancelNonce: nonce,
   replace: fields({ maxFee: optional(decimal), tip: optional(decimal), nonce: whole }),
-  pause: fields({ pause: fields({ kind: oneOf('operator', 'unauthorized'), reason: text }) }),
+  pause: fields({ pause: fields({ kind: oneOf('operator', 'unauthorized'), reason: text() }) }),
   drain: reason,
   forbid: reason,
-  configure: fields({ config: fields({ lane: text, window: whole, fillAfterBlocks: whole, minimumBalance: optional(decimal) }) }),
+  configure: fields({ config: fields({ lane: text(), window: whole, fillAfterBlocks: whole, minimumBalance: optional(decimal) }) }),
   replaced: fields({ block }),
   setWindow: fields({ window: whole }),
   resume: none,

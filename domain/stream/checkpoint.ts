@@ -1,6 +1,7 @@
 import type { ScannedBlock, StreamConfig, StreamException, StreamState } from './stream.ts'
 import { trusted } from './backfill.ts'
-import { assertHeight, assertNumber, assertText } from './checks.ts'
+import { type Check, fields, listOf, object, oneOf, optional, rule, text, whole } from '../checks.ts'
+import { hash, u64, words } from './checks.ts'
 import { clip, limits } from './gaps.ts'
 import { initialStream } from './reducer.ts'
 import { completedHeight, completedNumber } from './watermark.ts'
@@ -52,31 +53,23 @@ function clipped({ number, outcome, by, reason, at }: StreamException): StreamEx
   return { number, outcome, ...(by !== undefined && { by: clip(by) }), reason: clip(reason), at }
 }
 
-const fields = ['version', 'stream', 'origin', 'completedNumber', 'completedHeight', 'cursor', 'exceptions']
+const exception = fields({
+  number: u64,
+  outcome: oneOf('rejected', 'declined', 'cancelled', 'skipped'),
+  by: optional(words),
+  reason: words,
+  at: whole,
+})
 
 /** Throws Error that names the field of what is no checkpoint of this stream. */
 export function assertCheckpoint(value: unknown, stream: string): asserts value is StreamCheckpoint {
-  const checkpoint = (typeof value === 'object' && value !== null ? value : {}) as Partial<Record<keyof StreamCheckpoint, unknown>>
-  if (checkpoint.version !== 1) throw new Error('version: must be 1')
-  if (checkpoint.stream !== stream) throw new Error(`stream: must be ${stream}`)
-  const unknown = Object.keys(checkpoint).find((key) => !fields.includes(key))
-  if (unknown !== undefined) throw new Error(`${unknown}: unknown`)
-  assertText(checkpoint.origin, 'origin', 256)
-  if (checkpoint.completedNumber !== undefined) assertNumber(checkpoint.completedNumber, 'completedNumber')
-  if (checkpoint.completedHeight !== undefined) assertHeight(checkpoint.completedHeight, 'completedHeight')
-  if (checkpoint.cursor !== undefined) {
-    const cursor: Partial<Record<keyof ScannedBlock, unknown>> | null = checkpoint.cursor
-    assertHeight(cursor?.height, 'cursor.height')
-    assertText(cursor?.hash, 'cursor.hash', 128)
-  }
-  if (!Array.isArray(checkpoint.exceptions) || checkpoint.exceptions.length > 1_000)
-    throw new Error('exceptions: must be a list of at most 1000')
-  checkpoint.exceptions.forEach((one: Partial<Record<keyof StreamException, unknown>> | null, index) => {
-    const path = `exceptions[${index}]`
-    assertNumber(one?.number, `${path}.number`)
-    if (!['rejected', 'declined', 'cancelled', 'skipped'].includes(String(one.outcome))) throw new Error(`${path}.outcome: unknown`)
-    if (one.by !== undefined) assertText(one.by, `${path}.by`)
-    assertText(one.reason, `${path}.reason`)
-    assertHeight(one.at, `${path}.at`)
-  })
+  object({
+    version: rule((version) => version === 1, '1'),
+    stream: oneOf(stream),
+    origin: text(256),
+    completedNumber: optional(u64),
+    completedHeight: optional(whole),
+    cursor: optional(fields({ height: whole, hash })),
+    exceptions: listOf(exception, 1_000),
+  } satisfies Record<keyof StreamCheckpoint, Check>)(value, '')
 }
