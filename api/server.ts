@@ -4,7 +4,7 @@ import Fastify from 'fastify'
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import { asLogged } from '../observability/severity.ts'
-import type { Api, ApiDeps, ApiOptions } from './deps.ts'
+import type { Api, ApiDeps } from './deps.ts'
 import { toErrorAnswer } from './errors.ts'
 import { healthRoutes } from './routes/health.ts'
 import { indexRoute } from './routes/index.ts'
@@ -15,14 +15,28 @@ import { settingsRoutes } from './routes/settings.ts'
 import { showTransferRoute } from './routes/show-transfer.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
+import { createStartupServer } from './startup-server.ts'
 
 /** Far more than the longest VAA, bytes. */
 const bodyLimit = 256 * 1024
 /** Transfer ids are longer than fastify's 100 characters. */
 const maxParamLength = 1_000
 
+/** The API as a process starts it. */
+export const restApi = {
+  createStartupServer,
+  /** Listens until it is stopped. Throws what the system says if it cannot. */
+  async start(deps: ApiDeps): Promise<{ stop(): Promise<void> }> {
+    const { host, port } = deps.config.api
+    const api = await createApi(deps)
+    await api.listen({ host, port })
+    deps.logger.info('the API listens', { host, port })
+    return { stop: () => api.close() }
+  },
+}
+
 /** The REST API, which does not listen yet. Closing it does not close its dependencies. */
-export async function createApi(deps: ApiDeps, options: ApiOptions): Promise<Api> {
+export async function createApi(deps: ApiDeps): Promise<Api> {
   const app = Fastify({ bodyLimit, routerOptions: { maxParamLength }, forceCloseConnections: 'idle' }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
@@ -45,14 +59,14 @@ export async function createApi(deps: ApiDeps, options: ApiOptions): Promise<Api
     deps.metrics.portage_api_requests_total.inc({ route, status: reply.statusCode })
     deps.metrics.portage_api_request_seconds.observe({ route }, reply.elapsedTime / 1000)
   })
-  await app.register(rateLimit, { max: options.requestsPerMinute, timeWindow: '1 minute' })
+  await app.register(rateLimit, { max: deps.config.api.requestsPerMinute, timeWindow: '1 minute' })
   await app.register(swagger, { openapi: { info: { title: 'Portage', version: '1' } }, transform: jsonSchemaTransform })
 
-  submitTransferRoute(app, deps, options)
+  submitTransferRoute(app, deps)
   listTransfersRoute(app, deps)
   showTransferRoute(app, deps)
   streamRoutes(app, deps)
-  settingsRoutes(app, deps, options)
+  settingsRoutes(app, deps)
   relayVaaRoute(app, deps)
   healthRoutes(app, deps)
   metricsRoute(app, deps)

@@ -28,21 +28,21 @@ export function defaultBridge(bridges: Bridges): string {
 
 /** Submits a message and counts it. Throws INPUT_INVALID for a bridge that is not configured, and as the submitter. */
 export async function submit(
-  deps: Pick<ApiDeps, 'submitter' | 'bridges' | 'metrics'>,
+  { submitter, network: { bridges }, metrics }: ApiDeps,
   bridge: string,
   message: Uint8Array,
   options?: SubmitOptions,
 ): Promise<SubmitResult> {
-  if (!deps.bridges.has(bridge)) {
-    throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${bridge}; configured: ${[...deps.bridges.keys()].join(', ')}.` })
+  if (!bridges.has(bridge)) {
+    throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${bridge}; configured: ${[...bridges.keys()].join(', ')}.` })
   }
-  deps.metrics.portage_intake_messages_total.inc({ via: 'api', bridge })
+  metrics.portage_intake_messages_total.inc({ via: 'api', bridge })
   try {
-    const answer = await deps.submitter.submit(bridge, message, options)
-    deps.metrics.portage_intake_started_total.inc({ via: 'api', bridge, status: answer.status })
+    const answer = await submitter.submit(bridge, message, options)
+    metrics.portage_intake_started_total.inc({ via: 'api', bridge, status: answer.status })
     return answer
   } catch (error) {
-    deps.metrics.portage_intake_refused_total.inc({ via: 'api', bridge, code: toRelayerError(error).code })
+    metrics.portage_intake_refused_total.inc({ via: 'api', bridge, code: toRelayerError(error).code })
     throw error
   }
 }

@@ -17,8 +17,8 @@ export interface StartupServer {
 /** The REST API, which the roles `all` and `api` serve. Handed in by whoever starts a role: workers do not import `api`. */
 export interface RestApi {
   createStartupServer(listen: { readonly host: string; readonly port: number }): StartupServer
-  /** @param options.feedsStreams this process feeds the streams, too, and so tells their metrics itself */
-  start(context: ProcessContext, options: { readonly feedsStreams: boolean }): Promise<Service>
+  /** @param context.feedsStreams this process feeds the streams, too, and so sets their metrics itself */
+  start(context: ProcessContext & { readonly feedsStreams: boolean }): Promise<Service>
 }
 
 export interface RunOptions {

@@ -73,7 +73,7 @@ async function startRole(
   }
   if (serves('intake')) services.push(startIntake(context), startStreams(context))
   await startupServer?.close()
-  if (serves('api')) services.push(await api.start(context, { feedsStreams: serves('intake') }))
+  if (serves('api')) services.push(await api.start({ ...context, feedsStreams: serves('intake') }))
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }
 

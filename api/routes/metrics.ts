@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { reportStream } from '../../streams/report.ts'
-import { type Heights, listStreams, sourceOf } from '../../streams/reports.ts'
-import type { Metrics } from '../../observability/metrics.ts'
-import type { TemporalClient } from '../../temporal/client/client.ts'
+import { listStreams, sourceOf } from '../../streams/reports.ts'
 import { countTransfers } from '../../temporal/client/transfer-queries.ts'
-import type { Api, ApiDeps } from '../deps.ts'
+import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 
 /** Between two counts of transfers, ms: each takes eleven visibility queries, of which the server allows ten per second. */
 const countsMs = 30_000
@@ -14,25 +12,27 @@ const streamsMs = 10_000
 const timeoutMs = 2_000
 
 /** `GET /metrics`: Prometheus text. Not rate limited. */
-export function metricsRoute(app: Api, { client, metrics, feedsStreams = false, finalizedHeight = () => undefined }: ApiDeps): void {
-  const countTransfers = createTransferCounts(client, metrics)
-  const askStreams = feedsStreams ? async () => {} : createStreamMetrics(client, metrics, finalizedHeight)
+export function metricsRoute(app: Api, deps: ApiDeps): void {
+  const { metrics } = deps
+  const refreshCounts = createTransferCounts(deps)
+  const refreshStreams = deps.feedsStreams ? async () => {} : createStreamMetrics(deps)
   const schema = { summary: 'Metrics in the Prometheus text format', produces: ['text/plain'] }
   app.get('/metrics', { config: { rateLimit: false }, schema }, async (_, reply) => {
-    await Promise.all([countTransfers(), askStreams()])
+    await Promise.all([refreshCounts(), refreshStreams()])
     return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics.render())
   })
 }
 
 /** Brings `portage_transfers` up to date. Never throws: without Temporal the last figures stay. */
-function createTransferCounts(client: TemporalClient, metrics: Pick<Metrics, 'portage_transfers'>): () => Promise<void> {
+function createTransferCounts({ client, metrics }: ApiDeps): () => Promise<void> {
   return atMostEvery(countsMs, async () => {
     for (const [state, count] of await countTransfers(client, timeoutMs)) metrics.portage_transfers.set({ state }, count)
   })
 }
 
 /** Brings `portage_stream_*` up to date in a process that feeds no stream itself. Never throws: without Temporal the last figures stay. */
-function createStreamMetrics(client: TemporalClient, metrics: Metrics, heights: Heights): () => Promise<void> {
+function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promise<void> {
+  const heights = (chain: string) => finalizedHeight(network, chain)
   return atMostEvery(streamsMs, async () => {
     for (const row of await listStreams(client, heights)) {
       if (!('problem' in row)) reportStream(metrics, row.stream, row, { finalized: heights(sourceOf(row.stream)) })

@@ -22,7 +22,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
     try {
       const text = request.params['*']
       if (!text) throw new RelayerError('MESSAGE_ENCODING', { detail: 'The path holds no VAA.' })
-      await submit(deps, defaultBridge(deps.bridges), messageBytes(text))
+      await submit(deps, defaultBridge(deps.network.bridges), messageBytes(text))
       return await reply.status(200).send({ message: 'Scheduled' })
     } catch (error) {
       const { status, retryAfter, body } = toErrorAnswer(error)

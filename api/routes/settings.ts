@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { namesOf } from '../../config/known-names.ts'
 import { feePolicySchema } from '../../config/lane-schema.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
-import type { Api, ApiDeps, ApiOptions } from '../deps.ts'
+import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 
 const name = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be a name: lower case letters, digits and dashes')
@@ -67,7 +68,7 @@ type SettingsAnswer = z.output<typeof settingsSchema>
 type AuditAnswer = z.output<typeof auditSchema>['audit']
 
 /** `GET /v1/settings`, `POST /v1/settings` and `GET /v1/settings/audit`. */
-export function settingsRoutes(app: Api, { client }: ApiDeps, { known }: ApiOptions): void {
+export function settingsRoutes(app: Api, { client, config }: ApiDeps): void {
   const show = { summary: 'What operators changed while everything runs', response: { 200: settingsSchema, 503: errorSchema } }
   app.get('/v1/settings', { schema: show }, async () => {
     const { audit: _, ...settings } = await readSettings(client)
@@ -80,7 +81,7 @@ export function settingsRoutes(app: Api, { client }: ApiDeps, { known }: ApiOpti
     response: { 200: settingsSchema, 400: errorSchema, 422: errorSchema, 503: errorSchema },
   }
   app.post('/v1/settings', { schema: change }, async (request) => {
-    const { audit: _, ...settings } = (await changeSettings(client, known, request.body)).after
+    const { audit: _, ...settings } = (await changeSettings(client, namesOf(config), request.body)).after
     return structuredClone(settings) as SettingsAnswer
   })
 

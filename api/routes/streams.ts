@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
-import type { Api, ApiDeps } from '../deps.ts'
+import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { orderStream, type StreamOrder } from '../../streams/orders.ts'
 import { listStreams, readStream, toReport } from '../../streams/reports.ts'
@@ -59,8 +59,8 @@ const params = z.object({
 })
 
 /** `GET /v1/streams`, `GET /v1/streams/{stream}`, and the operators' orders: `POST /v1/streams/{stream}/{order}`. */
-export function streamRoutes(app: Api, deps: ApiDeps): void {
-  const { client, finalizedHeight: heights = () => undefined } = deps
+export function streamRoutes(app: Api, { client, network }: ApiDeps): void {
+  const heights = (chain: string) => finalizedHeight(network, chain)
   const list = {
     summary: 'The numbered sources of transfers',
     response: { 200: z.object({ streams: z.array(reportSchema) }), 503: errorSchema },

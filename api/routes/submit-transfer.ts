@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Bridges } from '../../bridges/port.ts'
+import { signedApis } from '../../bridges/registry.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { fetchSignedVaa } from '../../intake/guardian-api.ts'
-import type { Api, ApiDeps, ApiOptions } from '../deps.ts'
+import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { defaultBridge, messageBytes, submit } from '../submit.ts'
 
@@ -14,7 +15,7 @@ export const sequenceSchema = z
   .regex(/^(0|[1-9][0-9]{0,19})$/, 'must be a decimal number in quotes')
   .refine((value) => !/^[0-9]{1,20}$/.test(value) || BigInt(value) <= maxU64, 'must be at most 18446744073709551615 (u64)')
 
-export const emitterSchema = z
+const emitterSchema = z
   .string()
   .regex(/^(0x)?[0-9a-fA-F]{64}$/, 'must be 64 hex digits: the emitter, padded to 32 bytes')
   .transform((value) => value.replace(/^0x/, '').toLowerCase())
@@ -70,7 +71,7 @@ const acceptedSchema = z.object({
  * bridge's source. 202: its transfer was started. 200: it exists already, and priority and deadline change nothing. The signatures, or the table, are checked
  * before an id is taken.
  */
-export function submitTransferRoute(app: Api, deps: ApiDeps, { chainIds = {} }: ApiOptions): void {
+export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const schema = {
     summary: 'Submit a signed message, or a transfer that its source contract has recorded',
     querystring: z.strictObject({ bridge: z.string().min(1).max(64).optional() }),
@@ -79,23 +80,19 @@ export function submitTransferRoute(app: Api, deps: ApiDeps, { chainIds = {} }: 
   }
   app.post('/v1/transfers', { schema }, async (request, reply) => {
     const { body } = request
-    const bridge = 'nonce' in body ? body.bridge : (request.query.bridge ?? defaultBridge(deps.bridges))
-    const { priority } = body
+    const bridge = 'nonce' in body ? body.bridge : (request.query.bridge ?? defaultBridge(deps.network.bridges))
     const deadline = deadlineOf(body.deadline)
-    const message = await messageOf(body, deps, chainIds)
-    const answer = await submit(deps, bridge, message, { priority, deadline })
+    const message = await messageOf(body, deps)
+    const answer = await submit(deps, bridge, message, { priority: body.priority, deadline })
     return reply.status(answer.status === 'started' ? 202 : 200).send(answer)
   })
 }
 
-function messageOf(
-  body: z.output<typeof bodySchema>,
-  { bridges, guardianApis }: ApiDeps,
-  chainIds: Readonly<Record<string, number>>,
-): Uint8Array | Promise<Uint8Array> {
+function messageOf(body: z.output<typeof bodySchema>, { config, network }: ApiDeps): Uint8Array | Promise<Uint8Array> {
   if ('vaa' in body) return messageBytes(body.vaa)
-  if ('nonce' in body) return recordedMessage(bridges, body)
-  return fetchSignedVaa(guardianApis, { ...body, chain: chainNumber(body.chain, chainIds) })
+  if ('nonce' in body) return recordedMessage(network.bridges, body)
+  const guardianApis = [...signedApis(config).values()].flatMap((apis) => apis.guardianApis)
+  return fetchSignedVaa(guardianApis, { ...body, chain: chainNumber(body.chain, config) })
 }
 
 type RecordedPlace = Extract<z.output<typeof bodySchema>, { nonce: string }>
@@ -126,9 +123,9 @@ function deadlineOf(given: string | number | undefined): number | undefined {
 }
 
 /** Wormhole's number of a chain, given by number or by name. Throws INPUT_INVALID. */
-export function chainNumber(chain: number | string, chainIds: Readonly<Record<string, number>>): number {
-  if (typeof chain === 'number') return chain
-  const id = /^[0-9]{1,5}$/.test(chain) ? Number(chain) : chainIds[chain]
+function chainNumber(chain: number | string, { chains }: ApiDeps['config']): number {
+  const id = /^[0-9]{1,5}$/.test(String(chain)) ? Number(chain) : chains[chain]?.wormholeChainId
   if (id !== undefined && id >= 1 && id <= 65_535) return id
-  throw new RelayerError('INPUT_INVALID', { detail: `There is no chain ${chain}; configured: ${Object.keys(chainIds).join(', ')}.` })
+  const names = Object.keys(chains).filter((name) => chains[name]?.wormholeChainId !== undefined)
+  throw new RelayerError('INPUT_INVALID', { detail: `There is no chain ${chain}; configured: ${names.join(', ')}.` })
 }

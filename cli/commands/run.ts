@@ -32,7 +32,7 @@ export const runCommand = defineCommand({
     const loaded = await config()
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
     // The native parts of a worker load slowly: only the command that needs them pays.
-    const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/runtime.ts'), import('../../api/start.ts')])
+    const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/runtime.ts'), import('../../api/server.ts')])
     const stopping = new AbortController()
     const release = onInterrupt(context, () => {
       logger.info('stopping: work in hand is finished or handed back')

@@ -10,7 +10,7 @@ const logger = createLogger({ level: 'debug', destination: { write: (line) => vo
 let setting: Awaited<ReturnType<typeof openApi>>
 
 beforeAll(async () => {
-  setting = await openApi(deadConfig(await freePort()), {}, logger)
+  setting = await openApi(deadConfig(await freePort()), logger)
 })
 afterAll(() => setting.close())
 

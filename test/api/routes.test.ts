@@ -224,7 +224,8 @@ describe('the rest', () => {
 })
 
 test('an address that asks too often is refused; health and metrics are not limited', async () => {
-  const limited = await openApi(deadConfig(await freePort()), { requestsPerMinute: 2 })
+  const config = deadConfig(await freePort())
+  const limited = await openApi({ ...config, api: { ...config.api, requestsPerMinute: 2 } })
   try {
     const get = (url: string) => limited.api.inject({ method: 'GET', url })
     expect([(await get('/')).statusCode, (await get('/')).statusCode]).toEqual([200, 200])

@@ -1,7 +1,6 @@
 import { Client, Connection } from '@temporalio/client'
-import type { Api, ApiOptions } from '../../api/deps.ts'
+import type { Api } from '../../api/deps.ts'
 import { createApi } from '../../api/server.ts'
-import { namesOf } from '../../config/known-names.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import { createChain } from '../../chains/registry.ts'
 import { type Config, configSchema } from '../../config/schema.ts'
@@ -30,7 +29,6 @@ export function deadConfig(port: number): Config {
 /** The API on real parts: submitter, bridges, chains and client of the config, none of them connected yet. */
 export async function openApi(
   config: Config,
-  options: Partial<ApiOptions> = {},
   logger: Logger = silentLogger(),
 ): Promise<{ api: Api; metrics: Metrics; close(): Promise<void> }> {
   // Without the retries of this client, which processes have not either: a retry after the connection was closed would be an unhandled error.
@@ -44,23 +42,10 @@ export async function openApi(
   )
   const bridges = createBridges(config, chains)
   const metrics = createMetrics()
-  const api = await createApi(
-    {
-      submitter: createSubmitter({ bridges, client }),
-      bridges,
-      client,
-      guardianApis: config.bridges['wormhole-token-bridge']?.guardianApis ?? [],
-      metrics,
-      logger,
-      health: [],
-    },
-    {
-      requestsPerMinute: 1_000,
-      known: namesOf(config),
-      chainIds: Object.fromEntries(Object.entries(config.chains).flatMap(([name, { wormholeChainId: id }]) => (id ? [[name, id]] : []))),
-      ...options,
-    },
-  )
+  // `GET /ready` does not report the chains, which are never connected.
+  const network = { bridges, chains: new Map() }
+  const submitter = createSubmitter({ bridges, client })
+  const api = await createApi({ config, client, submitter, network, metrics, logger, feedsStreams: false })
   const close = async (): Promise<void> => {
     await api.close()
     for (const chain of chains.values()) chain.close()

@@ -39,7 +39,7 @@ describe('folder rules', () => {
     ['cli/commands/settings.ts', `import { runRole } from '../../workers/runtime.ts'`, 'cli may import only'],
     ['cli/commands/run.ts', `import { demo } from '../../lab/demo/main.ts'`, 'may import only'],
     ['temporal/client/lanes.ts', `import { LaneAgent } from '../../lanes/agent.ts'`, 'temporal/client may import only'],
-    ['api/start.ts', `import { runRole } from '../workers/runtime.ts'`, 'api may import only'],
+    ['api/server.ts', `import { runRole } from '../workers/runtime.ts'`, 'api may import only'],
     ['cli/commands/settings.ts', `import { createApi } from '../../api/server.ts'`, 'cli may import only'],
     ['nowhere/new.ts', `import { x } from './y.ts'`, 'no room has this path'],
   ])('%s: %s is refused', (file, text, rule) => {
@@ -56,7 +56,7 @@ describe('folder rules', () => {
     ['bridges/native-bridge/evm.ts', `import { abi } from '../../chains/evm/index.ts'\nimport { decode } from './message.ts'`],
     ['bridges/native-bridge/index.ts', `import { endpoint } from './evm.ts'`],
     ['chains/registry.ts', `import { evmChain } from './evm/index.ts'`],
-    ['cli/commands/run.ts', `import { runRole } from '../../workers/runtime.ts'\nimport { restApi } from '../../api/start.ts'`],
+    ['cli/commands/run.ts', `import { runRole } from '../../workers/runtime.ts'\nimport { restApi } from '../../api/server.ts'`],
     ['lab/demo/main.ts', `import { Client } from '@temporalio/client'\nimport { runRole } from '../../workers/runtime.ts'`],
     ['test/lanes/agent.test.ts', `import { fork } from 'node:child_process'\nimport { run } from '../../workers/all.ts'`],
   ])('%s: %s is allowed', (file, text) => {
