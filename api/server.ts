@@ -2,19 +2,18 @@ import rateLimit from '@fastify/rate-limit'
 import swagger from '@fastify/swagger'
 import Fastify from 'fastify'
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { z } from 'zod'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import { asLogged } from '../observability/severity.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { toErrorAnswer } from './errors.ts'
 import { healthRoutes } from './routes/health.ts'
-import { indexRoute } from './routes/index.ts'
-import { listTransfersRoute } from './routes/list-transfers.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { relayVaaRoute } from './routes/relay-vaa.ts'
 import { settingsRoutes } from './routes/settings.ts'
-import { showTransferRoute } from './routes/show-transfer.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
+import { transferRoutes } from './routes/transfers.ts'
 import { createStartupServer } from './startup-server.ts'
 
 /** Far more than the longest VAA, bytes. */
@@ -63,8 +62,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   await app.register(swagger, { openapi: { info: { title: 'Portage', version: '1' } }, transform: jsonSchemaTransform })
 
   submitTransferRoute(app, deps)
-  listTransfersRoute(app, deps)
-  showTransferRoute(app, deps)
+  transferRoutes(app, deps)
   streamRoutes(app, deps)
   settingsRoutes(app, deps)
   relayVaaRoute(app, deps)
@@ -73,4 +71,13 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   indexRoute(app)
   await app.ready()
   return app
+}
+
+/** `GET /` lists the routes that exist so far; `GET /openapi.json` describes them. */
+function indexRoute(app: Api): void {
+  app.get('/', { schema: { summary: 'The routes', response: { 200: z.object({ routes: z.array(z.string()) }) } } }, () => {
+    const paths = Object.entries(app.swagger().paths ?? {})
+    return { routes: paths.flatMap(([path, methods]) => Object.keys(methods ?? {}).map((method) => `${method.toUpperCase()} ${path}`)) }
+  })
+  app.get('/openapi.json', { schema: { hide: true } }, (_, reply) => reply.type('application/json').send(JSON.stringify(app.swagger())))
 }

@@ -50,13 +50,13 @@ const changeSchema = z.strictObject({
 
 const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }
 
-/** The settings without their audit. */
+/** Without the audit: what the schema does not have is not sent. */
 const settingsSchema = z.object({
   version: z.number().describe('Counts changes; 0: nothing was ever changed.'),
-  halts: z.array(z.object({ scope: haltScope, ...author })),
-  denied: z.array(z.object({ kind: denied.what, value: text, ...author })),
-  fees: z.array(z.object({ scope: feeScope, policy: feePolicySchema })),
-  nodes: z.array(nodeChange),
+  halts: z.array(z.object({ scope: haltScope, ...author })).readonly(),
+  denied: z.array(z.object({ kind: denied.what, value: text, ...author })).readonly(),
+  fees: z.array(z.object({ scope: feeScope, policy: feePolicySchema })).readonly(),
+  nodes: z.array(nodeChange).readonly(),
 })
 
 const auditSchema = z.object({
@@ -64,26 +64,17 @@ const auditSchema = z.object({
   audit: z.array(z.object({ version: z.number(), ...author, order: orderSchema })).describe('Newest first.'),
 })
 
-type SettingsAnswer = z.output<typeof settingsSchema>
-type AuditAnswer = z.output<typeof auditSchema>['audit']
-
 /** `GET /v1/settings`, `POST /v1/settings` and `GET /v1/settings/audit`. */
 export function settingsRoutes(app: Api, { client, config }: ApiDeps): void {
   const show = { summary: 'What operators changed while everything runs', response: { 200: settingsSchema, 503: errorSchema } }
-  app.get('/v1/settings', { schema: show }, async () => {
-    const { audit: _, ...settings } = await readSettings(client)
-    return structuredClone(settings) as SettingsAnswer
-  })
+  app.get('/v1/settings', { schema: show }, () => readSettings(client))
 
   const change = {
     summary: 'Change the settings: halt, deny, fees, nodes. All orders are applied or none; safe to repeat',
     body: changeSchema,
     response: { 200: settingsSchema, 400: errorSchema, 422: errorSchema, 503: errorSchema },
   }
-  app.post('/v1/settings', { schema: change }, async (request) => {
-    const { audit: _, ...settings } = (await changeSettings(client, namesOf(config), request.body)).after
-    return structuredClone(settings) as SettingsAnswer
-  })
+  app.post('/v1/settings', { schema: change }, async ({ body }) => (await changeSettings(client, namesOf(config), body)).after)
 
   const audit = {
     summary: 'The latest 200 changes of the settings, newest first',
@@ -91,8 +82,7 @@ export function settingsRoutes(app: Api, { client, config }: ApiDeps): void {
     response: { 200: auditSchema, 400: errorSchema, 503: errorSchema },
   }
   app.get('/v1/settings/audit', { schema: audit }, async (request) => {
-    const settings = await readSettings(client)
-    const latest = settings.audit.toReversed().slice(0, request.query.limit)
-    return { version: settings.version, audit: structuredClone(latest) as AuditAnswer }
+    const { version, audit: changes } = await readSettings(client)
+    return { version, audit: changes.toReversed().slice(0, request.query.limit) }
   })
 }
