@@ -29,9 +29,11 @@ export interface Call<Options = object> {
   misuse(detail: string): never
 }
 
+/** What one run of a command ends with. `refusal`: an error that the API has answered. Nothing: everything is printed already. */
+type Result = Outcome | { readonly refusal: Refusal } | void
+
 /** The declaration of a command, or of a group of commands. */
-export interface CommandSpec<Options, Args extends unknown[]> {
-  readonly name: string
+export interface CommandSpec {
   readonly description: string
   /** Adds the arguments and options. */
   readonly options?: (command: Command) => Command
@@ -39,33 +41,32 @@ export interface CommandSpec<Options, Args extends unknown[]> {
   readonly notes?: string
   /** Whole command lines, shown at the end of the help. */
   readonly examples?: readonly string[]
-  readonly commands?: readonly AddCommand[]
-  /** Absent: a group, which only has commands. No outcome: everything is printed already. */
-  readonly run?: (call: Call<Options>, ...args: Args) => Promise<Outcome | { readonly refusal: Refusal } | void>
+  readonly commands?: Commands
+  /** Absent: a group, which only has commands. */
+  readonly run?: (call: Call<never>, ...args: never[]) => Promise<Result>
 }
 
+/** Commands by their names, in the order of the help. */
+export type Commands = Readonly<Record<string, CommandSpec>>
+
 /** The process that the commands run in, and the place for the exit code. */
-export interface Cli {
+interface Cli {
   readonly context: CliContext
   ended(code: ExitCode): void
 }
 
-/** Adds a command to the program or to its group, whose settings it takes over. */
-export type AddCommand = (cli: Cli, parent: Command) => void
-
-/** Declares a command: its help, what it runs, and how its outcome is printed. */
-export function defineCommand<Options, Args extends unknown[]>(spec: CommandSpec<Options, Args>): AddCommand {
-  const { name, description, options, commands = [], run } = spec
-  return (cli, parent) => {
+/** Adds commands to the program or to their group, whose settings they take over: their help, what they run, and how its outcome is printed. */
+export function addCommands(parent: Command, commands: Commands, cli: Cli): void {
+  for (const [name, spec] of Object.entries(commands)) {
+    const { description, options, run } = spec
     const command = parent.command(name).description(description).addHelpText('after', helpEnd(spec))
     options?.(command)
-    for (const add of commands) add(cli, command)
-    if (!run) return
+    addCommands(command, spec.commands ?? {}, cli)
+    if (!run) continue
     command.action(async (...typed: unknown[]) => {
       // Commander passes the arguments, then the options, then the command.
-      const args = typed.slice(0, -2) as Args
-      const call = createCall(cli, command, typed.at(-2) as Options)
-      cli.ended(finish(call, await run(call, ...args)))
+      const call = createCall(cli, command, typed.at(-2) as never)
+      cli.ended(finish(call, await run(call, ...(typed.slice(0, -2) as never[]))))
     })
   }
 }
@@ -88,7 +89,7 @@ function createCall<Options>({ context }: Cli, command: Command, options: Option
   }
 }
 
-function finish({ context, globals }: Call<unknown>, outcome: Outcome | { readonly refusal: Refusal } | void): ExitCode {
+function finish({ context, globals }: Call<unknown>, outcome: Result): ExitCode {
   if (!outcome) return exitCodes.ok
   if ('refusal' in outcome) {
     printRefusal(context, globals, outcome.refusal)
@@ -98,7 +99,7 @@ function finish({ context, globals }: Call<unknown>, outcome: Outcome | { readon
   return outcome.failed ? exitCodes.failure : exitCodes.ok
 }
 
-function helpEnd({ notes, examples = [] }: Pick<CommandSpec<never, never>, 'notes' | 'examples'>): string {
+function helpEnd({ notes, examples = [] }: CommandSpec): string {
   const heading = examples.length === 1 ? 'Example' : 'Examples'
   const parts = [notes, examples.length > 0 && [`${heading}:`, ...examples.map((line) => `  ${line}`)].join('\n')]
   return parts.flatMap((part) => (part ? [`\n${part}`] : [])).join('\n')

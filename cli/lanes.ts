@@ -9,8 +9,8 @@ import { view } from '../domain/lane/view.ts'
 import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { type OperatorOrder, orderOfLane, readLane, runningLanes } from '../temporal/client/lanes.ts'
-import type { Call } from './command.ts'
-import type { Send } from './orders.ts'
+import type { Call, Outcome } from './command.ts'
+import { order } from './orders.ts'
 
 /** A lane, as its config and its ledger describe it. */
 export interface LaneRow extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
@@ -55,13 +55,13 @@ export function withLane<Result>(
   return withTemporal((client, config) => use(resolveLane(config, name, options.chain), client, config))
 }
 
-/** An order to the ledger of a lane, which answers. Throws INPUT_INVALID, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export function toLane(name: string, { chain }: LaneOptions, request: OperatorOrder): Send {
-  return async (client, config) => {
-    const lane = resolveLane(config, name, chain)
+/** Gives an order to the ledger of a lane, which answers. Throws INPUT_INVALID, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export function sendToLane(call: Call<LaneOptions>, name: string, done: string, request: OperatorOrder): Promise<Outcome> {
+  return order(call, { done }, async (client, config) => {
+    const lane = resolveLane(config, name, call.options.chain)
     const laneView = await orderOfLane(client, lane, request)
     return { result: 'done', json: { lane, done: true, view: laneView }, about: { lane, 'in flight': laneView.inFlight } }
-  }
+  })
 }
 
 /** The lanes of the config with the state of their ledgers, and every other ledger that runs. */

@@ -1,8 +1,38 @@
-import { CommanderError } from 'commander'
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
 import { RelayerError } from '../domain/errors.ts'
+import { addCommands, type Commands } from './command.ts'
+import { auditCommand } from './commands/audit.ts'
+import { configCommand } from './commands/config.ts'
+import { denyCommands } from './commands/deny.ts'
+import { doctorCommand } from './commands/doctor.ts'
+import { feesCommand } from './commands/fees.ts'
+import { haltCommands } from './commands/halt.ts'
+import { keystoreCommand } from './commands/keystore.ts'
+import { laneCommand } from './commands/lane.ts'
+import { nodeCommand } from './commands/node.ts'
+import { runCommand } from './commands/run.ts'
+import { settingsCommand } from './commands/settings.ts'
+import { streamCommand } from './commands/stream.ts'
+import { transferCommand } from './commands/transfer.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
 import { printError } from './output.ts'
-import { createProgram } from './program.ts'
+
+const commands: Commands = {
+  run: runCommand,
+  transfer: transferCommand,
+  settings: settingsCommand,
+  ...haltCommands,
+  ...denyCommands,
+  fees: feesCommand,
+  node: nodeCommand,
+  lane: laneCommand,
+  stream: streamCommand,
+  audit: auditCommand,
+  config: configCommand,
+  doctor: doctorCommand,
+  keystore: keystoreCommand,
+}
 
 /** Runs one command line (without `node` and the script). Never throws; the answer is the exit code. */
 export async function main(argv: readonly string[], context: CliContext): Promise<ExitCode> {
@@ -26,3 +56,44 @@ export async function main(argv: readonly string[], context: CliContext): Promis
     return exitCodes.failure
   }
 }
+
+/** The whole command line. Throws CommanderError instead of ending the process. */
+function createProgram(context: CliContext, ended: (code: ExitCode) => void): Command {
+  const program = new Command('portage')
+  program
+    .version(version())
+    .description('Portage carries cross-chain transfers to their destination and loses none.')
+    .option('--config <file>', 'config file (default: $PORTAGE_CONFIG, else portage.yaml)')
+    .option('--json', 'one JSON object on stdout, for scripts')
+    .option('--verbose', 'with an error, print its stack and causes')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+      // The same width in a terminal, a log and a document.
+      getOutHelpWidth: () => 100,
+      getErrHelpWidth: () => 100,
+    })
+    .exitOverride()
+    .showHelpAfterError('(portage <command> --help shows how)')
+    .addHelpText('after', footer)
+  addCommands(program, commands, { context, ended })
+  return program
+}
+
+function version(): string {
+  const { version: own } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  return own
+}
+
+const footer = `
+Exit codes:
+  0  done
+  1  it failed, or the answer is no: the error's code and remedy are on stderr (with --json: on stdout)
+  2  the command line is wrong (with --json: the error is on stdout, too)
+
+Examples:
+  portage config check                     is portage.yaml right?
+  portage doctor                           do Temporal, nodes, contracts, keys, spy and guardians answer?
+  portage run --role all                   the whole relayer in one process
+  portage transfer list --state parked     what waits for an operator`

@@ -4,7 +4,8 @@ import { type Heights, sourceOf, type StreamReport, toReport } from '../streams/
 import type { Config } from '../config/schema.ts'
 import type { StreamView } from '../domain/stream/stream.ts'
 import { withChain } from './chains.ts'
-import type { Send } from './orders.ts'
+import type { Call, Outcome } from './command.ts'
+import { order, type Words } from './orders.ts'
 import type { Cell } from './output.ts'
 
 /** A list of streams waits so long for a node, ms; then the lag is unknown. */
@@ -15,12 +16,12 @@ export function streamArgument(command: Command): Command {
   return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc); portage stream list shows them')
 }
 
-/** An order to a stream. Throws INPUT_INVALID, STREAM_NOT_FOUND, STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
-export function toStream(stream: string, request: StreamOrder): Send {
-  return async (client) => {
+/** Gives an order to a stream. Throws INPUT_INVALID, STREAM_NOT_FOUND, STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+export function sendToStream(call: Call, stream: string, words: Words, request: StreamOrder): Promise<Outcome> {
+  return order(call, words, async (client) => {
     const { done, view } = await orderStream(client, stream, request)
     return { result: done ? 'done' : 'unchanged', json: { done, view: plainReport(view) }, about: { stream, ...watermark(view) } }
-  }
+  })
 }
 
 /** The finalized heights of the source chains of these streams, as far as their nodes tell. */

@@ -3,55 +3,53 @@ import { chainOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema.ts'
 import { listAudits, runAudit } from '../../temporal/client/audits.ts'
 import type { AuditReport } from '../../temporal/contracts/audit.ts'
-import { type Call, defineCommand } from '../command.ts'
+import type { Call, CommandSpec } from '../command.ts'
 import { wholeNumber } from '../options.ts'
 import { type Cell, list, table, timeText } from '../output.ts'
 
-const run = defineCommand({
-  name: 'run',
-  description: 'Audit now, beside the schedule. Ends with 1 if a delivered effect was undone.',
-  options: (command) =>
-    command
-      .option('--chain <name>', 'only this target chain')
-      .option('--hours <number>', 'how far back to look (default: audit.hours of the config)', hoursOf),
-  notes: 'The server keeps closed workflows for its retention time: an audit sees no further back.',
-  examples: ['portage audit run --chain ethereum --hours 48'],
-  run: ({ withTemporal, options }: Call<{ chain?: string; hours?: number }>) =>
-    withTemporal(async (client, config) => {
-      const { hours = config.audit.hours } = options
-      const chains = auditedChains(config, options.chain)
-      const reports = await Promise.all(chains.map((chain) => runAudit(client, { chain, hours, graceMs: 0 })))
-      const rows = reports.map((report) => [report.chain, ...cells(report)])
-      const text = [table(headings, rows), ...reports.flatMap(findings)].join('\n')
-      return { json: { reports }, text, failed: reports.some(({ undoneCount }) => undoneCount > 0) }
-    }),
-})
-
-const show = defineCommand({
-  name: 'show',
-  description: 'What the latest audits found.',
-  options: (command) =>
-    command.option('--chain <name>', 'only this target chain').option('--limit <number>', 'most audits of a chain', wholeNumber(1, 100), 5),
-  examples: ['portage audit show --chain ethereum --json'],
-  run: ({ withTemporal, options }: Call<{ chain?: string; limit: number }>) =>
-    withTemporal(async (client, config) => {
-      const audits = await listAudits(client, auditedChains(config, options.chain), options.limit)
-      const rows = audits.map(({ chain, startedAt, execution, report }) => [
-        timeText(startedAt),
-        execution.toLowerCase(),
-        chain,
-        ...(report ? cells(report) : []),
-      ])
-      const found = audits.flatMap(({ report }) => (report ? findings(report) : []))
-      return { json: { audits }, text: [list('no audits', ['started', 'execution', ...headings], rows), ...found].join('\n') }
-    }),
-})
-
-export const auditCommand = defineCommand({
-  name: 'audit',
+export const auditCommand: CommandSpec = {
   description: 'Audits: was what is delivered undone by a deep reorg? What closed undone? Both start again.',
-  commands: [run, show],
-})
+  commands: {
+    run: {
+      description: 'Audit now, beside the schedule. Ends with 1 if a delivered effect was undone.',
+      options: (command) =>
+        command
+          .option('--chain <name>', 'only this target chain')
+          .option('--hours <number>', 'how far back to look (default: audit.hours of the config)', hoursOf),
+      notes: 'The server keeps closed workflows for its retention time: an audit sees no further back.',
+      examples: ['portage audit run --chain ethereum --hours 48'],
+      run: ({ withTemporal, options }: Call<{ chain?: string; hours?: number }>) =>
+        withTemporal(async (client, config) => {
+          const { hours = config.audit.hours } = options
+          const chains = auditedChains(config, options.chain)
+          const reports = await Promise.all(chains.map((chain) => runAudit(client, { chain, hours, graceMs: 0 })))
+          const rows = reports.map((report) => [report.chain, ...cells(report)])
+          const text = [table(headings, rows), ...reports.flatMap(findings)].join('\n')
+          return { json: { reports }, text, failed: reports.some(({ undoneCount }) => undoneCount > 0) }
+        }),
+    },
+    show: {
+      description: 'What the latest audits found.',
+      options: (command) =>
+        command
+          .option('--chain <name>', 'only this target chain')
+          .option('--limit <number>', 'most audits of a chain', wholeNumber(1, 100), 5),
+      examples: ['portage audit show --chain ethereum --json'],
+      run: ({ withTemporal, options }: Call<{ chain?: string; limit: number }>) =>
+        withTemporal(async (client, config) => {
+          const audits = await listAudits(client, auditedChains(config, options.chain), options.limit)
+          const rows = audits.map(({ chain, startedAt, execution, report }) => [
+            timeText(startedAt),
+            execution.toLowerCase(),
+            chain,
+            ...(report ? cells(report) : []),
+          ])
+          const found = audits.flatMap(({ report }) => (report ? findings(report) : []))
+          return { json: { audits }, text: [list('no audits', ['started', 'execution', ...headings], rows), ...found].join('\n') }
+        }),
+    },
+  },
+}
 
 /** The chain that is named, or all of the config. Throws INPUT_INVALID. */
 function auditedChains(config: Config, name: string | undefined): string[] {

@@ -1,17 +1,19 @@
-import { defineCommand } from '../command.ts'
+import type { CommandSpec } from '../command.ts'
 import { facts } from '../output.ts'
 
-const check = defineCommand({
-  name: 'check',
-  description: 'Read the config and list all its problems at once, each with its field and what to do.',
-  examples: ['portage config check --config portage.yaml'],
-  run: async ({ config, configFile: file }) => {
-    const { chains, bridges } = await config()
-    const lanes = Object.values(chains).reduce((count, chain) => count + chain.lanes.length, 0)
-    const found = { chains: Object.keys(chains), lanes, bridges: Object.keys(bridges) }
-    const text = facts({ config: 'valid', chains: found.chains.join(', '), lanes, bridges: found.bridges.join(', ') })
-    return { json: { valid: true, file, ...found }, text }
+export const configCommand: CommandSpec = {
+  description: 'The config file.',
+  commands: {
+    check: {
+      description: 'Read the config and list all its problems at once, each with its field and what to do.',
+      examples: ['portage config check --config portage.yaml'],
+      run: async ({ config, configFile: file }) => {
+        const { chains, bridges } = await config()
+        const lanes = Object.values(chains).reduce((count, chain) => count + chain.lanes.length, 0)
+        const found = { chains: Object.keys(chains), lanes, bridges: Object.keys(bridges) }
+        const text = facts({ config: 'valid', chains: found.chains.join(', '), lanes, bridges: found.bridges.join(', ') })
+        return { json: { valid: true, file, ...found }, text }
+      },
+    },
   },
-})
-
-export const configCommand = defineCommand({ name: 'config', description: 'The config file.', commands: [check] })
+}

@@ -1,4 +1,4 @@
-import { defineCommand } from '../command.ts'
+import type { CommandSpec } from '../command.ts'
 import { checkChains } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
 import { checkNativeRoutes } from '../doctor/native.ts'
@@ -8,8 +8,7 @@ import { checkTemporal } from '../doctor/temporal.ts'
 
 const checkers = [checkTemporal, checkChains, checkNativeRoutes, checkServices, checkStreams]
 
-export const doctorCommand = defineCommand({
-  name: 'doctor',
+export const doctorCommand: CommandSpec = {
   description: 'Ask everything that Portage needs whether it is there and is what the config says. Changes nothing.',
   notes: `Looks at: the Temporal server, its namespace and search attributes; each node's network, head and finality; the Wormhole contracts and
 the guardian set; the native bridges' contracts, pause, budget and roles; the lanes' balances and keys, each of which signs a no-op that is
@@ -23,7 +22,7 @@ thrown away; the guardian spy; the guardian APIs; whether the streams run by wha
     const summary = `${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} failed`
     return { json: { healthy: !failed, checks }, text: `${checksText(checks)}\n${summary}`, failed }
   },
-})
+}
 
 const marks = { ok: '✓', warn: '!', fail: '✗' } as const
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { Wallet } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
-import { type Call, defineCommand, type Outcome } from '../command.ts'
+import type { Call, CommandSpec, Outcome } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { facts } from '../output.ts'
 
@@ -14,26 +14,22 @@ interface KeystoreOptions {
   readonly passwordVariable: string
 }
 
-const create = defineCommand({
-  name: 'new',
-  description: 'Make a new key and write it as an encrypted keystore. The key itself is never shown.',
-  options: withFile,
-  run: (call: Call<KeystoreOptions>) => write(call, Wallet.createRandom().privateKey),
-})
-
-const load = defineCommand({
-  name: 'import',
-  description: 'Read a private key from stdin and write it as an encrypted keystore.',
-  options: withFile,
-  examples: ['portage keystore import --out keystore/lane-1.json < key.hex'],
-  run: async (call: Call<KeystoreOptions>) => write(call, (await text(call.context.stdin)).trim()),
-})
-
-export const keystoreCommand = defineCommand({
-  name: 'keystore',
+export const keystoreCommand: CommandSpec = {
   description: 'Encrypted key files (Ethereum keystore, version 3).',
-  commands: [create, load],
-})
+  commands: {
+    new: {
+      description: 'Make a new key and write it as an encrypted keystore. The key itself is never shown.',
+      options: withFile,
+      run: (call: Call<KeystoreOptions>) => write(call, Wallet.createRandom().privateKey),
+    },
+    import: {
+      description: 'Read a private key from stdin and write it as an encrypted keystore.',
+      options: withFile,
+      examples: ['portage keystore import --out keystore/lane-1.json < key.hex'],
+      run: async (call: Call<KeystoreOptions>) => write(call, (await text(call.context.stdin)).trim()),
+    },
+  },
+}
 
 function withFile(command: Command): Command {
   return command

@@ -1,117 +1,105 @@
 import { type LaneMode, setLaneMode } from '../../temporal/client/lanes.ts'
-import { type Call, defineCommand } from '../command.ts'
-import { laneArgument, type LaneOptions, resolveLane, toLane } from '../lanes.ts'
+import type { Call, Commands, CommandSpec } from '../command.ts'
+import { laneArgument, type LaneOptions, resolveLane, sendToLane } from '../lanes.ts'
 import { parse, wholeNumber } from '../options.ts'
-import { order, type Send } from '../orders.ts'
+import { order } from '../orders.ts'
 
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 
-const resync = defineCommand({
-  name: 'resync',
-  description:
-    'Read the account anew, on the word of more than half of the nodes, before the next nonce is given out. Nothing is forgotten.',
-  options: laneArgument,
-  examples: [`portage lane resync ${lane}`],
-  run: (call: Call<LaneOptions>, name: string) => order(call, toLane(name, call.options, { kind: 'resync' }), { done: 'resync' }),
-})
-
-const fill = defineCommand({
-  name: 'fill',
-  description: 'Mine a nonce that no intent owns with a no-op now: one of an earlier ledger, or given back.',
-  options: (command) => laneArgument(command).argument('<nonce>', 'the nonce', parse.number),
-  examples: [`portage lane fill ${lane} 118`],
-  run: (call: Call<LaneOptions>, name: string, nonce: number) =>
-    order(call, toLane(name, call.options, { kind: 'fill', nonce, reason: 'operator' }), { done: `fill ${nonce}` }),
-})
-
-const cancelNonce = defineCommand({
-  name: 'cancel-nonce',
-  description:
-    'Replace the transaction of a nonce by a no-op. Its transfer is told when that is final, and tries again with another nonce.',
-  options: (command) => laneArgument(command).argument('<nonce>', 'the nonce', parse.number),
-  examples: [`portage lane cancel-nonce ${lane} 118`],
-  run: (call: Call<LaneOptions>, name: string, nonce: number) =>
-    order(call, toLane(name, call.options, { kind: 'cancelNonce', nonce }), { done: `cancel nonce ${nonce}` }),
-})
-
-const replace = defineCommand({
-  name: 'replace',
-  description:
-    'Send the transaction of a nonce again with a higher fee, at the next block: at least 20 % more, or the market, or what is named.',
-  options: (command) =>
-    laneArgument(command)
-      .argument('<nonce>', 'the nonce', parse.number)
-      .option('--max-fee <wei>', 'at least this fee per gas', parse.wei)
-      .option('--tip <wei>', 'at least this tip per gas', parse.wei),
-  examples: [`portage lane replace ${lane} 118 --max-fee 90000000000 --tip 3000000000`],
-  run: (call: Call<LaneOptions & { maxFee?: string; tip?: string }>, name: string, nonce: number) => {
-    const { maxFee, tip } = call.options
-    return order(call, toLane(name, call.options, { kind: 'replace', nonce, maxFee, tip }), { done: `replace ${nonce}` })
-  },
-})
-
-const setWindow = defineCommand({
-  name: 'set-window',
-  description: 'Change how many nonces may be in flight. It stays until the window in the config is changed.',
-  options: (command) =>
-    // As the config bounds it (config/schema.ts).
-    laneArgument(command).argument('<nonces>', 'most nonces in flight, up to 128; 0: none', wholeNumber(0, 128)),
-  examples: [`portage lane set-window ${lane} 32`],
-  run: (call: Call<LaneOptions>, name: string, window: number) =>
-    order(call, toLane(name, call.options, { kind: 'setWindow', window }), { done: `window ${window}` }),
-})
-
-const reset = defineCommand({
-  name: 'reset',
-  description: 'Forget every nonce, and begin anew from the account: for a chain that was replaced by another (LANE_CHAIN_REPLACED).',
-  options: (command) =>
-    laneArgument(command).requiredOption(
-      '--chain-replaced',
-      'yes, the chain was replaced: what was sent on the old one is not on the new one',
-    ),
-  examples: [`portage lane reset ${lane} --chain-replaced`],
-  run: (call: Call<LaneOptions>, name: string) => order(call, toLane(name, call.options, { kind: 'reset' }), { done: 'reset' }),
-})
-
 /** What operators do to the nonces of a lane. */
-export const nonceCommands = [resync, fill, cancelNonce, replace, setWindow, reset]
-
-/** The commands that change what work a lane takes. Those with an example of a reason require --reason. */
-const modes: Record<LaneMode, { readonly description: string; readonly reason?: string }> = {
-  pause: {
-    description: 'Give out no more nonces. What is in flight is still followed and replaced; transfers without a nonce go to another lane.',
-    reason: 'key rotation',
+export const nonceCommands: Commands = {
+  resync: {
+    description:
+      'Read the account anew, on the word of more than half of the nodes, before the next nonce is given out. Nothing is forgotten.',
+    options: laneArgument,
+    examples: [`portage lane resync ${lane}`],
+    run: (call: Call<LaneOptions>, name: string) => sendToLane(call, name, 'resync', { kind: 'resync' }),
   },
-  resume: { description: 'Give out nonces again after a pause.' },
-  drain: {
-    description: 'Take no new work but operator transactions (send, sweep, top-up), until nothing is in flight: to take a key out of use.',
-    reason: 'the key is replaced',
+  fill: {
+    description: 'Mine a nonce that no intent owns with a no-op now: one of an earlier ledger, or given back.',
+    options: (command) => laneArgument(command).argument('<nonce>', 'the nonce', parse.number),
+    examples: [`portage lane fill ${lane} 118`],
+    run: (call: Call<LaneOptions>, name: string, nonce: number) =>
+      sendToLane(call, name, `fill ${nonce}`, { kind: 'fill', nonce, reason: 'operator' }),
   },
-  forbid: {
-    description: 'Take no new work at all, and let transfers leave whose transaction is not mined: for a key that must not be used.',
-    reason: 'the key may have leaked',
+  'cancel-nonce': {
+    description:
+      'Replace the transaction of a nonce by a no-op. Its transfer is told when that is final, and tries again with another nonce.',
+    options: (command) => laneArgument(command).argument('<nonce>', 'the nonce', parse.number),
+    examples: [`portage lane cancel-nonce ${lane} 118`],
+    run: (call: Call<LaneOptions>, name: string, nonce: number) =>
+      sendToLane(call, name, `cancel nonce ${nonce}`, { kind: 'cancelNonce', nonce }),
   },
-  activate: { description: 'End pause, drain and forbid.' },
+  replace: {
+    description:
+      'Send the transaction of a nonce again with a higher fee, at the next block: at least 20 % more, or the market, or what is named.',
+    options: (command) =>
+      laneArgument(command)
+        .argument('<nonce>', 'the nonce', parse.number)
+        .option('--max-fee <wei>', 'at least this fee per gas', parse.wei)
+        .option('--tip <wei>', 'at least this tip per gas', parse.wei),
+    examples: [`portage lane replace ${lane} 118 --max-fee 90000000000 --tip 3000000000`],
+    run: (call: Call<LaneOptions & { maxFee?: string; tip?: string }>, name: string, nonce: number) => {
+      const { maxFee, tip } = call.options
+      return sendToLane(call, name, `replace ${nonce}`, { kind: 'replace', nonce, maxFee, tip })
+    },
+  },
+  'set-window': {
+    description: 'Change how many nonces may be in flight. It stays until the window in the config is changed.',
+    options: (command) =>
+      // As the config bounds it (config/schema.ts).
+      laneArgument(command).argument('<nonces>', 'most nonces in flight, up to 128; 0: none', wholeNumber(0, 128)),
+    examples: [`portage lane set-window ${lane} 32`],
+    run: (call: Call<LaneOptions>, name: string, window: number) =>
+      sendToLane(call, name, `window ${window}`, { kind: 'setWindow', window }),
+  },
+  reset: {
+    description: 'Forget every nonce, and begin anew from the account: for a chain that was replaced by another (LANE_CHAIN_REPLACED).',
+    options: (command) =>
+      laneArgument(command).requiredOption(
+        '--chain-replaced',
+        'yes, the chain was replaced: what was sent on the old one is not on the new one',
+      ),
+    examples: [`portage lane reset ${lane} --chain-replaced`],
+    run: (call: Call<LaneOptions>, name: string) => sendToLane(call, name, 'reset', { kind: 'reset' }),
+  },
 }
 
-export const modeCommands = (Object.keys(modes) as LaneMode[]).map((mode) => {
-  const { description, reason } = modes[mode]
-  return defineCommand({
-    name: mode,
+/** A command that changes what work a lane takes. It requires --reason if its example has one. */
+function modeCommand(mode: LaneMode, description: string, reason?: string): CommandSpec {
+  return {
     description,
     options: (command) => {
       laneArgument(command)
       return reason ? command.requiredOption('--reason <text>', 'why; shown to everything that asks the lane for a nonce') : command
     },
     examples: [`portage lane ${mode} evm-1:${lane}${reason ? ` --reason "${reason}"` : ''}`],
-    run: (call: Call<LaneOptions & { reason?: string }>, name: string) => {
+    run: (call: Call<LaneOptions & { reason?: string }>, name: string) =>
       // It is kept even while no worker serves the ledger.
-      const send: Send = async (client, config) => {
+      order(call, { done: mode }, async (client, config) => {
         const lane = resolveLane(config, name, call.options.chain)
         await setLaneMode(client, lane, mode, call.options.reason)
         return { result: 'asked', json: { lane, asked: mode }, about: { lane } }
-      }
-      return order(call, send, { done: mode })
-    },
-  })
-})
+      }),
+  }
+}
+
+export const modeCommands: Commands = {
+  pause: modeCommand(
+    'pause',
+    'Give out no more nonces. What is in flight is still followed and replaced; transfers without a nonce go to another lane.',
+    'key rotation',
+  ),
+  resume: modeCommand('resume', 'Give out nonces again after a pause.'),
+  drain: modeCommand(
+    'drain',
+    'Take no new work but operator transactions (send, sweep, top-up), until nothing is in flight: to take a key out of use.',
+    'the key is replaced',
+  ),
+  forbid: modeCommand(
+    'forbid',
+    'Take no new work at all, and let transfers leave whose transaction is not mined: for a key that must not be used.',
+    'the key may have leaked',
+  ),
+  activate: modeCommand('activate', 'End pause, drain and forbid.'),
+} satisfies Record<LaneMode, CommandSpec>

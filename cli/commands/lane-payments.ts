@@ -6,7 +6,7 @@ import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { operatorTransactionResult, startOperatorTransaction } from '../../temporal/client/operator-transactions.ts'
 import type { OperatorTransactionInput } from '../../temporal/contracts/operator-transaction.ts'
-import { type Call, defineCommand, type Outcome } from '../command.ts'
+import { type Call, type Commands, type Outcome } from '../command.ts'
 import { type ConfiguredChain, withChain } from '../chains.ts'
 import { laneArgument, type LaneOptions, resolveLane, withLane } from '../lanes.ts'
 import { type Author, type By, parse, withAuthor, withBy } from '../options.ts'
@@ -18,74 +18,71 @@ interface PaymentOptions extends LaneOptions, By {
   readonly wait?: true
 }
 
-const send = defineCommand({
-  name: 'send',
-  description: "Send one transaction with the lane's key. The signing policy of the lane must allow it.",
-  options: (command) =>
-    withAuthor(
-      withWait(laneArgument(command))
-        .requiredOption('--to <address>', 'whom to call or pay', parse.address)
-        .option('--value <wei>', 'coins to send', parse.wei, '0')
-        .option('--data <hex>', 'call data', parse.bytes, '0x'),
-    ),
-  examples: [`portage lane send ${lane} --to 0x8617e340b3d01fa5f11f306f4090fd50e238070d --value 1000 --reason "a refund" --wait`],
-  run: (call: Call<PaymentOptions & Author & { to: string; value: string; data: string }>, name: string) =>
-    withLane(call, name, (id, client) => {
-      const { to, data, value, reason, by } = call.options
-      return pay(call, client, { lane: id, intent: { to, data, value }, reason, by })
-    }),
-})
-
-const sweep = defineCommand({
-  name: 'sweep',
-  description:
-    "Send what the lane does not need to the chain's treasury (chains.<name>.treasury). What the transfer itself may cost stays, too.",
-  options: (command) =>
-    withBy(
-      withWait(laneArgument(command))
-        .option('--keep <wei>', "coins that stay; default: the lane's minimumBalance", parse.wei)
-        .option('--token <address>', 'the whole balance of this ERC-20 token, instead of coins', parse.address),
-    ),
-  examples: [`portage lane sweep ${lane} --keep 500000000000000000 --wait`],
-  run: (call: Call<PaymentOptions & { keep?: string; token?: string }>, name: string) =>
-    withLane(call, name, (id, client, config) =>
-      withLaneChain(config, id, async (account) => {
-        const { keep = account.lane.minimumBalance, token, by } = call.options
-        const { treasury } = account.config
-        if (!treasury) throw new RelayerError('INPUT_INVALID', { detail: `chains.${account.name}.treasury is not in the config` })
-        if (!token && keep === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'say what stays: --keep <wei>' })
-        const intent = token
-          ? { to: token, data: transferCall(treasury.address, await tokenBalance(account, token)), value: '0' }
-          : { to: treasury.address, data: '0x', value: await spare(account, treasury.address, BigInt(keep ?? '0')) }
-        return pay(call, client, { lane: id, intent, reason: 'sweep to the treasury', by })
-      }),
-    ),
-})
-
-const topUp = defineCommand({
-  name: 'top-up',
-  description: 'Send coins to a lane from another lane of its chain.',
-  options: (command) =>
-    withBy(
-      withWait(laneArgument(command))
-        .requiredOption('--from <lane>', 'the lane that pays')
-        .requiredOption('--amount <wei>', 'how much', parse.wei),
-    ),
-  examples: [`portage lane top-up ${lane} --chain ethereum --from 0x8617e340b3d01fa5f11f306f4090fd50e238070d --amount 1000000000000000000`],
-  run: (call: Call<PaymentOptions & { from: string; amount: string }>, name: string) =>
-    withLane(call, name, (id, client, config) => {
-      const { chain, from, amount, by } = call.options
-      const payer = resolveLane(config, from, chain)
-      if (network(payer) !== network(id) || payer === id) {
-        const detail = 'the two must be different lanes of one network'
-        throw new RelayerError('INPUT_INVALID', { detail, facts: { lane: id, from: payer } })
-      }
-      return pay(call, client, { lane: payer, intent: { to: laneAddress(id), data: '0x', value: amount }, reason: `top-up of ${id}`, by })
-    }),
-})
-
 /** An operator's own transactions, through the ledger of the lane. */
-export const paymentCommands = [send, sweep, topUp]
+export const paymentCommands: Commands = {
+  send: {
+    description: "Send one transaction with the lane's key. The signing policy of the lane must allow it.",
+    options: (command) =>
+      withAuthor(
+        withWait(laneArgument(command))
+          .requiredOption('--to <address>', 'whom to call or pay', parse.address)
+          .option('--value <wei>', 'coins to send', parse.wei, '0')
+          .option('--data <hex>', 'call data', parse.bytes, '0x'),
+      ),
+    examples: [`portage lane send ${lane} --to 0x8617e340b3d01fa5f11f306f4090fd50e238070d --value 1000 --reason "a refund" --wait`],
+    run: (call: Call<PaymentOptions & Author & { to: string; value: string; data: string }>, name: string) =>
+      withLane(call, name, (id, client) => {
+        const { to, data, value, reason, by } = call.options
+        return pay(call, client, { lane: id, intent: { to, data, value }, reason, by })
+      }),
+  },
+  sweep: {
+    description:
+      "Send what the lane does not need to the chain's treasury (chains.<name>.treasury). What the transfer itself may cost stays, too.",
+    options: (command) =>
+      withBy(
+        withWait(laneArgument(command))
+          .option('--keep <wei>', "coins that stay; default: the lane's minimumBalance", parse.wei)
+          .option('--token <address>', 'the whole balance of this ERC-20 token, instead of coins', parse.address),
+      ),
+    examples: [`portage lane sweep ${lane} --keep 500000000000000000 --wait`],
+    run: (call: Call<PaymentOptions & { keep?: string; token?: string }>, name: string) =>
+      withLane(call, name, (id, client, config) =>
+        withLaneChain(config, id, async (account) => {
+          const { keep = account.lane.minimumBalance, token, by } = call.options
+          const { treasury } = account.config
+          if (!treasury) throw new RelayerError('INPUT_INVALID', { detail: `chains.${account.name}.treasury is not in the config` })
+          if (!token && keep === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'say what stays: --keep <wei>' })
+          const intent = token
+            ? { to: token, data: transferCall(treasury.address, await tokenBalance(account, token)), value: '0' }
+            : { to: treasury.address, data: '0x', value: await spare(account, treasury.address, BigInt(keep ?? '0')) }
+          return pay(call, client, { lane: id, intent, reason: 'sweep to the treasury', by })
+        }),
+      ),
+  },
+  'top-up': {
+    description: 'Send coins to a lane from another lane of its chain.',
+    options: (command) =>
+      withBy(
+        withWait(laneArgument(command))
+          .requiredOption('--from <lane>', 'the lane that pays')
+          .requiredOption('--amount <wei>', 'how much', parse.wei),
+      ),
+    examples: [
+      `portage lane top-up ${lane} --chain ethereum --from 0x8617e340b3d01fa5f11f306f4090fd50e238070d --amount 1000000000000000000`,
+    ],
+    run: (call: Call<PaymentOptions & { from: string; amount: string }>, name: string) =>
+      withLane(call, name, (id, client, config) => {
+        const { chain, from, amount, by } = call.options
+        const payer = resolveLane(config, from, chain)
+        if (network(payer) !== network(id) || payer === id) {
+          const detail = 'the two must be different lanes of one network'
+          throw new RelayerError('INPUT_INVALID', { detail, facts: { lane: id, from: payer } })
+        }
+        return pay(call, client, { lane: payer, intent: { to: laneAddress(id), data: '0x', value: amount }, reason: `top-up of ${id}`, by })
+      }),
+  },
+}
 
 function withWait(command: Command): Command {
   return command.option('--wait', 'until it is final; without it, the id of its workflow is printed')

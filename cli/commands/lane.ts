@@ -1,7 +1,7 @@
 import type { LaneState } from '../../domain/lane/lane.ts'
 import { listBatches } from '../../temporal/client/batches.ts'
 import { readLane } from '../../temporal/client/lanes.ts'
-import { type Call, defineCommand } from '../command.ts'
+import type { Call, CommandSpec } from '../command.ts'
 import { laneArgument, type LaneOptions, listLanes, toRow, withLane } from '../lanes.ts'
 import { parse } from '../options.ts'
 import { facts, list, timeText } from '../output.ts'
@@ -9,39 +9,58 @@ import { modeCommands, nonceCommands } from './lane-orders.ts'
 import { paymentCommands } from './lane-payments.ts'
 import { transactionCommands } from './lane-transactions.ts'
 
-const listCommand = defineCommand({
-  name: 'list',
-  description: 'All lanes of the config, and every other ledger that runs.',
-  examples: ['portage lane list --json'],
-  run: async ({ withTemporal }) => {
-    const lanes = await withTemporal(listLanes)
-    const rows = lanes.map(({ lane, chain, status, next, latest, finalized, inFlight, window, balance, reason }) => [
-      lane,
-      chain ?? '(not in config)',
-      reason ? `${status}: ${reason}` : status,
-      next,
-      latest,
-      finalized,
-      inFlight === undefined ? undefined : `${inFlight}/${window ?? '-'}`,
-      balance,
-    ])
-    return { json: { lanes }, text: list('no lanes', headings, rows) }
+export const laneCommand: CommandSpec = {
+  description: 'Lanes: a key on a chain, and the ledger of its nonces.',
+  commands: {
+    list: {
+      description: 'All lanes of the config, and every other ledger that runs.',
+      examples: ['portage lane list --json'],
+      run: async ({ withTemporal }) => {
+        const lanes = await withTemporal(listLanes)
+        const rows = lanes.map(({ lane, chain, status, next, latest, finalized, inFlight, window, balance, reason }) => [
+          lane,
+          chain ?? '(not in config)',
+          reason ? `${status}: ${reason}` : status,
+          next,
+          latest,
+          finalized,
+          inFlight === undefined ? undefined : `${inFlight}/${window ?? '-'}`,
+          balance,
+        ])
+        return { json: { lanes }, text: list('no lanes', headings, rows) }
+      },
+    },
+    show: {
+      description: 'The ledger of a lane: every nonce that is not final, whose it is and what was signed for it.',
+      options: laneArgument,
+      examples: ['portage lane show evm-1:0x52908400098527886e0f7030069857d2e4169ee7'],
+      run: (call: Call<LaneOptions>, name: string) =>
+        withLane(call, name, async (lane, client) => {
+          const state = await readLane(client, lane)
+          return { json: state, text: stateText(state) }
+        }),
+    },
+    batches: {
+      description:
+        'Calls of the lane that deliver several transfers each: those that are under way. With --json, with the transfers in them.',
+      options: (command) => laneArgument(command).option('--closed <number>', 'as many of those that have ended, too', parse.closed, 0),
+      examples: ['portage lane batches 0x52908400098527886e0f7030069857d2e4169ee7 --chain ethereum --closed 10'],
+      run: (call: Call<LaneOptions & { closed: number }>, name: string) =>
+        withLane(call, name, async (lane, client) => {
+          const found = await listBatches(client, lane, call.options.closed)
+          const rows = found.map((one) => [one.batch, timeText(one.startedAt), one.state, one.members, one.nonce, one.detail ?? ''])
+          const text = list('no batches', ['batch', 'started', 'state', 'transfers', 'nonce', 'detail'], rows)
+          return { json: { lane, batches: found }, text }
+        }),
+    },
+    ...modeCommands,
+    ...nonceCommands,
+    ...paymentCommands,
+    ...transactionCommands,
   },
-})
+}
 
 const headings = ['lane', 'chain', 'status', 'next', 'mined', 'final', 'in flight', 'balance (wei)']
-
-const show = defineCommand({
-  name: 'show',
-  description: 'The ledger of a lane: every nonce that is not final, whose it is and what was signed for it.',
-  options: laneArgument,
-  examples: ['portage lane show evm-1:0x52908400098527886e0f7030069857d2e4169ee7'],
-  run: (call: Call<LaneOptions>, name: string) =>
-    withLane(call, name, async (lane, client) => {
-      const state = await readLane(client, lane)
-      return { json: state, text: stateText(state) }
-    }),
-})
 
 function stateText(state: LaneState): string {
   const configured = state.configured?.window
@@ -64,23 +83,3 @@ function stateText(state: LaneState): string {
   })
   return `${head}\n\n${list('Every nonce is final.', ['nonce', 'state', 'attempts', 'max fee (wei)', 'intent'], rows)}`
 }
-
-const batches = defineCommand({
-  name: 'batches',
-  description: 'Calls of the lane that deliver several transfers each: those that are under way. With --json, with the transfers in them.',
-  options: (command) => laneArgument(command).option('--closed <number>', 'as many of those that have ended, too', parse.closed, 0),
-  examples: ['portage lane batches 0x52908400098527886e0f7030069857d2e4169ee7 --chain ethereum --closed 10'],
-  run: (call: Call<LaneOptions & { closed: number }>, name: string) =>
-    withLane(call, name, async (lane, client) => {
-      const found = await listBatches(client, lane, call.options.closed)
-      const rows = found.map((one) => [one.batch, timeText(one.startedAt), one.state, one.members, one.nonce, one.detail ?? ''])
-      const text = list('no batches', ['batch', 'started', 'state', 'transfers', 'nonce', 'detail'], rows)
-      return { json: { lane, batches: found }, text }
-    }),
-})
-
-export const laneCommand = defineCommand({
-  name: 'lane',
-  description: 'Lanes: a key on a chain, and the ledger of its nonces.',
-  commands: [listCommand, show, batches, ...modeCommands, ...nonceCommands, ...paymentCommands, ...transactionCommands],
-})

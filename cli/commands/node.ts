@@ -5,114 +5,89 @@ import { namesOf } from '../../config/known-names.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { NodeUse, Settings } from '../../domain/settings/settings.ts'
-import type { TemporalClient } from '../../temporal/client/client.ts'
 import { createConfiguredChain } from '../chains.ts'
-import { type Call, defineCommand } from '../command.ts'
+import type { Call, CommandSpec } from '../command.ts'
 import { type Author, withAuthor } from '../options.ts'
-import { order, toSettings } from '../orders.ts'
+import { sendToSettings } from '../orders.ts'
 import { table } from '../output.ts'
 
-const list = defineCommand({
-  name: 'list',
-  description: 'All nodes, configured and added, as this machine reaches them. Connects to each; changes nothing.',
-  options: (command) => command.option('--chain <name>', 'of this chain only'),
-  examples: ['portage node list --chain bsc --json'],
-  run: async ({ withTemporal, context, options }: Call<{ chain?: string }>) => {
-    const [settings, config] = await withTemporal(async (client, loaded) => [await readSettings(client), loaded] as const)
-    const nodes = await lookAtNodes(config, settings, context.env, options.chain)
-    const rows = nodes.map(({ chain, name, origin, use, state, lag, latencyMs, source }) => {
-      const latency = latencyMs === undefined ? undefined : `${Math.round(latencyMs)} ms`
-      return [`${chain}/${name}`, origin, use, state, lag, latency, source]
-    })
-    return { json: { nodes }, text: table(['node', 'origin', 'use', 'state', 'lag', 'latency', 'from'], rows) }
-  },
-})
-
-const add = defineCommand({
-  name: 'add',
-  description: 'Add a node to a chain. Each worker checks that it serves the right network before it is used.',
-  options: (command) =>
-    named(command, 'of the new node')
-      .argument('<url>', 'JSON-RPC over HTTP; a secret in it must be a ${VARIABLE} of the workers, in single quotes')
-      .addOption(new Option('--use <use>', 'what it is for').choices(['all', 'read', 'send', 'private']).default('all')),
-  notes: `The URL is kept in Temporal's history, so a key in it is refused. The workers replace \${VARIABLE} from their own environment; its name has
-to contain RPC, NODE or URL.`,
-  examples: [
-    'portage node add bsc spare http://10.0.0.7:8545 --reason "more capacity"',
-    `portage node add ethereum provider 'https://eth.example/v3/\${NODE_KEY}' --use read --reason "second source"`,
-  ],
-  run: (call: Call<Author & { use: NodeUse }>, chain: string, name: string, url: string) => {
-    const change = { chain, name, disabled: false, url, use: call.options.use }
-    const words = { done: `added: ${chain}/${name}; portage node list shows how it is`, same: `${chain}/${name} is there already` }
-    return order(call, toSettings(call.options, { kind: 'setNode', change }), words)
-  },
-})
-
-const remove = defineCommand({
-  name: 'remove',
-  description: 'Remove a node that was added. One of the config is disabled instead.',
-  options: (command) => named(command, 'of a node that was added'),
-  examples: ['portage node remove bsc spare --reason "contract ended"'],
-  run: (call: Call<Author>, chain: string, name: string) =>
-    order(
-      call,
-      async (client, config) => {
-        const { configured, change } = await look(client, config, chain, name)
-        const detail = configured
-          ? `${chain}/${name} is in the config: portage node disable takes it out, and portage node enable back in.`
-          : `there is no added node ${chain}/${name}`
-        if (configured || !change) throw new RelayerError('INPUT_INVALID', { detail })
-        return toSettings(call.options, { kind: 'clearNode', chain, name })(client, config)
-      },
-      { done: `removed: ${chain}/${name}` },
-    ),
-})
-
-const enable = defineCommand({
-  name: 'enable',
-  description: 'Use a node again that was disabled.',
-  options: (command) => named(command, 'of the node'),
-  examples: ['portage node enable bsc node-2 --reason "it is in sync again"'],
-  run: (call: Call<Author>, chain: string, name: string) =>
-    order(
-      call,
-      async (client, config) => {
-        const { change } = await look(client, config, chain, name)
-        const added = change?.url !== undefined
-        return toSettings(
-          call.options,
-          added ? { kind: 'setNode', change: { ...change, disabled: false } } : { kind: 'clearNode', chain, name },
-        )(client, config)
-      },
-      { done: `enabled: ${chain}/${name}`, same: `${chain}/${name} is enabled already` },
-    ),
-})
-
-const disable = defineCommand({
-  name: 'disable',
-  description: 'Neither read from a node nor send to it, until it is enabled. Every process obeys within some two seconds.',
-  options: (command) => named(command, 'of the node'),
-  examples: ['portage node disable bsc node-2 --reason "it lies about receipts"'],
-  run: (call: Call<Author>, chain: string, name: string) =>
-    order(
-      call,
-      async (client, config) => {
-        const { change, others } = await look(client, config, chain, name)
-        const send = toSettings(call.options, { kind: 'setNode', change: { ...change, chain, name, disabled: true } })
-        const answer = await send(client, config)
-        if (others) return answer
-        const warning = `no node of ${chain} is left: nothing is read there, and nothing sent, until one is enabled or added`
-        return { ...answer, about: { warning, ...answer.about } }
-      },
-      { done: `disabled: ${chain}/${name}`, same: `${chain}/${name} is disabled already` },
-    ),
-})
-
-export const nodeCommand = defineCommand({
-  name: 'node',
+export const nodeCommand: CommandSpec = {
   description: "The nodes of the chains: how they are, and changes of the config's list while everything runs.",
-  commands: [list, add, remove, enable, disable],
-})
+  commands: {
+    list: {
+      description: 'All nodes, configured and added, as this machine reaches them. Connects to each; changes nothing.',
+      options: (command) => command.option('--chain <name>', 'of this chain only'),
+      examples: ['portage node list --chain bsc --json'],
+      run: async ({ withTemporal, context, options }: Call<{ chain?: string }>) => {
+        const [settings, config] = await withTemporal(async (client, loaded) => [await readSettings(client), loaded] as const)
+        const nodes = await lookAtNodes(config, settings, context.env, options.chain)
+        const rows = nodes.map(({ chain, name, origin, use, state, lag, latencyMs, source }) => {
+          const latency = latencyMs === undefined ? undefined : `${Math.round(latencyMs)} ms`
+          return [`${chain}/${name}`, origin, use, state, lag, latency, source]
+        })
+        return { json: { nodes }, text: table(['node', 'origin', 'use', 'state', 'lag', 'latency', 'from'], rows) }
+      },
+    },
+    add: {
+      description: 'Add a node to a chain. Each worker checks that it serves the right network before it is used.',
+      options: (command) =>
+        named(command, 'of the new node')
+          .argument('<url>', 'JSON-RPC over HTTP; a secret in it must be a ${VARIABLE} of the workers, in single quotes')
+          .addOption(new Option('--use <use>', 'what it is for').choices(['all', 'read', 'send', 'private']).default('all')),
+      notes: `The URL is kept in Temporal's history, so a key in it is refused. The workers replace \${VARIABLE} from their own environment; its name has
+to contain RPC, NODE or URL.`,
+      examples: [
+        'portage node add bsc spare http://10.0.0.7:8545 --reason "more capacity"',
+        `portage node add ethereum provider 'https://eth.example/v3/\${NODE_KEY}' --use read --reason "second source"`,
+      ],
+      run: (call: Call<Author & { use: NodeUse }>, chain: string, name: string, url: string) => {
+        const change = { chain, name, disabled: false, url, use: call.options.use }
+        const words = { done: `added: ${chain}/${name}; portage node list shows how it is`, same: `${chain}/${name} is there already` }
+        return sendToSettings(call, words, [{ kind: 'setNode', change }])
+      },
+    },
+    remove: {
+      description: 'Remove a node that was added. One of the config is disabled instead.',
+      options: (command) => named(command, 'of a node that was added'),
+      examples: ['portage node remove bsc spare --reason "contract ended"'],
+      run: (call: Call<Author>, chain: string, name: string) =>
+        sendToSettings(call, { done: `removed: ${chain}/${name}` }, (settings, config) => {
+          const { configured, change } = look(settings, config, chain, name)
+          const detail = configured
+            ? `${chain}/${name} is in the config: portage node disable takes it out, and portage node enable back in.`
+            : `there is no added node ${chain}/${name}`
+          if (configured || !change) throw new RelayerError('INPUT_INVALID', { detail })
+          return { orders: [{ kind: 'clearNode', chain, name }] }
+        }),
+    },
+    enable: {
+      description: 'Use a node again that was disabled.',
+      options: (command) => named(command, 'of the node'),
+      examples: ['portage node enable bsc node-2 --reason "it is in sync again"'],
+      run: (call: Call<Author>, chain: string, name: string) => {
+        const words = { done: `enabled: ${chain}/${name}`, same: `${chain}/${name} is enabled already` }
+        return sendToSettings(call, words, (settings, config) => {
+          const { change } = look(settings, config, chain, name)
+          const added = change?.url !== undefined
+          return { orders: [added ? { kind: 'setNode', change: { ...change, disabled: false } } : { kind: 'clearNode', chain, name }] }
+        })
+      },
+    },
+    disable: {
+      description: 'Neither read from a node nor send to it, until it is enabled. Every process obeys within some two seconds.',
+      options: (command) => named(command, 'of the node'),
+      examples: ['portage node disable bsc node-2 --reason "it lies about receipts"'],
+      run: (call: Call<Author>, chain: string, name: string) => {
+        const words = { done: `disabled: ${chain}/${name}`, same: `${chain}/${name} is disabled already` }
+        return sendToSettings(call, words, (settings, config) => {
+          const { change, others } = look(settings, config, chain, name)
+          const warning = `no node of ${chain} is left: nothing is read there, and nothing sent, until one is enabled or added`
+          return { orders: [{ kind: 'setNode', change: { ...change, chain, name, disabled: true } }], about: others ? {} : { warning } }
+        })
+      },
+    },
+  },
+}
 
 /** Longest wait for a node, ms. */
 const timeoutMs = 3_000
@@ -139,8 +114,7 @@ async function lookAtNodes(config: Config, settings: Settings, env: NodeJS.Proce
 }
 
 /** What the config and the settings say of this node, and whether the chain has another that is not disabled. */
-async function look(client: TemporalClient, config: Config, chain: string, name: string) {
-  const { nodes } = await readSettings(client)
+function look({ nodes }: Settings, config: Config, chain: string, name: string) {
   const configured = namesOf(config).nodes[chain] ?? []
   const changes = nodes.filter((one) => one.chain === chain)
   const disabled = new Set(changes.filter((one) => one.disabled).map((one) => one.name))

@@ -3,11 +3,10 @@ import { toRelayerError } from '../../domain/errors.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import { createLogger, type LogLevel, logLevels } from '../../observability/logger.ts'
 import { type Role, roles } from '../../workers/roles.ts'
-import { type Call, defineCommand } from '../command.ts'
+import type { Call, CommandSpec } from '../command.ts'
 import { onInterrupt } from '../context.ts'
 
-export const runCommand = defineCommand({
-  name: 'run',
+export const runCommand: CommandSpec = {
   description: 'Run a worker until SIGINT or SIGTERM. Logs go to stderr, as JSON lines unless --pretty.',
   options: (command) =>
     command
@@ -57,7 +56,7 @@ export const runCommand = defineCommand({
       release()
     }
   },
-})
+}
 
 /** A lane by its id or by its address: the runtime wants the address. */
 function toAddress(lane: string): string {

@@ -4,48 +4,44 @@ import { text } from 'node:stream/consumers'
 import { readSettings } from '../../temporal/client/settings.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
-import { type Call, defineCommand } from '../command.ts'
+import type { Call, CommandSpec } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { type Author, withAuthor } from '../options.ts'
-import { order, toSettings, withoutAudit } from '../orders.ts'
+import { sendToSettings, withoutAudit } from '../orders.ts'
 import { auditText, settingsText } from '../settings-text.ts'
 
-const exportCommand = defineCommand({
-  name: 'export',
-  description: 'Print the settings as orders (JSON) that portage settings import takes: what must outlive a wiped Temporal.',
-  examples: ['portage settings export > settings.json'],
-  run: async ({ withTemporal }) => {
-    const settings = await withTemporal((client) => readSettings(client))
-    const json = { version: settings.version, orders: toOrders(settings) }
-    return { json, text: JSON.stringify(json, null, 2) }
-  },
-})
-
-const importCommand = defineCommand({
-  name: 'import',
-  description: 'Obey the orders of a file that portage settings export wrote. What is set already stays; nothing else is taken away.',
-  options: (command) => withAuthor(command).argument('<file>', 'the file; - reads it from stdin'),
-  examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
-  run: async (call: Call<Author>, file: string) => {
-    const orders = await readOrders(call.context, file)
-    if (orders.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'The file holds no orders.' })
-    const words = { done: `${orders.length} orders`, same: 'everything in the file is set already' }
-    return order(call, toSettings(call.options, ...orders), words)
-  },
-})
-
-export const settingsCommand = defineCommand({
-  name: 'settings',
+export const settingsCommand: CommandSpec = {
   description: 'What operators changed while everything runs: halts, deny-list, fees, nodes. Portage keeps them in Temporal.',
   options: (command) => command.option('--audit', 'who changed what, when and why; the newest 200 changes'),
   examples: ['portage settings', 'portage settings --audit --json'],
-  commands: [exportCommand, importCommand],
+  commands: {
+    export: {
+      description: 'Print the settings as orders (JSON) that portage settings import takes: what must outlive a wiped Temporal.',
+      examples: ['portage settings export > settings.json'],
+      run: async ({ withTemporal }) => {
+        const settings = await withTemporal((client) => readSettings(client))
+        const json = { version: settings.version, orders: toOrders(settings) }
+        return { json, text: JSON.stringify(json, null, 2) }
+      },
+    },
+    import: {
+      description: 'Obey the orders of a file that portage settings export wrote. What is set already stays; nothing else is taken away.',
+      options: (command) => withAuthor(command).argument('<file>', 'the file; - reads it from stdin'),
+      examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
+      run: async (call: Call<Author>, file: string) => {
+        const orders = await readOrders(call.context, file)
+        if (orders.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'The file holds no orders.' })
+        const words = { done: `${orders.length} orders`, same: 'everything in the file is set already' }
+        return sendToSettings(call, words, orders)
+      },
+    },
+  },
   run: async ({ withTemporal, options }: Call<{ audit?: true }>) => {
     const settings = await withTemporal((client) => readSettings(client))
     if (!options.audit) return { json: withoutAudit(settings), text: settingsText(settings) }
     return { json: { version: settings.version, audit: settings.audit.toReversed() }, text: auditText(settings.audit) }
   },
-})
+}
 
 /** The orders that set these settings. */
 function toOrders({ halts, denied, fees, nodes }: Settings): SettingsOrder[] {

@@ -1,10 +1,9 @@
 import { createLogger } from '../../observability/logger.ts'
-import { type Call, defineCommand } from '../command.ts'
+import type { Call, CommandSpec } from '../command.ts'
 import { facts } from '../output.ts'
 import { streamArgument } from '../streams.ts'
 
-export const auditStream = defineCommand({
-  name: 'audit',
+export const audit: CommandSpec = {
   description:
     "Hold a stream against its source's own count and table, and its open transfers against their workflows, now. What is missing is started.",
   options: streamArgument,
@@ -15,8 +14,8 @@ Ends with 1 if something that was delivered is no longer so.`,
     // It does the work of an intake process; its parts load slowly, so that only this command pays.
     const { auditNow } = await import('../../workers/stream-audit.ts')
     const logger = createLogger({ level: 'error', pretty: true, destination: { write: (text) => void context.stderr.write(text) } })
-    const audit = await withTemporal((client, config) => auditNow(client, config, stream, logger))
-    const { upTo, height, gaps, completed, started, closed, undone } = audit
+    const found = await withTemporal((client, config) => auditNow(client, config, stream, logger))
+    const { upTo, height, gaps, completed, started, closed, undone } = found
     const at = height === undefined ? '' : `, at block ${height}`
     const text = facts({
       stream,
@@ -27,6 +26,6 @@ Ends with 1 if something that was delivered is no longer so.`,
       'found ended without delivery': closed,
       'delivered, and undone': undone,
     })
-    return { json: { stream, ...audit }, text, failed: undone > 0 }
+    return { json: { stream, ...found }, text, failed: undone > 0 }
   },
-})
+}

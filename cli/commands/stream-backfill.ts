@@ -5,7 +5,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
-import { type Call, defineCommand } from '../command.ts'
+import type { Call, CommandSpec } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { type By, parse, withBy } from '../options.ts'
 import { facts } from '../output.ts'
@@ -13,8 +13,7 @@ import { plainReport, streamArgument, watermark } from '../streams.ts'
 
 const betweenLooksMs = 1_000
 
-export const backfill = defineCommand({
-  name: 'backfill',
+export const backfill: CommandSpec = {
   description:
     'Read blocks of the source again, beside the live scan: what is not resolved is started. What is delivered costs a batched read.',
   options: (command) =>
@@ -41,7 +40,7 @@ export const backfill = defineCommand({
       return { json: { done: true, view: plainReport(view) }, text }
     })
   },
-})
+}
 
 /** Until none of the blocks is left to read. Throws what a read of the stream throws. */
 async function untilRead(context: CliContext, client: TemporalClient, stream: string, from: number, to: number): Promise<StreamState> {

@@ -3,54 +3,50 @@ import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { checkpointOf, type StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import { type CheckpointStore, createCheckpointStore } from '../../streams/checkpoints.ts'
-import { defineCommand } from '../command.ts'
+import type { CommandSpec } from '../command.ts'
 import { type Cell, table } from '../output.ts'
 import { streamArgument } from '../streams.ts'
 
 const example = 'native-bridge:ethereum:bsc'
 
-const show = defineCommand({
-  name: 'show',
-  description: 'The checkpoint that is kept, beside the one that could be written now. Ends with 1 if there is neither.',
-  options: streamArgument,
-  examples: [`portage stream checkpoint show ${example} --json`],
-  run: async ({ config, withTemporal }, stream: string) => {
-    const loaded = await config()
-    const kept = loaded.streams.checkpoints && (await storeOf(loaded).read(stream))
-    // After a wipe there is no stream, and what is kept is what the reader wants to see.
-    const now = await withTemporal((client) => readStream(client, stream)).then(checkpointOf, (error: unknown) => {
-      if (kept && error instanceof RelayerError && (error.code === 'STREAM_NOT_FOUND' || error.retriable)) return undefined
-      throw error
-    })
-    return { json: { stream, ...(kept && { kept }), ...(now && { now }) }, text: checkpointsText(loaded, kept, now) }
-  },
-})
-
-const write = defineCommand({
-  name: 'write',
-  description: 'Write the checkpoint of a stream now. The intake does it by itself, every few seconds.',
-  options: streamArgument,
-  examples: [`portage stream checkpoint write ${example}`],
-  run: ({ withTemporal }, stream: string) =>
-    withTemporal(async (client, config) => {
-      const store = storeOf(config)
-      const state = await readStream(client, stream)
-      // A stream would not begin with it, and it would replace a better one.
-      if (state.start !== undefined && !state.cursor) {
-        const detail = 'the stream has read no block yet: there is nothing to keep'
-        throw new RelayerError('INPUT_INVALID', { detail, facts: { stream } })
-      }
-      const written = checkpointOf(state)
-      await store.write(written)
-      return { json: { stream, written }, text: checkpointsText(config, written, undefined) }
-    }),
-})
-
-export const checkpoint = defineCommand({
-  name: 'checkpoint',
+export const checkpoint: CommandSpec = {
   description: 'What is kept of a stream outside Temporal (streams.checkpoints), so that a wiped Temporal is made good quickly.',
-  commands: [show, write],
-})
+  commands: {
+    show: {
+      description: 'The checkpoint that is kept, beside the one that could be written now. Ends with 1 if there is neither.',
+      options: streamArgument,
+      examples: [`portage stream checkpoint show ${example} --json`],
+      run: async ({ config, withTemporal }, stream: string) => {
+        const loaded = await config()
+        const kept = loaded.streams.checkpoints && (await storeOf(loaded).read(stream))
+        // After a wipe there is no stream, and what is kept is what the reader wants to see.
+        const now = await withTemporal((client) => readStream(client, stream)).then(checkpointOf, (error: unknown) => {
+          if (kept && error instanceof RelayerError && (error.code === 'STREAM_NOT_FOUND' || error.retriable)) return undefined
+          throw error
+        })
+        return { json: { stream, ...(kept && { kept }), ...(now && { now }) }, text: checkpointsText(loaded, kept, now) }
+      },
+    },
+    write: {
+      description: 'Write the checkpoint of a stream now. The intake does it by itself, every few seconds.',
+      options: streamArgument,
+      examples: [`portage stream checkpoint write ${example}`],
+      run: ({ withTemporal }, stream: string) =>
+        withTemporal(async (client, config) => {
+          const store = storeOf(config)
+          const state = await readStream(client, stream)
+          // A stream would not begin with it, and it would replace a better one.
+          if (state.start !== undefined && !state.cursor) {
+            const detail = 'the stream has read no block yet: there is nothing to keep'
+            throw new RelayerError('INPUT_INVALID', { detail, facts: { stream } })
+          }
+          const written = checkpointOf(state)
+          await store.write(written)
+          return { json: { stream, written }, text: checkpointsText(config, written, undefined) }
+        }),
+    },
+  },
+}
 
 /** Throws INPUT_INVALID where the config keeps none. */
 function storeOf(config: Config): CheckpointStore {

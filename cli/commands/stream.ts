@@ -1,42 +1,42 @@
 import { listStreams, readStream, type StreamRow, toReport } from '../../streams/reports.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
-import { defineCommand } from '../command.ts'
+import type { CommandSpec } from '../command.ts'
 import { listText, stateText } from '../stream-text.ts'
 import { finalizedHeights, streamArgument } from '../streams.ts'
-import { auditStream } from './stream-audit.ts'
+import { audit } from './stream-audit.ts'
 import { backfill } from './stream-backfill.ts'
 import { checkpoint } from './stream-checkpoint.ts'
 import { orderCommands } from './stream-orders.ts'
 
-const list = defineCommand({
-  name: 'list',
-  description: 'One line per stream: cursor, blocks behind the finalized head, open and parked transfers, gaps, watermark, alarms.',
-  examples: ['portage stream list', 'portage stream list --json'],
-  run: ({ withTemporal }) =>
-    withTemporal(async (client, config) => {
-      const rows = await listStreams(client, () => undefined)
-      const names = rows.map(({ stream }) => stream)
-      const heights = await finalizedHeights(config, names)
-      const streams = rows.map((row): StreamRow => ('problem' in row ? row : toReport(row, heights)))
-      return { json: { streams }, text: listText(streams) }
-    }),
-})
-
-const show = defineCommand({
-  name: 'show',
-  description: 'All that a stream knows: gaps and their age, parked numbers, exceptions, what the watermark waits for, the backfill.',
-  options: streamArgument,
-  examples: ['portage stream show native-bridge:ethereum:bsc', 'portage stream show native-bridge:ethereum:bsc --json'],
-  run: ({ withTemporal }, stream: string) =>
-    withTemporal(async (client, config) => {
-      const state = await readStream(client, stream)
-      const view = toReport(viewStream(state), await finalizedHeights(config, [stream]))
-      return { json: { ...state, view }, text: stateText(state, view, Date.now()) }
-    }),
-})
-
-export const streamCommand = defineCommand({
-  name: 'stream',
+export const streamCommand: CommandSpec = {
   description: 'Streams: the numbered sources of transfers, and the proof that none of their numbers is missed.',
-  commands: [list, show, backfill, auditStream, ...orderCommands, checkpoint],
-})
+  commands: {
+    list: {
+      description: 'One line per stream: cursor, blocks behind the finalized head, open and parked transfers, gaps, watermark, alarms.',
+      examples: ['portage stream list', 'portage stream list --json'],
+      run: ({ withTemporal }) =>
+        withTemporal(async (client, config) => {
+          const rows = await listStreams(client, () => undefined)
+          const names = rows.map(({ stream }) => stream)
+          const heights = await finalizedHeights(config, names)
+          const streams = rows.map((row): StreamRow => ('problem' in row ? row : toReport(row, heights)))
+          return { json: { streams }, text: listText(streams) }
+        }),
+    },
+    show: {
+      description: 'All that a stream knows: gaps and their age, parked numbers, exceptions, what the watermark waits for, the backfill.',
+      options: streamArgument,
+      examples: ['portage stream show native-bridge:ethereum:bsc', 'portage stream show native-bridge:ethereum:bsc --json'],
+      run: ({ withTemporal }, stream: string) =>
+        withTemporal(async (client, config) => {
+          const state = await readStream(client, stream)
+          const view = toReport(viewStream(state), await finalizedHeights(config, [stream]))
+          return { json: { ...state, view }, text: stateText(state, view, Date.now()) }
+        }),
+    },
+    backfill,
+    audit,
+    ...orderCommands,
+    checkpoint,
+  },
+}

@@ -3,7 +3,7 @@ import { InvalidArgumentError, type Command, Option } from 'commander'
 import { transferStates, type TransferState } from '../../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { listTransfers, readTransfer, type TransferReport } from '../../temporal/client/transfers.ts'
-import { type Call, defineCommand, type Outcome } from '../command.ts'
+import type { Call, CommandSpec, Outcome } from '../command.ts'
 import { onInterrupt } from '../context.ts'
 import { wholeNumber } from '../options.ts'
 import { print } from '../output.ts'
@@ -16,8 +16,7 @@ interface ListOptions {
   readonly limit: number
 }
 
-export const listTransfersCommand = defineCommand({
-  name: 'list',
+export const list: CommandSpec = {
   description: 'Transfers, newest first.',
   options: withFilter,
   examples: ['portage transfer list --state parked', 'portage transfer list --chain ethereum --limit 200 --json'],
@@ -25,13 +24,12 @@ export const listTransfersCommand = defineCommand({
     const transfers = await withTemporal((client) => listTransfers(client, options))
     return { json: { transfers }, text: rowsText(transfers) }
   },
-})
+}
 
 /** How often the server is asked. People read no faster, and a query costs a worker's time. */
 const pollMs = 1_000
 
-export const watch = defineCommand({
-  name: 'watch',
+export const watch: CommandSpec = {
   description: 'Follow one transfer to its end, or all that match until SIGINT.',
   options: (command) => withFilter(command).argument('[id]', 'transfer id; without one, the list is shown whenever it changes'),
   notes: `With an id, the exit code is 0 if the transfer ends delivered, else 1; with --json, one object: the final status.
@@ -51,7 +49,7 @@ Without one, --json prints one object per change.`,
       release()
     }
   },
-})
+}
 
 /** Prints each new line of the timeline; the final status ends it. Ends early, with the status so far, at a signal. */
 async function watchOne(client: TemporalClient, call: Call<ListOptions>, id: string, signal: AbortSignal): Promise<Outcome> {

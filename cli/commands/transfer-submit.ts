@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
-import { type Call, defineCommand } from '../command.ts'
+import type { Call, CommandSpec } from '../command.ts'
 import { facts, type Refusal } from '../output.ts'
 
 interface SubmitOptions {
@@ -21,8 +21,7 @@ interface SubmitOptions {
 const answerTimeoutMs = 60_000
 
 /** Through the REST API, so that only its process needs the chains to check signatures. */
-export const submit = defineCommand({
-  name: 'submit',
+export const submit: CommandSpec = {
   description:
     "Hand in a signed VAA, the place of one that the guardian APIs have, or that of a native bridge's transfer. Needs a running API.",
   options: (command) =>
@@ -58,7 +57,7 @@ export const submit = defineCommand({
     const { id: transfer, status, adopted, halted } = answer
     return { json: answer, text: facts({ transfer, status, adopted, halted }) }
   },
-})
+}
 
 /** A VAA, the place of one, or that of a native transfer. Ends the command unless it is told exactly one of them. */
 async function messageOf({ context, options, misuse }: Call<SubmitOptions>, vaa: string | undefined): Promise<object> {

@@ -1,69 +1,62 @@
 import { RelayerError } from '../../domain/errors.ts'
 import { cancelTransfer, readTransfer, retryTransfer, startTransferAgain } from '../../temporal/client/transfers.ts'
-import { type Call, defineCommand } from '../command.ts'
+import type { Call, CommandSpec } from '../command.ts'
 import { type Author, withAuthor } from '../options.ts'
 import { order } from '../orders.ts'
 import { facts } from '../output.ts'
 import { reportText } from '../transfer-text.ts'
 import { submit } from './transfer-submit.ts'
-import { listTransfersCommand, watch } from './transfer-lists.ts'
+import { list, watch } from './transfer-lists.ts'
 
-const show = defineCommand({
-  name: 'show',
-  description: 'Where a transfer is, what happened, and how it ended.',
-  options: (command) => command.argument('<id>', 'transfer id, as list and submit print it'),
-  examples: ['portage transfer show wormhole-token-bridge:ethereum:0000…a585:269170:6d1b4c0c5f0a3e21 --json'],
-  run: async ({ withTemporal }, id: string) => {
-    const report = await withTemporal((client) => readTransfer(client, id))
-    return { json: report, text: reportText(report) }
-  },
-})
-
-const retry = defineCommand({
-  name: 'retry',
-  description: 'Try now: wakes a transfer that waits or is parked; starts one again that is closed and not delivered.',
-  options: (command) => command.argument('<id>', 'transfer id'),
-  notes: `Many at once, with Temporal's own CLI:
-  temporal workflow signal --name retry --reason "node is back" --query "WorkflowType='transfer' AND TransferState='parked'"`,
-  examples: ['portage transfer retry wormhole-token-bridge:ethereum:0000…a585:269170:6d1b4c0c5f0a3e21'],
-  run: ({ withTemporal }, id: string) =>
-    withTemporal(async (client) => {
-      const { state, execution } = await readTransfer(client, id)
-      if (state === 'delivered') {
-        const detail = 'This transfer is delivered: there is nothing to retry.'
-        throw new RelayerError('INPUT_INVALID', { detail, facts: { transfer: id } })
-      }
-      const running = execution === 'RUNNING'
-      await (running ? retryTransfer : startTransferAgain)(client, id)
-      const done = running ? 'woken' : 'started again'
-      return { json: { id, done }, text: facts({ transfer: id, done }) }
-    }),
-})
-
-const cancel = defineCommand({
-  name: 'cancel',
-  description: 'End a transfer that is open. A nonce in flight gets a no-op of the lane; if the call wins, the transfer is delivered.',
-  options: (command) => withAuthor(command.argument('<id>', 'transfer id')),
-  examples: ['portage transfer cancel wormhole-token-bridge:… --by night-shift --reason "recipient asked for it"'],
-  run: (call: Call<Author>, id: string) =>
-    order(
-      call,
-      async (client) => {
-        const { state, execution } = await readTransfer(client, id)
-        if (execution !== 'RUNNING') {
-          const detail = 'This transfer is closed already.'
-          throw new RelayerError('INPUT_INVALID', { detail, facts: { transfer: id, state, execution } })
-        }
-        const { by: operator, reason } = call.options
-        await cancelTransfer(client, id, { operator, reason })
-        return { result: 'asked', json: { id, asked: 'cancel' }, about: { transfer: id } }
-      },
-      { done: 'cancel; portage transfer watch shows how it ends' },
-    ),
-})
-
-export const transferCommand = defineCommand({
-  name: 'transfer',
+export const transferCommand: CommandSpec = {
   description: 'Transfers: hand one in, look at them, retry, cancel.',
-  commands: [submit, show, listTransfersCommand, watch, retry, cancel],
-})
+  commands: {
+    submit,
+    show: {
+      description: 'Where a transfer is, what happened, and how it ended.',
+      options: (command) => command.argument('<id>', 'transfer id, as list and submit print it'),
+      examples: ['portage transfer show wormhole-token-bridge:ethereum:0000…a585:269170:6d1b4c0c5f0a3e21 --json'],
+      run: async ({ withTemporal }, id: string) => {
+        const report = await withTemporal((client) => readTransfer(client, id))
+        return { json: report, text: reportText(report) }
+      },
+    },
+    list,
+    watch,
+    retry: {
+      description: 'Try now: wakes a transfer that waits or is parked; starts one again that is closed and not delivered.',
+      options: (command) => command.argument('<id>', 'transfer id'),
+      notes: `Many at once, with Temporal's own CLI:
+  temporal workflow signal --name retry --reason "node is back" --query "WorkflowType='transfer' AND TransferState='parked'"`,
+      examples: ['portage transfer retry wormhole-token-bridge:ethereum:0000…a585:269170:6d1b4c0c5f0a3e21'],
+      run: ({ withTemporal }, id: string) =>
+        withTemporal(async (client) => {
+          const { state, execution } = await readTransfer(client, id)
+          if (state === 'delivered') {
+            const detail = 'This transfer is delivered: there is nothing to retry.'
+            throw new RelayerError('INPUT_INVALID', { detail, facts: { transfer: id } })
+          }
+          const running = execution === 'RUNNING'
+          await (running ? retryTransfer : startTransferAgain)(client, id)
+          const done = running ? 'woken' : 'started again'
+          return { json: { id, done }, text: facts({ transfer: id, done }) }
+        }),
+    },
+    cancel: {
+      description: 'End a transfer that is open. A nonce in flight gets a no-op of the lane; if the call wins, the transfer is delivered.',
+      options: (command) => withAuthor(command.argument('<id>', 'transfer id')),
+      examples: ['portage transfer cancel wormhole-token-bridge:… --by night-shift --reason "recipient asked for it"'],
+      run: (call: Call<Author>, id: string) =>
+        order(call, { done: 'cancel; portage transfer watch shows how it ends' }, async (client) => {
+          const { state, execution } = await readTransfer(client, id)
+          if (execution !== 'RUNNING') {
+            const detail = 'This transfer is closed already.'
+            throw new RelayerError('INPUT_INVALID', { detail, facts: { transfer: id, state, execution } })
+          }
+          const { by: operator, reason } = call.options
+          await cancelTransfer(client, id, { operator, reason })
+          return { result: 'asked', json: { id, asked: 'cancel' }, about: { transfer: id } }
+        }),
+    },
+  },
+}
