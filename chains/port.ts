@@ -1,6 +1,8 @@
+import { RelayerError } from '../domain/errors.ts'
 import type { FeeQuote, Fees } from '../domain/fees/fees.ts'
 import type { FinalityPolicy } from '../domain/finality.ts'
 import type { Intent } from '../domain/intent.ts'
+import { remember } from '../domain/remember.ts'
 import type { NodeChange, NodeUse } from '../domain/settings/settings.ts'
 
 /** A block by height and hash. */
@@ -61,10 +63,55 @@ export function untilHead(
   })
 }
 
+/** The part of a chain that knows its head. */
+export interface HeadSource {
+  readonly name: string
+  readonly heads: Pick<Heads, 'current'>
+}
+
+/** The last head event. Throws NODE_UNAVAILABLE before the first block. */
+export function currentHead({ name, heads }: HeadSource): HeadEvent {
+  if (heads.current) return heads.current
+  throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
+}
+
+/**
+ * One answer per key and head, however often it is asked for; one that failed is asked for again. Throws as `currentHead`.
+ * @param versionOf equal as long as answers hold; absent: while the latest block is the same
+ */
+export function oncePerHead<T>(
+  chain: HeadSource,
+  ask: (key: string) => Promise<T>,
+  versionOf: (event: HeadEvent) => unknown = ({ latest }) => latest.hash,
+) {
+  let version: unknown
+  const answers = remember(ask)
+  return async (key = ''): Promise<T> => {
+    const now = versionOf(currentHead(chain))
+    if (now !== version) answers.clear()
+    version = now
+    return answers.get(key)
+  }
+}
+
 export interface Log {
   readonly address: string
   readonly topics: readonly string[]
   readonly data: string
+}
+
+/** A log with its place on the chain. */
+export interface PlacedLog extends Log {
+  readonly block: BlockRef
+  readonly transactionHash: string
+}
+
+/** Logs of one contract in a range of blocks, both ends included, that begin with these topics. */
+export interface LogRange {
+  readonly address: string
+  readonly topics: readonly string[]
+  readonly fromBlock: number
+  readonly toBlock: number
 }
 
 export interface Receipt {

@@ -1,5 +1,5 @@
 import type { ErrorDescription, Interface, Result } from 'ethers'
-import type { At, Chain, Heads } from '../../chains/port.ts'
+import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 
 /** What reads of a contract need of a chain. */
@@ -28,13 +28,6 @@ export async function read(chain: ContractReader, { abi, to, method, args = [], 
     const detail = `${to} does not answer ${method} as the bridge's contract does: check its address in the config.`
     throw new RelayerError('NODE_REFUSED', { detail, facts: { chain: chain.name }, cause })
   }
-}
-
-/** The latest block. Throws NODE_UNAVAILABLE before the first. */
-export function latestOf({ name, heads }: Pick<Chain, 'name'> & { readonly heads: Pick<Heads, 'current'> }) {
-  const latest = heads.current?.latest
-  if (!latest) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
-  return latest
 }
 
 /** Undefined where it fails with such an error. */
@@ -78,23 +71,6 @@ export async function askMostIf<K, V>(
   const agreed = await inTicks(doubtful, ({ key }) => unlessDisagreed(readAt(key, 'agreed')), agreedPerTick)
   const settled = new Map(doubtful.map((answer, index) => [answer, agreed[index]]))
   return answers.map((answer) => (settled.has(answer) ? settled.get(answer) : answer.value))
-}
-
-/** Asks once per key; failures, and answers that are not `lasting`, are asked for again. */
-export function remember<K, T>(ask: (key: K) => Promise<T>, lasting: (answer: T) => boolean = () => true) {
-  const known = new Map<K, Promise<T>>()
-  return {
-    clear: () => known.clear(),
-    get(key: K): Promise<T> {
-      const before = known.get(key)
-      if (before) return before
-      const answer = ask(key)
-      known.set(key, answer)
-      const forget = () => known.get(key) === answer && known.delete(key)
-      answer.then((value) => lasting(value) || forget(), forget)
-      return answer
-    },
-  }
 }
 
 /** The custom error, Error(string) or Panic(uint256) of revert bytes; undefined: none that this ABI knows, or not well encoded. */

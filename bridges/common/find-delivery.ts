@@ -1,10 +1,10 @@
-import type { Heads } from '../../chains/port.ts'
+import type { Heads, LogRange, PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { FoundDelivery } from '../port.ts'
-import type { LogFilter, LogReader, PlacedLog } from './logs.ts'
+import type { LogReader } from './logs.ts'
 
 /** The log that shows a delivery. */
-export interface DeliveryLog extends Pick<LogFilter, 'address' | 'topics'> {
+export interface DeliveryLog extends Pick<LogRange, 'address' | 'topics'> {
   /** Absent: the topics say it all. */
   readonly shows?: (log: PlacedLog) => boolean
 }

@@ -1,8 +1,9 @@
+import { oncePerHead } from '../../chains/port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import type { LogReader } from '../common/logs.ts'
 import type { Gate } from '../port.ts'
 import { fitting, gateOf, type InboundLimits } from './gates.ts'
-import { createLimits, type LimitsChain, oncePerBlock, secondsOf } from './limits.ts'
+import { createLimits, type LimitsChain, secondsOf } from './limits.ts'
 import type { NativeTransfer } from './message.ts'
 import { createReservations } from './reservations.ts'
 import { completedIn } from './events.ts'
@@ -24,7 +25,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   const reservations = createReservations()
   /** Up to this block, the completions of all that is reserved have been seen. */
   let seenTo: number | undefined
-  const dropOncePerBlock = oncePerBlock(chain, dropCompleted)
+  const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
   /**
    * One read of logs per block while anything is reserved. Not of the latest block: the node that said what is used may not have it yet, and for a
@@ -54,7 +55,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   return {
     /** As `Endpoint.reserve`. */
     async reserve({ id, amount }: Entrant, relayer: string): Promise<Gate> {
-      const [read] = await Promise.all([limits.read(relayer), dropOncePerBlock()])
+      const [read] = await Promise.all([limits.read(relayer), dropOncePerHead()])
       const gateBy = (limit: InboundLimits) => gateOf(limit, amount, secondsOf(chain), reservations.beside([id]))
       const first = gateBy(read)
       // One node that lies, or lags, holds nothing up where others can be asked.

@@ -1,13 +1,12 @@
 import { id } from 'ethers'
-import type { At, Chain, Heads } from '../../chains/port.ts'
+import { type At, type Chain, currentHead, type HeadSource, oncePerHead } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import { type ContractReader, latestOf, read, remember, unlessDisagreed } from '../common/contract-reader.ts'
+import { type ContractReader, read, unlessDisagreed } from '../common/contract-reader.ts'
 import { nativeBridgeAbi, tokenAbi } from './contracts.ts'
 import { daySeconds, type InboundLimits } from './gates.ts'
 
 /** What reads of the limits need of the target chain. */
-export type LimitsChain = ContractReader & {
-  readonly heads: Pick<Heads, 'current'>
+export interface LimitsChain extends ContractReader, HeadSource {
   /** Absent: there is one. */
   readonly nodes?: Chain['nodes']
 }
@@ -17,10 +16,10 @@ const relayerRole = id('RELAYER_ROLE')
 /** The limits of one target contract. Each read is made at most once per block (and account), however many ask at once. All throw what `read` throws. */
 export function createLimits(chain: LimitsChain, bridge: string) {
   const reads = createReads(chain, bridge)
-  const shared = oncePerBlock(chain, () => reads.shared('latest'))
-  const sharedByMost = oncePerBlock(chain, () => unlessDisagreed(reads.shared('agreed-latest')))
-  const roles = oncePerBlock(chain, (relayer) => reads.mayComplete(relayer, 'latest'))
-  const rolesByMost = oncePerBlock(chain, (relayer) => unlessDisagreed(reads.mayComplete(relayer, 'agreed-latest')))
+  const shared = oncePerHead(chain, () => reads.shared('latest'))
+  const sharedByMost = oncePerHead(chain, () => unlessDisagreed(reads.shared('agreed-latest')))
+  const roles = oncePerHead(chain, (relayer) => reads.mayComplete(relayer, 'latest'))
+  const rolesByMost = oncePerHead(chain, (relayer) => unlessDisagreed(reads.mayComplete(relayer, 'agreed-latest')))
   let last: InboundLimits | undefined
   return {
     /**
@@ -101,21 +100,6 @@ function hasSeveral({ nodes }: LimitsChain): boolean {
 }
 
 /** Time of the latest block, seconds since the epoch: what the contract's day is cut from. Throws NODE_UNAVAILABLE before the first block. */
-export function secondsOf(chain: Pick<LimitsChain, 'name' | 'heads'>): number {
-  return latestOf(chain).timestamp
-}
-
-/** One answer per key while one block is the latest, however often it is asked for; one that failed is asked for again. */
-export function oncePerBlock<T>(
-  chain: Pick<LimitsChain, 'name' | 'heads'>,
-  ask: (key: string) => Promise<T>,
-): (key?: string) => Promise<T> {
-  let block = ''
-  const answers = remember(ask)
-  return async (key = '') => {
-    const { hash } = latestOf(chain)
-    if (hash !== block) answers.clear()
-    block = hash
-    return answers.get(key)
-  }
+export function secondsOf(chain: HeadSource): number {
+  return currentHead(chain).latest.timestamp
 }

@@ -1,9 +1,9 @@
 import { AbiCoder, concat, decodeBase64, id, toBeHex } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
+import { currentHead } from '../../chains/port.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
-import { latestOf } from '../common/contract-reader.ts'
 import { type DeliveryLog, findDelivery } from '../common/find-delivery.ts'
 import { isLogOf } from '../common/logs.ts'
 import { toVerdict } from '../common/verdict.ts'
@@ -28,7 +28,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const { chain, core, calls } = options
   const tokenBridge = options.tokenBridge.toLowerCase()
   const reads = createTokenBridgeReads(chain, tokenBridge)
-  const verify = createVerifier(createGuardianSets({ chain, core }), () => latestOf(chain).timestamp)
+  const verify = createVerifier(createGuardianSets({ chain, core }), () => currentHead(chain).latest.timestamp)
   const check = createCheck({ ...options, verify, reads })
   return {
     chain: chain.name,

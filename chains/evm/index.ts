@@ -1,5 +1,6 @@
 import { keccak256 } from 'ethers'
 import type { FinalityPolicy } from '../../domain/finality.ts'
+import { remember } from '../../domain/remember.ts'
 import type { Chain } from '../port.ts'
 import { createAccounts } from './transactions/accounts.ts'
 import { createReplacedChainCheck } from './heads/replaced-chain.ts'
@@ -47,7 +48,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   const accounts = createAccounts(name, nodes, heads, finality)
   const classify = createClassifier(options.errors)
   const inclusions = createInclusions(heads, receipts)
-  const connect = once(async () => {
+  const connection = remember(async () => {
     await nodes.verify()
     await heads.start()
   })
@@ -60,14 +61,14 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     blockTimeMs,
     heads,
     calls: nodes.calls,
-    connect,
+    connect: () => connection.get(name),
     close() {
       heads.stop()
       nodes.close()
     },
     account: accounts.read,
     ...createReads(name, nodes, agree, accounts.finalizedTag),
-    ...createFees({ ...options, networkId, nodes, heads }),
+    ...createFees({ name, heads, networkId }, nodes, options),
     simulate: (call, from, gasFactor = 1) => simulate(nodes, call, from, gasFactor, heads.kept.latest?.gasLimit),
     mined: createMined(name, nodes, heads, agree),
     denies: createReplacedChainCheck(nodes, heads.kept, agree, finality),
@@ -99,16 +100,4 @@ function msToFinality(
   const remaining = Math.max(0, height + lag - (current?.latest.height ?? height)) * blockTimeMs - elapsed
   // Not final yet, so never 0: at the earliest with the next poll.
   return Math.max(remaining, Math.ceil(blockTimeMs / 2))
-}
-
-/** Runs once for all that call it; after a failure the next call tries again. */
-function once(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined
-  return () => {
-    running ??= work().catch((error: unknown) => {
-      running = undefined
-      throw error
-    })
-    return running
-  }
 }

@@ -1,5 +1,5 @@
 import { RelayerError } from '../../domain/errors.ts'
-import type { At, BlockHeader, BlockRef, Chain, Log } from '../port.ts'
+import type { At, BlockHeader, Chain, LogRange, PlacedLog } from '../port.ts'
 import { blockCall, fetchBlock, readBlockIfAny } from './heads/blocks.ts'
 import { toBytes, toList, toNumber, toQuantity, toRecord } from './hex.ts'
 import type { Nodes } from './nodes/nodes.ts'
@@ -9,28 +9,12 @@ import { readLog } from './transactions/receipts.ts'
 /** No pool keeps so many of one account (domain/lane/request.ts): a node that is so far above the others is wrong, and only it. */
 const mostPending = 1_000
 
-export interface LogFilter {
-  readonly address: string
-  /** By position; null matches anything, a list matches any of its values. */
-  readonly topics: readonly (string | null | readonly string[])[]
-  /** Heights, both included; the latest block if `toBlock` is absent. */
-  readonly fromBlock: number
-  readonly toBlock?: number
-}
-
-/** A log with its place on the chain. */
-export interface FoundLog extends Log {
-  readonly block: BlockRef
-  readonly transactionHash: string
-  readonly logIndex: number
-}
-
 /** What a bridge reads of this family. All calls of a tick leave in one HTTP request. */
 export interface BridgeReads {
   /** `eth_call`: the returned bytes. A revert too throws NODE_REFUSED. Throws NODE_UNAVAILABLE, NODES_DISAGREE (at `agreed`). */
   call(to: string, data: string, at: At): Promise<string>
   /** Logs in order. Throws NODE_REFUSED (split a range that is too long), NODE_UNAVAILABLE; at `agreed` (final blocks only) NODES_DISAGREE. */
-  logs(filter: LogFilter, at?: 'agreed'): Promise<readonly FoundLog[]>
+  logs(range: LogRange, at?: 'agreed'): Promise<readonly PlacedLog[]>
   /** Sender of a mined transaction, lower case; undefined if the node knows none in a block. */
   transactionSender(hash: string): Promise<string | undefined>
 }
@@ -70,8 +54,7 @@ export function createReads(chain: string, nodes: Nodes, agree: Quorum, finalize
       return agree({ about: `call ${at} ${to} ${data}`, method, params, read })
     },
     async logs({ address, topics, fromBlock, toBlock }, at) {
-      const range = { fromBlock: toQuantity(fromBlock), toBlock: toBlock === undefined ? 'latest' : toQuantity(toBlock) }
-      const query = { address, topics, ...range }
+      const query = { address, topics, fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) }
       const method = 'eth_getLogs'
       if (at !== 'agreed') return readLogs(await nodes.request(method, [query]))
       return agree({ about: `logs ${JSON.stringify(query)}`, method, params: () => [query], read: readLogs })
@@ -95,7 +78,7 @@ function highestPlausible(counts: readonly number[]): number {
   return Math.max(...sorted.filter((count) => count - middle <= mostPending))
 }
 
-function readLogs(result: unknown): readonly FoundLog[] {
+function readLogs(result: unknown): readonly PlacedLog[] {
   return toList(result, 'logs')
     .map((value) => toRecord(value, 'log'))
     .filter((log) => log['removed'] !== true)
@@ -103,6 +86,5 @@ function readLogs(result: unknown): readonly FoundLog[] {
       ...readLog(log),
       block: { height: toNumber(log['blockNumber'], 'block number'), hash: toBytes(log['blockHash'], 'block hash') },
       transactionHash: toBytes(log['transactionHash'], 'transaction hash'),
-      logIndex: toNumber(log['logIndex'], 'log index'),
     }))
 }

@@ -1,10 +1,8 @@
 import { AbiCoder, concat } from 'ethers'
 import type { FeeQuote } from '../../../domain/fees/fees.ts'
 import type { Intent } from '../../../domain/intent.ts'
-import type { Chain } from '../../port.ts'
-import { currentHead } from '../transactions/accounts.ts'
+import { type Chain, currentHead, type HeadSource, oncePerHead } from '../../port.ts'
 import { buildTransaction } from '../transactions/build.ts'
-import type { EvmHeads } from '../heads/heads.ts'
 import { toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
@@ -38,22 +36,14 @@ export interface FeeModelOptions {
   readonly feeHistory?: { readonly blocks: number; readonly percentile: number } | undefined
 }
 
-interface FeeOptions extends FeeModelOptions {
-  readonly name: string
-  readonly networkId: string
-  readonly nodes: Nodes
-  readonly heads: EvmHeads
-}
-
-/** See the methods of these names in `Chain`. */
-type FeeReads = Pick<Chain, 'quote' | 'dataFee' | 'raises' | 'noopGas'>
-
 /** The market, read once per head: EIP-1559 where blocks have a base fee, else the legacy gas price. And what L2s charge in other ways. */
-export function createFees({ name, networkId, nodes, heads, feeModel = 'ethereum', feeHistory = defaults }: FeeOptions): FeeReads {
-  let head = ''
-  let quote: Promise<FeeQuote> | undefined
-
-  async function read(baseFee: string | undefined): Promise<FeeQuote> {
+export function createFees(
+  chain: HeadSource & Pick<Chain, 'networkId'>,
+  nodes: Nodes,
+  { feeModel = 'ethereum', feeHistory = defaults }: FeeModelOptions,
+): Pick<Chain, 'quote' | 'dataFee' | 'raises' | 'noopGas'> {
+  async function readQuote(): Promise<FeeQuote> {
+    const { baseFee } = currentHead(chain).latest
     if (baseFee === undefined) {
       const price = toDecimal(await nodes.request('eth_gasPrice', []), 'gas price')
       return { maxFee: price, tip: price }
@@ -76,24 +66,14 @@ export function createFees({ name, networkId, nodes, heads, feeModel = 'ethereum
 
   return {
     raises: feeModel !== 'arbitrum',
-    dataFee: feeModel === 'op-stack' ? (call) => readOpStackDataFee(networkId, nodes, call) : async () => '0',
+    dataFee: feeModel === 'op-stack' ? (call) => readOpStackDataFee(chain.networkId, nodes, call) : async () => '0',
     async noopGas(address) {
       if (feeModel !== 'arbitrum') return String(noopGas)
       const noop = { from: address, to: address, value: '0x0' }
       const estimate = toNumber(await nodes.request('eth_estimateGas', [noop]), 'gas estimate')
       return String(Math.max(leastArbitrumNoopGas, estimate))
     },
-    async quote() {
-      const { latest } = currentHead(name, heads)
-      if (quote && head === latest.hash) return quote
-      head = latest.hash
-      const reading = read(latest.baseFee)
-      quote = reading
-      reading.catch(() => {
-        if (quote === reading) quote = undefined
-      })
-      return reading
-    },
+    quote: oncePerHead(chain, readQuote),
   }
 }
 

@@ -1,6 +1,5 @@
-import { RelayerError } from '../../../domain/errors.ts'
 import type { FinalityPolicy } from '../../../domain/finality.ts'
-import type { Account, HeadEvent } from '../../port.ts'
+import { type Account, currentHead, type HeadEvent, oncePerHead } from '../../port.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import { toDecimal, toNumber, toQuantity } from '../hex.ts'
 import { RpcError } from '../nodes/node-errors.ts'
@@ -11,14 +10,12 @@ export const statesKept = 128
 /** After so many heads in a row at which a node counts less than was read before, what was read before was wrong. A node that lags catches up sooner. */
 const mostLowerReads = 5
 
-export function createAccounts(chain: string, nodes: Nodes, heads: EvmHeads, finality: FinalityPolicy) {
-  let head = ''
-  const memo = new Map<string, Promise<Account>>()
+export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, finality: FinalityPolicy) {
+  const chain = { name, heads }
   const floors = createFloors()
-  heads.subscribe((event) => {
-    if (event.rolledBack.length === 0) return
-    memo.clear()
-    floors.rolledBack((event.rolledBack.at(-1)?.height ?? 0) <= event.finalized)
+  heads.subscribe(({ rolledBack, finalized }) => {
+    const lowest = rolledBack.at(-1)
+    if (lowest) floors.rolledBack(lowest.height <= finalized)
   })
 
   const countAt = async (address: string, at: string) =>
@@ -34,7 +31,8 @@ export function createAccounts(chain: string, nodes: Nodes, heads: EvmHeads, fin
     }
   }
 
-  async function readNow(address: string, event: HeadEvent): Promise<Account> {
+  async function readNow(address: string): Promise<Account> {
+    const event = currentHead(chain)
     const [latest, balance, finalized] = await Promise.all([
       countAt(address, 'latest'),
       nodes.request('eth_getBalance', [address, 'latest']),
@@ -47,25 +45,14 @@ export function createAccounts(chain: string, nodes: Nodes, heads: EvmHeads, fin
     return { latestNonce: nonces.latest, finalizedNonce, balance: toDecimal(balance, 'balance'), block: { height, hash } }
   }
 
+  // By the event: the finalized height may move without a new head.
+  const readOnce = oncePerHead(chain, readNow, (event) => event)
+
   return {
     /** The block argument of a read at the finalized state. */
-    finalizedTag: () => finalizedTag(currentHead(chain, heads), finality),
+    finalizedTag: () => finalizedTag(currentHead(chain), finality),
     /** See `Chain.account`. At most one set of reads per address and head. */
-    async read(address: string) {
-      const event = currentHead(chain, heads)
-      // The finalized height may move without a new head.
-      const now = `${event.latest.hash}/${event.finalized}`
-      if (now !== head) memo.clear()
-      head = now
-      const key = address.toLowerCase()
-      const running = memo.get(key)
-      if (running) return running
-      const reading = readNow(key, event)
-      memo.set(key, reading)
-      // A failure is not an answer: the next call reads again.
-      reading.catch(() => memo.get(key) === reading && memo.delete(key))
-      return reading
-    },
+    read: (address: string) => readOnce(address.toLowerCase()),
   }
 }
 
@@ -95,10 +82,4 @@ function createFloors() {
       else for (const floor of floors.values()) floor.latest = floor.finalized
     },
   }
-}
-
-/** The last head event. Throws NODE_UNAVAILABLE before `connect`. */
-export function currentHead(chain: string, heads: EvmHeads): HeadEvent {
-  if (heads.current) return heads.current
-  throw new RelayerError('NODE_UNAVAILABLE', { detail: 'The head tracker has read no block yet.', facts: { chain } })
 }

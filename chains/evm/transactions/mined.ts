@@ -1,8 +1,8 @@
 import { type AccessListish, Signature, toBeHex, Transaction } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { Intent } from '../../../domain/intent.ts'
-import type { MinedTransaction } from '../../port.ts'
-import { currentHead, statesKept } from './accounts.ts'
+import { currentHead, type MinedTransaction } from '../../port.ts'
+import { statesKept } from './accounts.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import { toBytes, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import { RpcError } from '../nodes/node-errors.ts'
@@ -37,7 +37,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   /** Two to four reads by one node find the block, then all nodes are asked for it. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
-    const { height: latest } = currentHead(chain, heads).latest
+    const { height: latest } = currentHead({ name: chain, heads }).latest
     const countAt = async (height: number) =>
       toNumber(await nodes.request('eth_getTransactionCount', [address, toQuantity(height)]), 'transaction count')
     if ((await countAt(latest)) <= nonce) return undefined
