@@ -1,4 +1,4 @@
-import { bisection, type Bisection, extended, nextBatch, tried, unanswered } from '../../domain/batch/bisection.ts'
+import { bisection, type Bisection, tried } from '../../domain/batch/bisection.ts'
 import { NonceQueue, type Waiting } from '../nonce-queue.ts'
 import { Wait, type WaitLimit } from '../wait.ts'
 
@@ -30,7 +30,6 @@ const quietFlushes = 2
 /** So many candidates within `fullBatchMs` make a busy time, after an outage, say: then some seconds' wait is nothing, and halves the calls. */
 const busyArrivals = 4
 
-/** A candidate that waits, or is being flushed. */
 interface Member<C, T> extends Waiting {
   readonly candidate: C
   readonly late: T
@@ -60,7 +59,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   constructor(options: BatcherOptions<C, T>) {
     this.#options = options
     this.#now = options.now ?? (() => performance.now())
-    this.#state = bisection([], { most: options.most })
+    this.#state = bisection({ most: options.most })
   }
 
   /** How many wait. */
@@ -137,21 +136,20 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
 
   /** Never rejects. */
   async #flushOne(): Promise<void> {
-    const isHalf = this.#state.halves.length > 0
-    if (!isHalf) this.#state = extended(this.#state, this.#queue.take(this.#state.size, this.#now()))
-    const members = (nextBatch(this.#state) ?? []).filter(({ expired }) => !expired)
-    if (members.length === 0) return this.#advance(tried(this.#state, true))
+    const [half] = this.#state.halves
+    const batch = half ?? this.#queue.take(this.#state.size, this.#now())
+    const members = batch.filter(({ expired }) => !expired)
+    if (members.length === 0) {
+      this.#state = tried(this.#state, batch, 'completed')
+      return
+    }
     this.#flushes = [...this.#flushes, this.#now()]
     this.#inFlush = members
-    const flushed = await this.#tryFlush(members, isHalf)
+    const flushed = await this.#tryFlush(members, half !== undefined)
     this.#inFlush = []
-    if (!flushed) return this.#advance(unanswered(this.#state))
-    this.#advance(tried(this.#state, flushed.together))
-    this.#answer(members, flushed)
-  }
-
-  #advance(state: Bisection<Member<C, T>>): void {
-    this.#state = { ...state, isolated: [] }
+    const result = flushed?.together ? 'completed' : 'failed'
+    this.#state = tried(this.#state, batch, flushed ? result : 'unanswered')
+    if (flushed) this.#answer(members, flushed)
   }
 
   /** Members without an answer wait on, in the queue or in a half of a batch that failed. */
@@ -169,10 +167,8 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   /** Undefined: the flush threw, and all its members are rejected. */
   async #tryFlush(members: readonly Member<C, T>[], isHalf: boolean): Promise<Flushed<C, T> | undefined> {
     try {
-      return await this.#options.flush(
-        members.map(({ candidate }) => candidate),
-        isHalf,
-      )
+      const candidates = members.map(({ candidate }) => candidate)
+      return await this.#options.flush(candidates, isHalf)
     } catch (error) {
       for (const member of members) {
         member.expired = true
