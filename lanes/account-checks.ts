@@ -14,12 +14,6 @@ export class AccountChecks {
     this.#deps = deps
   }
 
-  /** The ledger began anew. */
-  forget(): void {
-    this.#identity = 'unchecked'
-    this.#witnessed = 0
-  }
-
   /** Checked at the first reading, and whenever the chain shows less than the ledger knows as final. */
   async isReplaced(account: Account): Promise<boolean> {
     const { chain, ledger, logger, config } = this.#deps

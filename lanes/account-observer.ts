@@ -24,9 +24,10 @@ export class AccountObserver {
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
   readonly #requests: NonceRequests
-  readonly #checks: AccountChecks
+  /** As last read. */
+  account: Account | undefined
+  #checks: AccountChecks
   #finalBlocks = new FinalBlocks()
-  #account: Account | undefined
   /** The last observation that the ledger was told. */
   #told: Observation | undefined
   #since = 0
@@ -44,10 +45,6 @@ export class AccountObserver {
     this.#checks = new AccountChecks(deps)
   }
 
-  get account(): Account | undefined {
-    return this.#account
-  }
-
   start(): void {
     const { heads } = this.#deps.chain
     this.#since = heads.current?.latest.height ?? 0
@@ -61,10 +58,10 @@ export class AccountObserver {
 
   /** The ledger began anew: what was told and seen before is void. */
   forget(): void {
-    this.#account = undefined
+    this.account = undefined
     this.#told = undefined
     this.#finalBlocks = new FinalBlocks()
-    this.#checks.forget()
+    this.#checks = new AccountChecks(this.#deps)
     this.#requests.forget()
   }
 
@@ -91,7 +88,7 @@ export class AccountObserver {
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
     // Only the ledger knows when an operator has reset it.
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
-    const owesFinality = (view?.next ?? 0) > (this.#account?.finalizedNonce ?? 0)
+    const owesFinality = (view?.next ?? 0) > (this.account?.finalizedNonce ?? 0)
     if (this.#hasWork || !view?.synced || owesFinality) return true
     return isAfter(view.closed?.why === 'funds' ? brokeBlocks : idleBlocks)
   }
@@ -108,7 +105,7 @@ export class AccountObserver {
     const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
     if (await this.#checks.isReplaced(account)) return
     const undone = await this.#checks.isUndone(account)
-    this.#account = account
+    this.account = account
     this.#transactions.onAccount(account)
     this.#requests.onAccount(account)
     this.#transactions.sweep()

@@ -1,9 +1,9 @@
 import { RelayerError } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { LaneAnswer, LaneView } from '../domain/lane/messages.ts'
+import type { BatchEnd } from '../temporal/contracts/batch.ts'
 import { AccountObserver } from './account-observer.ts'
 import { Alerts } from './alerts.ts'
-import { BatchCounts } from './batch/counts.ts'
 import type { LaneDeps } from './deps.ts'
 import type { LaneCall } from './lane-call.ts'
 import { NonceRequests, type Acquired, type NonceRequest } from './nonce-requests.ts'
@@ -13,8 +13,8 @@ import { Wait, type WaitLimit } from './wait.ts'
 
 /** The key's side of one lane in one process: gets nonces, drives them, and reports the account. Any number of processes may run one for the same lane. */
 export class LaneAgent {
-  /** Of the calls that transfers shared. */
-  readonly batchCounts = new BatchCounts()
+  /** Of this process: batches that it `signed` and their `members`, simulations that reverted and were `split`, and how batches `ended`. */
+  readonly batchCounts = { members: 0, signed: 0, split: 0, ended: new Map<BatchEnd['state'], number>() }
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
   readonly #requests: NonceRequests

@@ -25,15 +25,17 @@ const requestsPerUpdate = 64
 
 /** What one process asks and tells the ledger of one lane, in one update at a time. One without an answer is sent again, with the same ids, until `close`. */
 export class LedgerClient {
+  /** The ledger as its last answer had it. */
+  view: LaneView | undefined
+  /** True if the last response had orders: the next one tells whether they are met. */
+  hasOrders = false
   readonly #options: LedgerClientOptions
   readonly #updates: CoalescingUpdates<LaneRequest, ApplyRequest, ApplyResponse>
   readonly #listeners = new Set<LedgerListener>()
   #observation: Observation | undefined
-  #view: LaneView | undefined
   #known: KnownLedger | undefined
   /** The run of the ledger that answered last. */
   #run = ''
-  #hasOrders = false
 
   constructor(options: LedgerClientOptions) {
     const { client, config, logger, updatesPerRun } = options
@@ -48,16 +50,6 @@ export class LedgerClient {
       facts: { lane: config.lane },
       logger,
     })
-  }
-
-  /** The ledger as its last answer had it. */
-  get view(): LaneView | undefined {
-    return this.#view
-  }
-
-  /** True if the last response had orders: the next one tells whether they are met. */
-  get hasOrders(): boolean {
-    return this.#hasOrders
   }
 
   subscribe(listener: LedgerListener): void {
@@ -110,12 +102,12 @@ export class LedgerClient {
     this.#run = run
     // A ledger that was set back answers less, and is told of what it forgot until it has caught up.
     if (this.#known?.era !== era || granted >= this.#known.granted) this.#known = { era, granted, next, finalized }
-    this.#hasOrders = response.orders.length + response.raises.length > 0
+    this.hasOrders = response.orders.length + response.raises.length > 0
     this.#see(response)
   }
 
   #see(response: Omit<ApplyResponse, 'answers'>): void {
-    this.#view = response.view
+    this.view = response.view
     for (const listener of this.#listeners) listener(response)
   }
 }

@@ -47,9 +47,8 @@ export class NonceQueue<T extends Waiting> {
   /** Removes and returns the next `count`, or fewer. */
   take(count: number, now: number): T[] {
     const taken: T[] = []
-    while (taken.length < count) {
-      const next = this.#next(now)
-      if (!next) break
+    while (taken.length < count && this.#waiters.size > 0) {
+      const next = this.all.reduce((best, one) => (this.#compare(one, best, now) < 0 ? one : best))
       this.#waiters.delete(next)
       this.#lastServed.set(next.source, ++this.#turn)
       taken.push(next)
@@ -58,19 +57,10 @@ export class NonceQueue<T extends Waiting> {
     return taken
   }
 
-  #next(now: number): T | undefined {
-    let best: T | undefined
-    for (const waiter of this.#waiters) if (!best || this.#before(waiter, best, now)) best = waiter
-    return best
-  }
-
-  #before(a: T, b: T, now: number): boolean {
-    const byClass = this.#rank(a, now) - this.#rank(b, now)
-    if (byClass !== 0) return byClass < 0
-    const byTurn = (this.#lastServed.get(a.source) ?? 0) - (this.#lastServed.get(b.source) ?? 0)
-    if (byTurn !== 0) return byTurn < 0
-    const [byA, byB] = [a.deadline ?? Infinity, b.deadline ?? Infinity]
-    return byA === byB ? a.since < b.since : byA < byB
+  #compare(a: T, b: T, now: number): number {
+    const turn = ({ source }: T) => this.#lastServed.get(source) ?? 0
+    const due = ({ deadline }: T) => deadline ?? Number.MAX_SAFE_INTEGER
+    return this.#rank(a, now) - this.#rank(b, now) || turn(a) - turn(b) || due(a) - due(b) || a.since - b.since
   }
 
   #rank({ priority, since }: Waiting, now: number): number {

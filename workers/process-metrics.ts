@@ -3,7 +3,6 @@ import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
-import type { BatchCounts } from '../lanes/batch/counts.ts'
 import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Network } from './network.ts'
 
@@ -55,7 +54,7 @@ export function processMetrics(network: Pick<Network, 'chains'>, agents: readonl
 }
 
 /** Sets nothing for a lane that has signed no batch. */
-function collectBatches(all: Metrics, lane: LaneId, { members, signed, split, ended }: BatchCounts): void {
+function collectBatches(all: Metrics, lane: LaneId, { members, signed, split, ended }: LaneAgent['batchCounts']): void {
   for (const [state, count] of ended) all.portage_batches_ended_total.inc({ lane, state }, count)
   if (signed > 0) all.portage_batches_total.inc({ lane }, signed)
   if (signed > 0) all.portage_batch_members_total.inc({ lane }, members)

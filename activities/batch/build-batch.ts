@@ -6,9 +6,9 @@ import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Flushed } from '../../lanes/batch/batcher.ts'
 import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
-import type { BatchCounts } from '../../lanes/batch/counts.ts'
 import type { Refused } from '../../lanes/nonce-requests.ts'
 import type { BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import type { StepDeps } from '../deps.ts'
@@ -44,7 +44,7 @@ export interface BatchBuilderDeps extends Pick<StepDeps, 'bridges' | 'settings' 
   readonly endpoint: Endpoint
   readonly shared: Pick<SharedCalls, 'fitting' | 'intent'>
   readonly batches: Pick<BatchTracker, 'send'>
-  readonly counts: Pick<BatchCounts, 'split'>
+  readonly counts: Pick<LaneAgent['batchCounts'], 'split'>
   readonly chain: Chain
 }
 

@@ -29,21 +29,17 @@ export interface Batch {
 }
 
 /** A call that delivers many transfers. */
-export interface BatchCall extends Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source'> {
+interface BatchCall extends Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source'> {
   readonly members: readonly string[]
 }
 
-export type SentBatch =
+type SentBatch =
   | { readonly kind: 'underway'; readonly batch: Batch }
   | Refused
   /** Not sent: these members must not be in it. Its nonce is given back. */
   | { readonly kind: 'unfit'; readonly members: readonly string[] }
 
-export interface BatchTrackerDeps {
-  readonly client: TemporalClient
-  readonly agent: LaneAgent
-  readonly logger: Logger
-}
+type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readonly logger: Logger }
 
 /** Between two looks at the ledger for batches that this process does not drive, ms: many ask at once after a restart. */
 const lookMs = 1_000
@@ -52,13 +48,13 @@ const checkMs = 5_000
 
 /** The batches of one lane in one process. A call is recorded in a workflow, then given a nonce, then signed: any process can make the same bytes. */
 export class BatchTracker {
-  readonly #deps: BatchTrackerDeps
+  readonly #deps: Deps
   readonly #driven = new Map<string, Batch>()
   /** Members of batches that other processes made, or this one before a restart. */
   readonly #known = new Map<string, BatchMemo['members']>()
   #look: { readonly at: number; readonly entries: Promise<readonly BatchEntry[]> } | undefined
 
-  constructor(deps: BatchTrackerDeps) {
+  constructor(deps: Deps) {
     this.#deps = deps
   }
 
@@ -130,7 +126,8 @@ export class BatchTracker {
         return unfit
       }
       await pending.signAndSend()
-      if (fresh) agent.batchCounts.sent(members.length)
+      if (fresh) agent.batchCounts.signed += 1
+      if (fresh) agent.batchCounts.members += members.length
     } catch (error) {
       if (pending.unsigned) await this.#giveUp(batch, error instanceof Error ? error.message : String(error))
       else this.#drive(batch)
@@ -167,7 +164,8 @@ export class BatchTracker {
   /** Tells the workflow, which else finds out by itself, late. */
   async #end(id: string, end: BatchEnd): Promise<void> {
     const { client, logger, agent } = this.#deps
-    agent.batchCounts.end(end)
+    const { ended } = agent.batchCounts
+    ended.set(end.state, (ended.get(end.state) ?? 0) + 1)
     await tellBatchOver(client, id, end).catch((error: unknown) => {
       logger.debug('a batch was not told that it is over', { batch: id, reason: error instanceof Error ? error.message : String(error) })
     })

@@ -11,11 +11,12 @@ import type { LaneDeps } from '../deps.ts'
  */
 export class Attempts {
   readonly watch: Watch
+  recorded: readonly Attempt[]
+  /** The ledger knows fewer attempts than this process (it was wiped, and started anew): none can be added. */
+  forgotten = false
   readonly #deps: LaneDeps
   readonly #nonce: number
   readonly #intent: Intent | undefined
-  #recorded: readonly Attempt[]
-  #forgotten = false
   /** By place in the ledger's order. */
   readonly #signed = new Map<number, SignedTransaction>()
   readonly #refused = new Map<number, RelayerError>()
@@ -25,22 +26,13 @@ export class Attempts {
   constructor(deps: LaneDeps, nonce: number, recorded: readonly Attempt[], intent: Intent | undefined) {
     this.#deps = deps
     this.#nonce = nonce
-    this.#recorded = recorded
+    this.recorded = recorded
     this.#intent = intent
     this.watch = deps.chain.watch([])
   }
 
-  get recorded(): readonly Attempt[] {
-    return this.#recorded
-  }
-
-  /** The ledger knows fewer attempts than this process (it was wiped, and started anew): none can be added. */
-  get forgotten(): boolean {
-    return this.#forgotten
-  }
-
   get isFilling(): boolean {
-    return this.#recorded.at(-1)?.kind === 'noop'
+    return this.recorded.at(-1)?.kind === 'noop'
   }
 
   get noneSigned(): boolean {
@@ -48,12 +40,12 @@ export class Attempts {
   }
 
   get isLastSigned(): boolean {
-    return this.#signed.has(this.#recorded.length - 1)
+    return this.#signed.has(this.recorded.length - 1)
   }
 
   /** The signing policy does not allow the last attempt. */
   get isLastRefused(): boolean {
-    return this.#refused.has(this.#recorded.length - 1)
+    return this.#refused.has(this.recorded.length - 1)
   }
 
   /** The dearest that was signed: every attempt is dearer than those before it. */
@@ -66,7 +58,7 @@ export class Attempts {
     const { inclusion } = this.watch
     const mined = inclusion.kind === 'included' ? inclusion.receipt.hash : undefined
     const place = mined === undefined ? undefined : this.#places.get(mined)
-    return this.#recorded.flatMap(({ kind, maxFee, tip }, index) => {
+    return this.recorded.flatMap(({ kind, maxFee, tip }, index) => {
       const signed = this.#signed.get(index)
       if (!signed) return []
       const won = place === index
@@ -75,20 +67,20 @@ export class Attempts {
   }
 
   isNoop(hash: string): boolean {
-    return this.#recorded[this.#places.get(hash) ?? -1]?.kind === 'noop'
+    return this.recorded[this.#places.get(hash) ?? -1]?.kind === 'noop'
   }
 
   /** Attempts that the ledger told of; fewer than are known here are ignored. */
   learn(attempts: readonly Attempt[]): void {
-    if (attempts.length > this.#recorded.length) this.#recorded = attempts
+    if (attempts.length > this.recorded.length) this.recorded = attempts
   }
 
   /** Records one more attempt. Nothing is signed that the ledger does not have. False: the ledger has taken none. */
   async record(attempt: Attempt): Promise<boolean> {
-    const index = this.#recorded.length
+    const index = this.recorded.length
     const answer = await this.#deps.ledger.ask({ kind: 'attempt', nonce: this.#nonce, index, attempt })
     const known = answer.kind === 'attempts' ? answer.attempts : []
-    this.#forgotten = known.length < index || answer.kind === 'refused'
+    this.forgotten = known.length < index || answer.kind === 'refused'
     this.learn(known)
     return known.length > index
   }
@@ -99,7 +91,7 @@ export class Attempts {
    */
   async sign(): Promise<void> {
     const { signer } = this.#deps
-    for (const [place, attempt] of this.#recorded.entries()) {
+    for (const [place, attempt] of this.recorded.entries()) {
       if (this.#signed.has(place) || this.#refused.has(place)) continue
       const call = attempt.kind === 'noop' ? { to: signer.address, data: '0x', value: '0' } : this.#intent
       if (call) await this.#sign(place, attempt, call)

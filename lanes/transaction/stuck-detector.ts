@@ -1,15 +1,3 @@
-/** A nonce at a new block. */
-export interface NonceAtBlock {
-  readonly height: number
-  /** It is the account's lowest nonce that is in no block. */
-  readonly lowest: boolean
-  /** No block of the present base fee can take what was offered. */
-  readonly pricedOut: boolean
-}
-
-/** `stuck`: to be outbid. `reprice`: to be raised only if the market asks for more than was offered. */
-export type Due = 'stuck' | 'reprice' | undefined
-
 /**
  * Decides when the fee of one nonce is raised. Time is counted in blocks, so that nothing is raised on a chain that is halted. Only the lowest nonce
  * is judged stuck, and only from when it became the lowest: those behind it wait for it, not for a better fee. A transaction that the base fee has
@@ -47,7 +35,12 @@ export class StuckDetector {
     this.#tooCheap = which
   }
 
-  look({ height, lowest, pricedOut }: NonceAtBlock): Due {
+  /**
+   * At a new block. `stuck`: to be outbid. `reprice`: to be raised only if the market asks for more than was offered.
+   * @param lowest it is the account's lowest nonce that is in no block
+   * @param pricedOut no block of the present base fee can take what was offered
+   */
+  look({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {
     this.#lowestSince = lowest ? (this.#lowestSince ?? height) : undefined
     this.#pricedOutSince = pricedOut ? (this.#pricedOutSince ?? height) : undefined
     if (height <= this.#attemptedAt) return undefined

@@ -7,7 +7,6 @@ import { RelayerError } from '../../domain/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
-import { BatchCounts } from '../../lanes/batch/counts.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
@@ -37,7 +36,7 @@ function setting(
     lane,
     endpoint,
     shared: { fitting: (all) => all, intent: async () => ({ to: '0x', data: '0x12345678', value: '0' }) },
-    counts: new BatchCounts(),
+    counts: { split: 0 },
     batches: {
       async send({ members }, { unfit }) {
         onGrant?.(head)
