@@ -2,9 +2,9 @@ import { signedApis, spySources } from '../bridges/registry.ts'
 import type { SignedSource } from '../bridges/source-port.ts'
 import { parseVaa, type Vaa } from '../domain/vaa.ts'
 import { createSpyIntake, type SpyListener } from '../intake/spy.ts'
+import { createVaaLookup } from '../intake/vaa-lookup.ts'
 import { createCheckpointStore } from '../streams/checkpoints.ts'
 import { createSignedAgent, type SignedAgentOptions } from '../streams/signed/agent.ts'
-import { createVaaLookup } from '../streams/signed/vaa-lookup.ts'
 import type { ProcessContext, Service } from './context.ts'
 
 /** Listens to the guardian spies of the config, and feeds the streams of all emitters, which find what a spy has missed. */

@@ -3,8 +3,8 @@ import type { SignedSource } from '../../bridges/source-port.ts'
 import type { Chain, Heads } from '../../chains/port.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Submitter } from '../../intake/submitter.ts'
+import type { VaaLookup } from '../../intake/vaa-lookup.ts'
 import type { StreamClient } from '../stream-client.ts'
-import type { VaaLookup } from './vaa-lookup.ts'
 
 /** What the parts of an emitter's agent share. */
 export interface SignedDeps {

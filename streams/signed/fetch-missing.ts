@@ -1,6 +1,5 @@
 import { type ErrorCode, toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { parseVaa } from '../../domain/vaa.ts'
 import type { SubmitResult } from '../../intake/submitter.ts'
 import type { SignedSource } from '../../bridges/source-port.ts'
 import type { NumberStatus } from '../number-status.ts'
@@ -15,7 +14,7 @@ export type FetchOutcome =
   /** The submitter's status: `known` may also have ended long ago. */
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status'] }
   | { readonly kind: 'delivered' | 'ignored' }
-  | { readonly kind: 'absent'; readonly againInMs?: number; readonly code?: ErrorCode }
+  | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly code: ErrorCode | undefined }
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
 /** The numbers that were found, with what is recorded of them. */
@@ -85,23 +84,14 @@ async function findCopies(
   const copies = await Promise.all(
     numbers.map(async (number): Promise<Copy[]> => {
       const before = refused.get(number)
-      const accepts = (vaa: Uint8Array) => isOf(source, number, vaa)
-      const found = await lookup.find({ chain, emitter, sequence: number }, accepts, before && before.api + 1)
+      const found = await lookup.find({ chain, emitter, sequence: number }, before && before.api + 1)
       if (found.kind === 'found') return [{ ...read(bridge, number, found.vaa), api: found.api }]
-      outcomes.set(number, found.kind === 'absent' && before ? { ...found, code: before.code } : found)
+      const { kind, againInMs } = found
+      outcomes.set(number, kind === 'absent' ? { kind, againInMs, code: before?.code } : found)
       return []
     }),
   )
   return copies.flat()
-}
-
-function isOf({ emitterChain, emitter }: Deps['source'], number: string, bytes: Uint8Array): boolean {
-  try {
-    const vaa = parseVaa(bytes)
-    return vaa.emitterChain === emitterChain && vaa.emitter === emitter && vaa.sequence === number
-  } catch {
-    return false
-  }
 }
 
 function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Copy, 'api'> {

@@ -1,7 +1,5 @@
-import { backoffMs } from '../../domain/backoff.ts'
-import { mostAnswerBytes } from '../../intake/guardian-api.ts'
-import { httpJson } from '../../intake/http.ts'
-import { retryAfterMs } from './retry-after.ts'
+import { backoffMs } from '../domain/backoff.ts'
+import { httpJson } from './http.ts'
 
 export interface VaaHostOptions {
   /** Base URL. Its path and query may hold keys: only the origin is ever shown. */
@@ -14,19 +12,20 @@ export interface VaaHostOptions {
   readonly pause: { readonly firstMs: number; readonly mostMs: number }
 }
 
-/**
- * absent: it answered, and does not have it. resting: it was not asked, since it said when to come back, or failed lately. failed: no answer that can be
- * read; `why` has nothing of the URL.
- */
-export type HostAnswer =
+/** failed: no answer that can be read, or it was not asked, since it said when to come back, or failed lately; `why` has nothing of the URL. */
+type HostAnswer =
   | { readonly kind: 'found'; readonly body: unknown }
   | { readonly kind: 'absent' }
-  | { readonly kind: 'resting'; readonly forMs: number }
-  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'failed'; readonly why: string; readonly againInMs: number }
+
+/** Most bytes of an answer: far more than any VAA with its description. */
+const mostAnswerBytes = 2_000_000
+/** When an API that failed is worth another question, ms. */
+const afterFailureMs = 5_000
+/** Longest pause that a server may ask for, ms: one that wants more is asked again after this. */
+const longestPauseMs = 3_600_000
 
 /** One HTTP API. Its limits (requests at a time, Retry-After) hold for all requests of this process. */
-export type VaaHost = ReturnType<typeof createVaaHost>
-
 export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOptions) {
   const base = url.endsWith('/') ? url : `${url}/`
   const queue: (() => void)[] = []
@@ -44,17 +43,17 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
 
   async function request(path: string): Promise<HostAnswer> {
     const restMs = restUntil - Date.now()
-    if (restMs > 0) return { kind: 'resting', forMs: restMs }
+    if (restMs > 0) return resting(restMs)
     const answer = await httpJson(new URL(path, base), { timeoutMs, mostBytes: mostAnswerBytes })
     if (answer.kind !== 'failed') {
       failures = 0
       return answer
     }
     const { status, retryAfter, why } = answer
-    if (status === 429 || status === 503) return { kind: 'resting', forMs: rest(retryAfter) }
+    if (status === 429 || status === 503) return resting(rest(retryAfter))
     // A refused or too long answer says nothing about the next request; a failure of the server does.
     if (status === undefined || status >= 500) rest(retryAfter)
-    return { kind: 'failed', why }
+    return { kind: 'failed', why, againInMs: afterFailureMs }
   }
 
   return {
@@ -73,4 +72,22 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
       }
     },
   }
+}
+
+function resting(againInMs: number): HostAnswer {
+  return { kind: 'failed', why: 'asked to wait', againInMs }
+}
+
+/**
+ * How long a server wants to be left alone, ms: Retry-After in whole seconds or as an HTTP date (RFC 9110 §10.2.3). Undefined: there is none, or
+ * none that can be read.
+ * @param now ms since the epoch
+ */
+export function retryAfterMs(value: string | null, now: number): number | undefined {
+  const text = value?.trim() ?? ''
+  if (/^\d{1,10}$/.test(text)) return Math.min(Number(text) * 1_000, longestPauseMs)
+  // Only the date forms that HTTP has: Date.parse takes much more.
+  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - now), longestPauseMs)
 }
