@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
 import { type Devnet, type DevnetOptions, startDevnet } from '../../lab/devnet/index.ts'
 import { quickTakeover } from '../../lab/devnet/relayer-config.ts'
@@ -7,7 +8,7 @@ import { until } from '../../lab/devnet/until.ts'
 import type { SentTransfer, UserTransfer } from '../../lab/devnet/wormhole/users.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
-import { type TransferState, isOutcome } from '../../domain/transfer/transfer.ts'
+import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { laneWorkflowId, transferId } from '../../temporal/contracts/names.ts'
 import { alive } from './alive.ts'
@@ -58,7 +59,7 @@ export interface Stage {
  */
 export async function startStage(options: DevnetOptions & { readonly noCache?: boolean } = {}): Promise<Stage> {
   const { noCache = process.env['PORTAGE_E2E_NO_CACHE'] === '1', ...devnetOptions } = options
-  const defaults = { blockTimeSeconds: 0.5, inMemory: true, ui: false, log: () => {}, worker: quickTakeover } as const
+  const defaults = { blockTimeSeconds: 0.25, inMemory: true, ui: false, log: () => {}, worker: quickTakeover } as const
   const devnet = await startDevnet({ ...defaults, ...devnetOptions })
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const client = new Client({ connection })
@@ -85,6 +86,14 @@ export async function startStage(options: DevnetOptions & { readonly noCache?: b
     return awaited.catch((error: unknown) => {
       throw new Error(`${String(error)}; it is ${last}`, { cause: error })
     })
+  }
+
+  /** The server tells the result when there is one: looks at many transfers, ten a second at each, would keep the machine busy. */
+  async function outcome(id: string, timeoutMs = 90_000): Promise<TransferStatus> {
+    const result = () => client.workflow.getHandle(id).result() as Promise<TransferStatus>
+    const told = until(result, { timeoutMs, everyMs: 100, what: `the result of ${id}` }).catch(() => undefined)
+    const ended = await Promise.race([told, setTimeout(timeoutMs, undefined, { ref: false })])
+    return ended ?? reaches(id, ['delivered', 'rejected', 'declined', 'cancelled'], 0)
   }
 
   return {
@@ -121,10 +130,7 @@ export async function startStage(options: DevnetOptions & { readonly noCache?: b
     },
     status,
     reaches,
-    outcomes: (ids, timeoutMs) => {
-      const done = (['delivered', 'rejected', 'declined', 'cancelled'] as const).filter(isOutcome)
-      return Promise.all(ids.map((one) => reaches(typeof one === 'string' ? one : one.id, done, timeoutMs)))
-    },
+    outcomes: (ids, timeoutMs) => Promise.all(ids.map((one) => outcome(typeof one === 'string' ? one : one.id, timeoutMs))),
     lane: (chain) => client.workflow.getHandle(ledgerId(devnet, chain)).query<LaneState>('status'),
     temporal: (...args) => runTemporalCli(devnet.temporal, args),
     async close() {
