@@ -22,7 +22,7 @@ describe('What a transfer costs', () => {
   }
 
   beforeAll(async () => {
-    stage = await startStage({ worker: {}, consistencyLevel: 200, slotsInAnEpoch: { ethereum: 1, bsc: 35 } })
+    stage = await startStage({ worker: {}, consistencyLevel: 200, slotsInAnEpoch: { ethereum: 1, bsc: 35 }, blockTimeSeconds: 0.5 })
     await mine(stage.devnet.chains.bsc.anvil, 80)
     portage = await stage.portage()
   })
