@@ -11,7 +11,6 @@ import { workflowBundle } from './bundle.ts'
 import { createLaneStatusCache, type LaneStatusCache } from '../lanes/lane-status-cache.ts'
 import { laneConfigs } from './lane-config.ts'
 import type { ProcessContext, Service } from './context.ts'
-import { createFeePolicyResolver } from './fees.ts'
 import { commonOptions, type Hosting, pollers } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
 
@@ -28,7 +27,7 @@ export async function createChainWorker(
   context: ProcessContext,
   hosting: Hosting,
 ): Promise<{ worker: Worker; services: Service[] }> {
-  const { config, client, network, settings, logger, haltRoute } = context
+  const { config, client, network, settings, logger, haltRoute, fees } = context
   const { bridges, chains } = network
   const { tuning } = hosting
   const lanes = createLaneStatusCache(client, [...laneConfigs(config, name).keys()])
@@ -41,7 +40,7 @@ export async function createChainWorker(
     settings,
     haltRoute,
     gates,
-    fees: createFeePolicyResolver(config, settings),
+    fees,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
     withdraw: createWithdrawals(client, laneConfigs(config, name), batched),
   })

@@ -1,12 +1,16 @@
+import { configRules } from '../config/chains.ts'
+import { namesOf } from '../config/known-names.ts'
 import type { Config } from '../config/schema.ts'
+import { type FeePolicyResolver, resolveFees } from '../domain/fees/policy.ts'
 import type { Settings } from '../domain/settings/settings.ts'
-import type { HaltRoute } from '../intake/halt-route.ts'
+import type { HaltRoute, Mismatch } from '../intake/halt-route.ts'
 import { createSubmitter, type Submitter } from '../intake/submitter.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { redactText } from '../observability/redact.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
+import { changeSettings } from '../temporal/client/settings.ts'
 import type { Network } from './network.ts'
-import { createRouteHalts } from './route-halts.ts'
 
 /** What a process is made of, whatever its role. */
 export interface ProcessParts {
@@ -23,6 +27,7 @@ export interface ProcessParts {
 export interface ProcessContext extends ProcessParts {
   readonly submitter: Submitter
   readonly haltRoute: HaltRoute
+  readonly fees: FeePolicyResolver
 }
 
 /** A part of a process beside its Temporal Workers. It may be stopped twice. */
@@ -33,10 +38,41 @@ export interface Service {
 export function createContext(parts: ProcessParts): ProcessContext {
   const { config, client, network, settings } = parts
   const { priority, deadlineMinutes } = config.transfers
-  const defaults = { priority, ...(deadlineMinutes !== undefined && { withinMs: deadlineMinutes * 60_000 }) }
+  const defaults = { priority, withinMs: deadlineMinutes === undefined ? undefined : deadlineMinutes * 60_000 }
   return {
     ...parts,
     submitter: createSubmitter({ bridges: network.bridges, client, settings, defaults }),
     haltRoute: createRouteHalts(parts),
+    fees: createFeePolicyResolver(config, settings),
+  }
+}
+
+/** Resolves fee limits from the config and from the settings as they are now. */
+export function createFeePolicyResolver(config: Config, settings: () => Settings): FeePolicyResolver {
+  const rules = configRules(config)
+  return (about) => resolveFees([...rules, ...settings().fees], about)
+}
+
+/** Longest reason of a change of the settings (domain/settings/request.ts). */
+const longestReason = 500
+
+/** Halts routes in the name of `portage`, with the code in the reason. One order is made for all transfers that find the same contradiction at once. */
+function createRouteHalts({ client, config, logger, metrics }: ProcessParts): HaltRoute {
+  const pending = new Map<string, Promise<void>>()
+  const order = async ({ bridge, sourceChain, targetChain, code, detail }: Mismatch) => {
+    metrics.portage_bridge_mismatch_total.inc({ route: `${bridge}:${sourceChain}:${targetChain}`, code })
+    const reason = `${code}: ${redactText(detail)}`.slice(0, longestReason)
+    const scope = { bridge, sourceChain, targetChain }
+    logger.error('the contracts of a route contradict each other; the route is halted until a person ends it: portage unhalt', {
+      ...scope,
+      reason,
+    })
+    await changeSettings(client, namesOf(config), { by: 'portage', reason, orders: [{ kind: 'halt', scope }] })
+  }
+  return (mismatch) => {
+    const key = [mismatch.bridge, mismatch.sourceChain, mismatch.targetChain, mismatch.code].join(':')
+    const ordered = pending.get(key) ?? order(mismatch).finally(() => pending.delete(key))
+    pending.set(key, ordered)
+    return ordered
   }
 }

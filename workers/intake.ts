@@ -1,64 +1,81 @@
 import { signedApis, spySources } from '../bridges/registry.ts'
-import type { SignedSource } from '../bridges/source-port.ts'
-import { parseVaa, type Vaa } from '../domain/vaa.ts'
+import type { ScannedSource, SignedSource } from '../bridges/source-port.ts'
+import { haltOf } from '../domain/settings/settings.ts'
+import { parseVaa } from '../domain/vaa.ts'
 import { createSpyIntake, type SpyListener } from '../intake/spy.ts'
 import { createVaaLookup } from '../intake/vaa-lookup.ts'
 import { createCheckpointStore } from '../streams/checkpoints.ts'
+import { createScannedAgent, type ScannedAgentOptions } from '../streams/scanned/agent.ts'
 import { createSignedAgent, type SignedAgentOptions } from '../streams/signed/agent.ts'
 import type { ProcessContext, Service } from './context.ts'
 
-/** Listens to the guardian spies of the config, and feeds the streams of all emitters, which find what a spy has missed. */
+/** Listens to the guardian spies of the config, and feeds the streams of all sources; those of emitters find what a spy has missed. */
 export function startIntake(context: ProcessContext): Service {
-  const { config, submitter, logger, metrics } = context
-  const agents = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
-  const reports = [...agents.values()].map((agent) => metrics.onCollect((all) => agent.report(all)))
-  for (const agent of agents.values()) agent.start()
+  const { config, network, submitter, logger, metrics } = context
+  const signed = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
+  const sources = [...network.bridges.values()].flatMap((bridge) => bridge.sources).filter((source) => source.kind === 'scanned')
+  const scanned = sources.map((source) => createScannedAgent(scannedOptions(context, source)))
+  const agents = [...signed.values(), ...scanned]
+  const reports = agents.map((agent) => metrics.onCollect((all) => agent.report(all)))
+  for (const agent of agents) agent.start()
   const listener: SpyListener = {
     listening() {
-      for (const agent of agents.values()) agent.listening()
+      for (const agent of signed.values()) agent.listening()
     },
-    heard(vaa, outcome) {
-      const message = readable(vaa)
-      if (message) agents.get(keyOf(message))?.heard(message.sequence, vaa, outcome)
+    heard(bytes, outcome) {
+      try {
+        const vaa = parseVaa(bytes)
+        signed.get(keyOf(vaa))?.heard(vaa.sequence, bytes, outcome)
+      } catch {
+        // The submitter has refused it, too.
+      }
     },
   }
   const spies = spySources(config).map((source) => createSpyIntake({ ...source, submitter, logger, metrics, listener }))
   for (const spy of spies) spy.start()
+  const stopSigned = async () => {
+    await Promise.all(spies.map((spy) => spy.stop()))
+    await Promise.all([...signed.values()].map((agent) => agent.stop()))
+  }
   return {
     async stop() {
-      await Promise.all(spies.map((spy) => spy.stop()))
       for (const end of reports) end()
-      await Promise.all([...agents.values()].map((agent) => agent.stop()))
+      await Promise.all([stopSigned(), ...scanned.map((agent) => agent.stop())])
     },
   }
 }
 
-/** The options of the agents. All agents of a bridge share one lookup, whose limits hold for the process. */
-export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
-  const { config, client, network, submitter, logger } = context
+/** What the agents of both kinds are given. */
+function commonOptions({ config, client, submitter, logger }: ProcessContext) {
   const { rangeBlocks, auditMinutes, checkpoints } = config.streams
   const store = checkpoints && createCheckpointStore(checkpoints)
-  const apis = signedApis(config)
-  return [...network.bridges.values()].flatMap((bridge) => {
-    const sources = bridge.sources.filter((source): source is SignedSource => source.kind === 'signed')
+  return { client, submitter, logger, rangeBlocks, auditMs: auditMinutes * 60_000, checkpoints: store }
+}
+
+/** The options of the agents of emitters. All agents of a bridge share one lookup, whose limits hold for the process. */
+export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
+  const { bridges, chains } = context.network
+  const apis = signedApis(context.config)
+  return [...bridges.values()].flatMap((bridge) => {
     const lookup = createVaaLookup(apis.get(bridge.name) ?? { guardianApis: [], wormholescanApis: [] })
-    return sources.flatMap((source) => {
-      const chain = network.chains.get(source.sourceChain)
-      if (!chain) return []
-      const auditMs = auditMinutes * 60_000
-      return [{ source, chain, bridge, submitter, lookup, client, logger, rangeBlocks, checkpoints: store, auditMs }]
+    return bridge.sources.flatMap((source) => {
+      const chain = chains.get(source.sourceChain)
+      return chain && source.kind === 'signed' ? [{ ...commonOptions(context), source, chain, bridge, lookup }] : []
     })
   })
 }
 
-function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'emitter'>): string {
-  return `${emitterChain}/${emitter}`
+/** The options of the agent of a source that is read from blocks. Throws Error for a source of another network. */
+export function scannedOptions(context: ProcessContext, source: ScannedSource): ScannedAgentOptions {
+  const { network, settings, haltRoute } = context
+  const sourceChain = network.chains.get(source.sourceChain)
+  const targetChain = network.chains.get(source.targetChain)
+  const endpoint = network.bridges.get(source.bridge)?.endpoint(source.targetChain)
+  if (!sourceChain || !targetChain || !endpoint) throw new Error(`${source.config.stream} is not of this network`)
+  const isHalted = () => haltOf(settings(), source) !== undefined
+  return { ...commonOptions(context), source, sourceChain, targetChain, endpoint, haltRoute, isHalted }
 }
 
-function readable(bytes: Uint8Array): Vaa | undefined {
-  try {
-    return parseVaa(bytes)
-  } catch {
-    return undefined
-  }
+function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'emitter'>): string {
+  return `${emitterChain}/${emitter}`
 }

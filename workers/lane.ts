@@ -9,7 +9,6 @@ import { BatchTracker } from '../lanes/batch/batch-tracker.ts'
 import { LedgerClient } from '../lanes/ledger-client.ts'
 import { laneQueue } from '../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
-import { createFeePolicyResolver } from './fees.ts'
 import { laneConfig } from './lane-config.ts'
 import { openSigner, signingPolicy } from './signer.ts'
 import { commonOptions, type Hosting, pollers } from './tuning.ts'
@@ -33,14 +32,13 @@ export async function createLaneWorker(
   context: ProcessContext,
   hosting: Hosting,
 ): Promise<{ worker: Worker; agent: LaneAgent }> {
-  const { client, network, settings } = context
+  const { client, network, settings, fees } = context
   const config = laneConfig(context.config, chainConfig, lane)
   const logger = context.logger.child({ lane: config.lane })
   const chain = network.chains.get(chainName)
   if (!chain || !lane.signer)
     throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'this lane has no signer', facts: { lane: config.lane } })
   const endpoints = [...network.bridges.values()].map((bridge) => bridge.endpoint(chainName))
-  const fees = createFeePolicyResolver(context.config, settings)
   const policy = signingPolicy(chainConfig, lane, endpoints)
   const signer = await openSigner({ family: chainConfig.family, spec: lane.signer, address: lane.address, policy, logger })
   const ledger = new LedgerClient({ client, config, logger, updatesPerRun: hosting.tuning.updatesPerRun })

@@ -13,7 +13,6 @@ import { applyNodeChanges } from './node-changes.ts'
 import { processMetrics } from './process-metrics.ts'
 import type { Role, RunOptions } from './roles.ts'
 import { awaitStartupDependencies, type StartupDependencies } from './startup-dependencies.ts'
-import { startStreams } from './streams.ts'
 import { type ProcessWork, type Running, stopWork, supervise } from './supervise.ts'
 import { tuningFrom } from './tuning.ts'
 
@@ -71,7 +70,7 @@ async function startRole(
       services.push(...served.services, scheduleAudits(name, context))
     }
   }
-  if (serves('intake')) services.push(startIntake(context), startStreams(context))
+  if (serves('intake')) services.push(startIntake(context))
   await startupServer?.close()
   if (serves('api')) services.push(await api.start({ ...context, feedsStreams: serves('intake') }))
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })

@@ -1,6 +1,6 @@
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { readSettings } from '../temporal/client/settings.ts'
-import type { SignedSource, Source } from '../bridges/source-port.ts'
+import type { SignedSource } from '../bridges/source-port.ts'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import { auditOnce } from '../streams/scanned/agent.ts'
@@ -10,20 +10,20 @@ import { StreamClient } from '../streams/stream-client.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { createContext, type ProcessContext } from './context.ts'
-import { signedOptions } from './intake.ts'
-import { scannedOptions } from './streams.ts'
-import { connectNetwork, type Network } from './network.ts'
+import { scannedOptions, signedOptions } from './intake.ts'
+import { connectNetwork } from './network.ts'
 
 /**
- * One audit of a stream by this very process, with the chains of its config: what the intake does every `streams.auditMinutes`. What it finds is
- * told to the stream and started, as an agent would. Throws STREAM_NOT_FOUND, and what connecting and reading throw.
+ * One audit of a stream by this very process, with the chains of its config: what the intake does every `streams.auditMinutes`. It reports to the
+ * stream what it finds, and starts it, as an agent would. Throws STREAM_NOT_FOUND, and what connecting and reading throw.
  */
 export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
   // The two chains of the route are enough: an outage of another chain does not matter here.
   const network = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined })
   try {
-    const source = sourceOf(network, stream)
+    const source = [...network.bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)
+    if (!source) throw unknown(stream, 'No route of this config is this stream.')
     const now = await readSettings(client)
     const context = createContext({ config, client, network, settings: () => now, logger, metrics: createMetrics() })
     return await (source.kind === 'scanned' ? auditOnce(scannedOptions(context, source)) : auditSigned(context, source))
@@ -47,13 +47,6 @@ async function auditSigned(context: ProcessContext, source: SignedSource): Promi
   } finally {
     streamClient.close()
   }
-}
-
-/** Throws STREAM_NOT_FOUND for one that no route of the config has. */
-function sourceOf({ bridges }: Network, stream: string): Source {
-  const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config }) => config.stream === stream)
-  if (!source) throw unknown(stream, 'No route of this config is this stream.')
-  return source
 }
 
 function unknown(stream: string, detail?: string): RelayerError {
