@@ -9,7 +9,7 @@ import { chainQueue } from '../temporal/contracts/names.ts'
 import { auditAlarms } from './audit.ts'
 import { workflowBundle } from './bundle.ts'
 import { createLaneStatusCache, type LaneStatusCache } from '../lanes/lane-status-cache.ts'
-import { laneConfigs } from './lane-config.ts'
+import { laneConfigs } from './lane.ts'
 import type { ProcessContext, Service } from './context.ts'
 import { commonOptions, type Hosting, pollers } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
@@ -30,7 +30,8 @@ export async function createChainWorker(
   const { config, client, network, settings, logger, haltRoute, fees } = context
   const { bridges, chains } = network
   const { tuning } = hosting
-  const lanes = createLaneStatusCache(client, [...laneConfigs(config, name).keys()])
+  const ledgers = laneConfigs(config, name)
+  const lanes = createLaneStatusCache(client, [...ledgers.keys()])
   const gates = createGateWatcher(name, lanes, context)
   const batched = [...bridges.values()].some((bridge) => bridge.endpoint(name).batches !== undefined)
   const keyless = createKeylessSteps({
@@ -42,7 +43,7 @@ export async function createChainWorker(
     gates,
     fees,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
-    withdraw: createWithdrawals(client, laneConfigs(config, name), batched),
+    withdraw: createWithdrawals(client, ledgers, batched),
   })
   const audits = createAuditSteps({ bridges, chains, client, ...auditAlarms(context) })
   const worker = await Worker.create({

@@ -1,7 +1,11 @@
 import { type BatchRouting, createBatchRouting } from '../activities/batch/batch-routing.ts'
 import { createLaneSteps } from '../activities/index.ts'
-import type { ChainConfig } from '../config/schema.ts'
+import { createSigner } from '../chains/registry.ts'
+import { chainOf, idOf } from '../config/chains.ts'
+import type { ChainConfig, Config, LaneSettings, SignerConfig } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
+import type { Chain } from '../chains/port.ts'
+import type { LaneConfig } from '../domain/lane/lane.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import { LaneAgent } from '../lanes/agent.ts'
@@ -9,7 +13,6 @@ import { BatchTracker } from '../lanes/batch/batch-tracker.ts'
 import { LedgerClient } from '../lanes/ledger-client.ts'
 import { laneQueue } from '../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
-import { laneConfig } from './lane-config.ts'
 import { openSigner, signingPolicy } from './signer.ts'
 import { commonOptions, type Hosting, pollers } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
@@ -19,28 +22,63 @@ const slotsPerNonce = 2
 /** Where transfers share calls: so many full batches of steps more, which wait, form a batch or are on their way into a block. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
-/** A lane of the config, with its chain. */
-export interface ConfiguredLane {
-  readonly chainName: ChainName
-  readonly chain: ChainConfig
-  readonly lane: ChainConfig['lanes'][number]
+/** Blocks that pass at least before a stuck nonce is filled: with fewer, a slow block would fill nonces of processes that live. */
+const leastFillBlocks = 3
+
+/** The lanes of a chain, by id, with what their ledgers are started with. Throws INPUT_INVALID for a chain that the config does not have. */
+export function laneConfigs(config: Config, name: ChainName): Map<LaneId, LaneConfig> {
+  const chain = chainOf(config, name)
+  return new Map(chain.lanes.map((lane) => [idOf(chain, lane.address), laneConfig(config, chain, lane)]))
+}
+
+function laneConfig({ worker }: Config, chain: ChainConfig, { address, window, minimumBalance }: LaneSettings): LaneConfig {
+  const fillAfterBlocks = Math.max(leastFillBlocks, Math.ceil((worker.fillAfterSeconds * 1_000) / chain.blockTimeMs))
+  return { lane: idOf(chain, address), window, fillAfterBlocks, ...(minimumBalance && { minimumBalance }) }
+}
+
+/** A lane with a signer, and its chain. */
+interface SigningLane {
+  readonly chain: Chain
+  readonly chainConfig: ChainConfig
+  readonly lane: LaneSettings
+  readonly signer: SignerConfig
+}
+
+/**
+ * The lanes with a signer on the chains of this process. Throws CONFIG_INVALID if two of them are one key on one network.
+ * @param addresses only these; absent: all
+ */
+export function signingLanes({ config, network }: ProcessContext, addresses: readonly string[] | undefined): SigningLane[] {
+  const only = addresses && new Set(addresses.map((address) => address.toLowerCase()))
+  const seen = new Set<LaneId>()
+  const lanes: SigningLane[] = []
+  for (const name of network.served) {
+    const [chain, chainConfig] = [network.chains.get(name), config.chains[name]]
+    for (const lane of chainConfig?.lanes ?? []) {
+      const { signer, address } = lane
+      if (!chain || !chainConfig || !signer || (only && !only.has(address))) continue
+      const id = idOf(chainConfig, address)
+      if (seen.has(id))
+        throw new RelayerError('CONFIG_INVALID', { detail: 'one key is configured twice on one network', facts: { lane: id } })
+      seen.add(id)
+      lanes.push({ chain, chainConfig, lane, signer })
+    }
+  }
+  return lanes
 }
 
 /** The activities of one key, and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE. */
 export async function createLaneWorker(
-  { chainName, chain: chainConfig, lane }: ConfiguredLane,
+  { chain, chainConfig, lane, signer: spec }: SigningLane,
   context: ProcessContext,
   hosting: Hosting,
 ): Promise<{ worker: Worker; agent: LaneAgent }> {
   const { client, network, settings, fees } = context
   const config = laneConfig(context.config, chainConfig, lane)
   const logger = context.logger.child({ lane: config.lane })
-  const chain = network.chains.get(chainName)
-  if (!chain || !lane.signer)
-    throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'this lane has no signer', facts: { lane: config.lane } })
-  const endpoints = [...network.bridges.values()].map((bridge) => bridge.endpoint(chainName))
+  const endpoints = [...network.bridges.values()].map((bridge) => bridge.endpoint(chain.name))
   const policy = signingPolicy(chainConfig, lane, endpoints)
-  const signer = await openSigner({ family: chainConfig.family, spec: lane.signer, address: lane.address, policy, logger })
+  const signer = await openSigner(lane.address, () => createSigner(chainConfig.family, spec, lane.address, policy), logger)
   const ledger = new LedgerClient({ client, config, logger, updatesPerRun: hosting.tuning.updatesPerRun })
   const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: chainConfig.bumpAfterBlocks, fees })
   agent.start()

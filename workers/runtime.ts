@@ -1,13 +1,11 @@
-import { idOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import type { LaneId } from '../domain/lane/lane-id.ts'
 import { startWorkflowRecovery } from '../recovery/workflow-recovery.ts'
 import { scheduleAudits } from './audit.ts'
 import { createChainWorker } from './chain.ts'
-import { createContext, type ProcessContext } from './context.ts'
+import { createContext } from './context.ts'
 import { startIntake } from './intake.ts'
-import { type ConfiguredLane, createLaneWorker } from './lane.ts'
+import { createLaneWorker, signingLanes } from './lane.ts'
 import { createLedgerWorker } from './ledger.ts'
 import { applyNodeChanges } from './node-changes.ts'
 import { processMetrics } from './process-metrics.ts'
@@ -57,7 +55,7 @@ async function startRole(
     services.push(startWorkflowRecovery(context))
   }
   if (serves('lane')) {
-    const lanes = configuredLanes(context, options.lanes)
+    const lanes = signingLanes(context, options.lanes)
     if (role === 'lane' && lanes.length === 0) throw new RelayerError('LANE_NONE', { detail: 'no lane in the config has a signer' })
     const started = await Promise.all(lanes.map((lane) => createLaneWorker(lane, context, hosting)))
     workers.push(...started.map(({ worker }) => worker))
@@ -74,22 +72,4 @@ async function startRole(
   await startupServer?.close()
   if (serves('api')) services.push(await api.start({ ...context, feedsStreams: serves('intake') }))
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
-}
-
-/** The lanes with a signer on the chains of this process. Throws CONFIG_INVALID if two of them are one key on one network. */
-function configuredLanes({ config, network }: ProcessContext, addresses: RunOptions['lanes']): ConfiguredLane[] {
-  const only = addresses && new Set(addresses.map((address) => address.toLowerCase()))
-  const lanes = network.served.flatMap((chainName) => {
-    const chain = config.chains[chainName]
-    if (!chain) return []
-    return chain.lanes.filter(({ signer, address }) => signer && (only?.has(address) ?? true)).map((lane) => ({ chainName, chain, lane }))
-  })
-  const seen = new Set<LaneId>()
-  for (const { chain, lane } of lanes) {
-    const id = idOf(chain, lane.address)
-    if (seen.has(id))
-      throw new RelayerError('CONFIG_INVALID', { detail: 'one key is configured twice on one network', facts: { lane: id } })
-    seen.add(id)
-  }
-  return lanes
 }

@@ -1,7 +1,6 @@
 import type { Endpoint } from '../bridges/port.ts'
 import type { Signer, SigningPolicy } from '../chains/port.ts'
-import { createSigner } from '../chains/registry.ts'
-import type { ChainConfig, LaneSettings, SignerConfig } from '../config/schema.ts'
+import type { ChainConfig, LaneSettings } from '../config/schema.ts'
 import { toRelayerError } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
 
@@ -14,35 +13,23 @@ export function signingPolicy(
   { address, allow }: Pick<LaneSettings, 'address' | 'allow'>,
   bridges: readonly Pick<Endpoint, 'calls'>[],
 ): SigningPolicy {
+  const calls: Record<string, string[]> = {}
+  for (const [contract, selectors] of bridges.flatMap((bridge) => Object.entries(bridge.calls))) (calls[contract] ??= []).push(...selectors)
   const payees = treasury ? [treasury.address] : []
   const others = lanes.map((lane) => lane.address).filter((other) => other !== address)
   return {
-    calls: allow ?? union(bridges.map(({ calls }) => calls)),
+    calls: allow ?? calls,
     coinPayees: [...payees, ...others],
     tokens: treasury?.tokens ?? [],
     tokenPayees: payees,
   }
 }
 
-function union(all: readonly SigningPolicy['calls'][]): SigningPolicy['calls'] {
-  const calls: Record<string, string[]> = {}
-  for (const [contract, selectors] of all.flatMap((one) => Object.entries(one))) (calls[contract] ??= []).push(...selectors)
-  return calls
-}
-
 /**
  * Opens the key of a lane. If a signing service does not answer, the process starts without it, since it may have other lanes: the service is asked again
  * with every signature. Throws SIGNER_UNAVAILABLE for errors that do not end by themselves.
  */
-export async function openSigner(options: {
-  family: ChainConfig['family']
-  spec: SignerConfig
-  address: string
-  policy: SigningPolicy
-  logger: Logger
-}): Promise<Signer> {
-  const { family, spec, address, policy, logger } = options
-  const open = () => createSigner(family, spec, address, policy)
+export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
   try {
     return await open()
   } catch (error) {

@@ -1,36 +1,27 @@
 import type { Config } from '../config/schema.ts'
 import type { Temporal } from './temporal.ts'
 
-/** Limits and time-outs of the Workers of a process. */
-export interface WorkerTuning {
-  readonly maxCachedWorkflows: number
-  readonly workflowTasks: number
-  readonly workflowPollers: number
-  readonly lanePollers: number
-  /** A lane's ledger continues as new after so many updates; undefined: as the workflow decides. */
-  readonly updatesPerRun: number | undefined
-  /** A workflow task waits so long for the process that has the workflow in memory, ms. */
-  readonly stickyMs: number
-  /** Activities that run when the process is told to stop have this long to end, ms. */
-  readonly graceMs: number
-  /** Activities that have not ended after this long are left behind, ms; another process takes them over. */
-  readonly forceMs: number
-}
-
 /**
- * The limits are those that `npm run bench` was run with. The number of pollers is fixed: autoscaling pollers lost tasks for 10 s on a busy dev server. An
- * evicted workflow costs a replay of about 20 events; the SDK's own default is about 600 cached workflows per GiB of heap.
+ * Limits and time-outs of the Workers of a process. The limits are those that `npm run bench` was run with. The number of pollers is fixed: autoscaling pollers
+ * lost tasks for 10 s on a busy dev server. An evicted workflow costs a replay of about 20 events; the SDK's own default is about 600 cached workflows per GiB
+ * of heap.
  */
-export const defaultTuning: WorkerTuning = {
+export const defaultTuning = {
   maxCachedWorkflows: 1_000,
   workflowTasks: 40,
   workflowPollers: 8,
   lanePollers: 4,
-  updatesPerRun: undefined,
+  /** A lane's ledger continues as new after so many updates; undefined: as the workflow decides. */
+  updatesPerRun: undefined as number | undefined,
+  /** A workflow task waits so long for the process that has the workflow in memory, ms. */
   stickyMs: 10_000,
+  /** Activities that run when the process is told to stop have this long to end, ms. */
   graceMs: 5_000,
+  /** Activities that have not ended after this long are left behind, ms; another process takes them over. */
   forceMs: 20_000,
 }
+
+export type WorkerTuning = Readonly<typeof defaultTuning>
 
 /**
  * The defaults, with what the config says, and two variables of tests: PORTAGE_MAX_CACHED_WORKFLOWS (0 replays every workflow at every task, which finds
