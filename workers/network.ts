@@ -4,8 +4,12 @@ import type { Chain } from '../chains/port.ts'
 import { createChain } from '../chains/registry.ts'
 import { chainOf, nodeVariables } from '../config/chains.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
-import { toRelayerError } from '../domain/errors.ts'
+import { type RelayerError, toRelayerError } from '../domain/errors.ts'
+import type { NodeChange } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { SettingsWatch } from '../temporal/client/settings-watch.ts'
+import { isDeepStrictEqual } from 'node:util'
 
 /** The chains of a process and the bridges between them. */
 export interface Network {
@@ -17,7 +21,7 @@ export interface Network {
   close(): void
 }
 
-export interface NetworkOptions {
+interface NetworkOptions {
   /** Serve only these. Default: all of the config. */
   readonly only?: readonly ChainName[] | undefined
   /** Ends the connecting. */
@@ -43,12 +47,15 @@ export async function connectNetwork(config: Config, { only, stopping, onAway }:
   }
   stopping?.addEventListener('abort', close)
   try {
-    const away = await connectAll([...chains.values()])
-    const first =
-      away.find(({ error }) => !onAway || error.code !== 'NODE_UNAVAILABLE') ?? (away.length === chains.size ? away[0] : undefined)
-    if (first) throw first.error
+    const away = new Map<Chain, RelayerError>()
+    const connect = (chain: Chain) => chain.connect().catch((error: unknown) => void away.set(chain, toRelayerError(error)))
+    await Promise.all([...chains.values()].map(connect))
+    const errors = [...away.values()]
+    const fatal =
+      errors.find(({ code }) => !onAway || code !== 'NODE_UNAVAILABLE') ?? (errors.length === chains.size ? errors[0] : undefined)
+    if (fatal) throw fatal
     const bridges = createBridges(config, chains, served)
-    for (const { chain } of away) onAway?.(chain, closing.signal)
+    for (const chain of away.keys()) onAway?.(chain, closing.signal)
     return { chains, served, bridges, close }
   } catch (error) {
     close()
@@ -58,18 +65,27 @@ export async function connectNetwork(config: Config, { only, stopping, onAway }:
   }
 }
 
-/** The chains that could not be connected, with their errors. */
-async function connectAll(chains: readonly Chain[]) {
-  const connect = async (chain: Chain) =>
-    chain.connect().then(
-      () => [],
-      (error: unknown) => [{ chain, error: toRelayerError(error) }],
-    )
-  return (await Promise.all(chains.map(connect))).flat()
-}
-
 function buildChain(name: ChainName, chain: ChainConfig): Chain {
   const { family, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory } = chain
   const environment = nodeVariables(process.env)
   return createChain(family, { name, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory, environment })
+}
+
+/** Applies the operators' changes of nodes to the chains of this process, now and whenever they change. */
+export function applyNodeChanges(watch: SettingsWatch, chains: Network['chains'], logger: Logger): void {
+  let applied: readonly NodeChange[] = []
+  watch.subscribe(({ nodes }) => {
+    for (const [name, chain] of chains) {
+      const ofChain = (list: readonly NodeChange[]) => list.filter((change) => change.chain === name)
+      const changes = ofChain(nodes)
+      if (isDeepStrictEqual(changes, ofChain(applied))) continue
+      try {
+        chain.adjustNodes(changes)
+        logger.info('nodes changed', { chain: name, nodes: changes.map((change) => change.name).join(', ') || 'as configured' })
+      } catch (error) {
+        logger.error('nodes could not be changed', { chain: name, error: toRelayerError(error).message })
+      }
+    }
+    applied = nodes
+  })
 }

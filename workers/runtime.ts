@@ -7,7 +7,7 @@ import { createContext } from './context.ts'
 import { startIntake } from './intake.ts'
 import { createLaneWorker, signingLanes } from './lane.ts'
 import { createLedgerWorker } from './ledger.ts'
-import { applyNodeChanges } from './node-changes.ts'
+import { applyNodeChanges } from './network.ts'
 import { processMetrics } from './process-metrics.ts'
 import type { Role, RunOptions } from './roles.ts'
 import { awaitStartupDependencies, type StartupDependencies } from './startup-dependencies.ts'
@@ -24,11 +24,12 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   const work: ProcessWork = { ledgers: [], workers: [], agents: [], services: [] }
   try {
     await startRole(role, config, options, dependencies, work)
-    return supervise(work, dependencies, options.logger)
+    return supervise(work, dependencies.close, options.logger)
   } catch (error) {
     // What runs already would keep the process alive.
     await stopWork(work)
-    await dependencies.close()
+    // Fails while Workers exist that were made and never ran; the connection then ends with the process.
+    await dependencies.close().catch(() => {})
     throw error
   }
 }

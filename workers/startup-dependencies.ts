@@ -15,6 +15,7 @@ export interface StartupDependencies {
   readonly watch: SettingsWatch
   /** Of the roles that serve the API: it answers in the API's place while the process waits. */
   readonly startupServer: StartupServer | undefined
+  /** Throws if the connection cannot be closed. */
   close(): Promise<void>
 }
 
@@ -36,8 +37,7 @@ export async function awaitStartupDependencies(role: Role, config: Config, optio
     await startupServer?.close()
     await watch?.stop()
     network?.close()
-    // Fails while Workers exist that were made and never ran; the connection then ends with the process.
-    await temporal?.connection.close().catch(() => {})
+    await temporal?.connection.close()
   }
   try {
     const connect = () => connectTemporal(config.temporal, logger, { stopping, takeover: config.worker })
@@ -49,7 +49,7 @@ export async function awaitStartupDependencies(role: Role, config: Config, optio
     watch = await watchSettings({ client: temporal.client, logger })
     return { temporal, network, watch, startupServer, close }
   } catch (error) {
-    await close()
+    await close().catch(() => {})
     if (error instanceof Stopped) return undefined
     throw error
   }

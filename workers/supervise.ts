@@ -2,8 +2,8 @@ import { toRelayerError } from '../domain/errors.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Service } from './context.ts'
-import type { StartupDependencies } from './startup-dependencies.ts'
 import type { Worker } from '@temporalio/worker'
+import { once } from 'node:events'
 
 /** What runs in a process. */
 export interface ProcessWork {
@@ -27,14 +27,13 @@ export async function stopWork({ services, agents }: ProcessWork): Promise<void>
   for (const agent of agents) agent.stop()
 }
 
-/** Runs the Workers until one of them fails or the process is told to stop; then ends everything in order. */
-export function supervise(
-  { ledgers, workers, agents, services }: ProcessWork,
-  { watch, network, temporal }: Pick<StartupDependencies, 'watch' | 'network' | 'temporal'>,
-  logger: Logger,
-): Running {
+/**
+ * Runs the Workers until one of them fails or the process is told to stop; then ends everything in order.
+ * @param close ends what the work depends on, last
+ */
+export function supervise({ ledgers, workers, agents, services }: ProcessWork, close: () => Promise<void>, logger: Logger): Running {
   const stopping = new AbortController()
-  const stopAsked = new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve()))
+  const stopAsked = once(stopping.signal, 'abort')
   const shutDown = (some: readonly Worker[]) => some.forEach((worker) => worker.getState() === 'RUNNING' && worker.shutdown())
   const stopWorkers = () => {
     stopping.abort()
@@ -53,10 +52,8 @@ export function supervise(
     shutDown(ledgers)
     results.push(...(await Promise.allSettled(ledgerRuns)))
     await stopServices()
-    await watch.stop()
     for (const agent of agents) agent.stop()
-    network.close()
-    await temporal.connection.close()
+    await close()
     for (const result of results) if (result.status === 'rejected') throw result.reason
   }
   const stopped = end()
