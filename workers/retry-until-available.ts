@@ -32,9 +32,8 @@ export async function retryUntilAvailable<Value>(
   const since = Date.now()
   let logged: { code: string; at: number } | undefined
   for (let tries = 0; ; tries++) {
-    if (stopping.aborted) throw new Stopped()
     try {
-      const value = await orStopped(attempt(), stopping)
+      const value = await orStopped(stopping, attempt)
       if (logged) logger.info(`${dependency} is there; going on`, { waitedSeconds: secondsSince(since) })
       return value
     } catch (error) {
@@ -46,7 +45,9 @@ export async function retryUntilAvailable<Value>(
       } else logger.debug(`still waiting for ${dependency}`, { code, reason, tries })
       await onWaiting?.(dependency, error)
     }
-    await pause(backoffMs(tries, firstMs, longestMs), stopping)
+    let timer: NodeJS.Timeout | undefined
+    const pause = () => new Promise((resolve) => (timer = setTimeout(resolve, backoffMs(tries, firstMs, longestMs))))
+    await orStopped(stopping, pause).finally(() => clearTimeout(timer))
   }
 }
 
@@ -55,24 +56,13 @@ function secondsSince(at: number): number {
 }
 
 /** The result of the work, or Stopped as soon as it is stopped; the work itself listens to the same signal. */
-function orStopped<Value>(work: Promise<Value>, stopping: AbortSignal): Promise<Value> {
+async function orStopped<Value>(stopping: AbortSignal, work: () => Promise<Value>): Promise<Value> {
+  if (stopping.aborted) throw new Stopped()
   return new Promise((resolve, reject) => {
     const stop = () => reject(new Stopped())
     stopping.addEventListener('abort', stop)
-    void work.then(resolve, reject).finally(() => stopping.removeEventListener('abort', stop))
-  })
-}
-
-/** Resolves after so many ms, or at once when it is stopped. */
-function pause(ms: number, stopping: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      stopping.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    stopping.addEventListener('abort', done)
-    if (stopping.aborted) done()
+    void work()
+      .then(resolve, reject)
+      .finally(() => stopping.removeEventListener('abort', stop))
   })
 }
