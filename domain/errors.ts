@@ -1,7 +1,4 @@
-/**
- * Every refusal and failure of Portage has a code from this catalogue. The code decides whether a retry can help, and the remedy tells
- * the reader what to do. A wrong `retriable: true` costs an endless retry; a wrong `false` parks a transfer that would have healed.
- */
+/** The code of an error decides whether a retry can help: a wrong `retry` costs an endless one, a wrong `fatal` parks a transfer that would have healed. */
 export const errorCatalogue = {
   // Messages that are not what they claim to be: rejected for good.
   MESSAGE_ENCODING: fatal('The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),

@@ -1,14 +1,7 @@
-/**
- * When a block can no longer go away: by the node's `finalized` tag, by depth below the head (blocks), or at once.
- * Figures per network, with their sources: docs/chains.md.
- */
+/** When a block can no longer go away: by the node's `finalized` tag, by depth below the head (blocks), or at once. Figures: docs/chains.md. */
 export type FinalityPolicy = { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
 
-/**
- * The height at and below which blocks are final.
- * @param latest height of the head
- * @param tagged height that the node tags `finalized`, where it has one
- */
+/** The height at and below which blocks are final. @param tagged height that the node tags `finalized`, where it has one */
 export function finalizedHeight(policy: FinalityPolicy, latest: number, tagged: number | undefined): number {
   if (policy.kind === 'instant') return latest
   if (policy.kind === 'depth') return Math.max(0, latest - policy.blocks)

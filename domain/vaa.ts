@@ -37,10 +37,7 @@ const signatureBytes = 66
 /** timestamp u32, nonce u32, chain u16, emitter, sequence u64, consistency u8; the payload follows. */
 const bodyHeadBytes = 51
 
-/**
- * Reads a VAA, big-endian (Wormhole whitepaper 0001; Messages.sol, parseVM). The result shares memory with `bytes`.
- * Throws VAA_TRUNCATED, VAA_VERSION, VAA_SIGNATURE_ORDER (not ascending, or a guardian twice).
- */
+/** Big-endian (Wormhole whitepaper 0001). The result shares memory with `bytes`. Throws VAA_TRUNCATED, VAA_VERSION, VAA_SIGNATURE_ORDER. */
 export function parseVaa(bytes: Uint8Array): Vaa {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const version = bytes[0]

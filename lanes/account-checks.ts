@@ -35,10 +35,7 @@ export class AccountChecks {
     }
   }
 
-  /**
-   * Fewer final nonces than the ledger knows, on a chain that is final beyond where the ledger was told of them: no node lags, but what was final
-   * is gone (a reorganisation deeper than finality). The ledger goes on from there; an audit finds the transfers.
-   */
+  /** Fewer final nonces than the ledger knows, on a chain that is final beyond where it was told of them: a reorganisation deeper than finality, no lagging node. */
   async isUndone({ finalizedNonce }: Account): Promise<boolean> {
     const { chain, ledger, logger, config } = this.#deps
     const { finalized = 0, finalizedAt } = ledger.view ?? {}
@@ -53,8 +50,8 @@ export class AccountChecks {
   }
 
   /**
-   * Once the ledger is told of a used nonce, it goes on above it for good; one node alone must not cause that. More nonces than it has given are
-   * believed if most nodes show the transaction that used the last of them, or count as many in the finalized state.
+   * Once told of a used nonce, the ledger goes on above it for good; one node alone must not cause that. More nonces than it has given are believed if most
+   * nodes show the transaction that used the last of them, or count as many in the finalized state.
    */
   async isWitnessed({ latestNonce }: Account): Promise<boolean> {
     const { chain, ledger, logger, config } = this.#deps

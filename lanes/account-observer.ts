@@ -17,8 +17,8 @@ const brokeBlocks = 2
 const claimsPerFill = 20
 
 /**
- * The account of a lane as one process sees it: read once per block while there is work, told to the ledger when it changes something. A ledger
- * whose chain was replaced is told so, before anything else. A lane without work costs nothing; orders of others come with the ledger's next answer.
+ * The account of a lane as one process sees it: read once per block while there is work, told to the ledger when it changes something. A lane without work
+ * costs nothing; orders of others come with the ledger's next answer.
  */
 export class AccountObserver {
   readonly #deps: LaneDeps

@@ -96,8 +96,8 @@ export class LaneAgent {
   }
 
   /**
-   * A nonce for a call, and its transaction. Refused with the last reason when no slot came free within `timeoutMs`; at once with `withdrawn` or
-   * `conflict`, and when the lane takes no new work, so that another lane does. Throws LANE_UNREACHABLE when this process stops.
+   * A nonce for a call, and its transaction. Refused when no slot came free within `timeoutMs`; at once if `withdrawn` or a `conflict`, and when the lane takes
+   * no new work, so that another lane does. Throws LANE_UNREACHABLE when this process stops.
    */
   async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)

@@ -1,9 +1,6 @@
 import type { BlockRef, HeadEvent } from '../chains/port.ts'
 
-/**
- * A final block replaces the one that the ledger knows once it is so old, blocks: an old one proves a replaced chain as well as a new one, and a
- * reorganisation deeper than finality does not reach it.
- */
+/** A final block replaces the one that the ledger knows once it is so old, blocks: a reorganisation deeper than finality does not reach it. */
 const oldEnough = 1_000
 
 /** The blocks that this process saw become final: their hashes show whether the chain was replaced. */

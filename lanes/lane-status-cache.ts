@@ -14,10 +14,7 @@ export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 /** The lanes of a chain and whether they take work: asks each lane's ledger, and the server for the pollers of its queue, at most every few seconds. */
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, { until: number; status: Promise<LaneStatus> }>()
-  /**
-   * A lane that has never worked, or whose ledger does not answer, counts as open: its ledger refuses for itself. `unserved` needs both: no worker
-   * polls its queue, and its ledger was told nothing lately. A busy worker is not a dead one.
-   */
+  /** A lane whose ledger does not answer counts as open: it refuses for itself. `unserved`: no worker polls its queue, and its ledger was told nothing lately. */
   const status = (lane: LaneId): Promise<LaneStatus> => {
     const entry = known.get(lane)
     if (entry && entry.until > Date.now()) return entry.status

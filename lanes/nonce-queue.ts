@@ -13,9 +13,8 @@ export interface Waiting {
 const defaultAgeingMs = 10_000
 
 /**
- * Calls that wait for a slot of a lane, in memory; the durable queue behind it is the task queue. The best class comes first (class less
- * age), within it the source that was served longest ago, within that the earliest deadline, and then the oldest. A deadline comes before neither
- * another class nor another source's turn: a source gains nothing on others by setting one.
+ * Calls that wait for a slot of a lane, in memory. The best class comes first (class less age), within it the source that was served longest ago, within that
+ * the earliest deadline, and then the oldest: a source gains nothing on others by setting a deadline.
  */
 export class NonceQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()

@@ -8,10 +8,7 @@ import { randomUUID } from 'node:crypto'
 /** Longest wait for a ledger's answer, ms. */
 const answerMs = 10_000
 
-/**
- * Pauses that Portage itself orders; those of operators come through the command line. Throws what the Temporal client throws.
- * @param lanes those of the config; others are left alone
- */
+/** Pauses that Portage itself orders, of lanes of the config only. Throws what the Temporal client throws. */
 export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>) {
   async function order(lane: LaneId, request: LaneOrder): Promise<void> {
     const config = lanes.get(lane)

@@ -15,12 +15,9 @@ const answerMs = 20_000
 export type Withdraw = (input: WithdrawInput) => Promise<Withdrawal>
 
 /**
- * Works without the key and without a process of the lane: a dead key holder never keeps a transfer. A configured lane whose ledger is not there is
- * started, so that its tombstone refuses a late request of a process that still drives the intent; a lane that left the config has no such process.
- * Throws LANE_UNREACHABLE.
- *
- * An intent that a batch carries holds no nonce of its own and is not free all the same: the batch cannot be unsigned. Only `abandon` leaves it.
- * @param batched whether these lanes have batches at all
+ * Works without the key and without a process of the lane. A configured lane whose ledger is not there is started, so that its tombstone refuses a late
+ * request of a process that still drives the intent. Throws LANE_UNREACHABLE. An intent that a batch carries is not free: the batch cannot be unsigned, and
+ * only `abandon` leaves it. @param batched whether these lanes have batches at all
  */
 export function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched = false): Withdraw {
   return async ({ lane, intentId, how }) => {

@@ -28,10 +28,7 @@ export type Offer =
   | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
 
-/**
- * The first offer for a call: the market's fees, lowered to the caps of the policy, if the next block can take the call at that (its base fee and
- * the tip, or the legacy gas price, which counts as a base fee for the ceiling).
- */
+/** The market's fees, lowered to the caps of the policy, if the next block can take the call at that. A legacy gas price counts as base fee for the ceiling. */
 export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost): Offer {
   const { gasLimit, baseFeeCeiling } = policy
   if (gasLimit !== undefined && BigInt(cost.gasLimit) > BigInt(gasLimit)) {
@@ -69,13 +66,8 @@ export interface Raising extends CallCost {
 
 /**
  * Fees of the next attempt for a nonce: at least 20 % above every earlier one on both fields, or the market if that is more. Undefined: the last
- * attempt is as dear as it may be, and is sent again.
- *
- * A call never passes the caps of its policy; where no cap is set, its raises end at five times the market or the first offer. A no-op starts at
- * the caps but may pass them as far as it must to outbid the earlier attempts: it costs 21,000 gas, and a gap in the lane blocks every nonce above.
- *
- * An attempt that is `outpriced` at that limit goes beyond it, since resending does not help; see `beyondLimit`.
- *
+ * attempt is as dear as it may be, and is sent again. A no-op starts at the caps of its policy but may pass them as far as it must to outbid the
+ * earlier attempts: it costs 21,000 gas, and a gap in the lane blocks every nonce above.
  * @param offered all attempts for the nonce that a pool may hold, the first before the last
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
@@ -120,10 +112,7 @@ export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
 /** Raises end at so many times the market or the first offer, whichever is more (Optimism's txmgr, FeeLimitMultiplier: 5). */
 const limitFactor = 5n
 
-/**
- * True if the attempts for a nonce, the first before the last, are as dear as raises may make them. Without a limit a call that is stuck for another
- * reason (its node does not pass it on, say) would offer twice as much every four raises, for ever.
- */
+/** Whether the attempts for a nonce, in order, are as dear as raises may make them: one that is stuck for another reason must not double its fee for ever. */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false

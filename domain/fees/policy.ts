@@ -44,10 +44,7 @@ export interface FeeSubject {
 /** The policy for a transaction, by the rules as they are now: those of the config, and the changes of operators. */
 export type FeePolicyResolver = (about: FeeSubject) => FeePolicy
 
-/**
- * The policy for one transaction. Every field is decided by itself, by the most specific scope that sets it; of two rules of the same scope the
- * later one wins, so that live rules go behind those of the config.
- */
+/** Every field by the most specific scope that sets it; of two rules of the same scope the later one wins, so that live rules go behind those of the config. */
 export function resolveFees(rules: readonly FeeRule[], about: FeeSubject): FeePolicy {
   const matching = rules.flatMap(({ scope, policy }) => {
     const rank = specificity(scope, about)

@@ -3,10 +3,7 @@ import { roundOf, workflowOf } from './intent-id.ts'
 import type { Entry, LaneCounts, LaneState } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/**
- * Most nonces that are kept until they are final. Where finality is far they are many more than the window. At this many, of three attempts each,
- * the state has 620 KB: a third of what the server carries (2 MiB). Beyond it the lane waits for finality.
- */
+/** Most nonces kept until they are final; beyond it the lane waits for finality. With three attempts each, the state has 620 KB, of 2 MiB that the server takes. */
 export const entriesLimit = 1_000
 
 /** The ledger after one request, and the answer. */
@@ -53,9 +50,8 @@ export function ofIntent(state: LaneState, intentId: string): Entry | undefined 
 }
 
 /**
- * The nonce that the same workflow holds for the same call in a later round. A request for an earlier round comes from a workflow that began anew
- * (terminated or reset), or from a zombie: neither may have a second nonce. A restarted workflow reaches the later round by itself, since each
- * round before it is refused.
+ * The nonce that the same workflow holds for the same call in a later round. A request for an earlier round comes from a workflow that began anew, or
+ * from a zombie: neither may have a second nonce. A restarted workflow reaches the later round by itself, since each round before it is refused.
  */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]

@@ -9,9 +9,8 @@ function tooLow({ config, observed }: LaneState): string | undefined {
 }
 
 /**
- * Can the account pay for one more, beside everything in flight? Returns why not, and the new state: the lane is broke when the balance does not
- * cover the gas of this grant alone. A grant that must wait for others, or whose call moves more than there is, says nothing about the lane.
- * @param cost gas at the worst, wei; value: what the call moves, wei
+ * Can the account pay for one more, beside everything in flight? `detail`: why not. The lane is broke only when the balance does not cover the gas of this
+ * grant alone: one that must wait for others, or whose call moves more than there is, says nothing about the lane. @param cost gas at the worst, wei
  */
 export function funded(
   state: LaneState,
@@ -25,10 +24,7 @@ export function funded(
   return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
 }
 
-/**
- * After an observation: broke if the balance is below the minimum, or does not cover the lowest nonce in flight by itself, or the cheapest grant
- * that was refused. Ends by itself when there are funds.
- */
+/** Broke: the balance is below the minimum, or does not cover the lowest nonce in flight, or the cheapest refused grant. Ends by itself when there are funds. */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)

@@ -22,10 +22,7 @@ export type LaneRequest =
       readonly attempt: Attempt
       readonly operatorTransaction?: boolean
     }
-  /**
-   * The nonce that an intent holds; nothing new is given. With `callHash` the process that asks is about to drive the nonce: it counts as
-   * maybe sent from now on, and another call is a conflict. Without it this is only a look.
-   */
+  /** The nonce that an intent holds. With `callHash` the asker is about to drive it: it is maybe sent from now on, and another call is a conflict. */
   | { readonly kind: 'find'; readonly id: string; readonly intentId: string; readonly callHash?: string }
   /** One more attempt, the `index`-th; if that exists already, the answer has it and nothing is added. */
   | { readonly kind: 'attempt'; readonly id: string; readonly nonce: number; readonly index: number; readonly attempt: Attempt }

@@ -8,8 +8,8 @@ const coveredLimit = 1_000
 const leadMs = 60_000
 
 /**
- * The chain's word: which nonces are in blocks, which are final. Ends entries at finality, finds nonces that no process drives, raises `next` after
- * external use, and never lowers it. Once synced, every nonce in [latest, next) has an entry (the lowest 1,000), so that none can block the others.
+ * The chain's word: ends entries at finality, finds nonces that no process drives, raises `next` after external use, and never lowers it. Once synced,
+ * every nonce in [latest, next) has an entry (the lowest 1,000), so that none can block the others.
  */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
@@ -81,10 +81,7 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
   return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, heardSince: height, finalizedAt: height } }
 }
 
-/**
- * Nonces that are handed out, in no block, and not ours are inherited: left in the pool by an earlier ledger, or used by an external
- * transaction, or before the ledger's time, in a block that was rolled back.
- */
+/** Nonces that are handed out, in no block, and of no owner are inherited: from an earlier ledger, an external transaction, or a block that was rolled back. */
 export function covered(entries: LaneState['entries'], next: number, { latest, height }: Observed): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (let nonce = latest; nonce < Math.min(next, latest + coveredLimit); nonce++) {

@@ -4,10 +4,9 @@ import { reusable } from './entries.ts'
 import { covered } from './observe.ts'
 
 /**
- * The ledger may be an earlier one than the processes know: its workflow was reset, or Temporal restored from yesterday. It has then given fewer
- * nonces than a process was told, and would give the later ones a second time. They count as handed out; their owners are forgotten: a process
- * that drives one goes on, else it is filled. Once the chain shows less than was final, what is known is of another chain, and nothing is raised.
- * @param fromEarlierRun the request was meant for the run before a reset, see `distrusted`
+ * The ledger may be an earlier one than the processes know (reset, restored): it has given fewer nonces than a process was told, and would give the later
+ * ones a second time. They count as handed out; a process that drives one goes on, else it is filled. Once the chain shows less than was final, what is
+ * known is of another chain. @param fromEarlierRun the request was meant for the run before a reset, see `distrusted`
  */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
@@ -28,10 +27,8 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
 }
 
 /**
- * A reset applies the requests of the run before it a second time, but signals and updates not in the order in which they came: a pause by signal
- * comes too early or too late, and another nonce would be given than was answered, or one where none was. So requests of the earlier run are given
- * nothing new: what the processes know (`reconcileKnown`) and the pool (a look at the account) say which nonces are out. A nonce that may have been
- * given is not given again.
+ * A reset applies the requests of the run before it a second time, but not in their order: another nonce would be given than was answered. So they are
+ * given nothing new: what the processes know and a look at the account say which nonces are out. A nonce that may have been given is not given again.
  */
 export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }

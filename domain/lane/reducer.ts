@@ -9,10 +9,9 @@ import { fillOrders, raiseOrders, view } from './view.ts'
 import { fill, withdraw } from './withdraw.ts'
 
 /**
- * One step of the nonce ledger: the observation first, then the requests in order. Pure; the state is replaced, never changed.
- * `rolledBack` lists the owners to tell.
+ * One step of the nonce ledger: the observation first, then the requests in order. Pure. `rolledBack` lists the owners to tell.
  * @param now ms since the epoch by the ledger's clock
- * @param fromEarlierRun the request was meant for the run before this one was reset: nothing new is given, see `distrusted`
+ * @param fromEarlierRun see `distrusted`
  */
 export function apply(
   state: LaneState,

@@ -51,10 +51,7 @@ const update = fields({
   run: optional(anyText),
 })
 
-/**
- * Refuses an update that the reducer could not work with: a ledger that throws while it applies one would be stuck until its code is fixed. A
- * refused update is not even recorded. Throws Error that names the field.
- */
+/** Refuses, unrecorded, what the reducer could not work with: a ledger that throws while it applies it would be stuck. Throws Error that names the field. */
 export function assertApplyRequest(request: ApplyRequest): void {
   update(request, '')
   const { pending = 0, latest = 0 } = request.observe ?? {}

@@ -29,10 +29,7 @@ export function closedFor({ paused, closing, broke, replaced }: LaneState, opera
   return broke && { why: 'funds', detail: broke.detail }
 }
 
-/**
- * The nonces that must be mined with a no-op now. Released and inherited ones get a chance first: another grant, or their block. One that the
- * ledger has forgotten is left to a process that knows its call and drives it.
- */
+/** Nonces to be mined with a no-op now. Released and inherited ones get a chance first: another grant, their block, or a process that drives them. */
 export function fillOrders(state: LaneState): FillOrder[] {
   if (state.replaced) return []
   const height = state.observed?.height ?? 0

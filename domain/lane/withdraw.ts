@@ -57,10 +57,7 @@ function bury(state: LaneState, intentId: string): LaneState {
   return { ...state, tombstones: [...state.tombstones.filter((other) => other !== one), one].slice(-tombstoneLimit) }
 }
 
-/**
- * 64 bits of the id (FNV-1a over two bases), in base 36: a thousand whole ids would fill the state. Two ids with the same hash cost the second
- * one a round: it is refused as withdrawn, and asks again under another id.
- */
+/** 64 bits of the id (FNV-1a), base 36: a thousand whole ids would fill the state. Of two with one hash, the second is refused and asks in another round. */
 export function tombstone(intentId: string): string {
   return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }

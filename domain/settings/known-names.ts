@@ -15,8 +15,8 @@ export interface KnownNames {
 const unconfiguredSource = /^wormhole-[0-9]{1,5}$/
 
 /**
- * Refuses an order with a name that the config does not have: a misspelt one would seem to be obeyed. An order that removes an existing row is always
- * accepted, since its chain may have left the config. Throws INPUT_INVALID with the field and the names that exist.
+ * Refuses an order with a name that the config does not have: a misspelt one would seem to be obeyed. One that removes an existing row is accepted, since
+ * its chain may have left the config. Throws INPUT_INVALID with the field and the names that exist.
  */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   for (const [index, order] of orders.entries()) {

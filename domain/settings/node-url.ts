@@ -6,9 +6,8 @@ const hole = '\uE000'
 const parts = /^(https?):\/\/(?:([^/?#@]*)@)?([^/?#@]+)([^?#]*)(.*)$/i
 
 /**
- * Refuses the URL of a node that would carry a secret into the history: providers put their keys into the path, the query or the user info. A secret has to be
- * a variable, which each worker replaces from its own environment: `${NODE_URL}`, `https://node.example/v3/${KEY}`. Throws Error that starts with `path` and
- * never shows the URL.
+ * Refuses the URL of a node that would carry a secret into the history: in its path, query or user info. A secret has to be a variable of the workers'
+ * environment: `${NODE_URL}`, `https://node.example/v3/${KEY}`. Throws Error that starts with `path` and never shows the URL.
  */
 export function assertNodeUrl(url: unknown, path: string): void {
   const fail = (why: string) => {

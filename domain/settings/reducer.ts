@@ -11,10 +11,7 @@ export interface SettingsOrders {
 /** Changes that the audit of the settings holds; the workflow's history has all of them. */
 const auditLength = 200
 
-/**
- * The settings after these orders. An order that changes nothing adds neither a version nor an audit entry, so that a request may be repeated.
- * @param at ms since the epoch
- */
+/** An order that changes nothing adds neither a version nor an audit entry, so that a request may be repeated. @param at ms since the epoch */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const after = apply(before, order, { by, reason, at })

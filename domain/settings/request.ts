@@ -4,10 +4,7 @@ import { assertNodeUrl } from './node-url.ts'
 import type { SettingsOrders } from './reducer.ts'
 import type { HaltScope, Settings, SettingsOrder } from './settings.ts'
 
-/**
- * Refuses a malformed request, and one that would carry a secret into the history, before it is recorded. Throws Error that names the field and never its
- * value.
- */
+/** Refuses what is malformed or would carry a secret into the history. Throws Error that names the field and never its value. */
 export function assertSettingsOrders(request: SettingsOrders): void {
   fields({ by: text(100), reason: text(500), orders: listOf(settingsOrder) })(request, '')
   const { length } = request.orders

@@ -24,10 +24,7 @@ export interface Halt extends Given {
 /** A recipient that nothing is delivered to, or a token that is not delivered. */
 export interface DenyRule extends Given {
   readonly kind: 'recipient' | 'token'
-  /**
-   * As the bridge names it, lower case: a recipient is `<target chain name>/<address>` or `<address>` (on every chain), a token is
-   * `<wormhole chain id>/<64 hex digits>`.
-   */
+  /** Lower case: a recipient is `<target chain name>/<address>` or `<address>`, a token is `<wormhole chain id>/<64 hex digits>`. */
   readonly value: string
 }
 

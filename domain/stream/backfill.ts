@@ -3,10 +3,7 @@ import type { RequestOf, StreamState } from './stream.ts'
 import { bounded, clip, limits, punch, without } from './gaps.ts'
 import { done, isAnyWanted, learn, present, refused, room, type StreamStep, withPassed } from './numbers.ts'
 
-/**
- * BOOTSTRAP, beside the live scan: blocks to read again. Overlapping ranges merge, several processes may read at once, and each chunk that was
- * recorded is off the list, so that progress survives a crash (MIP-61 has none). Blocks above the cursor are the live scan's own.
- */
+/** BOOTSTRAP: blocks to read beside the live scan, by any number of processes; each chunk that was recorded is off the list. Survives a crash, unlike MIP-61's. */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state
@@ -27,8 +24,8 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
 }
 
 /**
- * A watermark that is kept elsewhere, on-chain for example. Above what is known to exist, or the cursor, it is not taken: it would pass what is yet to
- * come, and no audit would look at that again. An alarm stays until one is given that can be taken: its source may be wrong about more than this.
+ * A watermark that is kept elsewhere, on-chain for example. Above what is known to exist, or the cursor, it is not taken: it would pass what is yet to come.
+ * An alarm stays until one is given that can be taken: its source may be wrong about more than this.
  */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height, by } = request
@@ -47,10 +44,7 @@ function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestO
   return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
 }
 
-/**
- * All up to a number is resolved by somebody's word; raises only. What was found undone stays so, since the target's chain outranks any word.
- * The number may be above all that the state knows (a checkpoint).
- */
+/** All up to a number, known or not, is resolved by somebody's word; raises only. What was found undone stays so: the target's chain outranks any word. */
 export function trusted(state: StreamState, { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height' | 'by'>): StreamStep {
   const first = BigInt(number) + 1n
   if (first <= BigInt(state.first)) return present(state)

@@ -34,10 +34,7 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
   }
 }
 
-/**
- * BOOTSTRAP from a checkpoint: a stream that begins after it. The live scan starts at the head, the blocks from `completedHeight` on are
- * backfilled beside it. Throws Error that names the field of what is no checkpoint of this stream.
- */
+/** BOOTSTRAP: the live scan starts at the head, the blocks from `completedHeight` on are backfilled. Throws Error that names the field of a bad checkpoint. */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
   assertCheckpoint(value, config.stream)
   // The numbers of another contract or network are other transfers.

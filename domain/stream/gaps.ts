@@ -32,10 +32,7 @@ export function without(set: IntervalSet, from: string, to: string): IntervalSet
   return set.flatMap(([start, end]) => missingBetween([[from, to]], start, end))
 }
 
-/**
- * Keeps the lists within their limits, on the safe side: gaps with least between them become one, and the next audit finds again what lay between;
- * of early completions the highest are forgotten, which the transfer finds out by itself.
- */
+/** Keeps the lists within their limits: gaps with least between them become one, which the next audit corrects; of early completions the highest are forgotten. */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   while (gaps.length > limits.gaps) {

@@ -1,7 +1,4 @@
-/**
- * A set of whole numbers (u64 sequences, nonces) as plain JSON: closed intervals of decimal strings, ascending, neither touching nor overlapping.
- * A stream without gaps is one interval, however long.
- */
+/** Whole numbers (u64) as plain JSON: closed intervals of decimal strings, ascending, neither touching nor overlapping. Without gaps it is one interval. */
 export type IntervalSet = readonly (readonly [from: string, to: string])[]
 
 /** The set with `from` … `to`, both included. Throws RangeError if they are not whole numbers in order. */

@@ -4,10 +4,7 @@ import type { BridgeName, TransferState } from '../transfer/transfer.ts'
 /** The bridge whose relayers MIP-61 describes, by its name in the config. */
 export const mip61Bridge = 'native-bridge' satisfies BridgeName
 
-/**
- * MIP-61's states of a transfer, with the substates that it allows of a pending one: `executed`, its completion is in a block that is not final,
- * and `failed`, its completion reverted and is to be sent again.
- */
+/** MIP-61's states of a transfer. `executed`: its completion is in a block that is not final. `failed`: it reverted and is to be sent again. */
 export type Mip61State =
   | 'transfer_initiated'
   | 'transfer_pending'
@@ -30,10 +27,7 @@ const byState: Readonly<Record<TransferState, Mip61State | undefined>> = {
   cancelled: undefined,
 }
 
-/**
- * Where MIP-61 would say that a transfer is. Undefined: it is of another bridge, or has an end that the paper does not know.
- * @param code what it waits for, or is parked with; where it is not known, a failed one counts as initiated
- */
+/** Undefined: of another bridge, or ended as MIP-61 does not know. @param code what it waits for; if it is not known, a failed transfer counts as initiated */
 export function mip61Of({
   bridge,
   state,

@@ -44,10 +44,7 @@ export function isAnyWanted({ gaps, open, next, exceptions }: StreamState, numbe
   })
 }
 
-/**
- * The numbers of the finding are open from here on, or resolved if they are delivered or ignored.
- * What lies between them and was never seen becomes gaps. Undefined if there is no room for all: then nothing is to be changed.
- */
+/** The numbers of the finding are open, or resolved if delivered or ignored; what lies between becomes gaps. Undefined: no room for all, nothing is changed. */
 export function learn(state: StreamState, finding: Finding, jump: Gap['state'], at: number): StreamState | undefined {
   const open = new Map(state.open.map((one) => [one.number, one]))
   let { gaps, unknownCompletions, counts, marks } = state

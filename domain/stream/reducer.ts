@@ -36,9 +36,8 @@ export function initialStream(config: StreamConfig): StreamState {
 }
 
 /**
- * Applies the requests in order. Pure. Any number of agents may send anything twice, late, or from before the state was wiped or restored: what an
- * agent remembers of a higher cursor is read again, not believed. Requests have passed `assertStreamUpdate`.
- * @param at ms since the epoch by the stream's clock
+ * Applies the requests in order. Pure. Any number of agents may send anything twice, late, or from before the state was lost. Requests have passed
+ * `assertStreamUpdate`. @param at ms since the epoch by the stream's clock
  */
 export function applyToStream(
   state: StreamState,

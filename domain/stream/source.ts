@@ -4,11 +4,9 @@ import { bounded, max, newGap, punch, without } from './gaps.ts'
 import { count, done, isAnyWanted, learn, present, room, type StreamStep, withPassed } from './numbers.ts'
 
 /**
- * CONTINUOUS_BLOCK_PROCESSING. The agent makes this request after every transfer of the range was started; nothing else moves the cursor, so that what a
- * crash interrupts is read again. The range begins right above the cursor, with the cursor's block as its parent: ranges make one chain of hashes. It
- * passes no wanted number: a request by the view before a fork, in which the number was another transfer's and resolved, changes nothing.
- * The first range begins where the agent likes (the head), but does not end below the checkpoint's block: a fork above its end would not show. What lies
- * between `start` and it is backfilled.
+ * CONTINUOUS_BLOCK_PROCESSING. Requested after every transfer of the range was started; nothing else moves the cursor, so that what a crash interrupts is
+ * read again. Ranges make one chain of hashes. A request that passes a wanted number is by the view before a fork, and changes nothing. The first range
+ * does not end below the checkpoint's block: a fork above its end would not show. What lies between `start` and it is backfilled.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state
@@ -36,10 +34,7 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   return learnt ? done(learnt) : { state, answer: { kind: 'full', room: room(state) } }
 }
 
-/**
- * Back to a block that the fork left in place. All numbers that may lie above it are unknown again, resolved or not, since the new blocks may give
- * them to other transfers. The blocks in doubt are read again.
- */
+/** Back to a block that the fork left in place: all numbers that may lie above it are unknown again, since the new blocks may give them to other transfers. */
 export function reread(state: StreamState, { block, by }: RequestOf<'reread'>): StreamStep {
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
   const marks = state.marks.filter(([, height]) => height <= block.height)
@@ -72,9 +67,8 @@ export function reread(state: StreamState, { block, by }: RequestOf<'reread'>): 
 }
 
 /**
- * The source's own count and table against what its logs showed, read at one final block. What exists and was never seen is a gap, hidden where all
- * blocks that could show it were read. The agent starts what the table has of the gaps, and records it as `seen`: a log that no node shows delays
- * a transfer by an audit, no more.
+ * The source's own count and table, read at one final block. What exists and was never seen is a gap, hidden where all blocks that could show it were read.
+ * The agent starts what the table has of the gaps, and records it as `seen`: a log that no node shows delays a transfer by an audit, no more.
  */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state

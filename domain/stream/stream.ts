@@ -79,9 +79,8 @@ export interface OpenNumber {
 }
 
 /**
- * not-final: later numbers were seen earlier, as with an emitter of several consistency levels. held: by the Governor. unobserved: nobody has
- * it. hidden: the source's own table has it, the logs of its block did not show it. undone: what had completed it was reorganised away, or
- * an operator wants it again.
+ * not-final: later numbers were seen earlier (several consistency levels). held: by the Governor. unobserved: nobody has it. hidden: the source's table has
+ * it, the logs did not show it. undone: its completion was reorganised away, or an operator wants it again.
  */
 export type GapState = 'not-final' | 'held' | 'unobserved' | 'hidden' | 'undone'
 
@@ -131,10 +130,7 @@ export interface ForkAlarm {
   readonly at: number
 }
 
-/**
- * Numbers that were found at the source, in final blocks where they have heights. Before this request the agent has started a transfer for each
- * that is neither `delivered` nor `ignored`, just now and whatever it believes to have started before.
- */
+/** Numbers found at the source, in final blocks. The agent has started a transfer for each that is neither `delivered` nor `ignored` before this request. */
 export interface Finding {
   /** The height is absent where it is not known (a spy). */
   readonly numbers: readonly (readonly [number: string, height?: number])[]
@@ -147,8 +143,8 @@ export interface Finding {
 /** All that the logs of a range of blocks show: each number is in one of the two lists. */
 export interface Reading extends Finding {
   /**
-   * Shown and not started, since by the agent's view none of them is wanted (`isWanted`). If that view was from before a fork, or from a state
-   * that was lost, the stream may want one of them: it then takes nothing of the reading, for its blocks would count as read without it.
+   * Shown and not started, since by the agent's view none is wanted (`isWanted`). If that view was from before a fork, or from a state that was lost, the stream
+   * may want one of them: it then takes nothing of the reading.
    */
   readonly passed: IntervalSet
 }
@@ -193,9 +189,8 @@ export type StreamRequest =
 export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }
 
 /**
- * done: it holds now, whether it did before or not. present: it came from an older view, or says nothing about this stream; go on from the
- * view. full: more new transfers than there is room for, nothing was changed: record some as `seen`, or wait. refused: an order that cannot
- * be obeyed.
+ * done: it holds now. present: from an older view, or says nothing about this stream; go on from the view. full: more new transfers than there is room for,
+ * nothing was changed: record some as `seen`, or wait. refused: an order that cannot be obeyed.
  */
 export type StreamAnswer =
   | { readonly kind: 'done' | 'present' | 'paused' | 'forked' }

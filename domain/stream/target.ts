@@ -4,9 +4,8 @@ import { bounded, compare, hasGap, max, min, union, without } from './gaps.ts'
 import { count, done, except, present, refused, reopen, resolve, type StreamStep } from './numbers.ts'
 
 /**
- * COMPLETE_EVENT_PROCESSING: completions in final blocks of the target, by whomever. One of a number that was never seen resolves nothing, since its id
- * could not be compared; it is kept in `unknownCompletions`, with an alarm, until the number is seen, and an agent reads by its id whether it is delivered.
- * Completions that were lost with an earlier state are found by the audit, which reads whether open numbers are delivered.
+ * COMPLETE_EVENT_PROCESSING: completions in final blocks of the target, by whomever. One of a number that was never seen resolves nothing, since its id could
+ * not be compared: it is kept, with an alarm, until the number is seen. The audit finds completions that were lost with an earlier state.
  */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))

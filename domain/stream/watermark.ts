@@ -2,18 +2,15 @@ import type { StreamState, StreamView } from './stream.ts'
 import { compare, heightBelow } from './gaps.ts'
 
 /**
- * PROCESS_FINISHED_NONCE_HEIGHT: completed_nonce_height, the highest number up to which every number is resolved. Computed from what is not resolved:
- * a repeated event neither raises it twice nor brings back what was pruned (MIP-61 counts it up). Falls by `undone`, `unskip` and `reread` only.
+ * PROCESS_FINISHED_NONCE_HEIGHT, completed_nonce_height: up to here every number is resolved. Computed from what is not resolved: a repeated event does not
+ * raise it twice (MIP-61 counts it up). Falls by `undone`, `unskip` and `reread` only.
  */
 export function completedNumber(state: StreamState): string | undefined {
   const lowest = BigInt(lowestUnresolved(state)?.number ?? state.next)
   return lowest > BigInt(state.config.first) ? String(lowest - 1n) : undefined
 }
 
-/**
- * completed_block_height: the block before the first one that may hold an unresolved number, else the cursor; always below blocks that wait for the
- * backfill. (MIP-61 counts blocks that have transfers, which is no height.)
- */
+/** completed_block_height: below it no block may hold an unresolved number or waits for the backfill. (MIP-61 counts blocks that have transfers.) */
 export function completedHeight(state: StreamState): number | undefined {
   const { cursor, backfill, marks, config } = state
   if (!cursor) return undefined

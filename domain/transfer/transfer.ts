@@ -3,10 +3,7 @@ export type BridgeName = string
 /** A chain by its name in the config: `ethereum`. The names are the same across a fleet. */
 export type ChainName = string
 
-/**
- * One message to deliver, as plain JSON: it is the input of a `transfer` workflow. Its signatures (or the source's table) were checked before, since
- * starting the workflow takes its id.
- */
+/** One message to deliver: plain JSON, the input of a `transfer` workflow. Its signatures (or the source's table) were checked before, since it takes the id. */
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName

@@ -38,10 +38,7 @@ interface Member<C, T> extends Waiting {
   readonly wait: Wait<T>
 }
 
-/**
- * Group commit: in quiet times every candidate goes at once and alone; when many come, those that came during one flush go together in the
- * next. A batch that cannot be is halved until the candidate that is the reason is alone.
- */
+/** Group commit: in quiet times a candidate goes at once and alone; when many come, those that came during one flush go together in the next. */
 export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>
   readonly #now: () => number
@@ -67,10 +64,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     return this.#queue.size + this.#state.halves.flat().filter(({ expired }) => !expired).length
   }
 
-  /**
-   * The answer of the flush that took this candidate; `late` if none did in time, or when the signal aborts. A candidate whose flush is under way is
-   * not taken out of it any more. Rejects with what a flush throws.
-   */
+  /** `late` if no flush took it in time, or the signal aborts; not while its flush is under way. Rejects with what a flush throws. */
   enqueue(candidate: C, { late, ...limit }: WaitLimit & { late: T }): Promise<T> {
     if (limit.signal?.aborted) return Promise.resolve(late)
     this.#arrivals = [...this.#arrivals, this.#now()].slice(-busyArrivals)

@@ -6,8 +6,8 @@ import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
 
 /**
- * The attempts of one nonce: recorded in the ledger, signed in its order, and watched by hash. A signer that takes a random number each time (KMS)
- * gives every process another hash for the same attempt; a transaction of an earlier process is recognised by its signing hash.
+ * The attempts of one nonce: recorded in the ledger, signed in its order, watched by hash. A signer that takes a random number each time (KMS) gives every
+ * process another hash: a transaction of an earlier process is recognised by its signing hash.
  */
 export class Attempts {
   readonly watch: Watch
@@ -86,8 +86,8 @@ export class Attempts {
   }
 
   /**
-   * Signs every attempt that is not signed yet; calls only if the intent is at hand. An attempt that the signing policy refuses is skipped: later
-   * ones, no-ops among them, must still be signed. Throws what the signer throws, and SIGNING_REFUSED if nothing is signed.
+   * Signs every attempt that is not signed yet; calls only if the intent is at hand. One that the signing policy refuses is skipped: later ones, no-ops among
+   * them, must still be signed. Throws what the signer throws, and SIGNING_REFUSED if nothing is signed.
    */
   async sign(): Promise<void> {
     const { signer } = this.#deps

@@ -65,10 +65,7 @@ export class Broadcaster {
     return error
   }
 
-  /**
-   * True if the call can be given up: all nodes said at two blocks that it can never be mined. Once a node has taken it, `fatal` is not believed
-   * any more, and `terminally-stuck` only when it is said at five blocks with nothing else between.
-   */
+  /** Whether all nodes said often enough that the call can never be mined. Once a node has taken it, `fatal` is not believed any more. */
   get hopeless(): boolean {
     if (!this.#refusals) return false
     const { error, blocks } = this.#refusals

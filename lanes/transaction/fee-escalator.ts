@@ -6,9 +6,8 @@ import type { Attempt } from '../../domain/lane/lane.ts'
 import type { LaneDeps } from '../deps.ts'
 
 /**
- * Why one more attempt is made. `stuck`: the lowest nonce is in no block. `reprice`: only if the market asks for more than the last attempt offers.
- * `more-gas`: a no-op was refused for its gas limit. `order`: of an operator or the ledger, whatever was offered before; `kind` absent: as the last
- * attempt; `atLeast`: an operator's own fees, without the policy's caps.
+ * `stuck`: the lowest nonce is in no block. `reprice`: only if the market asks for more than the last attempt offers. `more-gas`: a no-op was refused for its
+ * gas limit. `order`: of an operator or the ledger, whatever was offered before; `kind` absent: as the last attempt; `atLeast`: without the policy's caps.
  */
 export type RaiseReason =
   | { readonly why: 'stuck' | 'reprice' | 'more-gas' }
@@ -42,10 +41,7 @@ export class FeeEscalator {
     this.#value = intent?.value
   }
 
-  /**
-   * Undefined: nothing dearer may, or need, be offered; the best attempt is sent again.
-   * @param offered fees of all transactions of this nonce that a pool may hold
-   */
+  /** Undefined: nothing dearer may, or need, be offered. @param offered fees of all transactions of this nonce that a pool may hold */
   async next(attempts: readonly Attempt[], offered: readonly Fees[], reason: RaiseReason, facts: RaiseFacts): Promise<Attempt | undefined> {
     const { chain, logger } = this.#deps
     const last = attempts.at(-1)

@@ -12,9 +12,8 @@ const everyBlocks = 5
 export type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 /**
- * Finds out what used a nonce that the account has passed though no receipt of ours is there: an attempt of an earlier process (whose signer never
- * gives the same hash twice), or a transaction from outside Portage. `external` is said only when it is final, and on the word of more than half
- * of the nodes; where they no longer have the block (pruned), on two looks at different blocks.
+ * Finds out what used a nonce that the account has passed though no receipt of ours is there: an attempt of an earlier process, or a transaction from outside
+ * Portage. That is said only when it is final, by more than half of the nodes, or where they no longer have the block, on looks at two blocks.
  */
 export class NonceConflictCheck {
   readonly #deps: LaneDeps

@@ -120,10 +120,7 @@ export class PendingTransaction {
     return this.#attempts.noneSigned && !this.#work
   }
 
-  /**
-   * Signs every recorded attempt, so that each hash is watched, and sends the last; once. Throws what the signer throws: a nonce whose call may not be
-   * signed goes back, or is filled if an earlier try may have sent it.
-   */
+  /** Signs every recorded attempt, so that each hash is watched, and sends the last; once. Throws what the signer throws; the nonce then goes back or is filled. */
   async signAndSend(): Promise<void> {
     if (!this.unsigned) return
     await this.#exclusively(async () => {
@@ -148,10 +145,7 @@ export class PendingTransaction {
     })
   }
 
-  /**
-   * One more attempt now, whatever was offered before, within the caps of its policy; at the caps the best is sent again.
-   * @param atLeast an operator's own offer, wei: at least this, whatever the policy says
-   */
+  /** One more attempt now, within the caps of its policy; at the caps the best is sent again. @param atLeast an operator's own offer, whatever the policy says */
   async bump(kind?: Attempt['kind'], atLeast?: Partial<Fees>): Promise<void> {
     await this.#exclusively(() => this.#raise({ why: 'order', kind, atLeast }))
   }

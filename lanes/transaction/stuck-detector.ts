@@ -1,8 +1,7 @@
 /**
- * Decides when the fee of one nonce is raised. Time is counted in blocks, so that nothing is raised on a chain that is halted. Only the lowest nonce
- * is judged stuck, and only from when it became the lowest: those behind it wait for it, not for a better fee. A transaction that the base fee has
- * left behind is repriced whatever its nonce: one after the other, each would wait for its turn. On a chain where a higher fee replaces nothing,
- * a stuck nonce is not raised.
+ * Decides when the fee of one nonce is raised. Time is counted in blocks: on a halted chain nothing is raised. Only the lowest nonce is judged stuck, from
+ * when it became the lowest: those behind it wait for it, not for a better fee. What the base fee has left behind is repriced whatever its nonce: one after
+ * the other, each would wait for its turn. On a chain where a higher fee replaces nothing, a stuck nonce is not raised.
  */
 export class StuckDetector {
   readonly #blocks: number
