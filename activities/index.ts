@@ -5,7 +5,7 @@ import type { OperatorTransactionSteps } from '../temporal/contracts/operator-tr
 import type { KeylessSteps, LaneSteps } from '../temporal/contracts/transfer-steps.ts'
 import type { BroadcastDeps } from './transfer/acquire-nonce.ts'
 import { createAdmit } from './transfer/admit.ts'
-import { type AuditDeps, createAuditDelivered } from './audit/audit.ts'
+import { type AuditDeps, createAuditDelivered } from './audit.ts'
 import { createBroadcast } from './transfer/broadcast.ts'
 import { createCheckDelivered } from './transfer/check-delivered.ts'
 import { createConfirm } from './transfer/confirm.ts'

@@ -2,13 +2,18 @@ import type { Chain, Receipt } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import { gasPaid } from '../domain/fees/fees.ts'
 import type { FeePolicyResolver } from '../domain/fees/policy.ts'
+import { workflowOf } from '../domain/lane/intent-id.ts'
 import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
 import { refusalCodes } from '../domain/lane/refusal-codes.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
 import { laneCall } from '../lanes/lane-call.ts'
 import type { Acquired, Refused } from '../lanes/nonce-requests.ts'
 import type { PendingTransaction } from '../lanes/transaction/pending-transaction.ts'
-import type { SendOperatorTransactionInput, SendOperatorTransactionResult } from '../temporal/contracts/operator-transaction.ts'
+import type {
+  OperatorTransactionSteps,
+  SendOperatorTransactionInput as Input,
+  SendOperatorTransactionResult as Result,
+} from '../temporal/contracts/operator-transaction.ts'
 import type { Context } from '@temporalio/activity'
 import { withHeartbeats } from './heartbeats.ts'
 import { priceCall } from './price-call.ts'
@@ -27,14 +32,10 @@ export interface SendOperatorTransactionDeps {
 }
 
 type Deps = SendOperatorTransactionDeps
-type Input = SendOperatorTransactionInput
-type Result = SendOperatorTransactionResult
 
 /** The step of an operator transaction, and of a batch that no process drives; see `OperatorTransactionSteps` and `BatchSteps`. */
-export function createSendOperatorTransaction(deps: Deps) {
-  return function sendOperatorTransaction(input: Input): Promise<Result> {
-    return withHeartbeats((context) => run(deps, input, context))
-  }
+export function createSendOperatorTransaction(deps: Deps): OperatorTransactionSteps['sendOperatorTransaction'] {
+  return (input) => withHeartbeats((context) => run(deps, input, context))
 }
 
 async function run(deps: Deps, input: Input, context: Context): Promise<Result> {
@@ -98,7 +99,7 @@ async function acquire(
   input: Input,
   { info, cancellationSignal: signal }: Context,
 ): Promise<Extract<Acquired, { kind: 'acquired' }> | Result> {
-  const { lane, owner, intentId, intent, lookUpOnly, cancel } = input
+  const { lane, intentId, intent, lookUpOnly, cancel } = input
   const call = laneCall(intentId, intent)
   if (lookUpOnly || info.attempt > 1) {
     const held = await agent.find(call, signal)
@@ -107,7 +108,7 @@ async function acquire(
     if (held.why !== 'none') return refused(held)
   }
   if (cancel) return { kind: 'withdrawn' }
-  const priced = await priceCall(deps, { lane, owner, intent })
+  const priced = await priceCall(deps, { lane, owner: workflowOf(intentId), intent })
   if (priced.kind === 'reverts') return { kind: 'impossible', reason: `it reverts: ${priced.revert.reason || priced.revert.data}` }
   if (priced.kind === 'impossible') return { kind: 'impossible', reason: `${priced.code}: ${priced.reason}` }
   if (priced.kind === 'wait') return { kind: 'no-slot', code: priced.code, reason: priced.reason }

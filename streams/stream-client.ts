@@ -62,7 +62,7 @@ export class StreamClient {
    * @param era of the moment that the reading began
    */
   apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
-    return this.#updates.askUnless(() => era !== this.#era, requests)
+    return this.#updates.ask(requests, () => era !== this.#era)
   }
 
   /** The whole state, for what the view does not have; undefined: there is no stream yet. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */

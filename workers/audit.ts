@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { toRelayerError } from '../domain/errors.ts'
-import type { Found } from '../activities/audit/audit.ts'
+import type { Found } from '../activities/audit.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import { setAuditSchedule } from '../temporal/client/audits.ts'
 import type { ProcessParts, Service } from './context.ts'

@@ -22,7 +22,7 @@ const longestWaitMs = 10 * 60_000
  */
 export async function batch(input: BatchInput): Promise<BatchStatus> {
   const { lane, intent, members } = input
-  const { workflowId: owner } = workflowInfo()
+  const { workflowId } = workflowInfo()
   let { held, cleared = false } = input
   let end: BatchEnd | undefined
   let rolledBack = false
@@ -36,7 +36,7 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
     await condition(() => end !== undefined || rolledBack, backoffMs(looks, firstWaitMs, longestWaitMs))
     if (!end) {
       rolledBack = false
-      const call = { lane, owner, intentId: batchIntentId(owner), intent, members: cleared ? undefined : members, held }
+      const call = { lane, intentId: batchIntentId(workflowId), intent, members: cleared ? undefined : members, held }
       // Where the lane has no worker, the process that drove the batch may report its end first.
       const result = await Promise.race([
         laneStep(lane, `${members.length} transfers`, ({ broadcastBatch }) => broadcastBatch(call)),

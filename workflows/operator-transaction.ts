@@ -49,7 +49,7 @@ function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: 
   // What a run before a reset did is not known, and nothing is paid twice: it goes on with the nonce that it holds, and ends `lost` without one.
   const lookUpOnly = progress.sentBefore || runId !== originalExecutionRunId
   progress.sentBefore = true
-  const call = { lane, owner, intentId: intentIdOf(owner, round), intent, lookUpOnly, held, cancel: cancelledBy !== undefined }
+  const call = { lane, intentId: intentIdOf(owner, round), intent, lookUpOnly, held, cancel: cancelledBy !== undefined }
   return laneStep(lane, `${reason} (${by})`, ({ sendOperatorTransaction }) => sendOperatorTransaction(call))
 }
 

@@ -3,13 +3,14 @@ import type { Chain, Revert } from '../../chains/port.ts'
 import { withReservation } from '../../bridges/gates/reservation.ts'
 import { type ErrorCode, toRelayerError } from '../../domain/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
+import { workflowOf } from '../../domain/lane/intent-id.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Flushed } from '../../lanes/batch/batcher.ts'
 import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
-import type { Refused } from '../../lanes/nonce-requests.ts'
+import type { NonceRequest, Refused } from '../../lanes/nonce-requests.ts'
 import type { BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import type { StepDeps } from '../deps.ts'
 import { isDelivered } from '../transfer/delivery-checks.ts'
@@ -17,14 +18,9 @@ import { restrictionOf } from '../transfer/restrictions.ts'
 import { priceCall } from '../price-call.ts'
 
 /** A transfer that may share a call. */
-export interface BatchCandidate {
-  /** Workflow id of the transfer. */
-  readonly owner: string
+export interface BatchCandidate extends Pick<NonceRequest, 'priority' | 'source' | 'deadline'> {
   readonly intentId: string
   readonly transfer: Transfer
-  readonly priority: number
-  readonly source: string
-  readonly deadline?: number
   /** An earlier try may have sent a call for it, whatever the ledger knows of that. */
   readonly maybeSent?: boolean
 }
@@ -175,9 +171,9 @@ function fitting({ shared }: BatchBuilderDeps, candidates: readonly BatchCandida
 }
 
 /** The candidate that may have made the others' call revert. Its own simulation says why; then it goes on alone. */
-async function simulateAlone(deps: BatchBuilderDeps, { owner, transfer }: BatchCandidate): Promise<BatchAnswer> {
+async function simulateAlone(deps: BatchBuilderDeps, { intentId, transfer }: BatchCandidate): Promise<BatchAnswer> {
   const intent = await deps.endpoint.intent(transfer)
-  const priced = await priceCall(deps, { lane: deps.lane, owner, intent })
+  const priced = await priceCall(deps, { lane: deps.lane, owner: workflowOf(intentId), intent })
   if (priced.kind === 'priced') return { kind: 'alone' }
   const { code, reason } = priced.kind === 'reverts' ? meaningOf(deps, priced.revert, transfer) : priced
   return noSlot(code, reason)

@@ -1,5 +1,6 @@
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
+import { workflowOf } from '../../domain/lane/intent-id.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
@@ -51,7 +52,7 @@ export async function acquire(
   input: BroadcastInput,
   { cancellationSignal: signal, info }: Pick<Context, 'cancellationSignal'> & { readonly info: TryInfo },
 ): Promise<Outcome> {
-  const { transfer, lane, owner, intentId } = input
+  const { transfer, lane, intentId } = input
   const routing = deps.batchRouting?.get(lane)
   const request = await requestOf(deps, input)
   const effect = looksAtEffect(deps, transfer, info)
@@ -68,7 +69,7 @@ export async function acquire(
   if (input.mode === 'follow') return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
   const before = await restrictionOf(deps, transfer, lane)
   if (before) return before
-  const batched = await routing?.enqueue({ ...request, owner, intentId, transfer, maybeSent }, { signal, timeoutMs: waitForBatchMs })
+  const batched = await routing?.enqueue({ ...request, intentId, transfer, maybeSent }, { signal, timeoutMs: waitForBatchMs })
   if (batched?.kind === 'seen') return 'seen'
   if (batched && batched.kind !== 'alone') return batched
   const acquired = await agent.acquire(request, { signal, timeoutMs: waitForSlotMs })
@@ -83,9 +84,9 @@ export async function acquire(
 }
 
 async function requestOf(deps: AcquireDeps, input: BroadcastInput): Promise<NonceRequest> {
-  const { transfer, lane, owner, intentId, gasLimit, maxFee, tip, dataFee, priority, deadline } = input
+  const { transfer, lane, intentId, gasLimit, maxFee, tip, dataFee, priority, deadline } = input
   const call = laneCall(intentId, await endpointOf(deps, transfer).intent(transfer))
-  if (call.owner.callHash !== input.callHash) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: owner, lane } })
+  if (call.owner.callHash !== input.callHash) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowOf(intentId), lane } })
   return {
     ...call,
     first: { kind: 'call', gasLimit, maxFee, tip, dataFee },

@@ -1,4 +1,4 @@
-import type { AdmitInput, Admission } from '../../temporal/contracts/transfer-steps.ts'
+import type { KeylessSteps } from '../../temporal/contracts/transfer-steps.ts'
 import type { StepDeps } from '../deps.ts'
 import { showsEffect } from './halt-on-mismatch.ts'
 import { prepareUnless } from './prepare.ts'
@@ -6,14 +6,12 @@ import { admissionStep } from './restrictions.ts'
 import { createValidate } from './validate.ts'
 
 /** Steps 1-3 at once, as one local activity: their chain reads leave together, in one batch. What is halted waits before any of them. */
-export function createAdmit(deps: StepDeps) {
+export function createAdmit(deps: StepDeps): KeylessSteps['admit'] {
   const validate = createValidate(deps)
-  return async function admit(input: AdmitInput): Promise<Admission> {
-    const { transfer, disputed } = input
-    return admissionStep(deps, transfer, async (reserve): Promise<Admission> => {
-      const validated = await validate({ transfer })
+  return (input) =>
+    admissionStep(deps, input.transfer, async (reserve) => {
+      const validated = await validate(input)
       if (validated.kind !== 'passed') return validated
-      return prepareUnless(() => showsEffect(deps, transfer, disputed), deps, input, reserve)
+      return prepareUnless(() => showsEffect(deps, input.transfer, input.disputed), deps, input, reserve)
     })
-  }
 }

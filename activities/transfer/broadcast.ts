@@ -1,9 +1,9 @@
 import { RelayerError } from '../../domain/errors.ts'
 import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
+import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import type { Refused } from '../../lanes/nonce-requests.ts'
 import { failpoint } from '../../observability/failpoints.ts'
-import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
-import { asMember, isUseless } from '../batch/member-result.ts'
+import type { BroadcastInput, BroadcastResult, LaneSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf } from '../deps.ts'
 import { withHeartbeats } from '../heartbeats.ts'
 import { acquire, type BroadcastDeps } from './acquire-nonce.ts'
@@ -17,8 +17,8 @@ const followMs = 30_000
  * Step 4, on the lane's queue: gets the nonce from the ledger, signs, sends, follows into a block and, where finality is near, to finality.
  * Killed at any point, its next try is given the same nonce and makes the same bytes.
  */
-export function createBroadcast(deps: BroadcastDeps) {
-  return async function broadcast(input: BroadcastInput): Promise<BroadcastResult> {
+export function createBroadcast(deps: BroadcastDeps): LaneSteps['broadcast'] {
+  return async (input) => {
     const result = await withHeartbeats((context, enter) => run(deps, input, context, enter))
     failpoint('activity-done-unreported')
     return result
@@ -45,8 +45,10 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, context: Context,
     enter(`following nonce ${pending.nonce}, ${pending.attempts} attempts`)
     await untilIncluded(pending, agent, limits)
     if (signal.aborted) await context.cancelled
+    const { state } = pending
+    const isUseless = batch && state.kind === 'included' && (state.noop || !endpointOf(deps, transfer).hasEffect(state.receipt, transfer))
     // The nonce of the batch is used up, final or not: its members do not wait for one that made it revert.
-    if (batch && isUseless(pending.state, endpointOf(deps, transfer), transfer)) return { kind: 'seen' }
+    if (isUseless) return { kind: 'seen' }
     const result = await resultOf(deps, transfer, pending, limits)
     if (result) return batch ? asMember(batch, result) : result
   }
@@ -56,4 +58,21 @@ function refused({ why, detail }: Refused): BroadcastResult {
   if (why === 'withdrawn') return { kind: 'withdrawn' }
   if (why === 'conflict') throw new RelayerError('LANE_CONFLICT', { detail })
   return { kind: 'no-slot', code: refusalCodes[why], reason: `${why}: ${detail}` }
+}
+
+/** What became of a batch, as a result for one of its members. If it failed, another transfer may have made it revert: this one looks again. */
+function asMember({ id, members }: Batch, result: BroadcastResult): BroadcastResult {
+  switch (result.kind) {
+    case 'delivered':
+    case 'included':
+      // Every member's share of the gas is the same, rounded down.
+      return { ...result, landed: { ...result.landed, gasPaid: String(BigInt(result.landed.gasPaid) / BigInt(members.length)), batch: id } }
+    case 'pending':
+      return { ...result, reason: `in ${id} with ${members.length - 1} others: ${result.reason}` }
+    case 'spent':
+    case 'reverted':
+      return { kind: 'seen' }
+    default:
+      return result
+  }
 }

@@ -1,17 +1,16 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { AdmitInput, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { KeylessSteps, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 import { finalDelivery } from './delivery-checks.ts'
 import { showsEffect } from './halt-on-mismatch.ts'
 import { admissionStep } from './restrictions.ts'
 
 /** Step 2: is the effect there already, and is it final? */
-export function createCheckDelivered(deps: StepDeps) {
-  return async function checkDelivered({ transfer, disputed }: AdmitInput): Promise<Passed | Stopped> {
-    return admissionStep(deps, transfer, async () =>
+export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDelivered'] {
+  return ({ transfer, disputed }) =>
+    admissionStep(deps, transfer, async () =>
       (await showsEffect(deps, transfer, disputed)) ? settled(deps, transfer) : { kind: 'passed' },
     )
-  }
 }
 
 /** The latest state shows the effect: final, with who delivered, or how long until that can be said. */

@@ -1,6 +1,6 @@
 import { untilHead } from '../../chains/port.ts'
 import type { Delivery } from '../../domain/transfer/transfer.ts'
-import type { ConfirmInput, Confirmation } from '../../temporal/contracts/transfer-steps.ts'
+import type { Confirmation, KeylessSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 import { isAbsent, isDenied, isFinal, finalDelivery, isOurs } from './delivery-checks.ts'
 
@@ -8,9 +8,8 @@ import { isAbsent, isDenied, isFinal, finalDelivery, isOurs } from './delivery-c
  * Step 5: does the target chain's finalized state show the effect? Irreversible answers (delivered, reverted, and gone where that ends the transfer)
  * need the agreement of the nodes; until they agree the answer is `unsettled`.
  */
-export function createConfirm(deps: StepDeps) {
-  return async function confirm(input: ConfirmInput): Promise<Confirmation> {
-    const { transfer, landed, waitMs } = input
+export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
+  return async ({ transfer, landed, waitMs, requireAgreement }) => {
     const chain = chainOf(deps, transfer)
     const endpoint = endpointOf(deps, transfer)
     const final = (height: number) => height <= (chain.heads.current?.finalized ?? -1)
@@ -43,7 +42,7 @@ export function createConfirm(deps: StepDeps) {
     }
     // It waits until the other nodes have seen it, but not for ever on the word of one.
     if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled()
-    if ((useless !== undefined || input.requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled()
+    if ((useless !== undefined || requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled()
     return useless === undefined ? { kind: 'gone' } : { kind: 'reverted', reason: useless }
   }
 }

@@ -1,7 +1,7 @@
 import type { Reserve } from '../../bridges/gates/reservation.ts'
 import { callHash } from '../../lanes/lane-call.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import type { AdmitInput, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { AdmitInput, KeylessSteps, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 import { priceCall } from '../price-call.ts'
 import { settled } from './check-delivered.ts'
@@ -15,10 +15,8 @@ const revertMs = 15_000
 const dearMs = 5_000
 
 /** Step 3: chooses the lane, simulates the call from its address, quotes the fee. A revert here costs nothing. */
-export function createPrepare(deps: StepDeps) {
-  return async function prepare(input: AdmitInput): Promise<Ready | Stopped> {
-    return admissionStep(deps, input.transfer, (reserve) => prepareUnless(async () => false, deps, input, reserve))
-  }
+export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
+  return (input) => admissionStep(deps, input.transfer, (reserve) => prepareUnless(async () => false, deps, input, reserve))
 }
 
 /** The same, with one more read beside its own: is the effect there already? A call that is too dear waits, and holds no nonce meanwhile. */
@@ -39,10 +37,8 @@ export async function prepareUnless(
   const endpoint = endpointOf(deps, transfer)
   const price = async () => {
     const intent = await endpoint.intent(transfer)
-    return {
-      intent,
-      ...(await priceCall({ chain: chainOf(deps, transfer), fees: deps.fees }, { lane, owner: transferId(transfer), intent })),
-    }
+    const pricing = { chain: chainOf(deps, transfer), fees: deps.fees }
+    return { intent, ...(await priceCall(pricing, { lane, owner: transferId(transfer), intent })) }
   }
   const [delivered, priced] = await Promise.all([there, price()])
   if (delivered) return settled(deps, transfer)

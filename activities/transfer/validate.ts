@@ -1,5 +1,4 @@
-import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { KeylessSteps, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import { haltRouteOf } from './halt-on-mismatch.ts'
 import { admissionStep, deniedBy } from './restrictions.ts'
@@ -8,9 +7,9 @@ import { admissionStep, deniedBy } from './restrictions.ts'
 const waitMs = 15_000
 
 /** Step 1: halts, then signatures, payload kind, emitter, target, asset, fee, then the deny-list. */
-export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings' | 'haltRoute'>) {
-  return async function validate({ transfer }: { transfer: Transfer }): Promise<Passed | Stopped> {
-    return admissionStep(deps, transfer, async (): Promise<Passed | Stopped> => {
+export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings' | 'haltRoute'>): KeylessSteps['validate'] {
+  return ({ transfer }) =>
+    admissionStep(deps, transfer, async (): Promise<Passed | Stopped> => {
       const verdict = await endpointOf(deps, transfer).validate(transfer)
       if (verdict.kind === 'valid') return deniedBy(deps, transfer) ?? { kind: 'passed' }
       const { kind, code, reason, haltRoute, awaitNewSignatures, unverified } = verdict
@@ -21,5 +20,4 @@ export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings' | 'ha
       if (kind === 'wait') return { kind: 'waiting', code, reason, retryInMs: waitMs, unverified }
       return { kind, code, reason, awaitNewSignatures }
     })
-  }
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import { connectServerInfo, type ServerInfo } from '../../temporal/client/server-info.ts'
+import { connectServerInfo, type ServerInfo } from '../../temporal/client/connect.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, look } from './check.ts'
 

@@ -23,7 +23,6 @@ const catchupWindowMs = 60_000
 
 /**
  * Creates the schedule of a chain's audits, or brings it to these values. An operator's pause stays. Throws what the Temporal client throws.
- *
  * @param options.onlyIfMissing an existing schedule stays as it is: operators may have changed it since it was set
  */
 export async function setAuditSchedule(
@@ -72,18 +71,12 @@ export function runAudit(client: TemporalClient, input: AuditInput): Promise<Aud
 export async function listAudits(client: TemporalClient, chains: readonly ChainName[], perChain: number): Promise<AuditRow[]> {
   const newest = async (chain: ChainName): Promise<AuditRow[]> => {
     const runs = await listWorkflows(client, `WorkflowType = 'audit' AND ${searchAttributes.TargetChain.name} = '${chain}'`)
-    const shown = runs.toSorted(newestFirst).slice(0, perChain)
-    return Promise.all(shown.map((info) => toRow(client, chain, info)))
+    const toRow = async ({ workflowId, runId, status, startTime }: WorkflowExecutionInfo): Promise<AuditRow> => {
+      const row = { chain, workflowId, execution: status.name, startedAt: startTime.toISOString() }
+      if (status.name !== 'COMPLETED') return row
+      return { ...row, report: (await client.workflow.getHandle(workflowId, runId).result()) as AuditReport }
+    }
+    return Promise.all(runs.toSorted(newestFirst).slice(0, perChain).map(toRow))
   }
   return (await within(client, serverTimeoutMs, () => Promise.all(chains.map(newest))).catch(rethrowAs({}))).flat()
-}
-
-async function toRow(
-  client: TemporalClient,
-  chain: ChainName,
-  { workflowId, runId, status, startTime }: WorkflowExecutionInfo,
-): Promise<AuditRow> {
-  const row = { chain, workflowId, execution: status.name, startedAt: startTime.toISOString() }
-  if (status.name !== 'COMPLETED') return row
-  return { ...row, report: (await client.workflow.getHandle(workflowId, runId).result()) as AuditReport }
 }

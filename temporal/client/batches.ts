@@ -112,7 +112,7 @@ export async function listBatches(client: TemporalClient, lane: LaneId, closed: 
     (state) => Object.values(state.entries),
     () => [],
   )
-  const rows = await listLaneWorkflows(client, { lane, type: 'batch', prefix: batchPrefix(lane), closed }, batchStatusQuery)
+  const rows = await listLaneWorkflows(client, lane, 'batch', closed, batchStatusQuery)
   return rows.map(({ id: batch, execution, startedAt, memo, status }): BatchRow => {
     const granted = entries.find(({ owner }) => owner && workflowOf(owner.intentId) === batch)?.nonce
     return {

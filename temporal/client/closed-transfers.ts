@@ -5,33 +5,27 @@ import { ifGone } from './errors.ts'
 import type { RunId } from './runs.ts'
 import { transfersWith, undone } from './transfer-queries.ts'
 
-/** Which closed runs: those that ended as delivered, or those that ended without an outcome. */
-export type Closed = 'delivered' | 'undone'
-
 /** The state of the latest run of an id. */
 export type LatestRun = 'running' | 'undone' | TransferState | 'gone'
 
 /** As many runs as one page of a visibility query, and so one batch of reads, holds. */
 const pageSize = 200
 
-export interface ClosedRunsQuery {
-  readonly kind: Closed
-  readonly chain: ChainName
-  /** Closed between these two, ms since the epoch. */
-  readonly from: number
-  readonly to: number
-  /** Of the page before; empty: the first page. */
-  readonly token: string
-}
-
-/** The token of the last page is empty. */
+/** A page of the closed runs to a chain. */
 export interface ClosedRunsPage {
-  readonly runs: readonly RunId[]
-  readonly token: string
+  /** Those that ended as delivered, or those that ended without an outcome. */
+  kind: 'delivered' | 'undone'
+  chain: ChainName
+  /** Closed between these two, ms since the epoch. */
+  from: number
+  to: number
+  /** Of the page before; empty: the first page, and after the last one. */
+  token: string
 }
 
-/** One page of the closed runs to a chain, in the server's order (a dev server has no ORDER BY). Throws what the Temporal client throws. */
-export async function listClosedRuns(client: TemporalClient, { kind, chain, from, to, token }: ClosedRunsQuery): Promise<ClosedRunsPage> {
+/** The runs of a page, in the server's order (a dev server has no ORDER BY), and the token for the next. Throws what the Temporal client throws. */
+export async function listClosedRuns(client: TemporalClient, page: ClosedRunsPage): Promise<{ runs: RunId[]; token: string }> {
+  const { kind, chain, from, to, token } = page
   const query = transfersWith(
     { TargetChain: chain, TransferState: kind === 'delivered' ? 'delivered' : undefined },
     kind === 'delivered' ? `ExecutionStatus = 'Completed'` : undone,

@@ -23,9 +23,8 @@ export interface CoalescingOptions<Request, Update, Response> {
 
 interface Asked<Request, Response> {
   readonly requests: readonly Request[]
-  /** Called right before it would be sent; true drops it. */
-  drop?(): boolean
-  resolve(response: Response): void
+  isStale(): boolean
+  resolve(response: Response | undefined): void
   reject(error: RelayerError): void
 }
 
@@ -66,22 +65,16 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
   }
 
   /**
-   * The response, with the answers to these requests only, in their order. Throws the code `unreachable` after `close`, and INTERNAL if the workflow
-   * finds the update malformed.
+   * The response, with the answers to these requests only, in their order; undefined if `isStale` held right before they would have been sent. Throws the
+   * code `unreachable` after `close`, and INTERNAL if the workflow finds the update malformed.
    */
-  ask(requests: readonly Request[]): Promise<Response> {
-    return new Promise((resolve, reject) => this.#enqueue({ requests, resolve, reject }))
-  }
-
-  /** As `ask`; undefined if `isStale` held right before the requests would have been sent. */
-  askUnless(isStale: () => boolean, requests: readonly Request[]): Promise<Response | undefined> {
+  ask(requests: readonly Request[]): Promise<Response>
+  ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
+  ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {
     return new Promise((resolve, reject) => {
-      const drop = () => {
-        const stale = isStale()
-        if (stale) resolve(undefined)
-        return stale
-      }
-      this.#enqueue({ requests, drop, resolve, reject })
+      if (this.closed) return reject(this.#unreachable())
+      this.#queue.push({ requests, isStale, resolve, reject })
+      this.#wake()
     })
   }
 
@@ -95,12 +88,6 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
   close(): void {
     this.#closing.abort()
     for (const { reject } of this.#queue.splice(0)) reject(this.#unreachable())
-  }
-
-  #enqueue(asked: Asked<Request, Response>): void {
-    if (this.closed) return asked.reject(this.#unreachable())
-    this.#queue.push(asked)
-    this.#wake()
   }
 
   #wake(): void {
@@ -136,7 +123,10 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     for (let asked = this.#queue[0]; asked; asked = this.#queue[0]) {
       if (taken.length > 0 && !this.#options.fits([...requests, ...asked.requests])) break
       this.#queue.shift()
-      if (asked.drop?.()) continue
+      if (asked.isStale()) {
+        asked.resolve(undefined)
+        continue
+      }
       taken.push(asked)
       requests.push(...asked.requests)
     }

@@ -37,25 +37,16 @@ export function isQueryRefused(error: unknown): boolean {
   return error instanceof QueryRejectedError || error instanceof QueryNotRegisteredError
 }
 
-/** A worker does not know this query of a workflow that has it: it cannot replay the workflow. */
-export function isQueryUnknown(error: unknown): boolean {
-  return error instanceof QueryNotRegisteredError
-}
-
 /** The server has no such namespace. */
 export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
 
-/** Why a workflow refused an update. */
-export interface UpdateRefusal {
-  /** `malformed`: the same request is refused again; `full`: this run ends, the next one takes the update. */
-  readonly kind: 'malformed' | 'full'
-  readonly detail: string
-}
-
-/** Undefined: the workflow has not refused the update; something else went wrong. */
-export function updateRefusal(error: unknown): UpdateRefusal | undefined {
+/**
+ * Why a workflow refused an update. `malformed`: the same request is refused again. `full`: this run ends, the next one takes the update. Undefined: it has
+ * not refused it; something else went wrong.
+ */
+export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; detail: string } | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
   if (!(cause instanceof ApplicationFailure)) return undefined
   if (cause.type === malformedUpdate) return { kind: 'malformed', detail: cause.message }

@@ -7,17 +7,9 @@ import { running } from './transfer-queries.ts'
 const serverTimeoutMs = 10_000
 const queryTimeoutMs = 5_000
 
-/** Workflows of one type that belong to a lane; their ids begin with `prefix`. */
-interface LaneWorkflows {
-  readonly lane: LaneId
-  readonly type: 'batch' | 'operatorTransaction'
-  readonly prefix: string
-  /** How many of those that have ended, besides those that run. */
-  readonly closed: number
-}
-
-/** A workflow of a lane. */
-interface LaneWorkflow<Status> {
+/** A batch or an operator transaction of a lane. */
+export interface LaneWorkflow<Status> {
+  /** Workflow id. */
   readonly id: string
   /** Temporal's word for its state: RUNNING, FAILED, TERMINATED… */
   readonly execution: string
@@ -31,11 +23,13 @@ interface LaneWorkflow<Status> {
 /** Those that run and `closed` of those that have ended, newest first, each with its status. Throws TEMPORAL_UNAVAILABLE. */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
-  { lane, type, prefix, closed }: LaneWorkflows,
+  lane: LaneId,
+  type: 'batch' | 'operatorTransaction',
+  closed: number,
   statusQuery: QueryDefinition<Status>,
 ): Promise<LaneWorkflow<Status>[]> {
-  const list = (condition: string, most?: number) =>
-    listWorkflows(client, `WorkflowType = '${type}' AND ${condition}`, { most, isWanted: (run) => run.workflowId.startsWith(prefix) })
+  const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.includes(`:${lane}:`)
+  const list = (condition: string, most?: number) => listWorkflows(client, `WorkflowType = '${type}' AND ${condition}`, { most, isWanted })
   const read = async ({ workflowId: id, runId, status: execution, startTime, memo }: WorkflowExecutionInfo) => {
     const handle = client.workflow.getHandle(id, runId)
     const ask = () => (execution.name === 'COMPLETED' ? (handle.result() as Promise<Status>) : handle.query(statusQuery))

@@ -10,24 +10,14 @@ import {
 } from '../contracts/operator-transaction.ts'
 import type { TemporalClient } from './client.ts'
 import { fromTemporal, isGone, rethrowAs } from './errors.ts'
-import { listLaneWorkflows } from './lane-workflows.ts'
+import { type LaneWorkflow, listLaneWorkflows } from './lane-workflows.ts'
 
 /** An operator's transaction with a lane's key. */
-export interface OperatorTransactionRow {
-  /** Workflow id. */
-  readonly id: string
-  /** Temporal's word for the state of its workflow: RUNNING, FAILED… */
-  readonly execution: string
-  /** ISO 8601. */
-  readonly startedAt: string
-  /** Undefined: it failed, or no worker of the queue `ledger` answers. */
-  readonly status: OperatorTransactionStatus | undefined
-}
+export type OperatorTransactionRow = Omit<LaneWorkflow<OperatorTransactionStatus>, 'memo'>
 
 /** The operators' transactions of a lane, newest first: those that run, and `closed` of those that have ended. Throws TEMPORAL_UNAVAILABLE. */
 export async function listOperatorTransactions(client: TemporalClient, lane: LaneId, closed: number): Promise<OperatorTransactionRow[]> {
-  const wanted = { lane, type: 'operatorTransaction', prefix: `operator-transaction:${lane}:`, closed } as const
-  const rows = await listLaneWorkflows(client, wanted, operatorTransactionStatusQuery)
+  const rows = await listLaneWorkflows(client, lane, 'operatorTransaction', closed, operatorTransactionStatusQuery)
   return rows.map(({ memo: _, ...row }) => row)
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { type Facts, RelayerError } from '../../domain/errors.ts'
@@ -16,19 +17,16 @@ export interface TemporalAddress {
   readonly namespace: string
 }
 
-export interface ProbeOptions {
-  /** Ends the probe at once. */
-  readonly stopping?: AbortSignal | undefined
-  /** Longest wait for each of its three steps, ms. */
-  readonly timeoutMs?: number
-}
-
 /**
  * Checks that a Temporal server answers at the address and has the namespace. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS (the server wants TLS),
  * TEMPORAL_NAMESPACE. All of them are retriable: a server may still be starting, and its namespace may be created after it.
+ * @param options.stopping ends the probe at once
+ * @param options.timeoutMs longest wait for each of its three steps
  */
-export async function probeTemporal({ address, namespace }: TemporalAddress, options: ProbeOptions = {}): Promise<void> {
-  const { stopping, timeoutMs = answerTimeoutMs } = options
+export async function probeTemporal(
+  { address, namespace }: TemporalAddress,
+  { stopping, timeoutMs = answerTimeoutMs }: { readonly stopping?: AbortSignal | undefined; readonly timeoutMs?: number } = {},
+): Promise<void> {
   const facts = { address, namespace }
   try {
     // gRPC alone would try until its deadline, and then not say what was wrong.
@@ -54,53 +52,33 @@ export async function checkNamespace(client: TemporalClient, timeoutMs: number):
   await within(client, timeoutMs, () => client.workflowService.describeNamespace({ namespace }))
 }
 
-/** Opens a connection. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS. */
-export async function openConnection(address: string, connectTimeout: number): Promise<Connection> {
-  try {
-    return await Connection.connect({ address, connectTimeout })
-  } catch (cause) {
-    throw await connectionError(address, cause)
-  }
-}
-
 /** The error of a failed connection: TEMPORAL_TLS if the server speaks TLS, else TEMPORAL_UNAVAILABLE. */
-async function connectionError(address: string, cause: unknown, facts: Facts = { address }): Promise<RelayerError> {
+export async function connectionError(address: string, cause: unknown, facts: Facts = { address }): Promise<RelayerError> {
   if (await speaksTls(address)) return new RelayerError('TEMPORAL_TLS', { facts, cause })
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
 /** Opens a TCP connection and closes it. Throws the system's error. */
-function connectOverTcp(address: string, timeoutMs: number, stopping?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connectTcp(hostAndPort(address))
-    const end = (error?: Error) => {
-      stopping?.removeEventListener('abort', stop)
-      socket.destroy()
-      if (error) reject(error)
-      else resolve()
-    }
-    const stop = () => end(new Error('stopped'))
-    stopping?.addEventListener('abort', stop)
-    socket.setTimeout(timeoutMs, () => end(new Error(`no answer within ${timeoutMs} ms`)))
-    socket.once('connect', () => end())
-    socket.once('error', end)
-  })
+async function connectOverTcp(address: string, timeoutMs: number, stopping?: AbortSignal): Promise<void> {
+  const socket = connectTcp(hostAndPort(address))
+  socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)))
+  await once(socket, 'connect', { signal: stopping }).finally(() => socket.destroy())
 }
 
 /** A server that speaks TLS ends a plain connection without an error that gRPC could pass on. */
-function speaksTls(address: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    // The certificate itself is not checked, only that the server offers one.
-    const socket = connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs })
-    const end = (found: boolean) => {
-      socket.destroy()
-      resolve(found)
-    }
-    socket.once('secureConnect', () => end(true))
-    socket.once('timeout', () => end(false))
+async function speaksTls(address: string): Promise<boolean> {
+  // The certificate itself is not checked, only that the server offers one.
+  const socket = connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs })
+  socket.once('timeout', () => socket.destroy(new Error('no handshake')))
+  try {
+    await once(socket, 'secureConnect')
+    return true
+  } catch (error) {
     // A server that asks for our certificate, or accepts none of our ciphers, sends a TLS alert.
-    socket.once('error', ({ message }) => end(/\balert\b/i.test(message)))
-  })
+    return error instanceof Error && /\balert\b/i.test(error.message)
+  } finally {
+    socket.destroy()
+  }
 }
 
 function hostAndPort(address: string): { host: string; port: number } {

@@ -1,9 +1,6 @@
+import { QueryNotRegisteredError } from '@temporalio/client'
 import type { QueryDefinition } from '@temporalio/common'
 import type { TemporalClient } from './client.ts'
-import { isQueryUnknown } from './errors.ts'
-
-/** A signal without a handler. */
-const wakeSignal = 'wake'
 
 /**
  * Queries a workflow of the queue `ledger`. A failed query leaves nothing in the history: if no worker can replay the workflow, none of its tasks fails, and
@@ -14,7 +11,7 @@ export async function queryOrWake<Result>(client: TemporalClient, workflowId: st
     return await client.workflow.getHandle(workflowId).query(query)
   } catch (error) {
     // Every build has these queries: a worker that does not know one cannot replay the workflow.
-    if (isQueryUnknown(error)) await wake(client, workflowId).catch(() => {})
+    if (error instanceof QueryNotRegisteredError) await wake(client, workflowId).catch(() => {})
     throw error
   }
 }
@@ -23,5 +20,5 @@ export async function queryOrWake<Result>(client: TemporalClient, workflowId: st
 async function wake(client: TemporalClient, workflowId: string): Promise<void> {
   const handle = client.workflow.getHandle(workflowId)
   const { status, raw } = await handle.describe()
-  if (status.name === 'RUNNING' && !raw.pendingWorkflowTask) await handle.signal(wakeSignal)
+  if (status.name === 'RUNNING' && !raw.pendingWorkflowTask) await handle.signal('wake')
 }

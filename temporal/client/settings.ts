@@ -11,7 +11,7 @@ import { type TemporalClient, within } from './client.ts'
 import { ifGone, rethrowAs } from './errors.ts'
 import { queryOrWake } from './query-or-wake.ts'
 import { sendOrder, updateOrStart } from './update-or-start.ts'
-import { type RetryHint, retrySignal } from '../contracts/transfer.ts'
+import { retrySignal } from '../contracts/transfer.ts'
 import { fromOrTo, running, transfersWith } from './transfer-queries.ts'
 
 const queryTimeoutMs = 5_000
@@ -59,8 +59,6 @@ function assertWellFormed(request: SettingsRequest): void {
   }
 }
 
-const ended: RetryHint = { gate: true }
-
 /**
  * Wakes the transfers that these orders may let go on, by one batch operation of the server. Only a help: their own waits end within a minute (a halt), or
  * grow to half an hour (a ceiling). Never throws.
@@ -73,8 +71,12 @@ async function wakeAfterOrders(client: TemporalClient, orders: readonly Settings
         jobId: randomUUID(),
         visibilityQuery,
         reason: 'the settings have changed',
-        // The list lags: a transfer that was parked meanwhile waits for an operator, and the hint tells it that this signal is not from one.
-        signalOperation: { signal: retrySignal.name, identity: 'portage', input: { payloads: [defaultPayloadConverter.toPayload(ended)] } },
+        // The list lags: a transfer that was parked meanwhile waits for an operator, and `gate` tells it that this signal is not from one.
+        signalOperation: {
+          signal: retrySignal.name,
+          identity: 'portage',
+          input: { payloads: [defaultPayloadConverter.toPayload({ gate: true })] },
+        },
       })
       .catch(() => {})
   }

@@ -1,6 +1,6 @@
 import type { CompiledWorkflowOptions, WorkflowClientInterceptor } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
-import { defaultTakeover, type Takeover, type TakeoverMemo } from '../contracts/takeover.ts'
+import { defaultTakeover, type Takeover } from '../contracts/takeover.ts'
 
 /** The server's own, s. */
 const defaultWorkflowTaskSeconds = 10
@@ -16,13 +16,12 @@ export interface TakeoverSettings {
 export function takeoverInterceptor(settings: TakeoverSettings): WorkflowClientInterceptor {
   const takeover: Takeover = { heartbeatMs: settings.heartbeatSeconds * 1_000, laneTaskMs: settings.laneTaskSeconds * 1_000 }
   const isDefault = takeover.heartbeatMs === defaultTakeover.heartbeatMs && takeover.laneTaskMs === defaultTakeover.laneTaskMs
-  const memo: TakeoverMemo | undefined = isDefault ? undefined : { takeover }
   const workflowTaskTimeout =
     settings.workflowTaskSeconds === defaultWorkflowTaskSeconds ? undefined : msToTs(settings.workflowTaskSeconds * 1_000)
   const extended = (options: CompiledWorkflowOptions): CompiledWorkflowOptions => ({
     ...options,
     ...(workflowTaskTimeout && { workflowTaskTimeout }),
-    ...(memo && { memo: { ...options.memo, ...memo } }),
+    ...(!isDefault && { memo: { ...options.memo, takeover } }),
   })
   return {
     startWithDetails: (input, next) => next({ ...input, options: extended(input.options) }),

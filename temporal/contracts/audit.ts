@@ -3,16 +3,14 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 /** Input of the workflow `audit`, and of its step. */
 export interface AuditInput {
   chain: ChainName
-  /** It looks at what closed within so many hours. */
+  /** It looks at what closed within this time. */
   hours: number
   /** What closed less than this long ago, ms, is left for the next audit: a node may lag, or a person may restart it. */
   graceMs: number
 }
 
 /** Findings of an audit. Its lists hold the first 200 ids; the counts count all. */
-export interface AuditReport {
-  chain: ChainName
-  hours: number
+export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   /** Delivered transfers that were asked for, and those whose effect is there. */
   checked: number
   intact: number
@@ -31,8 +29,8 @@ export interface AuditReport {
   unsure: number
 }
 
-/** The step of the workflow `audit`, on the queue of the chain. */
 export interface AuditSteps {
+  /** On the queue of the chain. */
   auditDelivered(input: AuditInput): Promise<AuditReport>
 }
 

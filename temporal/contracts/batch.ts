@@ -1,6 +1,6 @@
 import type { Intent } from '../../domain/intent.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
-import type { Held, SendOperatorTransactionResult } from './operator-transaction.ts'
+import type { Held, SendOperatorTransactionInput, SendOperatorTransactionResult } from './operator-transaction.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 /** Input of the workflow `batch`: one call that delivers many transfers, recorded before it gets its nonce. */
@@ -34,16 +34,11 @@ export interface BatchMemo {
 }
 
 export interface BatchSteps {
-  /** On the lane's queue. Drives the nonce that the batch holds, for a while. It asks for no nonce: where the batch holds none, the result says so. */
-  broadcastBatch(input: BroadcastBatchInput): Promise<SendOperatorTransactionResult>
-}
-
-export interface BroadcastBatchInput extends Pick<BatchInput, 'lane' | 'intent' | 'held'> {
-  /** Members that must all be free before it is signed. Absent: they were, and it may have been sent since. */
-  members?: string[]
-  /** Workflow id. */
-  owner: string
-  intentId: string
+  /**
+   * On the lane's queue. Drives the nonce that the batch holds, for a while. It asks for no nonce: where the batch holds none, the result says so.
+   * Without `members` all were free, and it may have been sent since.
+   */
+  broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
 /** Right before its process signs: every member was free. From here on a pool may have it, and it is sent again without asking the members. */

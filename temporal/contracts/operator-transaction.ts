@@ -23,7 +23,7 @@ export interface OperatorTransactionProgress {
   waits: number
   /** What this round was last seen to hold. */
   held?: Held
-  cancelledBy?: { by: string; reason: string }
+  cancelledBy?: Pick<OperatorTransactionInput, 'by' | 'reason'>
 }
 
 /** A nonce and what was signed for it: with these it is found on the chain once it is final and the ledger has forgotten it. */
@@ -33,14 +33,10 @@ export interface Held {
 }
 
 /** Answer of the query `status`, and (closed) the result of the workflow. */
-export interface OperatorTransactionStatus {
-  lane: LaneId
-  intent: Intent
-  by: string
-  reason: string
+export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress'> {
   /**
-   * `done`, `reverted`: in a final block. `impossible`: its simulation reverts, nothing was sent. `refused`: the key's policy does not allow it, or
-   * another error that no retry heals. `lost`: the ledger that granted its nonce is gone; whether it was mined only the chain can say.
+   * `done`, `reverted`: in a final block. `impossible`: its simulation reverts. `refused`: no retry heals the error, such as one of the key's policy.
+   * `lost`: the ledger that granted its nonce is gone; whether it was mined only the chain can say.
    */
   state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
   detail: string
@@ -57,12 +53,8 @@ export interface OperatorTransactionSteps {
   sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult>
 }
 
-export interface SendOperatorTransactionInput {
-  lane: LaneId
-  /** Workflow id. */
-  owner: string
+export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent'> {
   intentId: string
-  intent: Intent
   /** A nonce that it was granted before is looked up, and no other is given. `lost` if the ledger knows none. */
   lookUpOnly: boolean
   /** What it was last seen to hold. */
@@ -87,5 +79,5 @@ export type SendOperatorTransactionResult =
   /** It may have held a nonce, and the ledger knows nothing of it. */
   | { kind: 'lost'; reason: string }
 
-export const cancelOperatorTransactionSignal = defineSignal<[{ by: string; reason: string }]>('cancel')
+export const cancelOperatorTransactionSignal = defineSignal<[Pick<OperatorTransactionInput, 'by' | 'reason'>]>('cancel')
 export const operatorTransactionStatusQuery = defineQuery<OperatorTransactionStatus>('status')

@@ -1,14 +1,9 @@
-/** How soon work of a dead process is taken over, as the config said when a workflow was started: in its memo, so that a replay finds the same. */
+/** How soon work of a dead process is taken over, as the config said when a workflow was started: its memo `takeover`, so that a replay finds the same. */
 export interface Takeover {
   /** Heartbeat time-out of the steps with a lane's key, ms. */
   heartbeatMs: number
   /** Longest wait of a broadcast for a process with the key, ms. */
   laneTaskMs: number
-}
-
-/** On every workflow for which the config has values of its own. */
-export interface TakeoverMemo {
-  takeover: Takeover
 }
 
 export const defaultTakeover: Takeover = { heartbeatMs: 15_000, laneTaskMs: 60_000 }

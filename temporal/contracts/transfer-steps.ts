@@ -1,19 +1,19 @@
 import type { ErrorCode } from '../../domain/errors.ts'
+import type { Attempt } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { ChainName, Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 
 /** Steps that need no key, on the queue of the target chain. */
 export interface KeylessSteps {
-  /** The next three at once, as one local activity. Each stops a transfer or lets it pass. */
+  /** The next three at once, as one local activity. */
   admit(input: AdmitInput): Promise<Admission>
   validate(input: { transfer: Transfer }): Promise<Passed | Stopped>
   checkDelivered(input: AdmitInput): Promise<Passed | Stopped>
   prepare(input: AdmitInput): Promise<Ready | Stopped>
   /** Does the target chain's finalized state show the effect? Waits up to `waitMs` for the block to become final. */
   confirm(input: ConfirmInput): Promise<Confirmation>
-  /** Does a lane take work, and does another? */
-  getLaneStatus(input: LaneStatusInput): Promise<LaneStatusAnswer>
+  getLaneStatus(input: { chain: ChainName; lane: LaneId }): Promise<LaneStatusAnswer>
   /** Asks the ledger to let an intent go. */
   withdraw(input: WithdrawInput): Promise<Withdrawal>
 }
@@ -27,7 +27,7 @@ export interface LaneSteps {
 
 export interface AdmitInput {
   transfer: Transfer
-  /** Lanes to avoid: those that this transfer just left. */
+  /** Lanes that this transfer just left. */
   avoid?: LaneId[]
   /** One node showed the effect, and most denied it: its word alone does not stop the transfer any more. */
   disputed?: true
@@ -48,35 +48,20 @@ export type Stopped =
   /** The simulation reverts for a reason that no wait heals; costs nothing. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
 
-/** Can be broadcast through this lane. */
-export interface Ready {
+/** Can be broadcast through this lane, with this first attempt. */
+export interface Ready extends Omit<Attempt, 'kind'> {
   kind: 'ready'
   lane: LaneId
   /** Hash of (to, value, data): what the ledger holds the intent to. */
   callHash: string
-  /** Gas units, decimal. */
-  gasLimit: string
-  /** First attempt's fees, wei. */
-  maxFee: string
-  tip: string
-  /** What the chain charges beside the gas, wei, estimated; absent: nothing. */
-  dataFee?: string
 }
 
 export type Admission = Ready | Stopped
 
-export interface BroadcastInput {
-  /** Workflow id. */
-  owner: string
-  /** `${owner}/${round}`: a new round is a new intent, made only when the last one's nonce was used up without effect. */
+export interface BroadcastInput extends Omit<Ready, 'kind'> {
+  /** Its workflow and the round: a new round is a new intent, made only when the last one's nonce was used up without effect. */
   intentId: string
-  lane: LaneId
   transfer: Transfer
-  callHash: string
-  gasLimit: string
-  maxFee: string
-  tip: string
-  dataFee?: string
   mode: BroadcastMode
   /** Class among those that wait for a nonce, 1 (first) … 5. */
   priority: number
@@ -147,11 +132,6 @@ export type Confirmation =
   | { kind: 'reverted'; reason: string }
   /** Rolled back, or never there: go on at step 2. */
   | { kind: 'gone' }
-
-export interface LaneStatusInput {
-  chain: ChainName
-  lane: LaneId
-}
 
 export interface LaneStatusAnswer {
   lane: LaneStatus

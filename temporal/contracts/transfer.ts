@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { Delivery, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
-import type { AttemptRecord, Landed, Ready } from './transfer-steps.ts'
+import type { Landed, Ready } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 /** Input of the workflow `transfer`. */
@@ -48,56 +48,34 @@ export interface TransferProgress {
   spent: number
   /** Waits so far: each is longer than the one before. */
   waits: number
-  /** The lane that was chosen last. */
+  /** Chosen last. */
   lane?: LaneId
   /** Lanes that gave no nonce since the last wait, and what the last of them said. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   /** One node showed the effect, and the others denied it. */
   disputed?: true
-  /** What this round broadcasts: it may hold a nonce, so the next try goes on with it. */
-  underway?: Underway
+  /** What this round broadcasts, as far as its lane has told: it may hold a nonce, so the next try goes on with it. */
+  underway?: { ready: Ready; nonce?: number; landed?: Landed }
   /** Why it waits, is parked, or ended. */
   code?: ErrorCode
   reason?: string
   timeline: TimelineEntry[]
 }
 
-/** A broadcast, as far as its lane has told. */
-export interface Underway {
-  ready: Ready
-  nonce?: number
-  landed?: Landed
-}
-
 /** Answer of the query `status`, and (closed) the result of the workflow. */
-export interface TransferStatus {
+export interface TransferStatus
+  extends
+    Pick<TransferProgress, 'state' | 'lane' | 'code' | 'reason' | 'timeline'>,
+    Partial<Pick<Landed, 'nonce' | 'txHash' | 'attempts' | 'tried' | 'batch'>> {
   id: string
   transfer: Omit<Transfer, 'message'>
-  state: TransferState
-  lane?: LaneId
-  nonce?: number
-  txHash?: string
   delivery?: Delivery
-  /** How many were signed for the nonce that was mined. */
-  attempts?: number
-  /** Each of them that the last process signed, with its fee and what became of it. */
-  tried?: AttemptRecord[]
-  /** Workflow id of the batch whose nonce it is. */
-  batch?: string
   cancelledBy?: CancelOrder
-  code?: ErrorCode
-  reason?: string
   rounds: number
-  timeline: TimelineEntry[]
 }
 
-/** The retry comes from a gate that has opened, and not from an operator: it ends a wait, and nothing else. */
-export interface RetryHint {
-  gate: true
-}
-
-/** From an operator: try now, also out of parked, and past a deadline. With a hint: only if it waits. */
-export const retrySignal = defineSignal<[RetryHint?]>('retry')
+/** From an operator: try now, also out of parked, and past a deadline. From a gate that has opened, or the like (`gate`): only if it waits. */
+export const retrySignal = defineSignal<[{ gate: true }?]>('retry')
 /** An operator ends the transfer. A nonce that it holds gets the lane's no-op; if the call wins, the transfer is delivered. */
 export const cancelSignal = defineSignal<[CancelOrder]>('cancel')
 export const expediteSignal = defineSignal('expedite')

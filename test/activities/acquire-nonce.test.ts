@@ -40,7 +40,6 @@ function setting(attempt: number, meanwhile: (now: { block: string; delivered: b
   const transfer = nativeTransfer()
   const input: BroadcastInput = {
     lane,
-    owner: 'transfer-1',
     intentId: 'transfer-1/1',
     transfer,
     callHash: callHash(intent),

@@ -13,7 +13,7 @@ const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 
 function candidate(sequence: number, maybeSent = false): BatchCandidate {
   const transfer = nativeTransfer(sequence)
-  return { owner: `transfer-${sequence}`, intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source', maybeSent }
+  return { intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source', maybeSent }
 }
 
 /** The answers of chain and ledger are scripted: the tests show which of them count. */

@@ -13,7 +13,7 @@ import { scriptedChain } from './scripted-chain.ts'
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 const transfer = nativeTransfer()
 const input: BroadcastInput = {
-  ...{ lane, owner: 'transfer-1', intentId: 'transfer-1/1', transfer, callHash: '0x', mode: 'new', priority: 3 },
+  ...{ lane, intentId: 'transfer-1/1', transfer, callHash: '0x', mode: 'new', priority: 3 },
   ...{ gasLimit: '100000', maxFee: '2', tip: '1' },
 }
 

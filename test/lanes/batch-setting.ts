@@ -42,8 +42,7 @@ export interface BatchSetting {
 }
 
 export function candidateOf(transfer: Transfer): BatchCandidate {
-  const owner = transferId(transfer)
-  return { owner, intentId: `${owner}/1`, transfer, priority: 3, source: 'source' }
+  return { intentId: `${transferId(transfer)}/1`, transfer, priority: 3, source: 'source' }
 }
 
 export async function startBatchSetting(): Promise<BatchSetting> {

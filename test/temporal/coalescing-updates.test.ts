@@ -77,7 +77,7 @@ describe('coalescing updates', () => {
     const { updates, sent, nth } = setting()
     const first = updates.ask(['a'])
     const one = await nth(1)
-    const [stale, fresh] = [updates.askUnless(() => true, ['b']), updates.askUnless(() => false, ['c'])]
+    const [stale, fresh] = [updates.ask(['b'], () => true), updates.ask(['c'], () => false)]
     one.answer()
     ;(await nth(2)).answer()
     expect((await first).answers).toEqual(['A'])

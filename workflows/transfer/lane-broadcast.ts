@@ -90,9 +90,9 @@ export class LaneBroadcast {
   }
 
   async #broadcastUnlessLetGo(mode: BroadcastMode): Promise<LaneBroadcastResult> {
-    const { id: owner, transfer, deadline, label, signals } = this.#run
+    const { transfer, deadline, label, signals } = this.#run
     const { kind: _, ...priced } = this.ready
-    const about = { owner, intentId: this.#intentId, transfer, priority: signals.priority, deadline }
+    const about = { intentId: this.#intentId, transfer, priority: signals.priority, deadline }
     const scope = new CancellationScope()
     let settled = false
     const onSettled = () => void (settled = true)

@@ -39,7 +39,9 @@ export async function confirm(input: contract.ConfirmInput, label: string): Prom
 }
 
 /** Does a lane take work? Undefined if that cannot be learnt now: the caller goes on without it. */
-export function getLaneStatus(input: contract.LaneStatusInput): Promise<contract.LaneStatusAnswer | undefined> {
+export function getLaneStatus(
+  input: Parameters<contract.KeylessSteps['getLaneStatus']>[0],
+): Promise<contract.LaneStatusAnswer | undefined> {
   return tryLocal(local.getLaneStatus, input, `status of ${input.lane}`)
 }
 
