@@ -27,6 +27,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: integration,
+          // They leave nothing behind in their process: what they import is read once for all of them, which halves their time.
+          isolate: false,
           maxWorkers: 2,
           testTimeout: 20_000,
           hookTimeout: 30_000,
