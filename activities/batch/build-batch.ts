@@ -23,6 +23,8 @@ export interface BatchCandidate extends Pick<NonceRequest, 'priority' | 'source'
   readonly transfer: Transfer
   /** An earlier try may have sent a call for it, whatever the ledger knows of that. */
   readonly maybeSent?: boolean
+  /** A look at whether its effect is there is believed for so long, ms. */
+  readonly believedMs: number
 }
 
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
@@ -46,8 +48,6 @@ export interface BatchBuilderDeps extends Pick<StepDeps, 'bridges' | 'settings' 
 
 /** Longest wait for the nonce of a batch, ms: its workflow looks for it a minute after it was recorded. */
 const nonceMs = 20_000
-/** A reading of what is delivered is believed for so long, ms. */
-const believedMs = 8_000
 /** Reasons of the whole route: every half of the batch would meet the same. */
 const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'FEE_CEILING'])
 
@@ -104,7 +104,7 @@ async function send(deps: BatchBuilderDeps, { ready, intent, first, lastLook }: 
     async unfit() {
       // As for a transfer alone: the call of an earlier try may be in the very block from which on a new ledger grants nonces.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastLook.block
-      const late = passed || Date.now() - lastLook.at > believedMs
+      const late = passed || ready.some(({ believedMs }) => Date.now() - lastLook.at > believedMs)
       const fit = new Set(await (late ? undelivered : unrestricted)(deps, ready, answers))
       return ready.filter((candidate) => !fit.has(candidate)).map(({ intentId }) => intentId)
     },

@@ -18,7 +18,7 @@ import type { Context } from '@temporalio/activity'
 /** Longest wait for a nonce, ms: then another step gets the activity slot, and the workflow waits without one. */
 const waitForSlotMs = 60_000
 /**
- * The admission's word that the effect is not there is believed for so much of the heartbeat time-out: a process that was stopped for longer than
+ * A look that finds no effect is believed for so much of the heartbeat time-out, the admission's too: a process that was stopped for longer than
  * that time-out resumes tries that other processes have taken over and ended.
  */
 const believedShare = 0.8
@@ -55,7 +55,8 @@ export async function acquire(
   const { transfer, lane, intentId } = input
   const routing = deps.batchRouting?.get(lane)
   const request = await requestOf(deps, input)
-  const effect = looksAtEffect(deps, transfer, info)
+  const believedMs = (info.heartbeatTimeoutMs ?? defaultTakeover.heartbeatMs) * believedShare
+  const effect = looksAtEffect(deps, transfer, info.currentAttemptScheduledTimestampMs, believedMs)
   // An earlier try may have sent a call, whatever the ledger knows of that.
   const maybeSent = input.mode !== 'new' || info.attempt > 1
   if (maybeSent) {
@@ -69,7 +70,8 @@ export async function acquire(
   if (input.mode === 'follow') return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
   const before = await restrictionOf(deps, transfer, lane)
   if (before) return before
-  const batched = await routing?.enqueue({ ...request, intentId, transfer, maybeSent }, { signal, timeoutMs: waitForBatchMs })
+  const candidate = { ...request, intentId, transfer, maybeSent, believedMs }
+  const batched = await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
   if (batched?.kind === 'seen') return 'seen'
   if (batched && batched.kind !== 'alone') return batched
   const acquired = await agent.acquire(request, { signal, timeoutMs: waitForSlotMs })
@@ -96,11 +98,9 @@ async function requestOf(deps: AcquireDeps, input: BroadcastInput): Promise<Nonc
   }
 }
 
-/** Looks at whether a transfer's effect is there. Keeps how old the last look is; the first was that of the admission. */
-function looksAtEffect(deps: AcquireDeps, transfer: Transfer, info: TryInfo) {
-  const believedMs = (info.heartbeatTimeoutMs ?? defaultTakeover.heartbeatMs) * believedShare
+/** Looks at whether a transfer's effect is there. @param at when it was last looked at, ms since the epoch: by the admission */
+function looksAtEffect(deps: AcquireDeps, transfer: Transfer, at: number, believedMs: number) {
   const latest = () => deps.chain.heads.current?.latest.hash
-  let at = info.currentAttemptScheduledTimestampMs
   let block: string | undefined
   return {
     isOld: () => Date.now() - at > believedMs,

@@ -11,9 +11,9 @@ import { laneId } from '../../domain/lane/lane-id.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 
-function candidate(sequence: number, maybeSent = false): BatchCandidate {
+function candidate(sequence: number, maybeSent = false, believedMs = 12_000): BatchCandidate {
   const transfer = nativeTransfer(sequence)
-  return { intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source', maybeSent }
+  return { intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source', maybeSent, believedMs }
 }
 
 /** The answers of chain and ledger are scripted: the tests show which of them count. */
@@ -79,6 +79,13 @@ describe('The candidates of a batch', () => {
       expect([...answers.values()].map(({ kind }) => kind)).toEqual(calls.length > 0 ? ['member', 'member', 'member'] : ['seen'])
     },
   )
+
+  it('are looked at once more if the last look is older than one of them believes', async () => {
+    let granted = false
+    const { flush, signed } = setting((number) => granted && number === 2, { nodes: 1, onGrant: () => void (granted = true) })
+    const { answers } = await flush([candidate(1), candidate(2), candidate(3, false, -1)], false)
+    expect([signed, [...answers.values()].map(({ kind }) => kind)]).toEqual([[], ['seen']])
+  })
 
   it('include one that a single node shows as delivered: it would be sent back here for ever', async () => {
     const { flush, signed } = setting((number, at) => number === 2 && at === 'latest')

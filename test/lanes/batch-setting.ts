@@ -42,7 +42,7 @@ export interface BatchSetting {
 }
 
 export function candidateOf(transfer: Transfer): BatchCandidate {
-  return { intentId: `${transferId(transfer)}/1`, transfer, priority: 3, source: 'source' }
+  return { intentId: `${transferId(transfer)}/1`, transfer, priority: 3, source: 'source', believedMs: 12_000 }
 }
 
 export async function startBatchSetting(): Promise<BatchSetting> {
