@@ -32,10 +32,7 @@ export interface FoundDelivery {
   readonly blockHash: string
 }
 
-/**
- * May a transfer go now? `lane`: this lane alone can't deliver, and is paused with the reason. `route`: the route lets nothing of this amount in;
- * `opensAt`, seconds since the epoch, if it is known. `transfer`: this one does not fit on any day: park it.
- */
+/** `lane`: this lane can't deliver. `route`: nothing of this amount may go now; `opensAt`: seconds since the epoch. `transfer`: it fits on no day, park it. */
 export type Gate =
   | { readonly kind: 'open' }
   | { readonly kind: 'lane'; readonly code: ErrorCode; readonly reason: string }
@@ -60,17 +57,13 @@ export interface Endpoint {
   /** @param transfer tells more where the bridge has limits: an amount that never fits from a budget that is spent */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
   /**
-   * The gate that a transfer meets if this account delivers it; absent: the bridge has none. Open: what it takes of a limit is reserved for it until it is on
-   * the chain, is released, or was not asked for again for minutes. Closed: nothing is reserved for it any more. At most one read per block, however many ask.
-   * Called through `withReservation` (bridges/gates/reservation.ts), which does not forget the release. Throws what reads throw.
+   * The gate that a transfer meets if this account delivers it; absent: the bridge has none. Open: what it takes of a limit is reserved until it is on the chain, is
+   * released, or was not asked for again for minutes. Closed: nothing is reserved. At most one read per block. Call it through `withReservation`.
    */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   /** Frees what is reserved for it, if anything is. */
   release?(transfer: Transfer): void
-  /**
-   * What this account lacks a role for; undefined: nothing. `everywhere`: it may deliver nothing of this bridge on this chain. Absent: any account may
-   * deliver. At most one read per block, account and contract. Throws what reads throw.
-   */
+  /** What this account lacks a role for, if anything; `everywhere`: for all of this bridge on this chain. Absent: any may deliver. Read once per block. */
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** How several transfers leave in one call; absent: the bridge cannot do that. */
   readonly batches?: SharedCalls
@@ -95,10 +88,7 @@ export interface SharedCalls {
 /** One protocol. Decoding is pure; what needs a chain is an Endpoint. */
 export interface Bridge {
   readonly name: BridgeName
-  /**
-   * The transfer that signed bytes describe. Nothing is checked but the form: call `endpoint(targetChain).verify` before its id is taken.
-   * Throws RelayerError: VAA_*, PAYLOAD_KIND, PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED.
-   */
+  /** Checks only the form: ask `verify` before the id is taken. Throws VAA_*, NATIVE_*, PAYLOAD_KIND, PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED. */
   decode(message: Uint8Array): Transfer
   /** The signers that the bytes name (a guardian set, by its index), where others may sign anew; absent: signatures never age. Throws as `decode`. */
   signedBy?(message: Uint8Array): string

@@ -1,5 +1,4 @@
 import type { EvmChain } from '../chains/evm/index.ts'
-import type { Chain } from '../chains/port.ts'
 import { emitterStreamSchema } from '../config/bridge-schema.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
@@ -16,7 +15,7 @@ import { createTokenBridgeSource } from './wormhole-token-bridge/streams.ts'
 
 /** What bridges are made from: a config fits. `chains` are all of them, also those that this process is not connected to. */
 export interface BridgesOptions {
-  readonly chains: Readonly<Record<ChainName, Pick<ChainConfig, 'family' | 'networkId' | 'wormholeChainId' | 'contracts'>>>
+  readonly chains: Readonly<Record<ChainName, Pick<ChainConfig, 'networkId' | 'wormholeChainId' | 'contracts'>>>
   readonly bridges: Config['bridges']
 }
 
@@ -25,12 +24,6 @@ interface Connections {
   readonly connected: ReadonlyMap<ChainName, EvmChain>
   readonly served: ReadonlyMap<ChainName, EvmChain>
 }
-
-/**
- * What the bridges are made on, by family: the chain registry makes EvmChains for `evm`. A family that the config knows and this record does not fails to
- * compile; it needs endpoints, sources and verifiers of its own.
- */
-const chainOf: { readonly [Family in ChainConfig['family']]: (chain: Chain) => EvmChain } = { evm: (chain) => chain as EvmChain }
 
 type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
@@ -43,28 +36,18 @@ const makers: {
     const chainNames = new Map(all.map(({ wormholeChainId, name }) => [wormholeChainId, name]))
     const ours = all.flatMap((end) => {
       const chain = served.get(end.name)
-      return chain ? [{ ...end, chain }] : []
+      return chain ? [{ ...end, chain, sourceChain: end.name, chainNames }] : []
     })
     const targets = new Map(ours.map((end) => [end.name, end]))
-    return createWormholeTokenBridge(chainNames, {
-      endpoints: new Map(
-        ours.map((end) => [
-          end.name,
-          createTokenBridgeEndpoint({ ...end, assets, minimumFees: minimumFees[end.name], calls: calls[end.name] }),
-        ]),
-      ),
-      sources: ours.map((end) => {
-        const { first, startBlock, maxOpen } = streams[end.name] ?? emitterStreamSchema.parse({})
-        return createTokenBridgeSource({
-          ...end,
-          sourceChain: end.name,
-          chainNames,
-          targets,
-          begins: { first, block: startBlock },
-          maxOpen,
-        })
-      }),
+    const endpoints = ours.map(({ name, ...end }) => {
+      const endpoint = createTokenBridgeEndpoint({ ...end, assets, minimumFees: minimumFees[name], calls: calls[name] })
+      return [name, endpoint] as const
     })
+    const sources = ours.map((end) => {
+      const { first, startBlock: block, maxOpen } = streams[end.name] ?? emitterStreamSchema.parse({})
+      return createTokenBridgeSource({ ...end, targets, begins: { first, block }, maxOpen })
+    })
+    return createWormholeTokenBridge(chainNames, { endpoints: new Map(endpoints), sources })
   },
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {
     const good = createGoodMessages()
@@ -91,18 +74,13 @@ const makers: {
   },
 }
 
-/**
- * All bridges of the config, with an endpoint on every served chain.
- * @param chains connected, with the sources of the native routes to those that are served (`sourcesOf`)
- * @param served names of connected chains; absent: all of them
- */
+/** All bridges of the config. `connected` has also the sources of native routes (`sourcesOf`), `served` the chains that get endpoints; absent: all. */
 export function createBridges(
   options: BridgesOptions,
-  chains: ReadonlyMap<ChainName, Chain>,
-  served: Iterable<ChainName> = chains.keys(),
+  connected: ReadonlyMap<ChainName, EvmChain>,
+  served: Iterable<ChainName> = connected.keys(),
 ): Bridges {
   const names = new Set(served)
-  const connected = new Map([...chains].map(([name, chain]) => [name, chainOf[options.chains[name]?.family ?? 'evm'](chain)]))
   const connections = { connected, served: new Map([...connected].filter(([name]) => names.has(name))) }
   const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]): [BridgeName, Bridge][] =>
     settings ? [[name, makers[name](settings, options, connections)]] : []

@@ -16,15 +16,11 @@ interface SourceBase {
   readonly config: StreamConfig
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /**
-   * The highest number that the source has given out, at its finalized state, on the word of more than half of its nodes; undefined: none yet.
-   * @param known one that was known to exist: the look begins there; the answer is below it if it is gone
-   */
+  /** The highest number given out, at the finalized state, by quorum; undefined: none. The look begins at `known`, which existed, and finds less if that is gone. */
   highest(known?: string): Promise<string | undefined>
   /**
-   * Which of them the target's finalized state shows, by their ids, on the word of more than half of its nodes: what is delivered is never started. In
-   * batches, in the same order; false where the nodes disagree, and where this process is not connected to the target. Throws what contradicts itself
-   * (`haltRoute`), what reads throw.
+   * Which of them the target's finalized state shows, in order: what is delivered is never started. By quorum; false where the nodes disagree, and where this process
+   * is not connected to the target. Throws what contradicts itself (`haltRoute`), what reads throw.
    */
   delivered(transfers: readonly Omit<Transfer, 'message'>[]): Promise<readonly boolean[]>
 }
@@ -34,9 +30,8 @@ export interface ScannedSource extends SourceBase {
   readonly kind: 'scanned'
   readonly targetChain: ChainName
   /**
-   * The transfers that started in these blocks, in order. Throws NODE_REFUSED (a range that is too long is for the caller to split; logs that were not asked for),
-   * NODE_UNAVAILABLE; what contradicts itself (`haltRoute`); at `agreed` NODES_DISAGREE, also where nodes refuse the range.
-   * @param at absent: one node's word, which halts no route
+   * Transfers of these blocks, in order; without `at` by one node's word, which halts no route. Throws NODE_REFUSED (split the range; stray logs), NODE_UNAVAILABLE;
+   * what contradicts itself (`haltRoute`); at `agreed` NODES_DISAGREE, also where nodes refuse the range.
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
   /**
@@ -65,16 +60,11 @@ export interface SignedSource extends SourceBase {
   readonly emitterChain: number
   /** 64 lower-case hex digits. */
   readonly emitter: string
-  /**
-   * Where the config says that it begins; the `first` of `config` is only the lowest number there can be. Absent: the stream agent
-   * decides. `block` is where reads of `published` end: no number from `first` on is below it.
-   */
+  /** From the config; absent: the stream agent decides. Numbers from `first` on are in blocks from `block` on; `first` of `config` is the lowest there can be. */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
-   * What the source's blocks say of numbers, in order, so that a gap gets its name. Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE (also if
-   * a fork moved the blocks meanwhile); at `agreed` NODES_DISAGREE.
-   * @param wanted of the others only number and height are returned: their blocks are not read
-   * @param at absent: one node's word, for which no number is given up
+   * Numbers in the source's blocks, in order, so that a gap gets its name. Blocks of numbers that are not `wanted` are not read. Without `at` one node's word, for which
+   * no number is given up. Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE (also if a fork moved the blocks meanwhile); at `agreed` NODES_DISAGREE.
    */
   published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed'): Promise<readonly Published[]>
 }

@@ -75,10 +75,7 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
-/**
- * One answer per key and head, however often it is asked for; one that failed is asked for again. Throws as `currentHead`.
- * @param versionOf equal as long as answers hold; absent: while the latest block is the same
- */
+/** One answer per key as long as `versionOf` gives the same; absent: per head. One that failed is asked for again. Throws as `currentHead`. */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,
@@ -131,7 +128,6 @@ export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included
 /** Follows a set of transaction hashes of one nonce (of which at most one can be included) without a poll of its own. */
 export interface Watch {
   readonly inclusion: Inclusion
-  /** One more hash that may be included (a bump). */
   add(hash: string): void
   /** Called whenever `inclusion` changes, also back to unseen by a reorg. Called once soon after creation if already included. */
   onChange(listener: (inclusion: Inclusion) => void): void
@@ -263,10 +259,7 @@ export interface Chain {
   hasCode(address: string): Promise<boolean>
   /** The market, read at most once per block. */
   quote(): Promise<FeeQuote>
-  /**
-   * Would the call succeed from this address, and with how much gas? One read; a revert is the word of more than half of the nodes.
-   * @param gasFactor the limit is the estimate times this; absent: as estimated
-   */
+  /** One read; a revert is the word of more than half of the nodes. The gas limit is the estimate times `gasFactor`; absent: as estimated. */
   simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
   /** What the chain charges for the data of a call beside its gas (L2s), wei, decimal; '0' where it charges nothing. An estimate. */
   dataFee(call: Intent): Promise<string>
@@ -281,10 +274,7 @@ export interface Chain {
   msToFinality(height: number): number
   /** Transaction count at the finalized height, on the word of more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
-  /**
-   * The canonical transaction that used this nonce of the account, on the word of more than half of the nodes; undefined while none has,
-   * where the nodes no longer know (pruned), or where no transaction did (an EIP-7702 authorisation). Throws NODES_DISAGREE.
-   */
+  /** The transaction that used this nonce, by quorum; undefined: none yet, pruned, or an EIP-7702 authorisation used it. Throws NODES_DISAGREE. */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /**
    * True only when more than half of the nodes show another block at its height, or a finalized head 128 blocks below it: the chain was replaced,
@@ -293,7 +283,6 @@ export interface Chain {
   denies(block: BlockRef): Promise<boolean>
   /** The canonical block at a height; undefined: there is none yet. `agreed`: by more than half of the nodes, for final heights. Throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
-  /** The nodes as they stand. */
   nodes(): readonly NodeStatus[]
   /** Applies the live changes of this chain to its configured nodes; replaces those that were applied before. */
   adjustNodes(changes: readonly NodeChange[]): void

@@ -1,14 +1,16 @@
-import { createChain } from '../chains/registry.ts'
+import { chainFamilies } from '../chains/registry.ts'
 import { chainOf } from '../config/chains.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 
-type Options = Partial<Pick<Parameters<typeof createChain>[1], 'nodes' | 'timeoutMs' | 'environment'>>
+type Options = Partial<
+  Pick<Parameters<(typeof chainFamilies)[ChainConfig['family']]['createChain']>[0], 'nodes' | 'timeoutMs' | 'environment'>
+>
 
 /** A chain of the config, not connected yet; the caller closes it. `options` replace what the config says. */
 export function createConfiguredChain(name: ChainName, chain: ChainConfig, options: Options = {}) {
   const { family, networkId, nodes, finality, blockTimeMs } = chain
-  return createChain(family, { name, networkId, nodes, finality, blockTimeMs, ...options })
+  return chainFamilies[family].createChain({ name, networkId, nodes, finality, blockTimeMs, ...options })
 }
 
 export type ConfiguredChain = ReturnType<typeof createConfiguredChain>

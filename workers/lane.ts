@@ -1,6 +1,6 @@
 import { type BatchRouting, createBatchRouting } from '../activities/batch/batch-routing.ts'
 import { createLaneSteps } from '../activities/index.ts'
-import { createSigner } from '../chains/registry.ts'
+import { chainFamilies } from '../chains/registry.ts'
 import { chainOf, idOf } from '../config/chains.ts'
 import type { ChainConfig, Config, LaneSettings, SignerConfig } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
@@ -78,7 +78,7 @@ export async function createLaneWorker(
   const logger = context.logger.child({ lane: config.lane })
   const endpoints = [...network.bridges.values()].map((bridge) => bridge.endpoint(chain.name))
   const policy = signingPolicy(chainConfig, lane, endpoints)
-  const signer = await openSigner(lane.address, () => createSigner(chainConfig.family, spec, lane.address, policy), logger)
+  const signer = await openSigner(lane.address, () => chainFamilies[chainConfig.family].createSigner(spec, lane.address, policy), logger)
   const ledger = new LedgerClient({ client, config, logger, updatesPerRun: hosting.tuning.updatesPerRun })
   const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: chainConfig.bumpAfterBlocks, fees })
   agent.start()

@@ -1,7 +1,7 @@
 import type { Bridges } from '../bridges/port.ts'
 import { createBridges, sourcesOf } from '../bridges/registry.ts'
 import type { Chain } from '../chains/port.ts'
-import { createChain } from '../chains/registry.ts'
+import { chainFamilies } from '../chains/registry.ts'
 import { chainOf, nodeVariables } from '../config/chains.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import { type RelayerError, toRelayerError } from '../domain/errors.ts'
@@ -65,10 +65,11 @@ export async function connectNetwork(config: Config, { only, stopping, onAway }:
   }
 }
 
-function buildChain(name: ChainName, chain: ChainConfig): Chain {
+function buildChain(name: ChainName, chain: ChainConfig) {
   const { family, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory } = chain
   const environment = nodeVariables(process.env)
-  return createChain(family, { name, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory, environment })
+  const { createChain } = chainFamilies[family]
+  return createChain({ name, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory, environment })
 }
 
 /** Applies the operators' changes of nodes to the chains of this process, now and whenever they change. */

@@ -14,10 +14,7 @@ interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/**
- * Finds a delivery in the contract's logs, newest range first. Undefined: not in the blocks that are looked at, or the node refuses such reads.
- * @param options blocks of one read (many public nodes refuse more), and how far back is looked: the deliverer's name is worth five reads, not a scan of the chain
- */
+/** Newest logs first, `rangeBlocks` per read (many public nodes refuse more). Undefined: none in `depthBlocks`, or refused. It is worth five reads, not a scan. */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

@@ -5,10 +5,7 @@ const mostRemembered = 4_096
 
 export type GoodMessages = ReturnType<typeof createGoodMessages>
 
-/**
- * Messages that were found good lately, so that each is checked once: at submission, or by its stream, and not again in later steps.
- * @param options how long a message is remembered, ms (what the source's table confirmed must not outlive a replaced source chain); a clock for tests
- */
+/** Messages found good lately are not checked again in later steps. After `rememberMs` they are: the source chain may have been replaced. `clock`: for tests. */
 export function createGoodMessages({ rememberMs = 60_000, clock = () => performance.now() } = {}) {
   /** Hash of the message → when it was found good, oldest first. */
   const good = new Map<string, number>()

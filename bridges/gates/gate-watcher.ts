@@ -20,14 +20,6 @@ export type ClosedGate = Extract<Gate, { kind: 'lane' | 'route' }>
 /** What the steps of a process report to its gate watcher. */
 export type ClosedGates = Pick<GateWatcher, 'wait' | 'unauthorized'>
 
-/** Finds and wakes transfers that wait: Temporal. */
-export interface WaitingTransfers {
-  /** Wakes a transfer. False: there is no such transfer any more. Throws what the Temporal client throws. */
-  wake(id: string): Promise<boolean>
-  /** All transfers of this bridge to this chain that wait for anything, as the server knows them: also those that an earlier process watched. */
-  waiting(bridge: BridgeName): AsyncIterable<Transfer>
-}
-
 type WatchedEndpoint = Pick<Endpoint, 'reserve' | 'release'>
 
 /** Chain, endpoints (by bridge) and lanes are the target's. */
@@ -35,7 +27,8 @@ export interface GateWatcherOptions {
   readonly chain: Pick<Chain, 'name' | 'heads'>
   readonly endpoints: ReadonlyMap<BridgeName, WatchedEndpoint>
   readonly lanes: readonly LaneId[]
-  readonly waitingTransfers: WaitingTransfers
+  /** Temporal. `wake`: false if the transfer is gone. `waiting`: all of a bridge to this chain, also those that an earlier process watched. */
+  readonly waitingTransfers: { wake(id: string): Promise<boolean>; waiting(bridge: BridgeName): AsyncIterable<Transfer> }
   readonly unauthorized: { add(lane: LaneId): void; look(): Promise<void> }
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'portage_gate_waiting' | 'onCollect'>
@@ -48,10 +41,7 @@ interface Waiter {
   code?: ErrorCode
 }
 
-/**
- * Looks at the gates of one target chain once per block while transfers wait there, at the cost of one look (the endpoint reads once per block), and wakes
- * those that are let through, in the order of their numbers. What a transfer was let through with stays reserved for it.
- */
+/** Looks at a chain's gates once per block while transfers wait, and wakes those let through, in the order of their numbers; what they take stays reserved. */
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
@@ -95,9 +85,7 @@ export class GateWatcher {
 
   #atBlock(): void {
     if (this.#stopped) return
-    this.#busy ??= this.#look().finally(() => {
-      this.#busy = undefined
-    })
+    this.#busy ??= this.#look().finally(() => (this.#busy = undefined))
   }
 
   async #look(): Promise<void> {

@@ -5,8 +5,7 @@ import type { Endpoint, Gate } from '../port.ts'
 export type Reserve = (relayer: string) => Promise<Gate>
 
 /**
- * Runs a step of a transfer, the only place where its bridge's limits are reserved and released. A step that throws is tried again and keeps the
- * reservation; where it is not, the reservation lapses.
+ * Runs a step of a transfer; only here limits are reserved and released. A step that throws is tried again and keeps the reservation, which lapses where it is not.
  * @param goesOn true: the transfer is on its way to the chain, or there; else what is reserved for it becomes free, whichever step reserved it
  */
 export async function withReservation<T>(

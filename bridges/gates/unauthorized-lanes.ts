@@ -17,26 +17,18 @@ export function unauthorizedReason(reasons: readonly string[]): string {
   return `BRIDGE_ROLE_MISSING: ${reasons.join('; ')}; Portage resumes the lane by itself`
 }
 
-interface LanePauses {
-  pause(lane: LaneId, pause: Pause): Promise<void>
-  resume(lane: LaneId): Promise<void>
-}
-
 export interface UnauthorizedLanesOptions {
   /** Of one target chain, by bridge. */
   readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'unauthorized'>>
   readonly lanes: { status(lane: LaneId): Promise<LaneStatus>; statuses(): Promise<LaneStatus[]> }
-  readonly pauses: LanePauses
+  readonly pauses: { pause(lane: LaneId, pause: Pause): Promise<void>; resume(lane: LaneId): Promise<void> }
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'portage_lane_unauthorized'>
   /** ms since any moment; for tests. */
   readonly clock?: () => number
 }
 
-/**
- * Lanes whose account lacks a role, looked at once per block until it has the role. Admissions pass such a lane over by themselves. A lane that may deliver
- * nothing, of no bridge, is paused with the reason, and resumed when it may; a lane that can do other work goes on with that.
- */
+/** Looks at lanes that lack a role once per block. One that may deliver nothing, of no bridge, is paused with the reason, and resumed when it may. */
 export class UnauthorizedLanes {
   readonly #options: UnauthorizedLanesOptions
   readonly #clock: () => number
@@ -70,26 +62,26 @@ export class UnauthorizedLanes {
   }
 
   async #lookAt(lane: LaneId): Promise<void> {
-    const { endpoints, lanes, metrics, logger } = this.#options
+    const { endpoints, lanes, pauses, metrics, logger } = this.#options
     const answers = await Promise.all(
       [...endpoints].map(async ([bridge, { unauthorized }]) => ({ bridge, unauthorized: await unauthorized?.(laneAddress(lane)) })),
     )
     for (const { bridge, unauthorized } of answers) metrics.portage_lane_unauthorized.set({ lane, bridge }, unauthorized ? 1 : 0)
     const reasons = answers.flatMap(({ unauthorized }) => (unauthorized?.everywhere ? [unauthorized.reason] : []))
     const useless = reasons.length === answers.length
-    const { pause, open } = await lanes.status(lane)
-    const paused = pause === 'unauthorized'
-    if (useless && open)
-      await this.#order(lane, (pauses) => pauses.pause(lane, { kind: 'unauthorized', reason: unauthorizedReason(reasons) }))
-    if (!useless && paused) await this.#order(lane, (pauses) => pauses.resume(lane))
+    const status = await lanes.status(lane)
+    const paused = status.pause === 'unauthorized'
+    const pause = { kind: 'unauthorized', reason: unauthorizedReason(reasons) } as const
+    if (useless && status.open) await this.#order(lane, () => pauses.pause(lane, pause))
+    if (!useless && paused) await this.#order(lane, () => pauses.resume(lane))
     if (paused || answers.some(({ unauthorized }) => unauthorized)) return
     this.#watched.delete(lane)
     logger.info('the lane has the role that it lacked', { lane })
   }
 
-  async #order(lane: LaneId, give: (pauses: LanePauses) => Promise<void>): Promise<void> {
+  async #order(lane: LaneId, give: () => Promise<void>): Promise<void> {
     if (this.#clock() - (this.#watched.get(lane) ?? 0) < orderAgainMs) return
     this.#watched.set(lane, this.#clock())
-    await give(this.#options.pauses)
+    await give()
   }
 }

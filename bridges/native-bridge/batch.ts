@@ -11,10 +11,7 @@ export function completionIntent(targetBridge: string, transfer: NativeTransfer)
   return { to: targetBridge.toLowerCase(), data, value: '0' }
 }
 
-/**
- * batchCompleteBridgeTransfer: one call that delivers many transfers, in this order, or none of them. Throws INPUT_INVALID for none, or for one
- * that is there twice (the second would undo all).
- */
+/** batchCompleteBridgeTransfer: all, in this order, or none. Throws INPUT_INVALID for no transfer, or for one that is there twice (the second would undo all). */
 export function batchIntent(targetBridge: string, transfers: readonly NativeTransfer[]): Intent {
   const ids = new Set(transfers.map(({ id }) => id))
   if (transfers.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'A batch needs a transfer.' })
@@ -35,19 +32,12 @@ export function createSharedCalls(open: OpenTransfer, largest: number): SharedCa
     },
     async intent(transfers) {
       const opened = transfers.map(open)
-      return batchIntent(
-        opened[0]?.route.targetBridge ?? '',
-        opened.map(({ message }) => message),
-      )
+      const messages = opened.map(({ message }) => message)
+      return batchIntent(opened[0]?.route.targetBridge ?? '', messages)
     },
     fitting(transfers) {
-      const entrants = transfers.map((transfer) => ({ ...open(transfer).message, transfer }))
-      const [first] = transfers
-      return first
-        ? open(first)
-            .route.inbound.fitting(entrants)
-            .map(({ transfer }) => transfer)
-        : []
+      const entrants = transfers.map((transfer) => ({ ...open(transfer).message, route: open(transfer).route, transfer }))
+      return entrants[0]?.route.inbound.fitting(entrants).map(({ transfer }) => transfer) ?? []
     },
   }
 }

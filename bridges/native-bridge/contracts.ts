@@ -3,10 +3,7 @@ import type { At } from '../../chains/port.ts'
 import { type ContractReader, read } from '../common/contract-reader.ts'
 import type { NativeTransfer } from './message.ts'
 
-/**
- * What is read or called of the bridge, its events, and every error that its calls revert with: its own (MOV INativeBridge.sol, spelled as there), those
- * of OpenZeppelin's AccessControl, Pausable and Initializable, and of the token (ERC-6093).
- */
+/** What is read or called, the events, and all errors: the bridge's (MOV INativeBridge.sol, spelled as there), OpenZeppelin's, the token's (ERC-6093). */
 export const nativeBridgeAbi = new Interface([
   'event BridgeTransferInitiated(bytes32 indexed bridgeTransferId, address indexed originator, bytes32 indexed recipient, uint256 amount, uint256 nonce)',
   'event BridgeTransferCompleted(bytes32 indexed bridgeTransferId, bytes32 indexed originator, address indexed recipient, uint256 amount, uint256 nonce)',

@@ -23,10 +23,7 @@ export function createDelivered(chain: ContractReader, open: OpenTransfer) {
   }
 }
 
-/**
- * Does this nonce of the target's (0: none) show a completion? Throws NATIVE_NONCE_MISMATCH, which halts the route: the id includes the nonce, so that no
- * honest contract completes it under another one.
- */
+/** 0: not completed. Throws NATIVE_NONCE_MISMATCH, which halts the route: the id includes the nonce, so that no honest contract completes it under another. */
 export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
   const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }

@@ -17,10 +17,7 @@ export interface TransferEvent {
 const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
-/**
- * The transfers that started in these blocks, in order. Throws NATIVE_ID_MISMATCH (but at `agreed` a node's word alone: to be asked there before the route is
- * halted), NODE_REFUSED (also for logs that were not asked for), NODE_UNAVAILABLE; at `agreed` NODES_DISAGREE.
- */
+/** The transfers that started in these blocks, in order. Throws NATIVE_ID_MISMATCH (below `agreed` one node's word: ask there before a halt), as `readLogs`. */
 export async function initiatedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [initiatedTopic], ...range }, at)
   return logs.map((log) => {
@@ -29,7 +26,7 @@ export async function initiatedIn(chain: LogReader, bridge: string, range: Block
   })
 }
 
-/** The transfers that were completed in these blocks, by any account, as their sources know them. Throws as `initiatedIn`. */
+/** The transfers that any account completed in these blocks, as their sources know them. Throws as `initiatedIn`. */
 export async function completedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [completedTopic], ...range }, at)
   return logs.map((log) => toEvent(log, completedBy(log)))

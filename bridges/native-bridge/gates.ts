@@ -37,11 +37,7 @@ export function gateOf(limits: InboundLimits, amount: bigint, now: number, reser
   return { kind: 'route', code: 'BRIDGE_BUDGET', reason, opensAt }
 }
 
-/**
- * Those that fit into what is left of the day together, in order; one that does not fit is passed over. A batch is judged by its sum, since
- * the contract adds them up one by one and undoes all of them if one does not fit.
- * @param reserved as of `gateOf`
- */
+/** Those that fit into the rest of the day together, in order, passing over others: the contract adds a batch up, and undoes all if one does not fit. */
 export function fitting<T extends { readonly amount: bigint }>(
   limits: InboundLimits,
   transfers: readonly T[],

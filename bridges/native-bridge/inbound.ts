@@ -16,10 +16,7 @@ export type Inbound = ReturnType<typeof createInbound>
 /** Completions of so many blocks at most are looked through at once: what is older has lapsed. */
 const mostBlocks = 1_000
 
-/**
- * What one target contract lets in, less what this process has let through and is not on the chain yet, so that of many that ask at once only those go on
- * that fit together. What another process has let through is known once it is on the chain.
- */
+/** What a target contract lets in, less what this process has let through and is not on the chain yet: of many that ask at once those go on that fit together. */
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
   const limits = createLimits(chain, contract)
   const reservations = createReservations()
@@ -27,10 +24,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /**
-   * One read of logs per block while anything is reserved. Not of the latest block: the node that said what is used may not have it yet, and for a
-   * block to count twice is better than not at all. Nodes that refuse such reads only cost time: what is reserved lapses.
-   */
+  /** Once per block while anything is reserved. Not the latest block: for one to count twice is better than not at all. Where nodes refuse, reservations lapse. */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
@@ -72,7 +66,6 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       return limits.last ? fitting(limits.last, entrants, secondsOf(chain), reserved) : entrants
     },
     mayComplete: limits.mayComplete,
-    /** As last read, for whichever account. */
     get last() {
       return limits.last
     },

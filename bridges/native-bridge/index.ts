@@ -3,10 +3,7 @@ import type { Bridge } from '../port.ts'
 import { type NativeRoute, nativeBridge, readMessage, toTransfer } from './message.ts'
 import { createRoutes } from './routes.ts'
 
-/**
- * Throws CONFIG_INVALID if two routes start or end at the same contract.
- * @param options `routes`: every one of the config, also those to chains that this process is not connected to
- */
+/** `routes` are all of the config, also to chains that this process is not connected to. Throws CONFIG_INVALID if two start or end at the same contract. */
 export function createNativeBridge({ routes: given, endpoints, sources }: Served & { readonly routes: readonly NativeRoute[] }): Bridge {
   const routes = createRoutes(given)
   return {

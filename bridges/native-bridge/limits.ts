@@ -22,10 +22,7 @@ export function createLimits(chain: LimitsChain, bridge: string) {
   const rolesByMost = oncePerHead(chain, (relayer) => unlessDisagreed(reads.mayComplete(relayer, 'agreed-latest')))
   let last: InboundLimits | undefined
   return {
-    /**
-     * All of them as of the latest block: six reads of one tick, one more tick at first and after a change of the fund. They may be of two neighbouring
-     * blocks: a gate only spares tries, the simulation decides.
-     */
+    /** As of the latest block. The reads may be of two neighbouring blocks: a gate only spares tries, the simulation decides. */
     async read(relayer: string): Promise<InboundLimits> {
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
       last = { ...limits, mayComplete }

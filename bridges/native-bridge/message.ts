@@ -57,10 +57,7 @@ export function writeMessage(message: NativeMessage): Uint8Array {
   return getBytes(concat([id, zeroPadValue(initiator, wordBytes), recipient, ...numbers, zeroPadValue(sourceBridge, wordBytes)]))
 }
 
-/**
- * The inverse of `writeMessage`; the id is computed again. Read by hand: ethers' decoder cuts what is too large for a uint64.
- * Throws NATIVE_MESSAGE (length, padding, ranges), NATIVE_ID_MISMATCH.
- */
+/** By hand: ethers' decoder cuts what is too large for a uint64. Throws NATIVE_MESSAGE (length, padding, ranges), NATIVE_ID_MISMATCH. */
 export function readMessage(bytes: Uint8Array): NativeMessage {
   const expected = words * wordBytes
   if (bytes.length !== expected) throw malformed(`It has ${bytes.length} bytes, not ${expected}.`)
@@ -84,10 +81,7 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
   return transfer
 }
 
-/**
- * The arguments of the completing call. The target contract hashes 32 bytes of initiator and 20 of recipient where the source hashed 20 and 32: the same bytes, cut
- * elsewhere. So the initiator arrives with the recipient's first 12 bytes, as a rule zeros, on its right.
- */
+/** The target hashes 32 bytes of initiator and 20 of recipient, the source 20 and 32: the recipient's first 12 bytes, as a rule zeros, go to the initiator. */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
 }

@@ -19,10 +19,7 @@ export interface Open {
 
 export type OpenTransfer = ReturnType<typeof createOpen>
 
-/**
- * Decodes each transfer once: the gate watcher asks for the same ones block after block. The returned function throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH,
- * NATIVE_ROUTE_UNKNOWN.
- */
+/** Decodes each transfer once: the gate watcher asks block after block. `open` throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN. */
 export function createOpen(routes: Routes<ServedRoute>) {
   const known = new WeakMap<Transfer, Open>()
   return function open(transfer: Transfer): Open {

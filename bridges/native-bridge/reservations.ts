@@ -1,7 +1,4 @@
-/**
- * What was let through and is not counted by the target's contract yet.
- * @param options after how long, ms, one lapses (its transfer asks again when it is its turn); a clock for tests
- */
+/** What was let through and is not counted by the target's contract yet. After `lastsMs` one lapses: its transfer asks again when it is its turn. */
 export function createReservations({ lastsMs = 600_000, clock = () => performance.now() } = {}) {
   /** Oldest first. */
   const held = new Map<string, { readonly amount: bigint; readonly at: number }>()
@@ -29,7 +26,7 @@ export function createReservations({ lastsMs = 600_000, clock = () => performanc
       total += amount
     },
     drop,
-    /** What is held for all but these, in the token's smallest unit. */
+    /** What is held for all but these. */
     beside(ids: readonly string[]): bigint {
       forget()
       return [...new Set(ids)].reduce((sum, id) => sum - (held.get(id)?.amount ?? 0n), total)

@@ -16,10 +16,7 @@ const impossible = (reason: string): RevertMeaning => ({ kind: 'permanent', code
 const poolEmpty: RevertMeaning = { kind: 'wait', code: 'BRIDGE_POOL_EMPTY', reason: 'the pool of the bridge cannot pay the amount' }
 const overBudget = { kind: 'wait', code: 'BRIDGE_BUDGET', reason: 'the inbound budget of the day is spent' } as const
 
-/**
- * Every error of the contract, of OpenZeppelin's parts in it, and of the token, that completions throw. The others (of
- * other functions: OutboundRateLimitExceeded, InvalidRiskDenominator, ExpectedPause, InvalidInitialization…) are unknown by name, hence tried again.
- */
+/** What completions throw: the contract, OpenZeppelin's parts in it, the token. Errors of other functions are unknown by name, hence tried again. */
 const meanings: Readonly<Record<string, RevertMeaning>> = {
   CompletedBridgeTransferId: { kind: 'delivered' },
   AccessControlUnauthorizedAccount: {
@@ -42,10 +39,7 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
 /** Division by zero: the contract has no risk denominator, so it was never initialised. */
 const divisionByZero = 0x12n
 
-/**
- * What a revert of completeBridgeTransfer means. A spent budget hides that a transfer is completed already (the contract looks at the budget first),
- * so `delivered` must have been asked before.
- */
+/** The contract looks at the budget first, so that a spent one hides that a transfer is completed already: `delivered` must have been asked before. */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)
@@ -55,10 +49,7 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   return meanings[error?.name ?? ''] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: unknown ?? reason }
 }
 
-/**
- * The budget was too small a moment ago, whatever is read of it now. What is above the cap waits, too: both the revert and the limits are what one node
- * says, and the gate, which the next admission meets first, asks most of them before it parks.
- */
+/** What is above the cap waits too: this is one node's word, and the gate, which the next admission meets first, asks most nodes before it parks. */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
   return gate.kind === 'open' ? overBudget : { kind: 'wait', code: gate.code, reason: gate.reason }

@@ -3,10 +3,7 @@ import type { NativeMessage, NativeRoute } from './message.ts'
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
-/**
- * The routes of a config, found by where they start. Throws CONFIG_INVALID if two start or end at the same contract: ids name no chain, so that a contract
- * which two sources fed would take the second of two equal transfers for a copy of the first.
- */
+/** Throws CONFIG_INVALID if two start or end at the same contract: ids name no chain, so that a contract with two sources takes equal transfers for copies. */
 export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,

@@ -3,18 +3,12 @@ import { agreedPerTick, askMostIf, type ContractReader, type Finality, inTicks, 
 import { readInboundNonce, readOutbound } from './contracts.ts'
 import { checkId, type NativeTransfer } from './message.ts'
 
-/**
- * What the source's table says of these nonces, in the same order; undefined: nothing yet. So a transfer is found even if a node hides its log.
- * Batched. Throws NATIVE_ID_MISMATCH, and what reads throw.
- */
+/** The source's table under these nonces, in order; undefined: nothing yet. So a transfer is found even if a node hides its log. Throws NATIVE_ID_MISMATCH. */
 export function recordedUnder(chain: ContractReader, bridge: string, nonces: readonly bigint[], at: Finality) {
   return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), at === 'agreed' ? agreedPerTick : undefined)
 }
 
-/**
- * The same at `finalized`; but what one node does not have, or what contradicts itself there, is asked of the others: a node that hides a log may hide the
- * entry too. Undefined also where they do not agree. Throws NATIVE_ID_MISMATCH (by quorum), and what reads throw.
- */
+/** The same at `finalized`; what a node lacks or contradicts is asked of the others: who hides a log may hide the entry. Undefined also where they disagree. */
 export function recordedByAny(chain: ContractReader, bridge: string, nonces: readonly bigint[]) {
   const readAt = (nonce: bigint, at: Finality) => {
     const reading = recordedAt(chain, bridge, nonce, at)
@@ -28,10 +22,7 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/**
- * For each id the nonce under which the target's finalized state shows it as completed, 0 where it does not. What one node shows is asked of the others before
- * it stands: whatever is delivered is never started. Undefined where they do not agree. Batched. Throws what reads throw.
- */
+/** The nonces under which the target shows these ids as completed, 0: not. What one node shows is asked of the others. Undefined where they do not agree. */
 export function completedByMost(chain: ContractReader, bridge: string, ids: readonly string[]) {
   const readAt = (id: string, at: Finality) => readInboundNonce(chain, bridge, id, at)
   return askMostIf(ids, readAt, (nonce) => nonce !== 0n)
@@ -65,10 +56,7 @@ export async function highestNonce(
   return low
 }
 
-/**
- * The same on the word of more than half of the nodes. A single node is asked twice, a block apart, so that what it says alone is only held against
- * the others' word: one wait for a block unless it was wrong, or new ones became final meanwhile.
- */
+/** On the word of more than half of the nodes. One node says `known` first: a lone one is asked twice a block apart, which costs one wait unless it was wrong. */
 export async function agreedHighestNonce(chain: ContractReader, bridge: string, known = 0n): Promise<bigint> {
   const likely = await highestNonce(chain, bridge, { known })
   return highestNonce(chain, bridge, { known: likely, at: 'agreed' })

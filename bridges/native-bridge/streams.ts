@@ -26,10 +26,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
 
   const known = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
-  /**
-   * The events of a range. At `agreed` an id that is not the hash of its transfer is thrown only if the source's table has the same by quorum: the log alone may
-   * be one node's. Throws NODES_DISAGREE where the table does not.
-   */
+  /** At `agreed` NATIVE_ID_MISMATCH is thrown only if the source's table says the same by quorum, else NODES_DISAGREE: the log alone may be one node's. */
   async function checked(read: typeof initiatedIn, chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed') {
     try {
       return await read(chain, bridge, range, at)

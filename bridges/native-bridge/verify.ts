@@ -15,9 +15,8 @@ export interface ReadableRoute extends NativeRoute {
 
 /**
  * Checks messages, which have no signatures, against what their source contract recorded at its finalized state, on the word of more than half of its nodes.
- * The returned function throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH (all for good), NATIVE_NOT_FINAL (wait), and
- * what reads throw. After a mismatch in what the caller itself read from the source (not in what anybody sent), the caller halts that route and raises an alarm.
- * @param good what was found good lately is not looked up again, from submission, or the stream that read it, to the last step
+ * `verify` throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH (all for good), NATIVE_NOT_FINAL (wait), and what reads throw.
+ * After a mismatch in what the caller itself read from the source (not in what anybody sent), the caller halts that route and raises an alarm.
  */
 export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, good: GoodMessages = createGoodMessages()) {
   return async function verify(bytes: Uint8Array): Promise<void> {

@@ -9,7 +9,6 @@ export interface GuardianSet {
   readonly keys: readonly string[]
   /** Seconds since the epoch when a set that is no longer current expires; 0 while it is current. */
   readonly expirationTime: number
-  /** True for the set that signs now. */
   readonly current: boolean
 }
 

@@ -5,7 +5,6 @@ import { toHex } from '../../domain/vaa.ts'
 export interface TokenTransfer {
   /** 1: anyone may redeem, the fee is theirs. 3: only the recipient contract may redeem; no fee. */
   readonly kind: 1 | 3
-  /** u256. */
   readonly amount: bigint
   /** Where the token is native: `<wormhole chain id>/<64 lower-case hex digits>`, as in the config. */
   readonly originToken: string
@@ -23,10 +22,7 @@ export interface TokenTransfer {
 /** kind u8, amount u256, token, its chain u16, recipient, its chain u16, fee u256 or sender. */
 const transferBytes = 133
 
-/**
- * Reads payload 1 (exactly 133 bytes) or payload 3 (133 bytes and the recipient contract's own).
- * Throws PAYLOAD_KIND for everything else, PAYLOAD_LENGTH.
- */
+/** Payload 1 (exactly 133 bytes) or 3 (133 bytes and the recipient contract's own). Throws PAYLOAD_KIND, PAYLOAD_LENGTH. */
 export function parseTokenTransfer(payload: Uint8Array): TokenTransfer {
   const kind = payload[0]
   if (kind !== 1 && kind !== 3) throw new RelayerError('PAYLOAD_KIND', { facts: { kind: kind ?? 'none' } })

@@ -26,10 +26,7 @@ export interface Emitter {
 
 const topic = id('LogMessagePublished(address,uint64,uint32,bytes,uint8)')
 
-/**
- * The messages that an emitter published in these blocks, in order (Implementation.sol, publishMessage). Of those that are `wanted` the digest is
- * computed, for which the time of their block is read: once per block. Throws as SignedSource.published.
- */
+/** As SignedSource.published (Implementation.sol, publishMessage). The digests of those that are `wanted` need the times of their blocks, each read once. */
 export async function publishedIn(
   chain: SourceReader,
   source: Emitter,

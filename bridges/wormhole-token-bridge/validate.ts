@@ -11,10 +11,7 @@ export interface PolicyOptions {
   readonly assets?: readonly string[]
   /** Origin token → least fee, decimal, in the token's units as the VAA carries them (at most 8 decimals). Absent: 0. */
   readonly minimumFees?: Readonly<Record<string, string>>
-  /**
-   * Recipient contract (lower-case 0x address) → its function that redeems a payload 3, as `name(bytes)`: it gets the signed VAA. Only that
-   * contract may redeem such a transfer.
-   */
+  /** Recipient contract (lower-case 0x address) → its function that redeems a payload 3 as `name(bytes)` with the VAA. Only that contract may redeem it. */
   readonly calls?: Readonly<Record<string, string>>
 }
 
@@ -26,10 +23,7 @@ export interface CheckOptions extends PolicyOptions {
   readonly reads: Pick<TokenBridgeReads, 'emitter'>
 }
 
-/**
- * All that makes a message deliverable: same transfer, target, signatures, emitter, policy. The returned function throws MESSAGE_MISMATCH, EMITTER_UNKNOWN, and
- * what decoding, `verify`, the policy and reads throw.
- */
+/** All that makes a message deliverable. `check` throws MESSAGE_MISMATCH, EMITTER_UNKNOWN, and what decoding, `verify`, the policy and reads throw. */
 export function createCheck({ chain, wormholeChainId, verify, reads, ...policy }: CheckOptions) {
   return async function check(transfer: Transfer): Promise<void> {
     const bytes = decodeBase64(transfer.message)

@@ -10,8 +10,7 @@ import { digestOf } from './message.ts'
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 /**
- * Checks signed bytes against the guardian sets of one core contract. The returned function throws VAA_*, GUARDIAN_SET_EXPIRED (for good),
- * GUARDIAN_SET_UNKNOWN (wait), and what reads throw.
+ * `verify` throws VAA_*, GUARDIAN_SET_EXPIRED (for good), GUARDIAN_SET_UNKNOWN (wait), and what reads throw.
  * @param now timestamp of the target chain's latest block, seconds since the epoch: what the contract compares expiry with
  */
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {
@@ -28,8 +27,7 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
 }
 
 /**
- * The checks of Messages.sol, verifyVM, in its order: expiry, quorum, then every signature, also those beyond the quorum.
- * @param now seconds since the epoch; looked at only if the set is not the current one
+ * As Messages.sol, verifyVM, in its order: expiry (`now`: seconds), quorum, every signature, also those beyond the quorum.
  * Throws GUARDIAN_SET_EXPIRED, VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID.
  */
 export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void {

@@ -1,4 +1,4 @@
-import { createSigner } from '../../chains/registry.ts'
+import { chainFamilies } from '../../chains/registry.ts'
 import type { ChainConfig, LaneSettings } from '../../config/schema.ts'
 import { type Finding, warn } from './check.ts'
 
@@ -12,7 +12,7 @@ const noopsOnly = { calls: {}, coinPayees: [], tokens: [], tokenPayees: [] } as 
 export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId'>, lane: LaneSettings): Promise<Finding> {
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'
-  const signer = await createSigner(chain.family, spec, address, noopsOnly)
+  const signer = await chainFamilies[chain.family].createSigner(spec, address, noopsOnly)
   // Nonce 0 at 1 wei per gas: an account in use is past that nonce, and no node accepts that fee. The signed bytes never leave this function.
   const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
   await signer.sign({ ...noop, networkId: String(chain.networkId), nonce: 0, maxFee: '1', tip: '0' })

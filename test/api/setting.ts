@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client'
 import type { Api } from '../../api/deps.ts'
 import { createApi } from '../../api/server.ts'
 import { createBridges } from '../../bridges/registry.ts'
-import { createChain } from '../../chains/registry.ts'
+import { chainFamilies } from '../../chains/registry.ts'
 import { type Config, configSchema } from '../../config/schema.ts'
 import { createSubmitter } from '../../intake/submitter.ts'
 import { type Logger, silentLogger } from '../../observability/logger.ts'
@@ -37,7 +37,7 @@ export async function openApi(
   const chains = new Map(
     Object.entries(config.chains).map(([name, { family, networkId, nodes, finality, blockTimeMs }]) => [
       name,
-      createChain(family, { name, networkId, nodes, finality, blockTimeMs, timeoutMs: 500 }),
+      chainFamilies[family].createChain({ name, networkId, nodes, finality, blockTimeMs, timeoutMs: 500 }),
     ]),
   )
   const bridges = createBridges(config, chains)

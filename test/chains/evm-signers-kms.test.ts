@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { type Signature, Transaction } from 'ethers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readDerSignature } from '../../chains/evm/signers/signature.ts'
-import { createSigner } from '../../chains/registry.ts'
+import { createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { signWithRandom, toDer } from '../../lab/devnet/signing/ecdsa.ts'
 import { type Kms, kmsEnvironment, kmsKeyId, startKms } from '../../lab/devnet/signing/kms.ts'
@@ -25,7 +25,7 @@ describe('a key in AWS KMS', () => {
   afterAll(() => kms.stop())
 
   const open = (keyId = kmsKeyId(mine), address = mine.address) =>
-    createSigner('evm', { kind: 'aws-kms', keyId, endpoint: kms.url, region: 'us-east-1' }, address)
+    createSigner({ kind: 'aws-kms', keyId, endpoint: kms.url, region: 'us-east-1' }, address)
   const failure = (work: Promise<unknown>) =>
     work.then(
       () => undefined,

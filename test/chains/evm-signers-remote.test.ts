@@ -1,6 +1,6 @@
 import { Signature, Transaction } from 'ethers'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createSigner } from '../../chains/registry.ts'
+import { createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { startWeb3Signer, type Web3Signer } from '../../lab/devnet/signing/web3signer.ts'
 
@@ -22,8 +22,7 @@ describe('a remote signer of the web3signer kind', () => {
     timeoutMs: 15_000,
     ...more,
   })
-  const open = (more: Parameters<typeof spec>[0] = {}, address: string | undefined = mine.address) =>
-    createSigner('evm', spec(more), address)
+  const open = (more: Parameters<typeof spec>[0] = {}, address: string | undefined = mine.address) => createSigner(spec(more), address)
   const failure = async (work: Promise<unknown>) =>
     work.then(
       () => undefined,

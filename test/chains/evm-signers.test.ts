@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encryptKeystoreJson, Transaction, Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSigner } from '../../chains/registry.ts'
+import { createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 
 const variable = 'PORTAGE_TEST_SIGNER'
@@ -29,14 +29,10 @@ describe('signers', () => {
 
   test('a keystore, with its password from a file or a variable, signs as its key does', async () => {
     process.env[variable] = password
-    const byFile = await createSigner('evm', { kind: 'keystore', file, passwordFile: join(folder, 'password') }, address)
-    const byVariable = await createSigner(
-      'evm',
-      { kind: 'keystore', file, passwordVariable: variable },
-      address.toUpperCase().replace('0X', '0x'),
-    )
+    const byFile = await createSigner({ kind: 'keystore', file, passwordFile: join(folder, 'password') }, address)
+    const byVariable = await createSigner({ kind: 'keystore', file, passwordVariable: variable }, address.toUpperCase().replace('0X', '0x'))
     process.env[variable] = privateKey
-    const byKey = await createSigner('evm', { kind: 'environment', variable })
+    const byKey = await createSigner({ kind: 'environment', variable })
     const signed = await Promise.all([byFile, byVariable, byKey].map((signer) => signer.sign(unsigned)))
     expect(new Set(signed.map(({ raw }) => raw)).size).toBe(1)
     expect(byFile.address).toBe(address)
@@ -57,7 +53,7 @@ describe('signers', () => {
 
   test('a key without 0x is taken too', async () => {
     process.env[variable] = privateKey.slice(2)
-    expect((await createSigner('evm', { kind: 'environment', variable })).address).toBe(address)
+    expect((await createSigner({ kind: 'environment', variable })).address).toBe(address)
   })
 
   test.each([
@@ -86,7 +82,7 @@ describe('signers', () => {
     ['no key variable', () => ({ kind: 'environment' as const, variable: 'PORTAGE_TEST_UNSET' }), 'not set'],
   ])('%s is SIGNER_UNAVAILABLE and says so', async (_, spec, text) => {
     process.env[variable] = password
-    const error = await createSigner('evm', spec()).then(
+    const error = await createSigner(spec()).then(
       () => undefined,
       (reason: Error) => reason,
     )
@@ -96,7 +92,7 @@ describe('signers', () => {
 
   test('junk in the variable is not quoted', async () => {
     process.env[variable] = 'not-a-key-but-secret'
-    const error = await createSigner('evm', { kind: 'environment', variable }).then(
+    const error = await createSigner({ kind: 'environment', variable }).then(
       () => undefined,
       (reason: Error) => reason,
     )
@@ -106,13 +102,13 @@ describe('signers', () => {
 
   test("another address than the lane's is refused", async () => {
     process.env[variable] = privateKey
-    const work = createSigner('evm', { kind: 'environment', variable }, devnetAccount(4).address)
+    const work = createSigner({ kind: 'environment', variable }, devnetAccount(4).address)
     await expect(work).rejects.toMatchObject({ code: 'SIGNER_UNAVAILABLE', facts: { expected: devnetAccount(4).address, actual: address } })
   })
 
   test('what cannot be signed is SIGNER_UNAVAILABLE, without the input', async () => {
     process.env[variable] = privateKey
-    const signer = await createSigner('evm', { kind: 'environment', variable })
+    const signer = await createSigner({ kind: 'environment', variable })
     await expect(signer.sign({ ...unsigned, maxFee: '1', tip: '2' })).rejects.toMatchObject({
       code: 'SIGNER_UNAVAILABLE',
       facts: { nonce: 5 },

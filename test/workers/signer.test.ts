@@ -2,7 +2,7 @@ import { id } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { wormholeTokenBridgeSchema } from '../../config/bridge-schema.ts'
 import { createBridges } from '../../bridges/registry.ts'
-import { createChain, createSigner } from '../../chains/registry.ts'
+import { createEvmChain, createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { startWeb3Signer } from '../../lab/devnet/signing/web3signer.ts'
@@ -17,7 +17,7 @@ const selector = (signature: string) => id(signature).slice(0, 10)
 const complete = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selector)
 
 describe('what the key of a lane may sign', () => {
-  const chain = createChain('evm', {
+  const chain = createEvmChain({
     name: 'here',
     networkId: 1,
     nodes: [{ url: 'http://127.0.0.1:1' }],
@@ -26,7 +26,7 @@ describe('what the key of a lane may sign', () => {
   })
   const bridges = createBridges(
     {
-      chains: { here: { family: 'evm', networkId: 1, wormholeChainId: 2, contracts: { core: address('e'), tokenBridge: bridge } } },
+      chains: { here: { networkId: 1, wormholeChainId: 2, contracts: { core: address('e'), tokenBridge: bridge } } },
       bridges: { 'wormhole-token-bridge': wormholeTokenBridgeSchema.parse({ calls: { here: { [redeemer]: 'redeem(bytes)' } } }) },
     },
     new Map([['here', chain]]),
@@ -63,7 +63,7 @@ describe('a signing service that is not there when a process starts', () => {
   test('is asked again with every signature', async () => {
     const port = await freePort()
     const spec = { kind: 'remote' as const, url: `http://127.0.0.1:${port}`, timeoutMs: 10_000 }
-    const signer = await openSigner(mine.address, () => createSigner('evm', spec, mine.address, policy), logger)
+    const signer = await openSigner(mine.address, () => createSigner(spec, mine.address, policy), logger)
     await expect(signer.sign(noop)).rejects.toMatchObject({ code: 'SIGNER_OFFLINE', retriable: true })
     const service = await startWeb3Signer([mine], port)
     try {
@@ -78,7 +78,7 @@ describe('a signing service that is not there when a process starts', () => {
     const service = await startWeb3Signer([other])
     try {
       const spec = { kind: 'remote' as const, url: service.url, timeoutMs: 10_000 }
-      await expect(openSigner(mine.address, () => createSigner('evm', spec, mine.address, policy), logger)).rejects.toMatchObject({
+      await expect(openSigner(mine.address, () => createSigner(spec, mine.address, policy), logger)).rejects.toMatchObject({
         code: 'SIGNER_UNAVAILABLE',
       })
     } finally {

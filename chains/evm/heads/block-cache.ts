@@ -45,7 +45,6 @@ export function createBlockCache() {
     at,
     isCanonical,
     rollBackTo,
-    /** The cached block that a transaction is in. */
     find: (transaction: string) => transactions.get(transaction),
     /** Is this transaction in this canonical block? Undefined if the block's height is not kept. */
     lists(block: BlockRef, transaction: string): boolean | undefined {

@@ -41,10 +41,7 @@ export async function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt): Pr
   return readBlockIfAny(await nodes.request(method, params()))
 }
 
-/**
- * A block from each node that answers, undefined from those that have none; an answer that is no block counts as silence. Throws never.
- * @param isEnough ends the wait for the others
- */
+/** A block from each node that answers, undefined where it has none; no block at all counts as silence. `isEnough` ends the wait for others. Throws never. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,

@@ -4,9 +4,8 @@ import type { BlockCache } from './block-cache.ts'
 import { fetchBlockOfAll } from './blocks.ts'
 
 /**
- * The height that more than half of the nodes tag `finalized`. It is taken where the final block is the one that we keep (ours may be of a fork that
- * no node has any more), and is never above our head.
- * @param onRise called when more than half have come to tag a higher block
+ * The height that more than half of the nodes tag `finalized`, where the final block is the one that we keep (ours may be of a fork that no node has any more). Never
+ * above our head. `onRise`: more than half have come to tag a higher block.
  */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'askAll'>,

@@ -26,10 +26,7 @@ export interface Step {
 
 export const nothingNew: Step = { applied: [], rolledBack: [], replaced: false, broken: false }
 
-/**
- * Keeps what lies between the cached blocks and a head, if that head is believed.
- * @param onLate the node that was asked was seen to be late: the nodes are to be compared soon
- */
+/** Keeps what lies between the cached blocks and a head that is believed. `onLate`: the node that was asked is late, and the nodes are to be compared soon. */
 export function createFollow(nodes: Nodes, kept: BlockCache, finalized: () => number, onLate: () => void) {
   let lowerPolls = 0
   let brokenPolls = 0

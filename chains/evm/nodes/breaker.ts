@@ -21,11 +21,9 @@ export function createBreaker(now: () => number) {
     get held() {
       return now() < heldUntil
     },
-    /** A probe leaves. */
     probing() {
       state = 'half-open'
     },
-    /** The probe came back well. */
     close() {
       state = 'closed'
     },

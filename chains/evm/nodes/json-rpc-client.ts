@@ -24,13 +24,10 @@ const neverConnected = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREAC
 /** Statuses of a gateway that turned the request away without passing it on. */
 const turnedAway = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
-/**
- * JSON-RPC over HTTP with one URL. Calls made within a few milliseconds of each other leave in one HTTP request.
- * @param count called for every call that leaves, with its method
- */
-export function createJsonRpcClient(url: string, timeoutMs: number, count: (method: string) => void) {
-  const http = createHttpPost(url, timeoutMs)
-  const { origin, redact } = http
+/** JSON-RPC over HTTP with one URL; calls of a few milliseconds leave in one request. `count` is called for every call that leaves. */
+export function createJsonRpcClient(url: string, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
+  const service = { ...splitCredentials(url), redact: createRedactor(new URL(url)) }
+  const { origin, redact } = service
   const queue: Call[] = []
   let stall: NodeJS.Timeout | undefined
   let nextId = 1
@@ -43,15 +40,20 @@ export function createJsonRpcClient(url: string, timeoutMs: number, count: (meth
   }
 
   function postAll(calls: readonly Call[]): void {
-    for (let at = 0; at < calls.length; at += largest) void post(calls.slice(at, at + largest))
+    for (let at = 0; at < calls.length; at += largest) void postBatch(calls.slice(at, at + largest))
   }
 
   /** Sends one batch; resolves or rejects every call in it, and throws never. */
-  async function post(calls: readonly Call[]): Promise<void> {
+  async function postBatch(calls: readonly Call[]): Promise<void> {
     for (const { method } of calls) count(method)
     const bodies = calls.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }))
     try {
-      const { text, status, retryAfterMs } = await http.post(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies))
+      const { text, status, retryAfterMs } = await post(
+        service,
+        JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
+        timeoutMs,
+        closing,
+      )
       const answers = parseAnswers(text)
       if (calls.length > 1 && isTooLarge(answers, status)) {
         largest = Math.min(largest, Math.ceil(calls.length / 2))
@@ -73,62 +75,47 @@ export function createJsonRpcClient(url: string, timeoutMs: number, count: (meth
     }
   }
 
+  closing.addEventListener('abort', () => {
+    clearTimeout(stall)
+    for (const { reject } of queue.splice(0)) reject(new TransportError(origin, 'closed', false))
+  })
+
   return {
     origin,
     /** Throws RpcError or TransportError, within the timeout. */
     async request(method: string, params: readonly unknown[]): Promise<unknown> {
-      if (http.closed) throw new TransportError(origin, 'closed', false)
+      if (closing.aborted) throw new TransportError(origin, 'closed', false)
       return new Promise((resolve, reject) => {
         queue.push({ id: nextId++, method, params, resolve, reject })
         if (queue.length >= largest) flush()
         else stall ??= setTimeout(flush, stallMs)
       })
     },
-    close() {
-      http.close()
-      clearTimeout(stall)
-      for (const { reject } of queue.splice(0)) reject(new TransportError(origin, 'closed', false))
-    },
   }
 }
 
-/** Posts JSON to one URL, whose user info becomes HTTP basic authentication. */
-function createHttpPost(url: string, timeoutMs: number) {
-  const { target, headers, origin } = splitCredentials(url)
-  const redact = createRedactor(new URL(url))
-  const running = new Set<AbortController>()
-  let closed = false
+interface Service extends ReturnType<typeof splitCredentials> {
+  /** Replaces the secret parts of the URL in a text. */
+  readonly redact: (text: string) => string
+}
 
-  return {
-    origin,
-    /** Replaces the secret parts of the URL in a text. */
-    redact,
-    get closed() {
-      return closed
-    },
-    /** Throws TransportError: no whole answer within the timeout. */
-    async post(body: string) {
-      const controller = new AbortController()
-      running.add(controller)
-      const timer = setTimeout(() => controller.abort(), timeoutMs)
-      try {
-        const response = await fetch(target, { method: 'POST', headers: { ...headers, ...json }, body, signal: controller.signal })
-        const text = await response.text()
-        return { text, status: response.status, retryAfterMs: readRetryAfter(response.headers.get('retry-after')) }
-      } catch (error) {
-        const why = closed ? 'closed' : `no answer within ${timeoutMs} ms`
-        const reason = controller.signal.aborted ? why : redact(describe(error))
-        throw new TransportError(origin, reason, !neverConnected.test(reason))
-      } finally {
-        clearTimeout(timer)
-        running.delete(controller)
-      }
-    },
-    /** Ends what is under way. */
-    close() {
-      closed = true
-      for (const controller of running) controller.abort()
-    },
+/** Posts JSON. Throws TransportError: no whole answer within the timeout. */
+async function post({ target, headers, origin, redact }: Service, body: string, timeoutMs: number, closing: AbortSignal) {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  const timer = setTimeout(abort, timeoutMs)
+  closing.addEventListener('abort', abort)
+  try {
+    const response = await fetch(target, { method: 'POST', headers: { ...headers, ...json }, body, signal: controller.signal })
+    const text = await response.text()
+    return { text, status: response.status, retryAfterMs: readRetryAfter(response.headers.get('retry-after')) }
+  } catch (error) {
+    const why = closing.aborted ? 'closed' : `no answer within ${timeoutMs} ms`
+    const reason = controller.signal.aborted ? why : redact(describe(error))
+    throw new TransportError(origin, reason, !neverConnected.test(reason))
+  } finally {
+    clearTimeout(timer)
+    closing.removeEventListener('abort', abort)
   }
 }
 

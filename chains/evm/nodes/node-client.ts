@@ -21,13 +21,13 @@ export type NodeClient = ReturnType<typeof createNodeClient>
 
 /** One node of a chain. Nothing is asked of it before its network was checked, but for the check itself. `count` is called for every call. */
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
-  const client = createJsonRpcClient(spec.url, timeoutMs, count)
-  const now = () => performance.now()
-  const health = createNodeHealth(now)
-  const limiter = createLimiter(spec.requestsPerSecond, now)
   const closing = new AbortController()
   // As many calls wait for their turn as there are.
   setMaxListeners(0, closing.signal)
+  const client = createJsonRpcClient(spec.url, timeoutMs, closing.signal, count)
+  const now = () => performance.now()
+  const health = createNodeHealth(now)
+  const limiter = createLimiter(spec.requestsPerSecond, now)
   const reads = spec.use === 'all' || spec.use === 'read'
   let checking: Promise<string> | undefined
 
@@ -53,18 +53,15 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     spec,
     origin: client.origin,
     reads,
-    /** Blocks behind the best node, where it was compared. */
     lag: undefined as number | undefined,
     disabled: false,
     /** Its network was checked, and its circuit is closed. */
     get up(): boolean {
       return !node.disabled && health.state === 'up'
     },
-    /** Of another network: never used. */
     get isWrongNetwork() {
       return health.state === 'wrong-network'
     },
-    /** A probe may go beside the calls. */
     get due(): boolean {
       return !node.disabled && !checking && health.due
     },
@@ -72,7 +69,6 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get revivable(): boolean {
       return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
-    /** How long its rate limit would make a call wait, ms. */
     get waitMs() {
       return limiter.waitMs
     },
@@ -85,19 +81,11 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     },
     /** Forgets that its network was checked: it may be another one by the time it is used again. */
     forget: health.forgetNetwork,
-    status: (): NodeStatus => statusOf(node, health),
-    close() {
-      closing.abort()
-      client.close()
-    },
+    status: (): NodeStatus => ({
+      ...{ name: spec.name, origin: node.origin, use: spec.use, lag: node.lag },
+      ...{ state: node.disabled ? 'disabled' : health.state, latencyMs: health.latencyMs, failures: health.failures },
+    }),
+    close: () => closing.abort(),
   }
   return node
-}
-
-function statusOf(
-  { spec, origin, lag, disabled }: NodeClient,
-  { state, latencyMs, failures }: ReturnType<typeof createNodeHealth>,
-): NodeStatus {
-  const latency = latencyMs === undefined ? undefined : Math.round(latencyMs)
-  return { name: spec.name, origin, use: spec.use, state: disabled ? 'disabled' : state, lag, latencyMs: latency, failures }
 }

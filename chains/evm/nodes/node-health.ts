@@ -21,20 +21,17 @@ export function createNodeHealth(now: () => number) {
       if (breaker.state !== 'closed') return breaker.state
       return network === 'right' ? 'up' : 'unknown'
     },
-    /** A probe may go beside the calls. */
     get due() {
       return network !== 'wrong' && (breaker.due || (network === 'unknown' && breaker.state === 'closed'))
     },
-    /** The node asked to be left alone for a while that is not over. */
     get held() {
       return breaker.held
     },
-    /** It has not failed just now. */
     get rested() {
       return now() - failedAt >= restMs
     },
     get latencyMs() {
-      return latencyMs
+      return latencyMs && Math.round(latencyMs)
     },
     get failures() {
       return failures
@@ -48,10 +45,7 @@ export function createNodeHealth(now: () => number) {
       failedAt = now()
       breaker.failed(retryAfterMs)
     },
-    /**
-     * Reads the network and closes the circuit. Returns the network that was found; throws what the read throws.
-     * @param mustSay false for a node that only takes transactions: it need not say its network, theirs is in the signature (EIP-155)
-     */
+    /** Reads the network and closes the circuit; throws as `read`. A node that only takes transactions need not say it: theirs is in the signature (EIP-155). */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       breaker.probing()
       let found = expected

@@ -13,7 +13,6 @@ export type { NodeAnswer } from './ask-many.ts'
 const defaultTimeoutMs = 10_000
 
 export interface NodesOptions {
-  /** The chain's name in the config. */
   readonly name: string
   /** EIP-155 id, decimal. */
   readonly networkId: string
@@ -45,7 +44,6 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   }
 
   return {
-    /** Calls made so far, by method. */
     calls,
     /** How many nodes are meant to read: what a majority is counted of. */
     get readers() {

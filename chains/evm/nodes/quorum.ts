@@ -37,13 +37,13 @@ interface Round<T> {
  * The answer of more than half of all enabled nodes that read: no answer is no agreement. One node must give two equal answers a block apart, or 4
  * block times where no block comes. A revert is an answer too, thrown as RpcError. Throws NODES_DISAGREE, NODE_UNAVAILABLE (no node answered).
  */
-export type Quorum = <T>(question: Question<T>) => Promise<T>
+export type Quorum = ReturnType<typeof createQuorum>
 
 /** See `Quorum`. */
-export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number): Quorum {
+export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number) {
   const askLoneNode = createAskLoneNode(nodes, heads, blockTimeMs)
 
-  return async function agree(question) {
+  return async function agree<T>(question: Question<T>): Promise<T> {
     const { readers } = nodes
     const { agreed, answers } = await (readers === 1 ? askLoneNode(question) : ask(nodes, question, Math.floor(readers / 2) + 1))
     if (!agreed) throw disagreement(chain, readers, answers)

@@ -18,8 +18,7 @@ export interface AwsKmsSpec {
 const timeoutMs = 10_000
 
 /**
- * A secp256k1 key in AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY), which never leaves it. KMS takes a random number for each signature, so that the
- * same transaction has another hash each time. Credentials come the way of the AWS SDK, which is loaded only here.
+ * A secp256k1 key in AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY), which never leaves it. Its signatures are random: the same transaction has another hash each time.
  * Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if it has no such key for us.
  */
 export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {

@@ -9,10 +9,7 @@ import { type Key, verified } from './verified.ts'
 /** Where a key is, as the config says it. */
 export type SignerSpec = KeystoreSpec | EnvironmentSpec | RemoteSpec | AwsKmsSpec
 
-/**
- * Opens the key of a lane; one of another address is refused. Without a policy it may sign everything. Throws SIGNER_UNAVAILABLE, and
- * SIGNER_OFFLINE for a service that may answer later.
- */
+/** Opens a lane's key; without a policy it may sign all. Throws SIGNER_UNAVAILABLE (also for another address), SIGNER_OFFLINE: it may answer later. */
 export async function createSigner(spec: SignerSpec, address?: string, policy?: SigningPolicy): Promise<Signer> {
   const signer = verified(await openKey(spec, address))
   if (address !== undefined && signer.address !== address.toLowerCase()) {

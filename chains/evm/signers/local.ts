@@ -15,7 +15,6 @@ export interface KeystoreSpec {
   readonly file: string
   /** A file whose first line is the password. */
   readonly passwordFile?: string | undefined
-  /** The environment variable that holds the password. */
   readonly passwordVariable?: string | undefined
 }
 

@@ -4,10 +4,7 @@ import type { SigningPolicy, Signer, UnsignedTransaction } from '../../port.ts'
 /** `transfer(address,uint256)` of ERC-20. */
 const tokenTransfer = '0xa9059cbb'
 
-/**
- * A signer that asks its key only for no-ops to itself, the listed functions of the listed contracts, and coins and listed tokens to the listed
- * payees: whoever commands this process can have nothing else signed. Throws SIGNING_REFUSED before the key is touched.
- */
+/** Signs only no-ops to itself, listed functions, and coins and tokens to listed payees. Throws SIGNING_REFUSED before the key is touched. */
 export function withPolicy(signer: Signer, policy: SigningPolicy): Signer {
   return {
     address: signer.address,

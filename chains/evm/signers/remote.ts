@@ -15,9 +15,8 @@ export interface RemoteSpec {
 }
 
 /**
- * A key behind web3signer's eth1 API: `GET api/v1/eth1/publicKeys` lists public keys (64 bytes, no prefix), and `POST
- * api/v1/eth1/sign/{publicKey}` with `{ data }` answers with r, s and v over keccak256(data) as hex text (its Eth1SignRoute). What it signs is
- * the unsigned transaction as its hash is made (EIP-155, EIP-2718), so nothing of it needs to be trusted but the signature.
+ * A key behind web3signer (its Eth1SignRoute): `GET api/v1/eth1/publicKeys`; `POST api/v1/eth1/sign/{publicKey}` with `{ data }` gives r, s and v over keccak256(data)
+ * as hex text. It signs the unsigned transaction as its hash is made (EIP-155, EIP-2718): only the signature needs to be trusted.
  * Throws SIGNER_OFFLINE if it does not answer, SIGNER_UNAVAILABLE if it does not have the key.
  */
 export async function createRemoteKey(spec: RemoteSpec, expected?: string): Promise<Key> {
@@ -76,7 +75,6 @@ function connect({ url, timeoutMs }: RemoteSpec) {
 
   return {
     facts,
-    /** 64 bytes each, hex. */
     async publicKeys(): Promise<readonly string[]> {
       const list = parseJson(await ask('api/v1/eth1/publicKeys'))
       if (!Array.isArray(list) || !list.every((key) => typeof key === 'string')) throw offline('Its list of public keys is none.')

@@ -10,10 +10,7 @@ export interface SignatureNumbers {
   readonly s: bigint
 }
 
-/**
- * The raw transaction with this signature. `s` is taken to the lower half of the order (EIP-2); of the two points that it may mean, the one counts
- * that recovers to the address. Throws SIGNER_OFFLINE if neither does.
- */
+/** The raw transaction, `s` in the lower half (EIP-2), with the point that recovers to the address. Throws SIGNER_OFFLINE if neither does. */
 export function attachSignature(unsigned: Transaction, { r, s }: SignatureNumbers, address: string): string {
   const low = s > order / 2n ? order - s : s
   for (const yParity of [0, 1] as const) {

@@ -11,10 +11,7 @@ export interface Key {
   sign(transaction: Transaction): Promise<string>
 }
 
-/**
- * A signer that believes no key: what comes back must be exactly what was asked for, in the one encoding that nodes take, and recover to the key's
- * address. Throws SIGNER_UNAVAILABLE for fields that no transaction has, SIGNER_OFFLINE for a wrong answer: nothing was sent, asking again is safe.
- */
+/** Believes no key: the answer must be what was asked for, as nodes take it. Throws SIGNER_UNAVAILABLE for bad fields, SIGNER_OFFLINE for a wrong answer. */
 export function verified(key: Key): Signer {
   return {
     address: key.address,

@@ -1,10 +1,7 @@
 import { Transaction, type TransactionLike } from 'ethers'
 import type { UnsignedTransaction } from '../../port.ts'
 
-/**
- * The transaction that a signer signs, by its fields alone, so that the same attempt always gives the same bytes. Both fees equal means a legacy
- * transaction (domain/fees/fees.ts): every chain takes it, and where there is a base fee it pays the same as an EIP-1559 one with equal fields.
- */
+/** By its fields alone: an attempt always gives the same bytes. Equal fees make a legacy transaction (domain/fees/fees.ts), which every chain takes. */
 export function buildTransaction(unsigned: UnsignedTransaction): Transaction {
   const common: TransactionLike = {
     chainId: BigInt(unsigned.networkId),

@@ -122,9 +122,6 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   ['terminally-stuck', /not enough .*counters? to continue|out of counters at node level/],
 ]
 
-/** The classes in the order that the table has them first. */
-const classOrder: readonly SendErrorClass[] = [...new Set(classes.map(([errorClass]) => errorClass))]
-
 /** EIP-1474: limit exceeded. The one code that means one thing everywhere; −32000, −32003, −32010 and −32603 wrap anything. */
 const limitExceeded = -32005
 
@@ -132,12 +129,13 @@ const limitExceeded = -32005
 export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string[] | undefined>>>
 
 /** What a node's refusal of a send means. */
-export type Classify = (message: string, code?: number) => SendErrorClass
+export type Classify = ReturnType<typeof createClassifier>
 
 /** Matches the message only, never revert data; no match is `ambiguous`: it may have been taken. `overrides` go first, in the order of the classes. */
-export function createClassifier(overrides: ErrorTexts = {}): Classify {
-  const own = classOrder.flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))
-  return (message, code) => {
+export function createClassifier(overrides: ErrorTexts = {}) {
+  const order = new Set(classes.map(([errorClass]) => errorClass))
+  const own = [...order].flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))
+  return (message: string, code?: number): SendErrorClass => {
     const text = message.toLowerCase().trim()
     const overridden = own.find(([, part]) => text.includes(part))
     if (overridden) return overridden[0]

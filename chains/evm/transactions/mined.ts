@@ -89,10 +89,7 @@ function readMined(raw: Record<string, unknown>) {
   return { hash: toBytes(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
-/**
- * What was signed, made again from the fields that a node gives. Throws if they are not those of the hash: then the node's answer is worth
- * nothing. Kinds that we never sign (blobs, authorisations, those of L2 systems) are known by their hash alone.
- */
+/** Made again from a node's fields; throws if they are not those of the hash. Kinds that we never sign (blobs, authorisations, of L2 systems): their hash. */
 export function signingHashOf(raw: Record<string, unknown>): string {
   const hash = toBytes(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')

@@ -58,7 +58,6 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
 
   return {
     one,
-    /** There is more than one node to ask. */
     get others() {
       return nodes.readers > 1
     },

@@ -28,9 +28,8 @@ const panics: Readonly<Record<string, string>> = {
 const method = 'eth_estimateGas'
 
 /**
- * Estimates the gas of a call, with room by `gasFactor`, at most the block's limit; an estimate runs the call, so it tells a revert too. A revert is
- * the word of more than half of the nodes: one that reverts everything would stop all deliveries. It costs their reads where it reverts.
- * Throws TRANSACTION_REFUSED when the sender can't pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
+ * Estimates the gas of a call, with room by `gasFactor`, at most the block's limit. A revert is the word of more than half of the nodes: one node that reverts
+ * everything would stop all deliveries. Throws TRANSACTION_REFUSED when the sender can't pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
 export async function simulate(
   nodes: Nodes,
