@@ -3,14 +3,14 @@ import { emitterStreamSchema } from '../config/bridge-schema.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
+import { createBridge } from './common/bridge.ts'
 import { createGoodMessages } from './common/good-messages.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
 import { createNativeBridge } from './native-bridge/index.ts'
 import { createNativeSource } from './native-bridge/streams.ts'
 import type { Bridge, Bridges } from './port.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
-import { createWormholeTokenBridge } from './wormhole-token-bridge/index.ts'
-import { wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
+import { createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
 import { createTokenBridgeSource } from './wormhole-token-bridge/streams.ts'
 
 /** What bridges are made from: a config fits. `chains` are all of them, also those that this process is not connected to. */
@@ -47,7 +47,7 @@ const makers: {
       const { first, startBlock: block, maxOpen } = streams[end.name] ?? emitterStreamSchema.parse({})
       return createTokenBridgeSource({ ...end, targets, begins: { first, block }, maxOpen })
     })
-    return createWormholeTokenBridge(chainNames, { endpoints: new Map(endpoints), sources })
+    return createBridge({ name: wormholeTokenBridge, decode: createDecode(chainNames), signedBy, endpoints: new Map(endpoints), sources })
   },
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {
     const good = createGoodMessages()

@@ -7,12 +7,15 @@ export interface Served extends Pick<Bridge, 'sources'> {
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>
 }
 
-/** `Bridge.endpoint`. Throws TARGET_CHAIN_UNSUPPORTED. */
-export function endpointIn(endpoints: Served['endpoints']): Bridge['endpoint'] {
-  return (chain) => {
-    const endpoint = endpoints.get(chain)
-    if (endpoint) return endpoint
-    const detail = `This process serves ${[...endpoints.keys()].join(', ') || 'no chain'}.`
-    throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { detail, facts: { chain } })
+/** A bridge with these endpoints. */
+export function createBridge({ endpoints, ...bridge }: Served & Omit<Bridge, 'endpoint'>): Bridge {
+  return {
+    ...bridge,
+    endpoint(chain) {
+      const endpoint = endpoints.get(chain)
+      if (endpoint) return endpoint
+      const detail = `This process serves ${[...endpoints.keys()].join(', ') || 'no chain'}.`
+      throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { detail, facts: { chain } })
+    },
   }
 }

@@ -1,4 +1,4 @@
-import { endpointIn, type Served } from '../common/bridge.ts'
+import { createBridge, type Served } from '../common/bridge.ts'
 import type { Bridge } from '../port.ts'
 import { type NativeRoute, nativeBridge, readMessage, toTransfer } from './message.ts'
 import { createRoutes } from './routes.ts'
@@ -6,13 +6,9 @@ import { createRoutes } from './routes.ts'
 /** `routes` are all of the config, also to chains that this process is not connected to. Throws CONFIG_INVALID if two start or end at the same contract. */
 export function createNativeBridge({ routes: given, endpoints, sources }: Served & { readonly routes: readonly NativeRoute[] }): Bridge {
   const routes = createRoutes(given)
-  return {
-    name: nativeBridge,
-    decode(bytes) {
-      const message = readMessage(bytes)
-      return toTransfer(routes.of(message), message)
-    },
-    sources,
-    endpoint: endpointIn(endpoints),
+  const decode = (bytes: Uint8Array) => {
+    const message = readMessage(bytes)
+    return toTransfer(routes.of(message), message)
   }
+  return createBridge({ name: nativeBridge, decode, endpoints, sources })
 }

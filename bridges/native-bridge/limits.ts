@@ -47,7 +47,6 @@ export function createLimits(chain: LimitsChain, bridge: string) {
       if (limits) return limits.cap
       throw new RelayerError('NODES_DISAGREE', { detail: `The limits of ${bridge} differ.`, facts: { chain: chain.name } })
     },
-    /** As they were last read, for whichever account; undefined before. */
     get last() {
       return last
     },

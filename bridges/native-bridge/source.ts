@@ -29,9 +29,8 @@ export function completedByMost(chain: ContractReader, bridge: string, ids: read
 }
 
 /**
- * The highest nonce that the source has given out; 0: none. Its counter is private, but the table has no holes: look at doubled distances until there
- * is nothing, then halve. Two reads of one tick if `known` still is the highest; from another, 2 log2 of the distance at most, and those two.
- * @param known a nonce that was known to exist, or 0; if it is gone, all below is looked at again
+ * The highest nonce that the source has given out; 0: none. Its counter is private, but the table has no holes: look at doubled distances from `known` until there
+ * is nothing, then halve. Two reads of one tick if `known` still is the highest; from another, 2 log2 of the distance at most. If it is gone, all below is looked at.
  */
 export async function highestNonce(
   chain: ContractReader,

@@ -26,6 +26,11 @@ export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }
 
+/** The guardian set that has signed, by its index. Throws VAA_*. */
+export function signedBy(bytes: Uint8Array): string {
+  return String(parseVaa(bytes).guardianSetIndex)
+}
+
 /** The account or contract that an EVM recipient is: 0x, lower case. */
 export function contractOf(recipient: string): string {
   return `0x${recipient.slice(24)}`

@@ -9,10 +9,7 @@ import { digestOf } from './message.ts'
 /** Order of the group of secp256k1. */
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/**
- * `verify` throws VAA_*, GUARDIAN_SET_EXPIRED (for good), GUARDIAN_SET_UNKNOWN (wait), and what reads throw.
- * @param now timestamp of the target chain's latest block, seconds since the epoch: what the contract compares expiry with
- */
+/** `verify` throws VAA_*, GUARDIAN_SET_EXPIRED (for good), GUARDIAN_SET_UNKNOWN (wait), and what reads throw. `now`: the target chain's time, seconds. */
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {
   // 13 recoveries take some 20 ms of CPU, and the same bytes are checked at submission and again when the transfer is validated.
   const good = createGoodMessages({ rememberMs: Infinity })
@@ -26,10 +23,7 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
   }
 }
 
-/**
- * As Messages.sol, verifyVM, in its order: expiry (`now`: seconds), quorum, every signature, also those beyond the quorum.
- * Throws GUARDIAN_SET_EXPIRED, VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID.
- */
+/** As Messages.sol, verifyVM, in its order; `now`: seconds. Throws GUARDIAN_SET_EXPIRED, VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID. */
 export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void {
   checkExpiry(set, now)
   const needed = quorum(set.keys.length)

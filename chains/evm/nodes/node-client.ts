@@ -83,7 +83,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     forget: health.forgetNetwork,
     status: (): NodeStatus => ({
       ...{ name: spec.name, origin: node.origin, use: spec.use, lag: node.lag },
-      ...{ state: node.disabled ? 'disabled' : health.state, latencyMs: health.latencyMs, failures: health.failures },
+      ...{ state: node.disabled ? 'disabled' : health.state, ...health.figures },
     }),
     close: () => closing.abort(),
   }

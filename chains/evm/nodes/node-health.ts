@@ -1,69 +1,82 @@
 import type { NodeStatus } from '../../port.ts'
-import { createBreaker } from './breaker.ts'
 import { RpcError } from './node-errors.ts'
 
+/** First pause after a failure, ms; doubled with each pause that did not help, up to the longest (chainlink-evm: redial 1 s to 30 s). */
+const shortestMs = 1_000
+const longestMs = 30_000
 /** Weight of the newest answer in the latency that is shown. */
 const latencyWeight = 0.2
 /** The least time between a failure and the next probe, also where no other node is left, ms. */
 const restMs = 100
 
-/** What is known of a node from its answers: its network, its circuit, its latency. `now`: ms, monotonic. No I/O. */
+/** A node's network, latency and circuit: closed (in use), open (left alone for a while), half-open (a probe is under way). `now`: ms, monotonic. No I/O. */
 export function createNodeHealth(now: () => number) {
-  const breaker = createBreaker(now)
   let network: 'unknown' | 'right' | 'wrong' = 'unknown'
+  let circuit: 'closed' | 'open' | 'half-open' = 'closed'
+  /** Pauses in a row that did not help. */
+  let pauses = 0
+  let openUntil = 0
+  let heldUntil = 0
   let latencyMs: number | undefined
   let failures = 0
   let failedAt = -Infinity
 
+  /** The first failure opens, for there are other nodes; calls under way with it count as the same failure. */
+  function open(retryAfterMs = 0): void {
+    // A node that names hours must not be lost for hours.
+    heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))
+    if (circuit !== 'open') {
+      openUntil = now() + Math.min(longestMs, shortestMs * 2 ** Math.min(pauses, 10))
+      pauses++
+    }
+    openUntil = Math.max(openUntil, heldUntil)
+    circuit = 'open'
+  }
+
   return {
     get state(): Exclude<NodeStatus['state'], 'disabled'> {
       if (network === 'wrong') return 'wrong-network'
-      if (breaker.state !== 'closed') return breaker.state
+      if (circuit !== 'closed') return circuit
       return network === 'right' ? 'up' : 'unknown'
     },
+    /** Its pause is over, or its network is to be read: a probe may go beside the calls. */
     get due() {
-      return network !== 'wrong' && (breaker.due || (network === 'unknown' && breaker.state === 'closed'))
+      if (network === 'wrong') return false
+      return circuit === 'open' ? now() >= openUntil : circuit === 'closed' && network === 'unknown'
     },
+    /** The node itself asked for this pause (Retry-After): nothing goes to it, not even where no other node is left. */
     get held() {
-      return breaker.held
+      return now() < heldUntil
     },
     get rested() {
       return now() - failedAt >= restMs
     },
-    get latencyMs() {
-      return latencyMs && Math.round(latencyMs)
+    get figures() {
+      return { latencyMs: latencyMs && Math.round(latencyMs), failures }
     },
-    get failures() {
-      return failures
-    },
+    /** A real answer makes the next pause a short one again. */
     answered(tookMs: number) {
       latencyMs = latencyMs === undefined ? tookMs : latencyMs + (tookMs - latencyMs) * latencyWeight
-      if (breaker.state === 'closed') breaker.succeeded()
+      if (circuit === 'closed') pauses = 0
     },
-    failed(retryAfterMs: number | undefined) {
-      if (breaker.state !== 'open') failures++
+    failed(retryAfterMs?: number) {
+      if (circuit !== 'open') failures++
       failedAt = now()
-      breaker.failed(retryAfterMs)
+      open(retryAfterMs)
     },
     /** Reads the network and closes the circuit; throws as `read`. A node that only takes transactions need not say it: theirs is in the signature (EIP-155). */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
-      breaker.probing()
-      let found = expected
-      try {
-        found = await read()
-      } catch (error) {
-        if (mustSay || !(error instanceof RpcError) || error.limited) {
-          if (breaker.state !== 'open') breaker.failed()
-          throw error
-        }
-      }
+      circuit = 'half-open'
+      const found = await read().catch((error: unknown) => {
+        if (!mustSay && error instanceof RpcError && !error.limited) return expected
+        if (circuit !== 'open') open()
+        throw error
+      })
       network = found === expected ? 'right' : 'wrong'
-      breaker.close()
+      circuit = 'closed'
       return found
     },
     /** The network is read again before the node is used. */
-    forgetNetwork() {
-      network = 'unknown'
-    },
+    forgetNetwork: () => void (network = 'unknown'),
   }
 }

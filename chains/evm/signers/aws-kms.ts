@@ -17,10 +17,7 @@ export interface AwsKmsSpec {
 /** Longest wait for one answer with all tries of the SDK, ms: KMS answers in tens of them. */
 const timeoutMs = 10_000
 
-/**
- * A secp256k1 key in AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY), which never leaves it. Its signatures are random: the same transaction has another hash each time.
- * Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if it has no such key for us.
- */
+/** A secp256k1 key in AWS KMS; its signatures are random. Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if it has no such key for us. */
 export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   const { KMSClient: Client, GetPublicKeyCommand, SignCommand } = await import('@aws-sdk/client-kms')
   const client = new Client({ region: spec.region, endpoint: spec.endpoint })

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { createLimiter } from '../../chains/evm/nodes/limiter.ts'
+import { createNodeHealth } from '../../chains/evm/nodes/node-health.ts'
+
+describe('circuit breaker', () => {
+  function at() {
+    const clock = { now: 5_000 }
+    const health = createNodeHealth(() => clock.now)
+    return {
+      clock,
+      health,
+      /** A probe that is answered, and whether it is as `during` says while it is under way. */
+      probe: (during = () => {}) => health.probe('1', async () => (during(), '1'), true),
+      /** A probe that fails, as the call does that it makes. */
+      failingProbe: async (retryAfterMs?: number) => {
+        const read = async () => {
+          health.failed(retryAfterMs)
+          throw new Error('no answer')
+        }
+        await expect(health.probe('1', read, true)).rejects.toThrow('no answer')
+      },
+    }
+  }
+
+  test('opens at a failure, lets one probe go after the pause, closes when that comes back', async () => {
+    const { clock, health, probe } = at()
+    await probe()
+    expect(health.state).toBe('up')
+    health.failed()
+    expect(health).toMatchObject({ state: 'open', due: false, held: false })
+    clock.now += 999
+    expect(health.due).toBe(false)
+    clock.now += 1
+    expect(health.due).toBe(true)
+    await probe(() => expect(health).toMatchObject({ state: 'half-open', due: false }))
+    expect(health.state).toBe('up')
+  })
+
+  test('sixty calls that fail together are one failure; each probe that fails doubles the pause, to 30 s', async () => {
+    const { clock, health, failingProbe } = at()
+    for (let call = 0; call < 60; call++) health.failed()
+    expect(health.figures.failures).toBe(1)
+    const pauses: number[] = []
+    for (let probe = 0; probe < 7; probe++) {
+      const started = clock.now
+      while (!health.due) clock.now += 500
+      pauses.push(clock.now - started)
+      await failingProbe()
+    }
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+  })
+
+  test('a probe that is answered while the real calls fail does not make the pauses short again; a real answer does', async () => {
+    const { clock, health, probe } = at()
+    health.failed()
+    await probe()
+    health.failed()
+    clock.now += 1_000
+    expect(health.due).toBe(false)
+    clock.now += 1_000
+    expect(health.due).toBe(true)
+    await probe()
+    health.answered(1)
+    health.failed()
+    clock.now += 1_000
+    expect(health.due).toBe(true)
+  })
+
+  test('Retry-After holds everything back, for 30 s at most', async () => {
+    const { clock, health, failingProbe } = at()
+    health.failed()
+    health.failed(4_000)
+    expect(health.held).toBe(true)
+    clock.now += 3_999
+    expect(health).toMatchObject({ held: true, due: false })
+    clock.now += 1
+    expect(health).toMatchObject({ held: false, due: true })
+    await failingProbe(86_400_000)
+    clock.now += 30_000
+    expect(health).toMatchObject({ held: false, due: true })
+  })
+})
+
+describe('rate limit', () => {
+  test('without a rate no call waits', () => {
+    const limiter = createLimiter(undefined, () => 0)
+    for (let call = 0; call < 1_000; call++) expect(limiter.take()).toBe(0)
+  })
+
+  test('a second of calls at once, then one place after the other', () => {
+    let now = 0
+    const limiter = createLimiter(10, () => now)
+    for (let call = 0; call < 10; call++) expect(limiter.take()).toBe(0)
+    expect(limiter.waitMs).toBe(100)
+    expect([limiter.take(), limiter.take(), limiter.take()]).toEqual([100, 200, 300])
+    now += 300
+    expect(limiter.waitMs).toBe(100)
+    now += 100_000
+    for (let call = 0; call < 10; call++) expect(limiter.take()).toBe(0)
+    expect(limiter.take()).toBe(100)
+  })
+
+  test('less than one call per second', () => {
+    let now = 0
+    const limiter = createLimiter(0.5, () => now)
+    expect(limiter.take()).toBe(0)
+    expect(limiter.waitMs).toBe(2_000)
+    now += 2_000
+    expect(limiter.take()).toBe(0)
+  })
+})
