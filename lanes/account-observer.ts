@@ -28,7 +28,6 @@ export class AccountObserver {
   account: Account | undefined
   #checks: AccountChecks
   #finalBlocks = new FinalBlocks()
-  /** The last observation that the ledger was told. */
   #told: Observation | undefined
   #since = 0
   /** Height of the last reading. */

@@ -1,13 +1,19 @@
 import { view } from '../domain/lane/view.ts'
 import type { LaneConfig } from '../domain/lane/lane.ts'
-import type { ApplyRequest, ApplyResponse, KnownLedger, LaneAnswer, LaneRequest, LaneView, Observation } from '../domain/lane/messages.ts'
+import type {
+  ApplyRequest,
+  ApplyResponse,
+  Ask,
+  KnownLedger,
+  LaneAnswer,
+  LaneRequest,
+  LaneView,
+  Observation,
+} from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { CoalescingUpdates } from '../temporal/client/coalescing-updates.ts'
 import { applyToLane, queryLane } from '../temporal/client/lanes.ts'
-
-/** A request without its id: the ledger client gives it one. */
-export type Ask = LaneRequest extends infer R ? (R extends LaneRequest ? Omit<R, 'id'> : never) : never
 
 interface LedgerClientOptions {
   readonly client: TemporalClient

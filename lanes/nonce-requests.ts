@@ -36,7 +36,6 @@ export class NonceRequests {
   readonly #transactions: PendingTransactions
   readonly #queue: NonceQueue<Waiter>
   #asked = 0
-  /** The account's nonce as this process last read it. */
   #latestNonce = 0
   /** Hash of the block at which the ledger last refused: a height may come again, and lower, on a chain that was replaced. */
   #refusedAt: string | undefined
@@ -90,7 +89,6 @@ export class NonceRequests {
     waiter.wait.resolve({ kind: 'refused', ...refusal })
   }
 
-  /** Asks for as many nonces as the window has room for. */
   #pump(): void {
     const { view } = this.#deps.ledger
     if (!view?.synced || (this.#refusedAt !== undefined && this.#refusedAt === this.#block)) return
@@ -128,7 +126,6 @@ export class NonceRequests {
     await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo })
   }
 
-  /** Why no nonce is granted, as last heard. */
   #closedFor(): { why: Refusal; detail: string } | undefined {
     const { view } = this.#deps.ledger
     if (view?.closed) return { why: view.closed.why, detail: view.closed.detail }

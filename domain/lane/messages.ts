@@ -13,52 +13,51 @@ export interface Observation extends Observed {
   readonly undone?: boolean
 }
 
-export type LaneRequest =
+export type LaneRequest = { readonly id: string } & Ask
+
+/** A request without its id. */
+export type Ask =
   /** A nonce for an intent, the same at each request. A draining lane, and one below its minimum balance, still take `operatorTransaction`s. */
-  | {
-      readonly kind: 'grant'
-      readonly id: string
-      readonly owner: Owner
-      readonly attempt: Attempt
-      readonly operatorTransaction?: boolean
-    }
+  | { readonly kind: 'grant'; readonly owner: Owner; readonly attempt: Attempt; readonly operatorTransaction?: boolean }
   /** The nonce that an intent holds. With `callHash` the asker is about to drive it: it is maybe sent from now on, and another call is a conflict. */
-  | { readonly kind: 'find'; readonly id: string; readonly intentId: string; readonly callHash?: string }
+  | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
   /** One more attempt, the `index`-th; if that exists already, the answer has it and nothing is added. */
-  | { readonly kind: 'attempt'; readonly id: string; readonly nonce: number; readonly index: number; readonly attempt: Attempt }
+  | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: Attempt }
   /** The try that was granted gives its nonce back: it has signed nothing. */
-  | { readonly kind: 'release'; readonly id: string; readonly intentId: string; readonly grantedTo: string }
+  | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
    * The intent is let go. `leave`: only if it holds no nonce. `cancel`: its nonce gets the lane's no-op. `abandon`: its unmined nonce becomes the
    * lane's orphan and the intent is free, if the lane is forbidden, or no process has told it anything for `unservedMs`.
    */
-  | { readonly kind: 'withdraw'; readonly id: string; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
+  | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
   /** The lane is to mine this nonce with a no-op. By an `operator`: only a nonce without an owner, see `cancelNonce`. */
-  | { readonly kind: 'fill'; readonly id: string; readonly nonce: number; readonly reason: FillReason }
-  | LaneOrder
+  | { readonly kind: 'fill'; readonly nonce: number; readonly reason: FillReason }
+  | Order
 
 /** What operators order, and what processes tell that is no observation. */
-export type LaneOrder =
+export type LaneOrder = { readonly id: string } & Order
+
+type Order =
   /** The call of this nonce's owner is replaced by a no-op; the owner plans again when that is mined. */
-  | { readonly kind: 'cancelNonce'; readonly id: string; readonly nonce: number }
+  | { readonly kind: 'cancelNonce'; readonly nonce: number }
   /** One more attempt for this nonce now, of at least these fees. */
-  | { readonly kind: 'replace'; readonly id: string; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
-  | { readonly kind: 'pause'; readonly id: string; readonly pause: Pause }
-  | { readonly kind: 'resume'; readonly id: string }
+  | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
+  | { readonly kind: 'pause'; readonly pause: Pause }
+  | { readonly kind: 'resume' }
   /** Nothing new; done when nothing is in flight. */
-  | { readonly kind: 'drain'; readonly id: string; readonly reason: string }
+  | { readonly kind: 'drain'; readonly reason: string }
   /** As drained; and intents whose nonce is not mined may abandon it and go elsewhere. */
-  | { readonly kind: 'forbid'; readonly id: string; readonly reason: string }
+  | { readonly kind: 'forbid'; readonly reason: string }
   /** Ends pause, drain and forbid. */
-  | { readonly kind: 'activate'; readonly id: string }
-  | { readonly kind: 'setWindow'; readonly id: string; readonly window: number }
-  | { readonly kind: 'resync'; readonly id: string }
+  | { readonly kind: 'activate' }
+  | { readonly kind: 'setWindow'; readonly window: number }
+  | { readonly kind: 'resync' }
   /** What a process's config says now. What an operator set stays until the config's own value changes. */
-  | { readonly kind: 'configure'; readonly id: string; readonly config: LaneConfig }
+  | { readonly kind: 'configure'; readonly config: LaneConfig }
   /** The chain does not have this block, which the ledger knows as final. */
-  | { readonly kind: 'replaced'; readonly id: string; readonly block: FinalBlock }
+  | { readonly kind: 'replaced'; readonly block: FinalBlock }
   /** The chain was replaced: forget every nonce and read the account anew. Refused while the chain still shows what the ledger saw. */
-  | { readonly kind: 'reset'; readonly id: string }
+  | { readonly kind: 'reset' }
 
 /** Why no nonce was given. `none`: a `find`, and the intent holds none. */
 export type Refusal = 'window' | 'funds' | 'paused' | 'draining' | 'forbidden' | 'replaced' | 'unsynced' | 'withdrawn' | 'conflict' | 'none'

@@ -12,9 +12,8 @@ export function operate(state: LaneState, order: LaneOrder): Step {
     case 'resume':
       return done(without(state, 'paused'))
     case 'drain':
-      return done({ ...state, closing: { mode: 'draining', reason: order.reason } })
     case 'forbid':
-      return done({ ...state, closing: { mode: 'forbidden', reason: order.reason } })
+      return done({ ...state, closing: { mode: order.kind === 'drain' ? 'draining' : 'forbidden', reason: order.reason } })
     case 'activate':
       return done(without(state, 'paused', 'closing'))
     case 'setWindow':

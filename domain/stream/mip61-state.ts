@@ -28,15 +28,8 @@ const byState: Readonly<Record<TransferState, Mip61State | undefined>> = {
 }
 
 /** Undefined: of another bridge, or ended as MIP-61 does not know. @param code what it waits for; if it is not known, a failed transfer counts as initiated */
-export function mip61Of({
-  bridge,
-  state,
-  code,
-}: {
-  readonly bridge: BridgeName
-  readonly state: TransferState
-  readonly code?: ErrorCode | undefined
-}): Mip61State | undefined {
+export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
+  const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined
   const failed = code === 'DELIVERY_REVERTED' && (state === 'waiting' || state === 'parked')
   return failed ? 'transfer_pending_failed' : byState[state]

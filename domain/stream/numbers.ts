@@ -20,18 +20,19 @@ export function room({ open, maxOpen }: StreamState): number {
 
 const isExcepted = ({ exceptions }: StreamState, number: string) => exceptions.some((one) => one.number === number)
 
+export function isUnresolved({ gaps, open }: StreamState, number: string): boolean {
+  return hasGap(gaps, BigInt(number)) || open.some((one) => one.number === number)
+}
+
 /** Whether a transfer of this number is to be started, or started again, if the source shows it: not if it is resolved. */
 export function isWanted(state: StreamState, number: string): boolean {
-  const wanted = BigInt(number)
-  if (hasGap(state.gaps, wanted) || state.open.some((one) => one.number === number)) return true
-  return wanted >= BigInt(state.next) && !isExcepted(state, number)
+  return isUnresolved(state, number) || (BigInt(number) >= BigInt(state.next) && !isExcepted(state, number))
 }
 
 /** Whether a number is resolved by a delivery, or by somebody's word that it needs none: known to exist, and neither open, nor in a gap, nor excepted. */
 export function isResolved(state: StreamState, number: string): boolean {
-  const one = BigInt(number)
-  if (one < BigInt(state.config.first) || one >= BigInt(state.next) || hasGap(state.gaps, one)) return false
-  return !state.open.some((other) => other.number === number) && !isExcepted(state, number)
+  const isKnown = BigInt(number) >= BigInt(state.config.first) && BigInt(number) < BigInt(state.next)
+  return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
 }
 
 /** As `isWanted`, of a set: whether one of them is to be started. */

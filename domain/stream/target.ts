@@ -1,7 +1,7 @@
 import { countNumbers, hasNumber, type IntervalSet } from './interval-set.ts'
 import type { RequestOf, StreamState } from './stream.ts'
-import { bounded, compare, hasGap, max, min, union, without } from './gaps.ts'
-import { count, done, except, present, refused, reopen, resolve, type StreamStep } from './numbers.ts'
+import { bounded, compare, max, min, union, without } from './gaps.ts'
+import { count, done, except, isUnresolved, present, refused, reopen, resolve, type StreamStep } from './numbers.ts'
 
 /**
  * COMPLETE_EVENT_PROCESSING: completions in final blocks of the target, by whomever. One of a number that was never seen resolves nothing, since its id could
@@ -70,8 +70,4 @@ export function skip(state: StreamState, { number, by, reason }: RequestOf<'skip
 export function unskip(state: StreamState, number: string, at: number): StreamStep {
   const exceptions = state.exceptions.filter((one) => one.number !== number)
   return done(reopen({ ...state, exceptions }, number, number, at))
-}
-
-function isUnresolved(state: StreamState, number: string): boolean {
-  return hasGap(state.gaps, BigInt(number)) || state.open.some((one) => one.number === number)
 }

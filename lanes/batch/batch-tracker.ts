@@ -93,7 +93,6 @@ export class BatchTracker {
     return [...this.#driven.values()].find(({ members }) => members.includes(intentId))
   }
 
-  /** Drives a batch that was recorded and holds a nonce: the same call again. */
   async #adopt(id: string): Promise<Batch | undefined> {
     const { client, agent } = this.#deps
     const { intent, members, cleared } = await queryBatch(client, id)

@@ -43,12 +43,9 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>
   readonly #now: () => number
   readonly #queue = new NonceQueue<Member<C, T>>()
-  /** Sizes, and the halves of batches that failed. */
   #state: Bisection<Member<C, T>>
-  /** When the last flushes and arrivals were. */
   #flushes: readonly number[] = []
   #arrivals: readonly number[] = []
-  /** Members of the flush under way. */
   #inFlush: readonly Member<C, T>[] = []
   #flushing = false
   #timer: NodeJS.Timeout | undefined
@@ -59,7 +56,6 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     this.#state = bisection({ most: options.most })
   }
 
-  /** How many wait. */
   get waiting(): number {
     return this.#queue.size + this.#state.halves.flat().filter(({ expired }) => !expired).length
   }

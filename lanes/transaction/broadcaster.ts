@@ -23,7 +23,6 @@ export class Broadcaster {
   #taken = false
   /** Of all transactions of the nonce. */
   #refusals: Refusals | undefined
-  /** The transaction sent last. */
   #sent: { hash: string; taken: boolean; refusals: Refusals | undefined } | undefined
   /** Our dearest transaction, sent last, is too cheap to replace the one that a pool holds. */
   outpriced = false

@@ -95,7 +95,6 @@ export class PendingTransaction {
     return this.#escalator.atLimit && this.unmined
   }
 
-  /** True while no block holds the nonce. */
   get unmined(): boolean {
     return this.state.kind === 'pending'
   }
@@ -161,7 +160,6 @@ export class PendingTransaction {
     if (work) this.#background(this.#exclusively(work))
   }
 
-  /** What is to be done at this block; undefined: nothing. */
   #dueWork(height: number, account: Account): (() => Promise<void>) | undefined {
     const { isFilling, recorded } = this.#attempts
     if (isFilling && this.#broadcaster.unfit) return () => this.#raise({ why: 'more-gas' })

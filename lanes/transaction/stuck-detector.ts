@@ -48,7 +48,6 @@ export class StuckDetector {
     return undefined
   }
 
-  /** Has it been so for enough blocks, with the present attempt? */
   #longEnough(since: number | undefined, height: number): boolean {
     return since !== undefined && height - Math.max(since, this.#attemptedAt) >= this.#blocks
   }

@@ -1,7 +1,7 @@
 import { RelayerError } from '../../domain/errors.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
-import type { ApplyRequest, ApplyResponse, LaneOrder, LaneRequest, LaneView } from '../../domain/lane/messages.ts'
+import type { ApplyRequest, ApplyResponse, Ask, LaneOrder, LaneView } from '../../domain/lane/messages.ts'
 import {
   activateSignal,
   applyUpdate,
@@ -78,13 +78,12 @@ export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: La
   await sent.catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
 }
 
-type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 /** What an operator orders of a ledger by an update, which has an answer. */
-export type OperatorOrder = WithoutId<LaneOrder | Extract<LaneRequest, { kind: 'fill' }>>
+export type OperatorOrder = Extract<Ask, { kind: LaneOrder['kind'] | 'fill' }>
 
 /** Gives a ledger an order. Throws INPUT_INVALID with what the ledger says against it, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderOfLane(client: TemporalClient, lane: LaneId, order: OperatorOrder): Promise<LaneView> {
-  const requests = [{ ...order, id: 'operator' } as LaneRequest]
+  const requests = [{ ...order, id: 'operator' }]
   const applied = within(client, orderTimeoutMs, () => applyToLane(client, lane, { requests }))
   const { answers, view } = await applied.catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
   const [answer] = answers
