@@ -4,9 +4,7 @@ import {
   type ClientReadableStream,
   connectivityState,
   credentials,
-  type GrpcObject,
-  loadPackageDefinition,
-  type ServiceClientConstructor,
+  type ServiceDefinition,
   type ServiceError,
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
@@ -37,8 +35,6 @@ const connectTimeoutMs = 10_000
  * (grpc-go keepalive.EnforcementPolicy), so a bit more.
  */
 const keepaliveMs = 310_000
-
-let loaded: ServiceClientConstructor | undefined
 
 /** Subscribes to a guardian spy at host:port. No filter: everything. */
 export function openSpyStream(address: string, filters: readonly SpyFilter[], handlers: SpyStreamHandlers) {
@@ -76,14 +72,11 @@ export function openSpyStream(address: string, filters: readonly SpyFilter[], ha
     },
   )
   return {
-    /** Stops reading: the flow control of HTTP/2 passes it on to the spy. */
-    pause(): void {
-      paused = true
-      stream?.pause()
-    },
-    resume(): void {
-      paused = false
-      stream?.resume()
+    /** Stops or resumes reading: the flow control of HTTP/2 passes it on to the spy. */
+    pause(wanted: boolean): void {
+      paused = wanted
+      if (wanted) stream?.pause()
+      else stream?.resume()
     },
     close: () => end('closed'),
   }
@@ -105,7 +98,8 @@ function whenConnected(client: Client, closed: () => boolean, done: (problem?: s
 }
 
 function request(client: Client, filters: readonly SpyFilter[]): ClientReadableStream<{ vaaBytes: Uint8Array }> {
-  const method = service().service['SubscribeSignedVAA']
+  const definition = loadSync('spy/v1/spy.proto', { includeDirs: [fileURLToPath(new URL('./protos', import.meta.url))], oneofs: true })
+  const method = (definition['spy.v1.SpyRPCService'] as ServiceDefinition)['SubscribeSignedVAA']
   if (!method) throw new Error('intake/protos has no SubscribeSignedVAA')
   const entries = filters.map(({ chain, emitter }) => ({ emitterFilter: { chainId: chain, emitterAddress: emitter } }))
   return client.makeServerStreamRequest(
@@ -114,13 +108,4 @@ function request(client: Client, filters: readonly SpyFilter[]): ClientReadableS
     method.responseDeserialize as (bytes: Buffer) => { vaaBytes: Uint8Array },
     { filters: entries },
   )
-}
-
-/** The service of the wire contract in intake/protos; read once. */
-function service(): ServiceClientConstructor {
-  if (loaded) return loaded
-  const definition = loadSync('spy/v1/spy.proto', { includeDirs: [fileURLToPath(new URL('./protos', import.meta.url))], oneofs: true })
-  const spy = loadPackageDefinition(definition)['spy'] as GrpcObject
-  loaded = (spy['v1'] as GrpcObject)['SpyRPCService'] as ServiceClientConstructor
-  return loaded
 }

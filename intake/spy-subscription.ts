@@ -37,7 +37,7 @@ export function createSpySubscription({ address, filters, retry, onOpen, onMessa
       },
       onEnd: reconnect,
     })
-    if (paused) stream.pause()
+    stream.pause(paused)
   }
 
   function reconnect(reason: string): void {
@@ -60,8 +60,7 @@ export function createSpySubscription({ address, filters, retry, onOpen, onMessa
     /** Stops or resumes reading, now and after the next opening. */
     pause(wanted: boolean): void {
       paused = wanted
-      if (paused) stream?.pause()
-      else stream?.resume()
+      stream?.pause(wanted)
     },
     /** `problem`: why it is not connected. */
     get state() {

@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../domain/backoff.ts'
 import { type ErrorCode, type RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { SubmitResult } from './submitter.ts'
@@ -72,7 +72,8 @@ export function createSubmissions(options: SubmissionsOptions) {
       onOutcome({ kind: status, id }, entry.message)
     } catch (thrown) {
       const error = toRelayerError(thrown)
-      if (!error.retriable || isTooOld(entry, error)) return onOutcome({ kind: 'refused', error }, entry.message)
+      const isJunk = error.code === 'GUARDIAN_SET_UNKNOWN' && Date.now() - entry.since > unknownSetForMs
+      if (!error.retriable || isJunk) return onOutcome({ kind: 'refused', error }, entry.message)
       reportTrouble(error)
       delayed.set(entry, closing ? undefined : setTimeout(enqueue, retryWaitMs(entry.tries++, retry), entry))
     }
@@ -100,7 +101,8 @@ export function createSubmissions(options: SubmissionsOptions) {
         clearTimeout(timer)
         enqueue(entry)
       }
-      await allEnded(running, graceMs)
+      const late = sleep(graceMs, 'late' as const, { ref: false })
+      while (running.size > 0 && (await Promise.race([...running, late])) !== 'late');
       const left = size()
       waiting.length = 0
       delayed.clear()
@@ -123,17 +125,4 @@ function createTroubleReporter(onTrouble: SubmissionsOptions['onTrouble']): Subm
     trouble = error?.code
     onTrouble(error)
   }
-}
-
-/** Resolves when the set is empty, or after so many ms. */
-async function allEnded(running: ReadonlySet<Promise<void>>, graceMs: number): Promise<void> {
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), graceMs)
-  const timedOut = once(late.signal, 'abort')
-  while (running.size > 0 && !late.signal.aborted) await Promise.race([...running, timedOut])
-  clearTimeout(timer)
-}
-
-function isTooOld(entry: Entry, error: RelayerError): boolean {
-  return error.code === 'GUARDIAN_SET_UNKNOWN' && Date.now() - entry.since > unknownSetForMs
 }

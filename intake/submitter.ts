@@ -40,13 +40,7 @@ export interface SubmitOptions {
 }
 
 /** The one place where transfers are started: the message is decoded, then its signatures are checked, then the id is taken. */
-export interface Submitter {
-  /**
-   * Throws RelayerError. Not retriable: the message is no transfer that Portage delivers (MESSAGE_*, VAA_*, PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID
-   * for an unknown bridge). Retriable: GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE; nothing was started.
-   */
-  submit(bridge: BridgeName, message: Uint8Array, options?: SubmitOptions): Promise<SubmitResult>
-}
+export type Submitter = ReturnType<typeof createSubmitter>
 
 export interface SubmitterDeps {
   /** With an endpoint on every chain that transfers may go to. */
@@ -62,10 +56,15 @@ export interface SubmitterDeps {
 const recentSize = 10_000
 const recentMs = 10 * 60_000
 
-export function createSubmitter({ bridges, client, settings, defaults = {}, startTimeoutMs = 10_000 }: SubmitterDeps): Submitter {
+export function createSubmitter({ bridges, client, settings, defaults = {}, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const recent = createRecent(recentSize, recentMs)
   return {
-    async submit(name, message, { repeats = 'ask', priority = defaults.priority, deadline = deadlineOf(defaults) } = {}) {
+    /**
+     * Throws RelayerError. Not retriable: the message is no transfer that Portage delivers (MESSAGE_*, VAA_*, PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID
+     * for an unknown bridge). Retriable: GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE; nothing was started.
+     */
+    async submit(name: BridgeName, message: Uint8Array, options: SubmitOptions = {}): Promise<SubmitResult> {
+      const { repeats = 'ask', priority = defaults.priority, deadline = deadlineOf(defaults) } = options
       const bridge = bridges.get(name)
       if (!bridge)
         throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })

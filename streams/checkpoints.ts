@@ -11,26 +11,23 @@ export type CheckpointPlace =
   | { readonly kind: 'http'; readonly url: string; readonly authorization?: string | undefined }
 
 /** Checkpoints of streams, outside Temporal. */
-export interface CheckpointStore {
-  /** Undefined: there is none. Throws CHECKPOINT_INVALID with the path of the field, CHECKPOINT_UNAVAILABLE. */
-  read(stream: string): Promise<StreamCheckpoint | undefined>
-  /** Whole or not at all. Throws CHECKPOINT_UNAVAILABLE. */
-  write(checkpoint: StreamCheckpoint): Promise<void>
-}
+export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 
 /** Longest wait for an object store, ms. */
 const timeoutMs = 10_000
 /** Far above the largest: 40 exceptions of a few hundred bytes. */
 const mostBytes = 256 * 1024
 
-export function createCheckpointStore(place: CheckpointPlace): CheckpointStore {
+export function createCheckpointStore(place: CheckpointPlace) {
   const { get, put } = place.kind === 'directory' ? inDirectory(place) : overHttp(place)
   return {
-    async read(stream) {
+    /** Undefined: there is none. Throws CHECKPOINT_INVALID with the path of the field, CHECKPOINT_UNAVAILABLE. */
+    async read(stream: string): Promise<StreamCheckpoint | undefined> {
       const found = await get(stream)
       return found === undefined ? undefined : parseCheckpoint(stream, found)
     },
-    write: (checkpoint) => put(checkpoint.stream, `${JSON.stringify(checkpoint)}\n`),
+    /** Whole or not at all. Throws CHECKPOINT_UNAVAILABLE. */
+    write: (checkpoint: StreamCheckpoint) => put(checkpoint.stream, `${JSON.stringify(checkpoint)}\n`),
   }
 }
 
@@ -46,15 +43,10 @@ export function parseCheckpoint(stream: string, text: string): StreamCheckpoint 
   }
 }
 
-interface Texts {
-  get(stream: string): Promise<string | undefined>
-  put(stream: string, text: string): Promise<void>
-}
-
-function inDirectory({ path }: { readonly path: string }): Texts {
+function inDirectory({ path }: { readonly path: string }) {
   const fileOf = (stream: string) => join(path, `${stream.replaceAll(/[^\w.-]/g, '_')}.json`)
   return {
-    async get(stream) {
+    async get(stream: string): Promise<string | undefined> {
       try {
         return await readFile(fileOf(stream), 'utf8')
       } catch (cause) {
@@ -62,7 +54,7 @@ function inDirectory({ path }: { readonly path: string }): Texts {
         throw unavailable(stream, cause)
       }
     },
-    async put(stream, content) {
+    async put(stream: string, content: string): Promise<void> {
       const temporary = `${fileOf(stream)}.${randomBytes(4).toString('hex')}.tmp`
       try {
         await mkdir(path, { recursive: true })
@@ -83,7 +75,7 @@ function inDirectory({ path }: { readonly path: string }): Texts {
   }
 }
 
-function overHttp({ url, authorization }: { readonly url: string; readonly authorization?: string | undefined }): Texts {
+function overHttp({ url, authorization }: { readonly url: string; readonly authorization?: string | undefined }) {
   const headers = { 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) }
   const request = (stream: string, init: { method: 'GET' | 'PUT'; body?: string }) => {
     const object = new URL(url)
@@ -91,7 +83,7 @@ function overHttp({ url, authorization }: { readonly url: string; readonly autho
     return httpText(object, { ...init, headers, timeoutMs, mostBytes })
   }
   return {
-    async get(stream) {
+    async get(stream: string): Promise<string | undefined> {
       const answer = await request(stream, { method: 'GET' })
       if (answer.kind === 'found') return answer.body
       if (answer.kind === 'absent') return undefined
@@ -99,7 +91,7 @@ function overHttp({ url, authorization }: { readonly url: string; readonly autho
         throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
       throw unavailable(stream, new Error(answer.why))
     },
-    async put(stream, body) {
+    async put(stream: string, body: string): Promise<void> {
       const answer = await request(stream, { method: 'PUT', body })
       if (answer.kind !== 'found') throw unavailable(stream, new Error(answer.kind === 'absent' ? 'HTTP 404' : answer.why))
     },

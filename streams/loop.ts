@@ -7,7 +7,7 @@ import type { Logger } from '../observability/logger.ts'
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 /** Subscribes a listener; returns the function that ends that. */
-type Subscribe = (listener: () => void) => () => void
+type Subscribe = (listener: () => void) => () => unknown
 
 export interface Loop {
   /** For the log: `scan`. */
@@ -20,7 +20,7 @@ export interface Loop {
   readonly everyMs: () => number
 }
 
-export interface LoopOptions extends Loop {
+interface LoopOptions extends Loop {
   readonly stream: string
   readonly stopping: AbortSignal
   readonly logger: Pick<Logger, 'debug' | 'info' | 'warn'>
@@ -59,14 +59,14 @@ export async function runLoop({ name, stream, look, wake, everyMs, stopping, log
 }
 
 /** Waits until it is woken or stopped, or so many ms. */
-export async function waitFor(wake: Subscribe, timeoutMs: number, stopping: AbortSignal): Promise<void> {
+export async function waitFor(wake: Subscribe, timeoutMs: number, stopping?: AbortSignal): Promise<void> {
   const woken = new AbortController()
   const wakeUp = () => woken.abort()
   const unsubscribe = wake(wakeUp)
-  stopping.addEventListener('abort', wakeUp)
-  if (!stopping.aborted) await pause(timeoutMs, woken.signal)
+  stopping?.addEventListener('abort', wakeUp)
+  if (!stopping?.aborted) await pause(timeoutMs, woken.signal)
   unsubscribe()
-  stopping.removeEventListener('abort', wakeUp)
+  stopping?.removeEventListener('abort', wakeUp)
 }
 
 /** Ends early when the signal is aborted. */

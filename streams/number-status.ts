@@ -1,5 +1,5 @@
 import { setOf } from '../domain/stream/interval-set.ts'
-import type { RequestOf } from '../domain/stream/stream.ts'
+import type { RequestOf, StreamView } from '../domain/stream/stream.ts'
 
 /** What is recorded of a number that was seen: its transfer runs, or it needs none. */
 export type NumberStatus = 'started' | 'delivered' | 'ignored'
@@ -16,4 +16,9 @@ export function seenRequests(batch: readonly (readonly [string, NumberStatus])[]
 /** Numbers, each with this status. */
 export function withStatus(status: NumberStatus, numbers: readonly string[]): readonly (readonly [string, NumberStatus])[] {
   return numbers.map((number) => [number, status])
+}
+
+/** How many numbers are in gaps. */
+export function missingIn({ gaps }: Pick<StreamView, 'gaps'>): number {
+  return Object.values(gaps).reduce((sum, count) => sum + Number(count), 0)
 }

@@ -19,9 +19,7 @@ export interface StreamOrderResult {
   readonly view: StreamView
 }
 
-/**
- * Gives an order to a stream that is there; safe to repeat. Throws INPUT_INVALID with the field or with the stream's reason, and as `readStream`.
- */
+/** Gives an order to a stream that is there; safe to repeat. Throws INPUT_INVALID with the field or with the stream's reason, and as `readStream`. */
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
   const request = withoutSecrets(order)
   const detail = misfit(await readStream(client, stream), order)

@@ -2,7 +2,7 @@ import { awaitsNewSignatures } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { type ListedTransfer, statusOf } from '../temporal/client/stream-transfers.ts'
-import { forEachLimited } from './for-each-limited.ts'
+import { mapLimited } from './map-limited.ts'
 
 /** Most queries in one look, and at once; how long one may take, ms; and how long a transfer that did not answer is left alone, ms. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, silentMs: 60_000 } as const
@@ -31,7 +31,7 @@ export function createParkedCodes(client: TemporalClient, stream: string, logger
       for (const known of [codes, silentUntil]) for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)
       const now = Date.now()
       const unknown = parked.filter(({ runId }) => !codes.has(runId) && (silentUntil.get(runId) ?? 0) <= now)
-      await forEachLimited(unknown.slice(0, limits.queries), limits.atOnce, query)
+      await mapLimited(unknown.slice(0, limits.queries), limits.atOnce, query)
       return new Map([...codes.values()].map(({ number, code }) => [number, code]))
     },
     /** Numbers that are parked until guardians of a newer set sign their message. */

@@ -23,12 +23,9 @@ export type Heights = (chain: string) => number | undefined
 
 /** All streams that run, by name, with those that do not answer. Throws TEMPORAL_UNAVAILABLE. */
 export async function listStreams(client: TemporalClient, heights: Heights): Promise<StreamRow[]> {
-  let streams: string[]
-  try {
-    streams = await listStreamNames(client)
-  } catch (error) {
+  const streams = await listStreamNames(client).catch((error: unknown) => {
     throw fromTemporal(error, {})
-  }
+  })
   return Promise.all(
     streams.toSorted().map(async (stream) => {
       try {

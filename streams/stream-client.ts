@@ -5,6 +5,7 @@ import type { TemporalClient } from '../temporal/client/client.ts'
 import { CoalescingUpdates } from '../temporal/client/coalescing-updates.ts'
 import { applyToStream, queryStream } from '../temporal/client/streams.ts'
 import type { StreamInput } from '../temporal/contracts/stream.ts'
+import { waitFor } from './loop.ts'
 
 export interface StreamClientOptions {
   readonly client: TemporalClient
@@ -18,10 +19,7 @@ export interface StreamClientOptions {
 const mostRequests = 64
 const mostNumbers = 5_000
 
-/**
- * Updates of one stream by one process. At most one update is under way. An update that was not answered is repeated unchanged, until this client is
- * closed. The first update creates the stream.
- */
+/** Updates of one stream by one process, one at a time. One without an answer is sent again, unchanged, until `close`. The first creates the stream. */
 export class StreamClient {
   readonly #options: StreamClientOptions
   readonly #updates: CoalescingUpdates<StreamRequest, StreamUpdate, StreamResponse>
@@ -78,17 +76,13 @@ export class StreamClient {
   }
 
   /** Resolves when the stream is not as it was last heard of, when this client is closed, or after so many ms. */
-  changed(timeoutMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        this.#changes.delete(done)
-        resolve()
-      }
-      const timer = setTimeout(done, timeoutMs)
-      this.#changes.add(done)
-      if (this.#updates.closed) done()
-    })
+  async changed(timeoutMs: number): Promise<void> {
+    if (this.#updates.closed) return
+    const subscribe = (listener: () => void) => {
+      this.#changes.add(listener)
+      return () => this.#changes.delete(listener)
+    }
+    await waitFor(subscribe, timeoutMs)
   }
 
   /** What was not answered fails with STREAM_UNREACHABLE; it is found again from the chains. */

@@ -3,7 +3,7 @@ import type { Logger } from '../observability/logger.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { type ListedTransfer, type parkedAndEnded, statusOf, type StreamOfTransfers } from '../temporal/client/stream-transfers.ts'
 import type { TransferStatus } from '../temporal/contracts/transfer.ts'
-import { forEachLimited } from './for-each-limited.ts'
+import { mapLimited } from './map-limited.ts'
 import { type NumberStatus, seenRequests, withStatus } from './number-status.ts'
 import { createParkedCodes } from './parked-codes.ts'
 import type { StreamClient } from './stream-client.ts'
@@ -27,8 +27,7 @@ const longestReason = 1_000
 /**
  * Records how transfers of a stream ended, and which are parked: one query of the visibility store per look, and one of each transfer that is newly
  * parked or ended undelivered.
- * @param list the transfers that count
- * @param own those of them that the stream's numbers mean: another message may claim a number
+ * @param own those listed that the stream's numbers mean: another message may claim a number
  */
 export function createOutcomeReporter(
   { source, streamClient, client, logger }: OutcomesDeps,
@@ -87,16 +86,14 @@ export async function closedRequests(
   client: TemporalClient,
   ended: readonly Pick<ListedTransfer, 'id' | 'number'>[],
 ): Promise<readonly StreamRequest[]> {
-  const requests: StreamRequest[] = []
-  await forEachLimited(ended, readsAtOnce, async ({ number, id }) => {
-    const request = toClosed(number, await statusOf(client, { id, running: false }))
-    if (request) requests.push(request)
-  })
-  return requests
+  const requests = await mapLimited(ended, readsAtOnce, async ({ number, id }) =>
+    toClosed(number, await statusOf(client, { id, running: false })),
+  )
+  return requests.filter((request) => request !== undefined)
 }
 
 /** Whether a transfer ended without a delivery. */
-export function isUndelivered(state: string): state is RequestOf<'closed'>['outcome'] {
+export function isUndelivered(state: string | undefined): state is RequestOf<'closed'>['outcome'] {
   return state === 'rejected' || state === 'declined' || state === 'cancelled'
 }
 

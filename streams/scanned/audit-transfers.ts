@@ -6,9 +6,9 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { latestRun } from '../../temporal/client/closed-transfers.ts'
 import type { ListedTransfer } from '../../temporal/client/stream-transfers.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import { forEachLimited } from '../for-each-limited.ts'
+import { mapLimited } from '../map-limited.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
-import { closedRequests } from '../transfer-outcomes.ts'
+import { closedRequests, isUndelivered } from '../transfer-outcomes.ts'
 import { nextHead, type ScannedContext } from './context.ts'
 import { startAgain } from './start-transfers.ts'
 import { numberOf, recordedTransfers, splitByDelivery } from './transfers.ts'
@@ -59,7 +59,7 @@ export async function auditOpen(
     context,
     missing.filter((transfer) => !ids.has(transferId(transfer))),
   )
-  await forEachLimited(again, readsAtOnce, (transfer) => startAgain(context, transfer))
+  await mapLimited(again, readsAtOnce, (transfer) => startAgain(context, transfer))
   const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', again.map(numberOf))]
   const requests = [...seenRequests(seen), ...ended]
   if (requests.length > 0 && !(await streamClient.apply(requests, era))) return
@@ -71,22 +71,18 @@ export async function auditOpen(
     logger.warn('open numbers had no workflow; they are started again', { stream: source.config.stream, transfers: again.length })
 }
 
-/** The latest runs, as the server itself has them, of transfers that do not run by the visibility store. */
+/** By their latest runs, as the server itself has them: the visibility store says that they do not run. */
 async function sortClosed(
   context: ScannedContext,
   transfers: readonly Transfer[],
 ): Promise<{ again: readonly Transfer[]; ended: readonly StreamRequest[] }> {
-  const again: Transfer[] = []
-  const doubtful: Transfer[] = []
-  const ended: Pick<ListedTransfer, 'id' | 'number'>[] = []
-  await forEachLimited(transfers, readsAtOnce, async (transfer) => {
-    const id = transferId(transfer)
-    const latest = await latestRun(context.client, id)
-    if (latest === 'gone' || latest === 'undone') again.push(transfer)
-    else if (latest === 'delivered') doubtful.push(transfer)
-    else if (latest !== 'running') ended.push({ id, number: transfer.sequence })
-  })
-  return { again: [...again, ...(await undelivered(context, doubtful))], ended: await closedRequests(context.client, ended) }
+  const { client } = context
+  const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
+  const gone = transfers.filter((_, index) => latest[index] === 'gone' || latest[index] === 'undone')
+  const doubtful = transfers.filter((_, index) => latest[index] === 'delivered')
+  const ended = transfers.filter((_, index) => isUndelivered(latest[index]))
+  const closed = ended.map((transfer) => ({ id: transferId(transfer), number: transfer.sequence }))
+  return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
 }
 
 /** Those that the target does not show a block later either, neither at its head nor in its finalized state by quorum. Nodes that disagree: not yet. */

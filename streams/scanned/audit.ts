@@ -2,6 +2,7 @@ import { setOf } from '../../domain/stream/interval-set.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
 import { runningTransfers } from '../../temporal/client/stream-transfers.ts'
 import { auditCompleted, auditOpen, type StreamAudit } from './audit-transfers.ts'
+import { missingIn } from '../number-status.ts'
 import { runAll } from '../run-all.ts'
 import { goBack } from './fork.ts'
 import { numbersInGaps } from './gap-filler.ts'
@@ -67,7 +68,7 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   const request: StreamRequest = { kind: 'audited', upTo, height: isTail() ? height : at, present }
   const response = await streamClient.apply([request], era)
   if (!response) return
-  Object.assign(audit, { upTo, height: request.height, gaps: gapsOf(response.view.gaps) })
+  Object.assign(audit, { upTo, height: request.height, gaps: missingIn(response.view) })
   if (!response.view.alarms.includes('vanished')) return
   logger.error('the source counts fewer transfers than its logs have shown; its blocks are read again', { stream: source.config.stream })
   await goBack(context, true)
@@ -80,8 +81,4 @@ async function scannedUpTo({ streamClient, sourceChain, stopping }: ScannedConte
   const until = Date.now() + scanMs
   while (!stopping.aborted && (streamClient.view?.nextHeight ?? 0) <= height && Date.now() < until) await streamClient.changed(1_000)
   return height
-}
-
-function gapsOf(gaps: Readonly<Record<string, string>>): number {
-  return Object.values(gaps).reduce((sum, numbers) => sum + Number(numbers), 0)
 }

@@ -2,7 +2,7 @@ import { backoffMs } from '../../domain/backoff.ts'
 import { room } from '../../domain/stream/numbers.ts'
 import type { GapState, StreamState } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { forEachLimited } from '../for-each-limited.ts'
+import { mapLimited } from '../map-limited.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 import { type ScannedContext, viewOf } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
@@ -51,7 +51,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
     started.filter(({ sequence }) => !isUndone.has(sequence)),
   )
   // An undone transfer has closed as delivered: the submitter would take it for done.
-  await forEachLimited(
+  await mapLimited(
     started.filter(({ sequence }) => isUndone.has(sequence)),
     restartsAtOnce,
     (transfer) => startAgain(context, transfer),

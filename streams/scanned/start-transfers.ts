@@ -3,7 +3,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { latestRun } from '../../temporal/client/closed-transfers.ts'
 import { restartTransfer } from '../../temporal/client/start-transfer.ts'
-import { forEachLimited } from '../for-each-limited.ts'
+import { mapLimited } from '../map-limited.ts'
 import { isUndelivered } from '../transfer-outcomes.ts'
 import type { ScannedContext } from './context.ts'
 
@@ -20,7 +20,7 @@ export async function startAll(
   transfers: readonly Transfer[],
 ): Promise<void> {
   const errors: RelayerError[] = []
-  await forEachLimited(transfers, startsAtOnce, async (transfer) => {
+  await mapLimited(transfers, startsAtOnce, async (transfer) => {
     if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
     try {
       await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask' })

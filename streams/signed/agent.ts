@@ -4,7 +4,8 @@ import type { Outcome } from '../../intake/submissions.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { type AgentLoopsOptions, createAgentLoops } from '../agent-loops.ts'
 import { reportStream } from '../report.ts'
-import { createAuditSchedule, missingIn } from './audit-schedule.ts'
+import { missingIn } from '../number-status.ts'
+import { createAuditSchedule } from './audit-schedule.ts'
 import { createSignedAuditor } from './audit.ts'
 import { bootstrapSigned } from './bootstrap.ts'
 import type { SignedDeps } from './deps.ts'
@@ -24,18 +25,18 @@ const flushMs = 2_000
 
 /** What feeds the stream of one emitter in this process. Any number of processes may: each records what it heard and found. */
 export function createSignedAgent(options: SignedAgentOptions) {
-  const { source, chain, logger, auditMs } = options
+  const { source, chain, logger } = options
   const { stream } = source.config
   const loops = createAgentLoops(options, () => bootstrapSigned(source, keeper.read, keeper.complain), checkpointKey)
   const { streamClient, keeper, alarms } = loops
-  const auditor = createSignedAuditor({ ...options, streamClient }, auditMs)
+  const auditor = createSignedAuditor({ ...options, streamClient }, options.auditMs)
   const recorder = createRecorder({ streamClient })
   const tail = createTailProof(chain.heads)
-  const schedule = createAuditSchedule({ auditor, recorder, tail, view: () => streamClient.view, stream, auditMs, logger })
+  const schedule = createAuditSchedule({ ...options, streamClient, auditor, recorder, tail })
 
   async function reportOutcomes(): Promise<boolean> {
     const { view } = streamClient
-    if (view && view.open === 0 && missingIn(view) === 0n) return false
+    if (view && view.open === 0 && missingIn(view) === 0) return false
     const state = await streamClient.state()
     if (state) await auditor.reportOutcomes(state)
     return false

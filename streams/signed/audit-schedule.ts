@@ -1,38 +1,43 @@
 import type { StreamView } from '../../domain/stream/stream.ts'
-import type { Logger } from '../../observability/logger.ts'
 import type { SignedAuditor } from './audit.ts'
+import { missingIn } from '../number-status.ts'
 import { settleMs } from './gap-filler.ts'
+import type { SignedDeps } from './deps.ts'
 import type { Recorder } from './recorder.ts'
 import type { TailProof } from './tail-proof.ts'
 
-export interface AuditScheduleOptions {
+export interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'streamClient' | 'logger'> {
   readonly auditor: SignedAuditor
   readonly recorder: Pick<Recorder, 'flush'>
   readonly tail: Pick<TailProof, 'isDue' | 'take'>
-  /** The stream as it was last heard of. */
-  readonly view: () => StreamView | undefined
-  readonly stream: string
   /** How often the stream is held against its source, ms. */
   readonly auditMs: number
-  readonly logger: Logger
 }
 
 /** Wait after a failure, ms. */
 const afterFailureMs = 5_000
 
 /** When an emitter's gaps are filled, and when its stream is audited. */
-export function createAuditSchedule({ auditor, recorder, tail, view, stream, auditMs, logger }: AuditScheduleOptions) {
+export function createAuditSchedule({ auditor, recorder, tail, source, streamClient, auditMs, logger }: AuditScheduleOptions) {
   let auditAt = 0
   let fillAt = 0
   let isAuditOwed = false
-  let missing = 0n
-  const hasGoneBack = createResetDetector()
+  let missing = 0
+  let [next, completed] = [-1n, -1]
+
+  /** Temporal was wiped, or restored from a copy, since the last look: what was recorded meanwhile is gone, and so may be the transfers. */
+  function hasGoneBack(known: StreamView): boolean {
+    const isBack = BigInt(known.next) < next || known.counts.completed < completed
+    next = BigInt(known.next)
+    completed = known.counts.completed
+    return isBack
+  }
 
   /** True: the gaps were looked at. They come first: they need no node of the source. */
-  async function fillGaps(now: number, count: bigint): Promise<boolean> {
+  async function fillGaps(now: number, count: number): Promise<boolean> {
     if (count > missing) fillAt = Math.min(fillAt, now + settleMs)
     missing = count
-    if (count === 0n || now < fillAt) return false
+    if (count === 0 || now < fillAt) return false
     // If it fails: a due audit must not wait for servers that fail.
     fillAt = now + afterFailureMs
     fillAt = (await auditor.fillGaps()).nextAt ?? Infinity
@@ -52,16 +57,16 @@ export function createAuditSchedule({ auditor, recorder, tail, view, stream, aud
     // Several processes audit the same stream: not all at once.
     auditAt = now + Math.min(auditMs * (0.9 + Math.random() * 0.2), auditor.soonMs ?? Infinity)
     if (restarted + closed + undone > 0)
-      logger.warn('the audit of a stream found open numbers that were not', { stream, restarted, closed, undone })
+      logger.warn('the audit of a stream found open numbers that were not', { stream: source.config.stream, restarted, closed, undone })
   }
 
   return {
     /** One look of a loop; undefined: nothing was due. */
     async look(): Promise<boolean | undefined> {
       const now = Date.now()
-      const known = view()
+      const known = streamClient.view
       if (known && hasGoneBack(known)) auditAt = 0
-      const isFilled = await fillGaps(now, known ? missingIn(known) : 0n)
+      const isFilled = await fillGaps(now, known ? missingIn(known) : 0)
       if (now < auditAt && !tail.isDue()) return isFilled && !isAuditOwed ? false : undefined
       await audit(now)
       return false
@@ -73,20 +78,4 @@ export function createAuditSchedule({ auditor, recorder, tail, view, stream, aud
       auditAt = 0
     },
   }
-}
-
-/** Whether Temporal was wiped, or restored from a copy, since the last call: what was recorded meanwhile is gone, and so may be the transfers. */
-function createResetDetector(): (view: StreamView) => boolean {
-  let [next, completed] = [-1n, -1]
-  return (view) => {
-    const isBack = BigInt(view.next) < next || view.counts.completed < completed
-    next = BigInt(view.next)
-    completed = view.counts.completed
-    return isBack
-  }
-}
-
-/** How many numbers are in gaps. */
-export function missingIn({ gaps }: StreamView): bigint {
-  return Object.values(gaps).reduce((sum, count) => sum + BigInt(count), 0n)
 }

@@ -64,10 +64,7 @@ export async function restartLost(
   return { restarted: again.length, closed: closed.length }
 }
 
-/**
- * Resolved numbers whose transfers run again, since their effect is gone from the target's finalized state: recorded as undone, and open.
- * @returns how many
- */
+/** Records resolved numbers whose transfers run again, since their effect is gone from the target, as undone and open. Returns how many. */
 export async function reopenUndone({ source, client, streamClient }: LostTransfersDeps, state: StreamState): Promise<number> {
   const running = await runningTransfers(client, source)
   const again = running.filter(({ number }) => isResolved(state, number)).slice(0, mostReopened)
