@@ -1,12 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import {
-  Client,
-  type ClientReadableStream,
-  connectivityState,
-  credentials,
-  type ServiceDefinition,
-  type ServiceError,
-} from '@grpc/grpc-js'
+import { Client, type ClientReadableStream, connectivityState, credentials, type ServiceDefinition, type ServiceError } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 
 /** Whose messages are asked for. */

@@ -39,7 +39,7 @@ export function createAgentLoops(
   // Each loop listens, and so does each wait within one.
   setMaxListeners(0, stopping.signal)
   const alarms = new Set<AgentAlarm>()
-  const keeper = createCheckpointKeeper({ config, store, alarms, logger })
+  const keeper = createCheckpointKeeper(config, store, alarms, logger)
   const streamClient = new StreamClient({ client, config, logger, begin })
   let running: readonly Promise<void>[] = []
 
@@ -57,7 +57,7 @@ export function createAgentLoops(
     start(loops: readonly Loop[]): void {
       const all: readonly Loop[] = [
         ...loops,
-        { name: 'config', look: createConfigReporter({ source, streamClient, logger }), everyMs: () => everyMs },
+        { name: 'config', look: createConfigReporter(source, streamClient, logger), everyMs: () => everyMs },
         { name: 'checkpoint', look: keepCheckpoint, everyMs: () => everyMs },
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))

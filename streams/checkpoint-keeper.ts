@@ -6,19 +6,16 @@ import type { CheckpointStore } from './checkpoints.ts'
 import type { AgentAlarm } from './report.ts'
 import type { StreamClient } from './stream-client.ts'
 
-export interface CheckpointKeeperOptions {
-  readonly config: Pick<StreamConfig, 'stream' | 'start' | 'origin'>
-  /** Absent: none is kept. */
-  readonly store: CheckpointStore | undefined
-  readonly alarms: Set<AgentAlarm>
-  readonly logger: Logger
-}
-
 /** The checkpoint of one stream, as one process reads and writes it. Problems with it are raised as an alarm and logged. */
 export type CheckpointKeeper = ReturnType<typeof createCheckpointKeeper>
 
-export function createCheckpointKeeper({ config, store, alarms, logger }: CheckpointKeeperOptions) {
-  const { stream, start, origin } = config
+/** @param store absent: none is kept */
+export function createCheckpointKeeper(
+  { stream, start, origin }: Pick<StreamConfig, 'stream' | 'start' | 'origin'>,
+  store: CheckpointStore | undefined,
+  alarms: Set<AgentAlarm>,
+  logger: Logger,
+) {
   let written: string | undefined
   let writtenAt: number | undefined
 
@@ -27,12 +24,10 @@ export function createCheckpointKeeper({ config, store, alarms, logger }: Checkp
     alarms.add('checkpoint')
   }
 
-  function complain(error: unknown): void {
-    raise('the checkpoint of a stream cannot be used', error)
-  }
+  /** The kept checkpoint cannot be used: raises an alarm, until one is written. */
+  const complain = (error: unknown) => raise('the checkpoint of a stream cannot be used', error)
 
   return {
-    /** The kept checkpoint cannot be used: raises an alarm, until one is written. */
     complain,
     /** Undefined: there is none, or none that can be used. Throws CHECKPOINT_UNAVAILABLE: there may be one. */
     async read(): Promise<StreamCheckpoint | undefined> {
@@ -50,10 +45,7 @@ export function createCheckpointKeeper({ config, store, alarms, logger }: Checkp
         return undefined
       }
     },
-    /**
-     * Writes the stream as it is now, if `key` differs from that of the last write. Throws what asking for its state throws.
-     * @param key changes whenever the checkpoint would
-     */
+    /** Writes the stream as it is now, if `key` is not that of the last write. Throws what asking for its state throws. */
     async keep(streamClient: Pick<StreamClient, 'state'>, key: string): Promise<void> {
       if (!store || key === written) return
       const state = await streamClient.state()

@@ -45,12 +45,11 @@ export function ignoredChanges(
  * Applies this process's config to a stream that runs already, once, and again if the stream has gone back: the process that started last wins.
  * @returns one look of a loop; nothing is done before the stream has answered once
  */
-export function createConfigReporter(options: {
-  readonly source: ConfiguredSource
-  readonly streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>
-  readonly logger: Logger
-}): () => Promise<boolean> {
-  const { source, streamClient, logger } = options
+export function createConfigReporter(
+  source: ConfiguredSource,
+  streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,
+  logger: Logger,
+): () => Promise<boolean> {
   const { stream, maxOpen } = source.config
   let appliedIn: number | undefined
   let complained = false
@@ -64,19 +63,12 @@ export function createConfigReporter(options: {
       const response = await streamClient.apply([{ kind: 'configured', maxOpen }], era)
       if (!response) return false
       const { most, ordered } = response.view.maxOpen
-      if (ordered)
-        logger.info('maxOpen of the config is ignored: an order outranks it', {
-          stream,
-          maxOpen: most,
-          configured: maxOpen,
-          by: ordered.by,
-        })
-      else logger.info('maxOpen is as configured', { stream, before: state.maxOpen, maxOpen: most })
+      const facts = { stream, maxOpen: most }
+      if (ordered) logger.info('maxOpen of the config is ignored: an order outranks it', { ...facts, configured: maxOpen, by: ordered.by })
+      else logger.info('maxOpen is as configured', { ...facts, before: state.maxOpen })
     }
-    if (!complained) {
-      for (const { field, began, configured, remedy } of ignoredChanges(state, source))
-        logger.warn(`${field} acts only where a stream begins, and this one runs already`, { stream, began, configured, remedy })
-    }
+    for (const { field, ...facts } of complained ? [] : ignoredChanges(state, source))
+      logger.warn(`${field} acts only where a stream begins, and this one runs already`, { stream, ...facts })
     complained = true
     appliedIn = era
     return false

@@ -10,7 +10,7 @@ const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 type Subscribe = (listener: () => void) => () => unknown
 
 export interface Loop {
-  /** For the log: `scan`. */
+  /** For the log. */
   readonly name: string
   /** One look; true: the next at once. Undefined: nothing was due, which does not show that an earlier failure is over. */
   readonly look: () => Promise<boolean | undefined>

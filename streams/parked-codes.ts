@@ -25,7 +25,7 @@ export function createParkedCodes(client: TemporalClient, stream: string, logger
   }
 
   return {
-    /** By number, of those whose query was answered. */
+    /** By number, as far as they are known. */
     async of(parked: readonly ListedTransfer[]): Promise<ReadonlyMap<string, string>> {
       const runs = new Set(parked.map(({ runId }) => runId))
       for (const known of [codes, silentUntil]) for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)

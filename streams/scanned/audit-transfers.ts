@@ -15,9 +15,8 @@ import { numberOf, recordedTransfers, splitByDelivery } from './transfers.ts'
 
 /** What one audit of a stream found and did. Counts of numbers. */
 export interface StreamAudit {
-  /** The source's own count; absent: it has none yet, or it could not be read. */
+  /** The source's own count, and the final block at which it was read; absent: it has none yet, or it could not be read. */
   upTo?: string
-  /** Final block of the source at which it was read. */
   height?: number
   /** Numbers in gaps, after the count was recorded. */
   gaps: number
@@ -55,10 +54,8 @@ export async function auditOpen(
   const numbers = open.map(({ number }) => number).filter((number) => !runs(number))
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
-  const { again, ended } = await sortClosed(
-    context,
-    missing.filter((transfer) => !ids.has(transferId(transfer))),
-  )
+  const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
+  const { again, ended } = await sortClosed(context, stopped)
   await mapLimited(again, readsAtOnce, (transfer) => startAgain(context, transfer))
   const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', again.map(numberOf))]
   const requests = [...seenRequests(seen), ...ended]
@@ -106,8 +103,8 @@ async function undelivered(
 }
 
 /**
- * The latest deliveries that this process knows, and transfers that run although their number is resolved (the audit of deliveries starts again what a
- * reorg deeper than finality undid). One that is not delivered at two blocks is recorded as undone; the gap that this makes is started.
+ * The latest deliveries that this process knows, and transfers that run although their number is resolved (the audit of deliveries has started them again).
+ * One that is not delivered at two blocks is recorded as undone; the gap that this makes is started.
  */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, logger } = context

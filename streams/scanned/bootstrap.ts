@@ -1,12 +1,12 @@
 import type { ScannedSource } from '../../bridges/source-port.ts'
 import type { Chain } from '../../chains/port.ts'
-import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/errors.ts'
 import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { StreamInput } from '../../temporal/contracts/stream.ts'
 import type { CheckpointKeeper } from '../checkpoint-keeper.ts'
 
-export interface ScannedBootstrapOptions {
+interface ScannedBootstrapOptions {
   readonly source: Pick<ScannedSource, 'config' | 'highest'>
   readonly sourceChain: Pick<Chain, 'denies'>
   readonly keeper: Pick<CheckpointKeeper, 'read' | 'complain'>
@@ -27,21 +27,12 @@ export function createScannedBootstrap({ source, sourceChain, keeper, logger }: 
     return { config }
   }
 
-  /** Without a checkpoint more blocks are read, and no transfer is lost: a store that is out of reach stops nothing. */
-  async function read(): Promise<StreamCheckpoint | undefined> {
-    try {
-      return await keeper.read()
-    } catch (error) {
-      if (toRelayerError(error).code === 'CHECKPOINT_UNAVAILABLE') return undefined
-      throw error
-    }
-  }
-
   return {
     /** The input of a new stream. Throws what the source's nodes throw. */
     async begin(): Promise<StreamInput> {
       begun = undefined
-      const found = await read()
+      // Without a checkpoint more blocks are read, and no transfer is lost: a store that is out of reach stops nothing.
+      const found = await keeper.read().catch(() => undefined)
       if (!found) return { config }
       const { cursor, completedNumber: number, completedHeight: height } = found
       if (!cursor) return refuse('cursor: it has no block by which the source could be asked for it.')

@@ -45,28 +45,21 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   const started = missing.slice(0, room(state))
   const found = [...delivered, ...started]
   if (found.length === 0) return false
-  const isUndone = new Set(numbersInGaps(state, ['undone']))
-  await startAll(
-    context,
-    started.filter(({ sequence }) => !isUndone.has(sequence)),
-  )
+  const undone = new Set(numbersInGaps(state, ['undone']))
+  const isUndone = ({ sequence }: Transfer) => undone.has(sequence)
+  const isHidden = ({ sequence }: Transfer) => !undone.has(sequence)
+  await startAll(context, started.filter(isHidden))
   // An undone transfer has closed as delivered: the submitter would take it for done.
-  await mapLimited(
-    started.filter(({ sequence }) => isUndone.has(sequence)),
-    restartsAtOnce,
-    (transfer) => startAgain(context, transfer),
-  )
+  await mapLimited(started.filter(isUndone), restartsAtOnce, (transfer) => startAgain(context, transfer))
   const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', started.map(numberOf))]
   const response = await context.streamClient.apply(seenRequests(seen), era)
-  report(context, found, isUndone)
+  report(context, found.filter(isUndone).length, found.filter(isHidden))
   return response?.answers[0]?.kind === 'done' && found.length < numbers.length && response.view.room > 0
 }
 
 /** The blocks are final and form one chain: a transfer that the table has and no log showed was hidden by a node. */
-function report({ source, logger }: ScannedContext, found: readonly Transfer[], isUndone: ReadonlySet<string>): void {
+function report({ source, logger }: ScannedContext, again: number, hidden: readonly Transfer[]): void {
   const { stream } = source.config
-  const hidden = found.filter(({ sequence }) => !isUndone.has(sequence))
-  const again = found.length - hidden.length
   if (again > 0) logger.warn('transfers that were undone are started again', { stream, transfers: again })
   if (hidden.length > 0)
     logger.error('the source has transfers that no log of its final blocks showed: a node hides logs; they are delivered all the same', {

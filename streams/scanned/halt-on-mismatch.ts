@@ -1,8 +1,6 @@
 import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import { type FollowedChain, nextHead, type ScannedContext } from './context.ts'
 
-type HaltContext = Pick<ScannedContext, 'source' | 'stopping' | 'logger' | 'alarms' | 'haltRoute'>
-
 /**
  * Reads; a contradiction is read again a block later, by quorum: a fork may pass, and one node may be wrong. If it is still there, the route is halted, and
  * it is thrown, so that the stream does not go past it. Throws what `read` throws, and SETTINGS_UNREACHABLE where the halt could not be ordered.
@@ -10,7 +8,7 @@ type HaltContext = Pick<ScannedContext, 'source' | 'stopping' | 'logger' | 'alar
  * @param split called before the second look, since nodes limit ranges; true: the same can be read in smaller parts, and undefined is returned
  */
 export async function haltOnMismatch<T>(
-  context: HaltContext,
+  context: Pick<ScannedContext, 'source' | 'stopping' | 'logger' | 'alarms' | 'haltRoute'>,
   chain: FollowedChain,
   read: (at?: 'agreed') => Promise<T>,
   split: () => boolean = () => false,
@@ -41,7 +39,7 @@ export async function haltOnMismatch<T>(
 
 /** Orders the halt, and raises the alarm until reads agree again. Throws SETTINGS_UNREACHABLE. */
 export async function halt(
-  { alarms, haltRoute, source }: Pick<HaltContext, 'alarms' | 'haltRoute' | 'source'>,
+  { alarms, haltRoute, source }: Pick<ScannedContext, 'alarms' | 'haltRoute' | 'source'>,
   { code, message }: RelayerError,
 ): Promise<void> {
   alarms.add('mismatch')

@@ -2,7 +2,7 @@ import type { Completion } from '../../bridges/source-port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { nextHead, type ScannedContext } from './context.ts'
 import { halt, haltOnMismatch } from './halt-on-mismatch.ts'
-import { recordedTransfers } from './transfers.ts'
+import { recordedTransfers, transfersUnder } from './transfers.ts'
 
 /**
  * Completions in these blocks of the target, on the word of more than half of its nodes. Each is compared with the transfer that the source has under its
@@ -53,12 +53,10 @@ async function splitOn<T>(codes: readonly string[], split: () => boolean, read: 
 /** Those that are not of the transfer that the source has under their number. */
 async function contradicting(context: ScannedContext, found: readonly Completion[]): Promise<readonly Completion[]> {
   const { cache } = context
-  const differs = ({ number, digest }: Completion) => (cache.transfer(number)?.digest ?? digest) !== digest
-  const unknown = found.map(({ number }) => number).filter((number) => !cache.transfer(number))
-  await recordedTransfers(context, unknown)
-  const wrong = found.filter(differs)
-  const numbers = wrong.map(({ number }) => number)
+  const numbersOf = (some: readonly Completion[]) => some.map(({ number }) => number)
+  await transfersUnder(context, numbersOf(found))
+  const wrong = found.filter(({ number, digest }) => (cache.transfer(number)?.digest ?? digest) !== digest)
   // The cached transfer may be of before a fork: the table decides, by quorum.
-  const recorded = new Map((await recordedTransfers(context, numbers, 'agreed')).map((transfer) => [transfer.sequence, transfer]))
-  return wrong.filter(({ number, digest }) => (recorded.get(number)?.digest ?? digest) !== digest)
+  const recorded = await recordedTransfers(context, numbersOf(wrong), 'agreed')
+  return wrong.filter((one) => recorded.some(({ sequence, digest }) => sequence === one.number && digest !== one.digest))
 }

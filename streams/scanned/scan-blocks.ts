@@ -1,5 +1,4 @@
-import type { BlockHeader } from '../../chains/port.ts'
-import type { Reading, StreamAnswer, StreamView } from '../../domain/stream/stream.ts'
+import type { Reading, StreamView } from '../../domain/stream/stream.ts'
 import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
@@ -19,7 +18,7 @@ interface EmptyBlocks {
 
 /**
  * CONTINUOUS_BLOCK_PROCESSING: the next final blocks of the source. The hashes are read before the logs, so that blocks of a fork never vouch for the
- * logs of what it replaced. The cursor moves with the last request, when every transfer was started.
+ * logs of what it replaced. The cursor moves when every transfer was started.
  * @param onBegun called at each look once the first range was taken, by whichever process
  * @returns one look; true: there is more to read at once
  */
@@ -35,18 +34,16 @@ export function createBlockScanner(context: ReadingContext, onBegun: () => Promi
     empty = undefined
     recordedAt = Date.now()
     if (!response) return true
-    if (!(await isTaken(response.answers[0]))) return false
+    const [answer] = response.answers
+    if (answer?.kind === 'forked') {
+      isLive = false
+      await goBack(context)
+    }
+    if (answer?.kind !== 'done') return false
     cache.scanned({ height: to, hash })
     isLive ||= to >= finalizedOf(sourceChain)
     if (view.nextHeight === undefined) await onBegun()
     return to < finalizedOf(sourceChain)
-  }
-
-  async function isTaken(answer: StreamAnswer | undefined): Promise<boolean> {
-    if (answer?.kind !== 'forked') return answer?.kind === 'done'
-    isLive = false
-    await goBack(context)
-    return false
   }
 
   return async function scanBlocks() {
@@ -74,15 +71,11 @@ export function createBlockScanner(context: ReadingContext, onBegun: () => Promi
     const live = isLive && to === finalized && to - from < liveBlocks
     const reading = await readRange(context, { fromBlock: from, toBlock: to }, live, era)
     if (typeof reading === 'string') return reading === 'too-long'
-    const blocks = joined(empty, first, last)
+    const { from: since, parentHash } = empty ?? { from, parentHash: first.parentHash }
+    const blocks = { from: since, parentHash, to, hash: last.hash }
     const isEmpty = reading.numbers.length === 0 && reading.passed.length === 0
     if (!isEmpty || view.nextHeight === undefined || to < finalized || isDue) return record(blocks, reading, era, view)
     empty = blocks
     return false
   }
-}
-
-function joined(empty: EmptyBlocks | undefined, first: BlockHeader, last: BlockHeader): EmptyBlocks {
-  const { from, parentHash } = empty ?? { from: first.height, parentHash: first.parentHash }
-  return { from, parentHash, to: last.height, hash: last.hash }
 }

@@ -1,7 +1,6 @@
 import type { ScannedBlock } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 
-/** Transfers that are kept by their numbers: the open ones, and the latest. */
 const mostTransfers = 10_000
 /** Ends of ranges, thinned out with age: blocks that a fork may have left in the chain. */
 const mostBlocks = 128

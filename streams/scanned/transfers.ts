@@ -20,10 +20,8 @@ export async function transfersUnder(
   numbers: readonly string[],
 ): Promise<readonly Transfer[]> {
   const { cache } = context
-  await recordedTransfers(
-    context,
-    numbers.filter((number) => !cache.transfer(number)),
-  )
+  const unknown = numbers.filter((number) => !cache.transfer(number))
+  await recordedTransfers(context, unknown)
   return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 

@@ -7,10 +7,10 @@ import { createGapFiller, type GapReport, type GapsDeps } from './gap-filler.ts'
 import { createLostTransfers, graceMs, type LostTransfersDeps, reopenUndone, restartLost } from './lost-transfers.ts'
 
 /** What an audit came to, in numbers. */
-export interface SignedAudit extends GapReport {
+interface SignedAudit extends GapReport {
   /** The source's own count at its finalized state; absent: it has published nothing. */
   readonly upTo?: string
-  /** A final block of the source at the time. */
+  /** A final block that the count covers. */
   readonly height?: number
   /** Open numbers whose transfers were gone, or closed without an outcome, and started again. */
   readonly restarted: number
@@ -34,7 +34,6 @@ export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs:
   const gaps = createGapFiller(deps, auditMs)
   let upTo: string | undefined
 
-  /** A final block that the recorded count covers; nothing if none was recorded. */
   async function count(): Promise<{ height?: number }> {
     // Read before the count: the count is that of this block or of a later one.
     const height = chain.heads.current?.finalized
@@ -79,7 +78,6 @@ export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs:
     reportOutcomes: (state: StreamState) => outcomes.look(state),
     /** The gaps alone, by the last count. */
     fillGaps,
-    /** All gaps that were not asked for just now are due. */
     hurry: () => gaps.hurry(),
     /** ms until the next audit is worth it though none is due; undefined: no open number is suspected to be lost. */
     get soonMs(): number | undefined {

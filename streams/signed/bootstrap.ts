@@ -8,9 +8,8 @@ const below = 1_000n
 
 /**
  * What the stream of an emitter begins with: the first number of the config; else all above a checkpoint's watermark; else the latest thousand. A checkpoint
- * above what the source has given out is one of another network, and counts for nothing.
- * Throws what reads throw: nothing is begun before the source could be asked. Where the config names no first number, neither before the checkpoint could be
- * read (CHECKPOINT_UNAVAILABLE): what is more than a thousand numbers behind would never be looked at again.
+ * above what the source has given out is one of another network.
+ * Throws what reads throw, and CHECKPOINT_UNAVAILABLE where the config names no first number: what is more than a thousand behind would be missed for good.
  * @param onProblem called with the reason why a checkpoint cannot be used
  */
 export async function bootstrapSigned(

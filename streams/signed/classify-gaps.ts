@@ -7,32 +7,25 @@ import type { PublishedLogs } from './published-logs.ts'
 type Classified = Extract<StreamRequest, { kind: 'classified' }>
 export type GapClass = Classified['state']
 
-/** What is known of numbers that no server has. */
+/** What is known of numbers that no server has. ignored: no transfers, or to chains that we do not serve, by the source's logs. */
 export interface ClassifiedGaps {
-  /** No transfers, or to chains that we do not serve, by the source's logs. */
   readonly ignored: readonly string[]
-  /** The target shows them, by the digests that the logs make. */
   readonly delivered: readonly string[]
   readonly classes: ReadonlyMap<string, GapClass>
-}
-
-/** How far the source has come. */
-export interface SourceCount {
-  /** The source's highest number at its finalized state; absent: not asked lately. */
-  readonly upTo?: string | undefined
-  readonly finalized: number | undefined
 }
 
 /**
  * Why the guardians' servers do not have these numbers. not-final: above what the source's finalized state has given out; later ones were signed earlier, as
  * with several consistency levels. held: by the Governor of a guardian. unobserved: it is final, and no server has it. Throws what reads throw.
+ * @param upTo the source's highest number at its finalized state; undefined: not asked lately
  */
 export async function classifyGaps(
-  deps: Pick<SignedDeps, 'source' | 'lookup'> & { readonly logs: PublishedLogs },
+  { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
+  logs: PublishedLogs,
   numbers: readonly string[],
-  { upTo, finalized }: SourceCount,
+  upTo: string | undefined,
 ): Promise<ClassifiedGaps> {
-  const { source, lookup, logs } = deps
+  const finalized = chain.heads.current?.finalized
   const published = finalized === undefined ? new Map<string, Published>() : await logs.of(numbers, finalized)
   const ignored = numbers.filter((number) => published.get(number)?.content?.kind === 'none')
   const transfers = numbers.flatMap((number) => {

@@ -22,8 +22,8 @@ export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): readonly (
   return [...outcomes].flatMap(([number, { kind }]) => (kind === 'absent' || kind === 'unknown' ? [] : [[number, kind] as const]))
 }
 
-/** The last copy of a number that was refused: which server had it, and why. */
-type Refused = ReadonlyMap<string, { readonly api: number; readonly code: ErrorCode }>
+/** By number, the last copy that was refused: which server had it, and why. */
+type Refused = Map<string, { readonly api: number; readonly code: ErrorCode }>
 
 /** Codes of messages that are not for Portage, by their bytes alone. */
 const notOurs: readonly ErrorCode[] = ['PAYLOAD_KIND', 'PAYLOAD_LENGTH', 'TARGET_CHAIN_UNSUPPORTED']
@@ -44,13 +44,12 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
 
 /**
  * Fetches the signed messages of these numbers and submits them, all at a time. A message that the target already shows starts nothing: the target
- * knows its digest, which needs no signature. After a refused copy the next server is asked: each is asked once, so that a server with another bad
- * copy each time costs no more.
- * A target whose nodes do not answer keeps its own numbers `unknown`, and no others. Throws what is no outage; nothing is lost by that.
+ * knows its digest, which needs no signature. After a refused copy the next server is asked, and each only once. A target whose nodes do not answer
+ * keeps its own numbers `unknown`, and no others. Throws what is no outage.
  */
 export async function fetchMissing(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes = new Map<string, FetchOutcome>()
-  const refused = new Map<string, { readonly api: number; readonly code: ErrorCode }>()
+  const refused: Refused = new Map()
   let left = numbers
   while (left.length > 0) {
     const copies = await findCopies(deps, left, refused, outcomes)
@@ -105,7 +104,13 @@ function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Cop
 
 async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<FetchOutcome | { readonly refusedAs: ErrorCode }> {
   try {
-    if (!copy.transfer) return (await isGenuine({ source, bridge }, copy.vaa)) ?? { kind: 'ignored' }
+    if (!copy.transfer) {
+      // By the source's own core contract, the only proof that lets a number be ignored.
+      const verdict = await bridge.endpoint(source.sourceChain).verify(copy.vaa)
+      if (verdict.kind === 'valid') return { kind: 'ignored' }
+      if (verdict.kind === 'wait') return { kind: 'unknown', againInMs: afterTroubleMs, why: verdict.reason }
+      return { refusedAs: verdict.code }
+    }
     const { id, status } = await submitter.submit(bridge.name, copy.vaa)
     return { kind: 'started', id, status }
   } catch (thrown) {
@@ -115,19 +120,7 @@ async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<F
   }
 }
 
-/** Undefined: its signatures are good by the source's own core contract, the only proof that lets a number be ignored. */
-async function isGenuine(
-  { source, bridge }: Pick<Deps, 'source' | 'bridge'>,
-  vaa: Uint8Array,
-): Promise<FetchOutcome | { readonly refusedAs: ErrorCode } | undefined> {
-  const verdict = await bridge.endpoint(source.sourceChain).verify(vaa)
-  if (verdict.kind === 'valid') return undefined
-  if (verdict.kind === 'wait') return { kind: 'unknown', againInMs: afterTroubleMs, why: verdict.reason }
-  return { refusedAs: verdict.code }
-}
-
 /** Whether a refused message can be ignored for good: by its bytes it is not for Portage, and its signatures are good. */
 export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
-  if (read(bridge, '', vaa).transfer) return false
-  return (await isGenuine({ source, bridge }, vaa)) === undefined
+  return !read(bridge, '', vaa).transfer && (await bridge.endpoint(source.sourceChain).verify(vaa)).kind === 'valid'
 }

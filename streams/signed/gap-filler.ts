@@ -7,13 +7,8 @@ import { fetchMissing, type FetchOutcome, foundIn } from './fetch-missing.ts'
 import { createPublishedLogs } from './published-logs.ts'
 import { createRetrySchedule } from './retry-schedule.ts'
 
-/** What one look at the gaps came to, in numbers. */
-export interface GapReport {
-  readonly started: number
-  readonly delivered: number
-  readonly ignored: number
-  /** No server that could be asked has them. */
-  readonly absent: number
+/** What one look at the gaps came to, in numbers. absent: no server that could be asked has them. */
+export interface GapReport extends Readonly<Record<NumberStatus | 'absent', number>> {
   /** When the next look is due, ms since the epoch; absent: when something new is missing. */
   readonly nextAt?: number
 }
@@ -54,11 +49,11 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
   }
 
   return {
-    /** Something changed that may have brought what is missing (the spy was away): all that was not asked for just now is due. */
+    /** Something may have brought what is missing (the spy was away): all that was not asked for just now is due. */
     hurry: () => schedule.hurry(),
     /**
-     * Looks for every number of the gaps that is due, and records what it finds after every few of them, so that a crash loses little.
-     * Numbers that no server has are asked for less and less often. Throws what reads throw; what was recorded stays.
+     * Looks for every number of the gaps that is due, and records what it finds after every few of them, so that a crash loses little. Throws what reads
+     * throw; what was recorded stays.
      * @param upTo the source's highest number at its finalized state, as last asked
      */
     async look(state: StreamState, upTo: string | undefined): Promise<GapReport> {
@@ -90,7 +85,7 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
 
 /** Records what a search for missing numbers found, and classifies the rest. Answers with the statuses that the stream has taken. */
 function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createRetrySchedule>) {
-  const { source, streamClient, logger, chain } = deps
+  const { source, streamClient, logger } = deps
   const { stream } = source.config
   const logs = createPublishedLogs(deps)
 
@@ -104,9 +99,7 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
 
   return async (outcomes: ReadonlyMap<string, FetchOutcome>, upTo: string | undefined, state: StreamState): Promise<NumberStatus[]> => {
     const absent = new Map([...outcomes].flatMap(([number, one]) => (one.kind === 'absent' ? [[number, one] as const] : [])))
-    const finalized = chain.heads.current?.finalized
-    const classified = await classifyGaps({ ...deps, logs }, [...absent.keys()], { upTo, finalized }).catch(unclassified)
-    const { ignored, delivered, classes } = classified
+    const { ignored, delivered, classes } = await classifyGaps(deps, logs, [...absent.keys()], upTo).catch(unclassified)
     const resolved = [...withStatus('ignored', ignored), ...withStatus('delivered', delivered)]
     const seen = [...foundIn(outcomes), ...resolved]
     const named = classifications(classes, state.gaps)
@@ -123,25 +116,19 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
       logger.info('missing numbers are found', { stream, status, numbers: numbers.join(', ') })
     }
     for (const { from, to, state: name } of named)
-      logger.warn('numbers are missing', { stream, from, to, state: name, ...refusalCodes(absent, from, to) })
+      logger.warn('numbers are missing', { stream, from, to, state: name, refused: refusalCodes(absent, from, to) })
     return isRecorded ? seen.map(([, status]) => status) : []
   }
 }
 
 function take(numbers: Generator<string>, count: number): string[] {
   const taken: string[] = []
-  while (taken.length < count) {
-    const { value, done } = numbers.next()
-    if (done) break
-    taken.push(value)
-  }
+  for (let next = numbers.next(); !next.done; next = numbers.next()) if (taken.push(next.value) === count) break
   return taken
 }
 
-/** The codes that the last copies of these numbers were refused with, if there were any. */
-function refusalCodes(absent: ReadonlyMap<string, Absent>, from: string, to: string): { refused?: string } {
-  const codes = [...absent].flatMap(([number, { code }]) =>
-    code && BigInt(from) <= BigInt(number) && BigInt(number) <= BigInt(to) ? [code] : [],
-  )
-  return codes.length > 0 ? { refused: [...new Set(codes)].join(', ') } : {}
+/** The codes that the last copies of these numbers were refused with; undefined: none. */
+function refusalCodes(absent: ReadonlyMap<string, Absent>, from: string, to: string): string | undefined {
+  const some = [...absent].filter(([number]) => BigInt(from) <= BigInt(number) && BigInt(number) <= BigInt(to))
+  return [...new Set(some.flatMap(([, { code }]) => code ?? []))].join(', ') || undefined
 }

@@ -4,7 +4,7 @@ import { addInterval, type IntervalSet, missingBetween } from '../../domain/stre
 
 export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 
-export interface PublishedLogsOptions {
+interface PublishedLogsOptions {
   readonly source: Pick<SignedSource, 'published' | 'begins'>
   /** Most blocks of one read. */
   readonly rangeBlocks: number
@@ -66,9 +66,8 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
 
   return {
     /**
-     * What the source's final blocks say of these numbers; those that were not found in the blocks that are looked at are missing. Blocks are read once,
-     * from the newest down, and only as far as a number may be. Throws what reads throw.
-     * @param finalized height up to which blocks are final
+     * What the source's blocks up to `finalized` say of these numbers, as far as they were found. Blocks are read once, from the newest down, and only as
+     * far as a number may be. Throws what reads throw.
      */
     async of(numbers: readonly string[], finalized: number): Promise<ReadonlyMap<string, Published>> {
       await place(numbers, finalized)
@@ -78,7 +77,7 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
       // Together: a single node is asked twice, a block apart.
       const found = await Promise.all([...places].map((height) => agreedAt(height, wanted)))
       for (const one of found.flat()) if (one.content) contents.set(one.number, one)
-      return new Map(numbers.flatMap((number) => [contents.get(number) ?? []].flat().map((one) => [number, one] as const)))
+      return new Map(numbers.flatMap((number) => [contents.get(number) ?? []].flat()).map((one) => [one.number, one]))
     },
   }
 }

@@ -12,7 +12,7 @@ export interface RecorderOptions {
 /** Numbers on their way to the stream: one update for many, however fast they come. */
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** Most numbers of one update; and most that are kept while the stream is full: the audit finds the others again. */
+/** Most numbers of one update, and most that are kept while the stream is full: the audit finds the others. */
 const mostRecorded = 1_000
 const mostKept = 20_000
 

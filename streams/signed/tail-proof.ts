@@ -15,19 +15,19 @@ export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   const end = heads.subscribe(({ latest }) => {
     if (pending && pending.head === undefined && ++pending.seen >= headsToSee) pending.head = latest.height
   })
+  /** Every block that may hold a message which was signed before the subscription is final. */
+  const isDue = () => pending?.head !== undefined && (heads.current?.finalized ?? -1) >= pending.head
   return {
     /** A subscription was opened: from now on messages of new blocks are heard. */
     begin(): void {
       pending = { seen: 0 }
     },
-    /** Every block that may hold a message which was signed before then is final. */
-    isDue: () => pending?.head !== undefined && (heads.current?.finalized ?? -1) >= pending.head,
+    isDue,
     /** The count is about to be read; the returned function says that it was recorded. A subscription that begins meanwhile needs its own count. */
     take(): () => void {
-      const taken = pending
-      const isDue = taken?.head !== undefined && (heads.current?.finalized ?? -1) >= taken.head
+      const taken = isDue() ? pending : undefined
       return () => {
-        if (isDue && pending === taken) pending = undefined
+        if (pending === taken) pending = undefined
       }
     },
     close: end,

@@ -23,7 +23,7 @@ function running(begun: StreamConfig) {
     streamClient,
     requests,
     lines,
-    look: (wanted: ConfiguredSource) => createConfigReporter({ source: wanted, streamClient, logger }),
+    look: (wanted: ConfiguredSource) => createConfigReporter(wanted, streamClient, logger),
   }
 }
 

@@ -20,7 +20,7 @@ function network(kept: StreamCheckpoint | RelayerError | undefined, highest?: st
     return kept
   }
   const store: CheckpointStore = { read, write: async () => {} }
-  const keeper = createCheckpointKeeper({ config, store, alarms, logger })
+  const keeper = createCheckpointKeeper(config, store, alarms, logger)
   const sourceChain = { denies: async ({ height }: { height: number }) => height > last }
   const { begin } = createScannedBootstrap({ source: { config, highest: async () => highest }, sourceChain, keeper, logger })
   return { alarms, begin }
