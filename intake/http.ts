@@ -1,5 +1,5 @@
 export interface HttpOptions {
-  /** Longest wait for the whole answer, ms. */
+  /** For the whole answer, ms. */
   readonly timeoutMs: number
   /** Most bytes of the answer; it is read no further. */
   readonly mostBytes: number

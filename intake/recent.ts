@@ -1,7 +1,4 @@
-/**
- * Remembers the last `size` keys for `forMs` each: enough to answer repeats of a stream without asking anybody.
- * @param clock ms since any moment
- */
+/** Remembers the last `size` keys for `forMs` each, so that repeats need no request. */
 export function createRecent(size: number, forMs: number, clock: () => number = () => performance.now()) {
   const seenAt = new Map<string, number>()
   return {

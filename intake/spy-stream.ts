@@ -10,26 +10,22 @@ export interface SpyFilter {
   readonly emitter: string
 }
 
-export interface SpyStreamHandlers {
+interface SpyStreamHandlers {
   /** Once, when the spy can be reached and was asked. */
   readonly onOpen: () => void
   readonly onMessage: (vaa: Uint8Array) => void
-  /** Once, at the end, whichever side ended it; `reason` comes from the spy. */
+  /** Once, at the end, whichever side ended it. */
   readonly onEnd: (reason: string) => void
 }
 
-/** One subscription. It ends once and is not opened again. */
 export type SpyStream = ReturnType<typeof openSpyStream>
 
 /** How long a connection may take to come about, ms. */
 const connectTimeoutMs = 10_000
-/**
- * A dead connection must be noticed though nothing is sent for hours. Go servers end connections that ping more often than every 5 minutes
- * (grpc-go keepalive.EnforcementPolicy), so a bit more.
- */
+/** To notice a dead connection though nothing is sent for hours. Go servers end those that ping more often than every 5 minutes (grpc-go EnforcementPolicy). */
 const keepaliveMs = 310_000
 
-/** Subscribes to a guardian spy at host:port. No filter: everything. */
+/** One subscription to a guardian spy at host:port. No filter: everything. It ends once and is not opened again. */
 export function openSpyStream(address: string, filters: readonly SpyFilter[], handlers: SpyStreamHandlers) {
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.keepalive_time_ms': keepaliveMs,

@@ -33,21 +33,19 @@ export interface SpyListener {
   heard(vaa: Uint8Array, outcome: Outcome): void
 }
 
-/** Listens to a guardian spy and submits its messages. The spy does not repeat a message that was missed; streams find those gaps. */
 export type SpyIntake = ReturnType<typeof createSpyIntake>
 
 /** Refusals of messages that Portage does not deliver: normal on a bridge that carries other traffic too. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
+/** Listens to a guardian spy and submits its messages. The spy does not repeat a message that was missed; streams find those gaps. */
 export function createSpyIntake(options: SpyIntakeOptions) {
   const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
   const { bridge, address, submitter, logger, metrics, listener } = settings
   const labels = { via: 'spy', bridge }
   /** Since the start of this process; the subscriptions that were opened: 1 is the first. */
   const counts = { connections: 0, received: 0, started: 0, known: 0 }
-  /** By error code. */
   const refused: Record<string, number> = {}
-  /** ms since the epoch. */
   let lastMessageAt: number | undefined
   let failure: string | undefined
 
@@ -100,7 +98,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
       if (left > 0)
         logger.warn('stopped before these messages could be submitted; they must be fetched again', { messages: left, problem: failure })
     },
-    /** `kept`: messages that are submitted or wait for it. `paused`: so many that nothing is read. `problem`: why it is not connected, or why they wait. */
+    /** `kept`: messages that are submitted or wait. `paused`: so many that nothing is read. `problem`: why it is not connected, or they wait. `refused`: by code. */
     get health() {
       const { problem = failure, ...connection } = subscription.state
       return { ...counts, ...connection, problem, lastMessageAt, refused: { ...refused }, kept: submissions.size }

@@ -3,10 +3,9 @@ import { backoffMs } from '../domain/backoff.ts'
 import { type ErrorCode, type RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { SubmitResult } from './submitter.ts'
 
-/** Outcome of one message. Retriable failures are no outcome: the message stays. */
+/** Outcome of one message. refused: it can never become a transfer, or its guardian set was unknown for a day. Retriable failures are no outcome. */
 export type Outcome =
   | { readonly kind: SubmitResult['status']; readonly id: string }
-  /** It can never become a transfer, or its guardian set was unknown for a day (GUARDIAN_SET_UNKNOWN). */
   | { readonly kind: 'refused'; readonly error: RelayerError }
 
 export interface SubmissionsOptions {
@@ -18,7 +17,7 @@ export interface SubmissionsOptions {
   readonly onTrouble: (error: RelayerError | undefined) => void
   /** Most messages that are submitted at once. */
   readonly concurrency: number
-  /** Most messages that are kept, in whatever state. */
+  /** Most messages that are kept. */
   readonly limit: number
   /** Between two tries of a message. */
   readonly retry: Retry
@@ -36,7 +35,7 @@ interface Entry {
   tries: number
 }
 
-/** A guardian set that is unknown for a day is junk, or an upgrade that the target chain has missed: the message can be fetched again then. */
+/** A guardian set that is unknown for a day is junk, or an upgrade that the target chain has missed: the message can be fetched again. */
 const unknownSetForMs = 86_400_000
 
 /** Messages that are being submitted. One that fails retriably stays until it passes: nothing is dropped, and reading stops when the limit is reached. */
@@ -86,7 +85,6 @@ export function createSubmissions(options: SubmissionsOptions) {
   }
 
   return {
-    /** Messages that are kept. */
     get size(): number {
       return size()
     },

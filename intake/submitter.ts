@@ -20,9 +20,7 @@ export interface SubmitResult {
 }
 
 /** Defaults of a submission. */
-export interface TransferDefaults {
-  /** Class in the lane's nonce queue, 1 (first) … 5. */
-  readonly priority?: number | undefined
+export interface TransferDefaults extends Pick<SubmitOptions, 'priority'> {
   /** How long a transfer may take, ms; absent: for ever. */
   readonly withinMs?: number | undefined
 }
@@ -32,10 +30,7 @@ export interface SubmitOptions {
   readonly priority?: number | undefined
   /** ms since the epoch: a transfer that is not delivered by then is given up by its lane and parked. Ignored for a known transfer. */
   readonly deadline?: number | undefined
-  /**
-   * A message that this process has submitted in the last minutes: `ask` Temporal again, where its transfer may have closed undone and is then started
-   * again (default: a person has a reason to submit it twice), or `skip` it, for sources that repeat themselves.
-   */
+  /** A message of the last minutes: `ask` Temporal again, which starts a transfer that closed undone (default), or `skip` it, for sources that repeat themselves. */
   readonly repeats?: 'ask' | 'skip'
 }
 
@@ -49,7 +44,7 @@ export interface SubmitterDeps {
   /** The settings as they are now: the result names a halt. Absent: none. */
   readonly settings?: () => Settings
   readonly defaults?: TransferDefaults
-  /** Longest wait for the Temporal server, ms; then it counts as unreachable. Default 10 s. */
+  /** Longest wait for the Temporal server, ms; then it counts as unreachable. */
   readonly startTimeoutMs?: number
 }
 

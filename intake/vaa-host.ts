@@ -78,11 +78,7 @@ function resting(againInMs: number): HostAnswer {
   return { kind: 'failed', why: 'asked to wait', againInMs }
 }
 
-/**
- * How long a server wants to be left alone, ms: Retry-After in whole seconds or as an HTTP date (RFC 9110 §10.2.3). Undefined: there is none, or
- * none that can be read.
- * @param now ms since the epoch
- */
+/** How long a server wants to be left alone, ms: Retry-After in seconds or as an HTTP date (RFC 9110 §10.2.3); undefined: none that can be read. */
 export function retryAfterMs(value: string | null, now: number): number | undefined {
   const text = value?.trim() ?? ''
   if (/^\d{1,10}$/.test(text)) return Math.min(Number(text) * 1_000, longestPauseMs)

@@ -26,7 +26,6 @@ const graceMs = 5_000
 
 /**
  * One stream in one process: its client, its checkpoint, its alarms, and its loops, of which every kind of source adds its own.
- * @param begin called whenever the stream is not there: what it begins with
  * @param checkpointKey changes whenever a checkpoint would; undefined: there is nothing worth keeping
  */
 export function createAgentLoops(
@@ -62,10 +61,7 @@ export function createAgentLoops(
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /**
-     * Ends every loop. What was not recorded is found again from the chains.
-     * @param finish called before the client is closed
-     */
+    /** Ends every loop. What was not recorded is found again from the chains. `finish` is called before the client is closed. */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()

@@ -6,10 +6,9 @@ import type { CheckpointStore } from './checkpoints.ts'
 import type { AgentAlarm } from './report.ts'
 import type { StreamClient } from './stream-client.ts'
 
-/** The checkpoint of one stream, as one process reads and writes it. Problems with it are raised as an alarm and logged. */
 export type CheckpointKeeper = ReturnType<typeof createCheckpointKeeper>
 
-/** @param store absent: none is kept */
+/** The checkpoint of one stream in one process, if there is a store. Problems with it are raised as an alarm and logged. */
 export function createCheckpointKeeper(
   { stream, start, origin }: Pick<StreamConfig, 'stream' | 'start' | 'origin'>,
   store: CheckpointStore | undefined,
@@ -60,7 +59,7 @@ export function createCheckpointKeeper(
       writtenAt = Date.now()
       alarms.delete('checkpoint')
     },
-    /** When it was last written, ms since the epoch. */
+    /** ms since the epoch. */
     get writtenAt(): number | undefined {
       return writtenAt
     },

@@ -1,5 +1,6 @@
 import type { StreamConfig, StreamState } from '../domain/stream/stream.ts'
 import type { Logger } from '../observability/logger.ts'
+import type { Look } from './loop.ts'
 import type { StreamClient } from './stream-client.ts'
 
 /** A key of the config that acts only where a stream begins, and differs from what the stream began with. */
@@ -41,15 +42,12 @@ export function ignoredChanges(
   return changes
 }
 
-/**
- * Applies this process's config to a stream that runs already, once, and again if the stream has gone back: the process that started last wins.
- * @returns one look of a loop; nothing is done before the stream has answered once
- */
+/** Applies this process's config to a stream that runs already, once, and again if it has gone back: the process that started last wins. */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,
   logger: Logger,
-): () => Promise<boolean> {
+): Look {
   const { stream, maxOpen } = source.config
   let appliedIn: number | undefined
   let complained = false

@@ -6,14 +6,16 @@ import type { Logger } from '../observability/logger.ts'
 /** Waits after a failure, ms. After a contradiction, which halts the route, a person has to act first. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
-/** Subscribes a listener; returns the function that ends that. */
+/** Returns the function that ends the subscription. */
 type Subscribe = (listener: () => void) => () => unknown
+
+/** True: there is more, and the next look is at once. Undefined: nothing was due, which does not show that an earlier failure is over. */
+export type Look = () => Promise<boolean | undefined>
 
 export interface Loop {
   /** For the log. */
   readonly name: string
-  /** One look; true: the next at once. Undefined: nothing was due, which does not show that an earlier failure is over. */
-  readonly look: () => Promise<boolean | undefined>
+  readonly look: Look
   /** Ends the pause before its time. */
   readonly wake?: Subscribe
   /** Longest pause between two looks, ms. */

@@ -12,7 +12,6 @@ export type StreamOrder = Extract<
   { kind: 'skip' | 'unskip' | 'backfill' | 'trust' | 'reread' | 'setMaxOpen' | 'pause' | 'resume' }
 >
 
-/** The answer to an order. */
 export interface StreamOrderResult {
   /** False: it changed nothing (the number is resolved already, the trusted number is no higher). */
   readonly done: boolean
@@ -21,24 +20,20 @@ export interface StreamOrderResult {
 
 /** Gives an order to a stream that is there; safe to repeat. Throws INPUT_INVALID with the field or with the stream's reason, and as `readStream`. */
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
-  const request = withoutSecrets(order)
+  // The reason is kept in the history.
+  const request: StreamRequest = 'reason' in order ? { ...order, reason: redactText(order.reason) } : order
+  try {
+    // The workflow refuses the same; here it costs no update.
+    assertStreamRequest(request, 'order')
+  } catch (error) {
+    throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
+  }
   const detail = misfit(await readStream(client, stream), order)
   if (detail !== undefined) throw new RelayerError('INPUT_INVALID', { detail, facts: { stream } })
   const { answers, view } = await sendStreamOrder(client, stream, { requests: [request] })
   const [answer] = answers
   if (answer?.kind === 'refused') throw new RelayerError('INPUT_INVALID', { detail: answer.detail, facts: { stream } })
   return { done: answer?.kind === 'done', view }
-}
-
-/** The request of an order, whose reason is kept in the history. Throws INPUT_INVALID: the workflow refuses the same; here it costs no update. */
-function withoutSecrets(order: StreamOrder): StreamRequest {
-  const request: StreamRequest = 'reason' in order ? { ...order, reason: redactText(order.reason) } : order
-  try {
-    assertStreamRequest(request, 'order')
-  } catch (error) {
-    throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
-  }
-  return request
 }
 
 /** Why an order would seem to be obeyed and change nothing. */

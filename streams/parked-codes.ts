@@ -7,7 +7,7 @@ import { mapLimited } from './map-limited.ts'
 /** Most queries in one look, and at once; how long one may take, ms; and how long a transfer that did not answer is left alone, ms. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, silentMs: 60_000 } as const
 
-/** The codes that transfers are parked with. A run keeps its code until it runs again, so that each is queried once. */
+/** The codes that transfers are parked with. A run is queried once: it keeps its code. */
 export function createParkedCodes(client: TemporalClient, stream: string, logger: Logger) {
   const codes = new Map<string, { readonly number: string; readonly code: string }>()
   const silentUntil = new Map<string, number>()

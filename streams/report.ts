@@ -25,10 +25,7 @@ const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
   'refused',
 ]
 
-/**
- * The stream as this process last heard of it, as metrics. What is over is set to 0, so that its alert ends.
- * @param view absent: the stream has not answered yet, and only the agent's own alarms are reported
- */
+/** The stream as this process last heard of it, as metrics; no view: the agent's own alarms. What is over is set to 0, so that its alert ends. */
 export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamFacts): void {
   const raised = new Set<string>([...(view?.alarms ?? []), ...(report.alarms ?? [])])
   if (view || raised.size > 0) for (const kind of alarmKinds) metrics.portage_stream_alarm.set({ stream, kind }, raised.has(kind) ? 1 : 0)

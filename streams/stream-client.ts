@@ -31,7 +31,8 @@ export class StreamClient {
     const { client, config, logger, begin = () => ({ config }) } = options
     this.#options = options
     this.#updates = new CoalescingUpdates({
-      fits: (requests) => requests.length <= mostRequests && numbersIn(requests) <= mostNumbers,
+      fits: (requests) =>
+        requests.length <= mostRequests && requests.flatMap((one) => ('numbers' in one ? [...one.numbers] : [])).length <= mostNumbers,
       build: (requests) => ({ requests }),
       send: (update, updateId) => applyToStream(client, config.stream, update, { begin, updateId }),
       onResponse: ({ answers, view }) => {
@@ -55,9 +56,8 @@ export class StreamClient {
   }
 
   /**
-   * Answers in the order of the requests. Undefined: the stream went back since `era`, and nothing was recorded; read again.
+   * Answers in the order of the requests. Undefined: the stream went back since `era`, when the reading began, and nothing was recorded; read again.
    * Throws STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds the requests malformed.
-   * @param era of the moment that the reading began
    */
   apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
     return this.#updates.ask(requests, () => era !== this.#era)
@@ -99,8 +99,4 @@ export class StreamClient {
     // Two loops that wait and ask would else wake each other without end.
     if (JSON.stringify(view) !== JSON.stringify(before)) for (const done of this.#changes) done()
   }
-}
-
-function numbersIn(requests: readonly StreamRequest[]): number {
-  return requests.reduce((sum, one) => sum + ('numbers' in one ? one.numbers.length : 0), 0)
 }

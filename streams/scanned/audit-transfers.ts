@@ -82,7 +82,7 @@ async function sortClosed(
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
 }
 
-/** Those that the target does not show a block later either, neither at its head nor in its finalized state by quorum. Nodes that disagree: not yet. */
+/** Those that the target does not show a block later either, at its head or in its finalized state by quorum. Nodes that disagree: not yet. */
 async function undelivered(
   { endpoint, targetChain, stopping }: ScannedContext,
   doubtful: readonly Transfer[],

@@ -14,8 +14,7 @@ const scanMs = 30_000
 
 /**
  * Compares a stream with its source, its target and its workflows: is its last block still in the chain, does the source count more than its logs showed,
- * are deliveries still there, does every open number have a workflow? Each part is done whatever becomes of the others; then throws what
- * the first that failed has thrown. Any number of processes may audit at once.
+ * are deliveries still there, does every open number have a workflow? Throws as `runAll`. Any number of processes may audit at once.
  */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
   const { client, source, sourceChain, targetChain } = context

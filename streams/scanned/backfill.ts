@@ -1,15 +1,12 @@
+import type { Look } from '../loop.ts'
 import { readRange } from './read-range.ts'
 import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 
-/** Progress is logged at most so often, ms. */
+/** Between two lines of progress in the log, ms. */
 const logMs = 10_000
 
-/**
- * BOOTSTRAP beside the live scan: the lowest chunk of the blocks that are left, recorded when all its transfers were started or found delivered by batched
- * reads. A recorded chunk is off the list, so that a crash repeats one chunk.
- * @returns one chunk; true: there is more
- */
-export function createBackfill(context: ReadingContext): () => Promise<boolean> {
+/** BOOTSTRAP beside the live scan: the lowest chunk of the blocks that are left, recorded when all its transfers were started or found delivered. */
+export function createBackfill(context: ReadingContext): Look {
   const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0
   return async function backfill() {

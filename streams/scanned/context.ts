@@ -21,7 +21,6 @@ export interface ScannedDeps {
   readonly source: Omit<ScannedSource, 'kind'>
   readonly sourceChain: FollowedChain & Pick<Chain, 'block' | 'denies'>
   readonly targetChain: FollowedChain
-  /** Of the bridge on the target chain. */
   readonly endpoint: Pick<Endpoint, 'delivered'>
   readonly submitter: Submitter
   readonly client: TemporalClient
@@ -40,7 +39,7 @@ export interface ScannedContext extends Omit<ScannedDeps, 'rangeBlocks'> {
   readonly stopping: AbortSignal
 }
 
-/** What the loops need that read blocks and record them: they ask no workflow of a transfer. */
+/** Of the loops that read blocks and record them: they ask no workflow of a transfer. */
 export type ReadingContext = Omit<ScannedContext, 'client' | 'endpoint'>
 
 export function createScannedContext(
@@ -52,8 +51,8 @@ export function createScannedContext(
 }
 
 /**
- * The stream as it was last heard of. One that is not there comes into being here, with the target block from which completions are followed: the
- * finalized head of now, before any transfer is started. What was completed up to there is found by reads of its id.
+ * The stream as it was last heard of. One that is not there begins here, with the target block from which completions are followed: the finalized head of
+ * now, before any transfer is started. What was completed up to there is found by reads of its id.
  */
 export async function viewOf({ streamClient, targetChain }: Pick<ScannedContext, 'streamClient' | 'targetChain'>): Promise<StreamView> {
   if (!streamClient.view) await streamClient.state()

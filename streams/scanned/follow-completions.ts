@@ -1,16 +1,14 @@
 import type { Completion } from '../../bridges/source-port.ts'
 import { setOf } from '../../domain/stream/interval-set.ts'
+import type { Look } from '../loop.ts'
 import { finalizedOf, type ScannedContext, viewOf } from './context.ts'
 import { readCompletions } from './read-completions.ts'
 
 /** Blocks without completions are recorded this late at most, ms: nothing waits for them, and after a restart they are read again quickly. */
 const emptyMs = 15_000
 
-/**
- * COMPLETE_EVENT_PROCESSING: completions in the next final blocks of the target, whoever made them.
- * @returns one look; true: there is more to read at once
- */
-export function createCompletionFollower(context: ScannedContext): () => Promise<boolean> {
+/** COMPLETE_EVENT_PROCESSING: completions in the next final blocks of the target, whoever made them. */
+export function createCompletionFollower(context: ScannedContext): Look {
   const { streamClient, source, targetChain, cache, ranges, logger } = context
   const { stream } = source.config
   /** Target blocks up to here were read; up to `recorded` the stream knows it. */

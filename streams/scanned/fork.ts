@@ -2,11 +2,10 @@ import type { ScannedBlock, StreamState } from '../../domain/stream/stream.ts'
 import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
- * After a fork below what was final: the newest block known to this process that more than half of the nodes still have, and the order to read all above
- * it again. Without one, everything from where the stream began; transfers that run or are delivered are not started twice. If the stream's own
- * last block is in the chain, one node was wrong: nothing is ordered, and the next range ends the alarm.
- * @param isBelow the block must be below the cursor, and below the lowest number that the source no longer counts: nearer ones would be gone back to again
- * and again, with the contradiction left in place
+ * After a fork below what was final: orders to read all again above the newest block known to this process that more than half of the nodes still have,
+ * or else from where the stream began. If the stream's own last block is in the chain, one node was wrong: nothing is ordered, and the next range ends
+ * the alarm.
+ * @param isBelow goes below the cursor and the lowest number that the source no longer counts: a nearer block would leave the contradiction in place
  */
 export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
   const { streamClient, cache, source, logger } = context

@@ -3,6 +3,7 @@ import { room } from '../../domain/stream/numbers.ts'
 import type { GapState, StreamState } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { mapLimited } from '../map-limited.ts'
+import type { Look } from '../loop.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 import { type ScannedContext, viewOf } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
@@ -15,12 +16,8 @@ const restartsAtOnce = 20
 /** Waits while the table has nothing of what is missing, ms. */
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/**
- * Starts what the source's own table has of the gaps: a log that no node shows delays a transfer by a read or an audit, no more. Numbers that the backfill
- * is about to read are left to it.
- * @returns one look; true: more can be started at once
- */
-export function createGapFiller(context: ScannedContext): () => Promise<boolean> {
+/** Starts what the source's own table has of the gaps, whose logs no node showed. Numbers that the backfill is about to read are left to it. */
+export function createGapFiller(context: ScannedContext): Look {
   const { streamClient, sourceChain } = context
   let looked = { gaps: '', tries: 0, dueAt: 0 }
   return async function fillGaps() {

@@ -4,7 +4,6 @@ import { type FollowedChain, nextHead, type ScannedContext } from './context.ts'
 /**
  * Reads; a contradiction is read again a block later, by quorum: a fork may pass, and one node may be wrong. If it is still there, the route is halted, and
  * it is thrown, so that the stream does not go past it. Throws what `read` throws, and SETTINGS_UNREACHABLE where the halt could not be ordered.
- * @param read `at` says where: absent, one node's word is enough
  * @param split called before the second look, since nodes limit ranges; true: the same can be read in smaller parts, and undefined is returned
  */
 export async function haltOnMismatch<T>(

@@ -1,9 +1,9 @@
 /** Ranges that a node has to answer before the next one is tried at twice the length. */
 const answersBeforeGrowth = 4
 
-/** How many blocks one read of logs asks for. */
 export type RangeSize = ReturnType<typeof createRangeSize>
 
+/** How many blocks one read of logs asks for. */
 export function createRangeSize(most: number) {
   let size = most
   let answers = 0

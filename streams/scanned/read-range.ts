@@ -17,7 +17,6 @@ const roomMs = 2_000
  * Reads the transfers of a range and starts those that are wanted. `too-long`: nothing was done, shorter ranges come next. `gone`: the stream went back, is
  * paused, or gone; nothing of the range may be recorded. Throws NODE_REFUSED for a single block, what contradicts itself by quorum, and what reads throw.
  * @param live the blocks are new: their completions are followed at the target, so that the delivery of each need not be read
- * @param era of the stream client when the reading began
  */
 export async function readRange(
   context: ReadingContext,

@@ -1,4 +1,5 @@
 import type { Reading, StreamView } from '../../domain/stream/stream.ts'
+import type { Look } from '../loop.ts'
 import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
@@ -20,9 +21,8 @@ interface EmptyBlocks {
  * CONTINUOUS_BLOCK_PROCESSING: the next final blocks of the source. The hashes are read before the logs, so that blocks of a fork never vouch for the
  * logs of what it replaced. The cursor moves when every transfer was started.
  * @param onBegun called at each look once the first range was taken, by whichever process
- * @returns one look; true: there is more to read at once
  */
-export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): () => Promise<boolean> {
+export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Look {
   const { streamClient, sourceChain, cache, ranges } = context
   let empty: EmptyBlocks | undefined
   let recordedAt = 0

@@ -12,8 +12,7 @@ const startsAtOnce = 200
 
 /**
  * INIT_EVENT_PROCESSING: a workflow for each, or the certainty that its id is taken. All are tried before it throws what the submitter throws: a contradiction
- * between what was read and the source's table first (`haltRoute`), else what passes (not final yet, NODE_UNAVAILABLE,
- * TEMPORAL_UNAVAILABLE).
+ * with the source's table first (`haltRoute`), else what passes.
  */
 export async function startAll(
   { submitter, cache, stopping }: Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'>,
@@ -33,10 +32,7 @@ export async function startAll(
   cache.know(transfers)
 }
 
-/**
- * The same for a transfer whose effect the target does not show (any more): one that closed as delivered is started again too, one
- * that ended undelivered stays so.
- */
+/** The same for a transfer whose effect the target does not show: one that closed as delivered is started again too, one that ended undelivered is not. */
 export async function startAgain(
   context: Pick<ScannedContext, 'submitter' | 'cache' | 'stopping' | 'client'>,
   transfer: Transfer,

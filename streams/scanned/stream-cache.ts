@@ -7,7 +7,7 @@ const mostBlocks = 128
 /** The latest deliveries: the audit looks at them again, since a reorganisation of the target may have undone them. */
 const mostCompletions = 500
 
-/** What a process knows of a stream beside the stream: all of it can be read again. */
+/** What a process knows of a stream: all of it can be read again. */
 export type StreamCache = ReturnType<typeof createStreamCache>
 
 export function createStreamCache() {
@@ -19,7 +19,6 @@ export function createStreamCache() {
     know(known: readonly Transfer[]): void {
       for (const transfer of known) put(transfers, transfer.sequence, transfer, mostTransfers)
     },
-    /** It was seen delivered in the target's finalized state. */
     completed(number: string): void {
       const transfer = transfers.get(number)
       if (transfer) put(completions, number, transfer, mostCompletions)

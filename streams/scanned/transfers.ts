@@ -34,7 +34,6 @@ export async function splitByDelivery(
   return { delivered: transfers.filter((_, index) => shown[index]), missing: transfers.filter((_, index) => !shown[index]) }
 }
 
-/** The number of a transfer in its stream. */
 export const numberOf = ({ sequence }: Transfer) => sequence
 
 /** Those listed workflows that are of the source's own transfers: another message may claim a number. */

@@ -1,4 +1,5 @@
 import { backoffMs } from '../../domain/backoff.ts'
+import type { Look } from '../loop.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 import type { ScannedContext } from './context.ts'
 import { splitByDelivery, transfersUnder } from './transfers.ts'
@@ -6,12 +7,8 @@ import { splitByDelivery, transfersUnder } from './transfers.ts'
 /** Waits while the target does not show a delivery yet, ms. */
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
 
-/**
- * Reads by their ids whether open numbers are delivered whose completion was reported before the numbers were seen at the source. It does not matter
- * which process reported the completion, and which the number.
- * @returns one look
- */
-export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): () => Promise<boolean> {
+/** Reads by their ids whether open numbers are delivered whose completion was reported, by any process, before they were seen at the source. */
+export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Look {
   const { streamClient, cache } = context
   let tries = 0
   let dueAt = 0

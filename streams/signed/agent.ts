@@ -18,7 +18,7 @@ export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Om
   readonly auditMs: number
 }
 
-/** Pauses, ms. A tick only looks whether something is due, which costs nothing. */
+/** Pauses, ms. A tick only looks whether something is due. */
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
 /** Longest wait for the last record when the agent stops, ms. */
 const flushMs = 2_000

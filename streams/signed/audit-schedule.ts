@@ -1,5 +1,6 @@
 import type { StreamView } from '../../domain/stream/stream.ts'
 import type { SignedAuditor } from './audit.ts'
+import type { Look } from '../loop.ts'
 import { missingIn } from '../number-status.ts'
 import { settleMs } from './gap-filler.ts'
 import type { SignedDeps } from './deps.ts'
@@ -61,8 +62,7 @@ export function createAuditSchedule({ auditor, recorder, tail, source, streamCli
   }
 
   return {
-    /** One look of a loop; undefined: nothing was due. */
-    async look(): Promise<boolean | undefined> {
+    async look(): ReturnType<Look> {
       const now = Date.now()
       const known = streamClient.view
       if (known && hasGoneBack(known)) auditAt = 0

@@ -22,7 +22,7 @@ interface SignedAudit extends GapReport {
 
 export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
-/** A suspect that is asked for this much later than `graceMs` has been missed for long enough, ms. */
+/** A suspect has been missed for long enough this much later than `graceMs`, ms. */
 const marginMs = 500
 const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
 
@@ -56,7 +56,6 @@ export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs:
     return gaps.look(state, upTo)
   }
 
-  /** The open numbers against their transfers, and the resolved ones that run again. */
   async function auditTransfers(audit: { restarted: number; closed: number; undone: number }): Promise<void> {
     const state = await streamClient.state()
     if (!state) return
@@ -84,8 +83,8 @@ export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs:
       return lost.suspects ? graceMs + marginMs : undefined
     },
     /**
-     * The stream against its source's own count, its gaps against the servers of the network, and its open numbers against their transfers. Each part is
-     * done whatever becomes of the others; then throws what the first that failed has thrown. What was recorded stays, and nothing is lost.
+     * The stream against its source's own count, its gaps against the servers of the network, and its open numbers against their transfers. Throws as
+     * `runAll`; what was recorded stays.
      */
     async audit(): Promise<SignedAudit> {
       const audit = { ...nothing, restarted: 0, closed: 0, undone: 0 }

@@ -2,19 +2,14 @@ import type { SignedSource } from '../../bridges/source-port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 
-/** What the targets show of some transfers, by number. */
-export interface Delivered {
-  /** Delivered for good. */
-  readonly done: ReadonlySet<string>
-  /** Not known now: the nodes of their target do not answer, and why. */
-  readonly unread: ReadonlyMap<string, string>
-}
-
-/** `source.delivered`, by target: one whose nodes are down does not hold up the others. Throws errors that are no outage. */
+/**
+ * The numbers that are delivered for good, and those that are not known now, with the reason. By target: one whose nodes are down does not hold up the
+ * others. Throws errors that are no outage.
+ */
 export async function deliveredByTarget(
   { delivered }: Pick<SignedSource, 'delivered'>,
   transfers: readonly Omit<Transfer, 'message'>[],
-): Promise<Delivered> {
+): Promise<{ readonly done: ReadonlySet<string>; readonly unread: ReadonlyMap<string, string> }> {
   const [done, unread] = [new Set<string>(), new Map<string, string>()]
   const targets = new Set(transfers.map(({ targetChain }) => targetChain))
   await Promise.all(

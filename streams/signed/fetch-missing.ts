@@ -7,11 +7,10 @@ import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from './deps.ts'
 
 /**
- * The result for one missing number. started: its transfer runs, or was done. delivered: the target shows it. ignored: a signed message that Portage does
- * not deliver. absent: no server that could be asked has a valid copy; `code` is that of the last refused copy. unknown: ask again.
+ * The result for one missing number. started: its transfer runs, or was done, also long ago (`known`). delivered: the target shows it. ignored: a signed
+ * message that Portage does not deliver. absent: no server that could be asked has a valid copy; `code` is that of the last refused copy. unknown: ask again.
  */
 export type FetchOutcome =
-  /** The submitter's status: `known` may also have ended long ago. */
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status'] }
   | { readonly kind: 'delivered' | 'ignored' }
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly code: ErrorCode | undefined }
@@ -58,17 +57,11 @@ export async function fetchMissing(deps: Deps, numbers: readonly string[]): Prom
     for (const number of done) outcomes.set(number, { kind: 'delivered' })
     for (const [number, why] of unread) outcomes.set(number, { kind: 'unknown', againInMs: afterTroubleMs, why })
     const entering = copies.filter(({ number }) => !done.has(number) && !unread.has(number))
-    const results = await Promise.all(entering.map((copy) => enter(deps, copy)))
-    left = entering.flatMap(({ number, api }, index) => {
-      const result = results[index]
-      if (!result) return []
-      if (!('refusedAs' in result)) {
-        outcomes.set(number, result)
-        return []
-      }
-      refused.set(number, { api, code: result.refusedAs })
-      return [number]
-    })
+    const results = await Promise.all(entering.map(async (copy) => [copy, await enter(deps, copy)] as const))
+    for (const [{ number, api }, result] of results)
+      if ('refusedAs' in result) refused.set(number, { api, code: result.refusedAs })
+      else outcomes.set(number, result)
+    left = entering.map(({ number }) => number).filter((number) => !outcomes.has(number))
   }
   return outcomes
 }

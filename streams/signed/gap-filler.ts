@@ -21,7 +21,7 @@ const mostPerLook = 2_000
 export const settleMs = 2_000
 
 export interface GapsDeps extends SignedDeps {
-  /** How long a gap is given to close by itself, ms; 0 where it is asked once. Default `settleMs`. */
+  /** How long a gap is given to close by itself, ms; 0 where it is asked once. */
   readonly freshMs?: number
 }
 

@@ -23,32 +23,26 @@ const suspectMs = 20 * graceMs
 const mostReopened = 20
 
 export function createLostTransfers({ source, client, lostAfterMs = graceMs }: LostTransfersDeps) {
-  const missedSince = new Map<string, number>()
+  let missedSince = new Map<string, number>()
   return {
     /** `find` has seen numbers that it gives a little more time: ask again in `graceMs`. */
     get suspects(): boolean {
-      const recently = Date.now() - suspectMs
-      return [...missedSince.values()].some((at) => at > recently)
+      return [...missedSince.values()].some((at) => at > Date.now() - suspectMs)
     },
     /** Open numbers without a running transfer for a while: their messages are to be fetched and submitted again. */
     async find({ open }: StreamState): Promise<readonly string[]> {
       const now = Date.now()
       const running = new Set((await runningTransfers(client, source)).map(({ number }) => number))
-      const missed = new Set(open.map(({ number }) => number).filter((number) => !running.has(number)))
-      for (const number of missedSince.keys()) if (!missed.has(number)) missedSince.delete(number)
-      for (const number of missed) if (!missedSince.has(number)) missedSince.set(number, now)
-      return [...missed].filter((number) => (missedSince.get(number) ?? now) <= now - lostAfterMs)
+      const missed = open.map(({ number }) => number).filter((number) => !running.has(number))
+      missedSince = new Map(missed.map((number) => [number, missedSince.get(number) ?? now]))
+      return missed.filter((number) => (missedSince.get(number) ?? now) <= now - lostAfterMs)
     },
   }
 }
 
-/** Fetches and submits again numbers that were recorded as started, and that have no transfer. */
-export async function restartLost(
-  deps: LostTransfersDeps & SignedDeps,
-  numbers: readonly string[],
-): Promise<{ readonly restarted: number; readonly closed: number }> {
+/** Fetches and submits again numbers that were recorded as started, and that have no transfer. Returns how many it started, and recorded as ended. */
+export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[]) {
   const { source, client, streamClient, logger } = deps
-  if (numbers.length === 0) return { restarted: 0, closed: 0 }
   const fetched = await fetchMissing(deps, numbers)
   const seen = seenRequests(foundIn(fetched))
   if (seen.length > 0) await streamClient.apply(seen)

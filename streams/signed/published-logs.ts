@@ -14,7 +14,7 @@ interface PublishedLogsOptions {
 
 /** Without a first block in the config, so many ranges below the head are looked at. */
 const ranges = 5
-/** Heights and contents that are kept, some 5 MB at most. */
+/** That are kept, some 5 MB at most. */
 const mostHeights = 50_000
 const mostContents = 2_000
 

@@ -3,19 +3,18 @@ import type { StreamClient } from '../stream-client.ts'
 
 export interface RecorderOptions {
   readonly streamClient: Pick<StreamClient, 'apply' | 'view'>
-  /** Recorded together after this at the latest, ms. Default 1 s. */
+  /** Recorded together after this at the latest, ms, or as soon as there are so many. */
   readonly everyMs?: number
-  /** Or as soon as there are so many. Default 100. */
   readonly many?: number
 }
 
-/** Numbers on their way to the stream: one update for many, however fast they come. */
 export type Recorder = ReturnType<typeof createRecorder>
 
 /** Most numbers of one update, and most that are kept while the stream is full: the audit finds the others. */
 const mostRecorded = 1_000
 const mostKept = 20_000
 
+/** Numbers on their way to the stream: one update for many, however fast they come. */
 export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: RecorderOptions) {
   const kept = new Map<string, NumberStatus>()
   let timer: NodeJS.Timeout | undefined
@@ -57,7 +56,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: Re
   }
 
   return {
-    /** Numbers that are not recorded yet: they came just now, or the stream is full. */
+    /** How many are not recorded yet: they came just now, or the stream is full. */
     get size(): number {
       return kept.size
     },

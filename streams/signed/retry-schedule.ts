@@ -3,18 +3,14 @@ import type { Gap } from '../../domain/stream/stream.ts'
 import type { GapClass } from './classify-gaps.ts'
 
 const mostNumbers = 20_000
-/** First wait before a number is asked for again, ms; and how long a number that was just asked for is left alone at least. */
+/** First wait before a number is asked for again, ms. */
 const firstWaitMs = 5_000
 
-/**
- * When each missing number is asked for again: less and less often.
- * @param auditMs longest wait for numbers that will come; for unobserved ones it is twelve times as long
- */
+/** When each missing number is asked for again: less and less often, up to `auditMs`, and for unobserved ones twelve times as long. */
 export function createRetrySchedule(auditMs: number) {
   const tries = new Map<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>()
   return {
     isDue: (number: string) => (tries.get(number)?.dueAt ?? 0) <= Date.now(),
-    /** @param gapClass not-final numbers come soon, held ones when the Governor releases them, which the spy tells as well */
     later(number: string, gapClass: GapClass | undefined, againInMs: number | undefined): void {
       const count = tries.get(number)?.count ?? 0
       const most = gapClass === 'unobserved' ? 12 * auditMs : auditMs

@@ -1,14 +1,13 @@
 import type { Heads } from '../../chains/port.ts'
 
-/** When the source's count covers all messages that a subscription may have missed. */
 export type TailProof = ReturnType<typeof createTailProof>
 
 /** The first head after the subscription may have been requested before it: the second one was not. */
 const headsToSee = 2
 
 /**
- * A guardian may sign as soon as a block is there. So all that was signed before a subscription is in blocks up to the head at the time: when that head is
- * final, the count at the finalized state covers it.
+ * When the source's count covers all messages that a subscription may have missed: a guardian signs a block that is there, so they are in blocks up to the
+ * head at the time, and the count at the finalized state covers them when that head is final.
  */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
