@@ -71,8 +71,7 @@ export function createSubmissions(options: SubmissionsOptions) {
       onOutcome({ kind: status, id }, entry.message)
     } catch (thrown) {
       const error = toRelayerError(thrown)
-      const isJunk = error.code === 'GUARDIAN_SET_UNKNOWN' && Date.now() - entry.since > unknownSetForMs
-      if (!error.retriable || isJunk) return onOutcome({ kind: 'refused', error }, entry.message)
+      if (!error.retriable || isTooOld(entry, error)) return onOutcome({ kind: 'refused', error }, entry.message)
       reportTrouble(error)
       delayed.set(entry, closing ? undefined : setTimeout(enqueue, retryWaitMs(entry.tries++, retry), entry))
     }
@@ -123,4 +122,8 @@ function createTroubleReporter(onTrouble: SubmissionsOptions['onTrouble']): Subm
     trouble = error?.code
     onTrouble(error)
   }
+}
+
+function isTooOld(entry: Entry, error: RelayerError): boolean {
+  return error.code === 'GUARDIAN_SET_UNKNOWN' && Date.now() - entry.since > unknownSetForMs
 }
