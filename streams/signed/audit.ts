@@ -7,7 +7,7 @@ import { createGapFiller, type GapReport, type GapsDeps } from './gap-filler.ts'
 import { createLostTransfers, graceMs, type LostTransfersDeps, reopenUndone, restartLost } from './lost-transfers.ts'
 
 /** What an audit came to, in numbers. */
-interface SignedAudit extends GapReport {
+export interface SignedAudit extends GapReport {
   /** The source's own count at its finalized state; absent: it has published nothing. */
   readonly upTo?: string
   /** A final block that the count covers. */
