@@ -79,10 +79,7 @@ export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivere
   }
 }
 
-/**
- * Asks the target chain for the effects of all these transfers, to one chain, in one batch. Starts those again whose effect is gone. Throws what reads and
- * the Temporal client throw.
- */
+/** Asks a target chain for all these effects in one batch, and starts the transfers again whose effect is gone. Throws what reads throw. */
 async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer[], report: AuditReport): Promise<void> {
   const there = await Promise.all(delivered.map(({ transfer }) => endpointOf(deps, transfer).delivered(transfer, 'latest')))
   const missing = delivered.filter((_, index) => !there[index])

@@ -5,10 +5,7 @@ import { Context } from '@temporalio/activity'
 const firstShare = 0.5
 const everyShare = 0.3
 
-/**
- * Runs a step with heartbeats, which find a dead worker and show the phase that the step is in. Each costs a state transition: a step that is healthy ends
- * before the first.
- */
+/** Runs a step with heartbeats, which find a dead worker and show the step's phase. Each costs a state transition: a healthy step ends before the first. */
 export async function withHeartbeats<T>(step: (context: Context, enter: (phase: string) => void) => Promise<T>): Promise<T> {
   const context = Context.current()
   const timeoutMs = context.info.heartbeatTimeoutMs ?? defaultTakeover.heartbeatMs

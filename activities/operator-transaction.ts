@@ -93,12 +93,8 @@ async function findFinal({ chain }: Deps, { lane, held }: Input): Promise<Result
 }
 
 /** The nonce that it holds, whatever closes the lane; else a new one, after the call was simulated. */
-async function acquire(
-  deps: Deps,
-  agent: LaneAgent,
-  input: Input,
-  { info, cancellationSignal: signal }: Context,
-): Promise<Extract<Acquired, { kind: 'acquired' }> | Result> {
+async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Context): Promise<Exclude<Acquired, Refused> | Result> {
+  const { info, cancellationSignal: signal } = context
   const { lane, intentId, intent, lookUpOnly, cancel } = input
   const call = laneCall(intentId, intent)
   if (lookUpOnly || info.attempt > 1) {

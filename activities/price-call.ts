@@ -14,18 +14,9 @@ export type Priced =
   | { readonly kind: 'reverts'; readonly revert: Revert }
   | Exclude<Offer, { kind: 'offer' }>
 
-export interface PriceCallDeps {
-  readonly chain: Pick<Chain, 'name' | 'simulate' | 'quote' | 'dataFee'>
-  readonly fees: FeePolicyResolver
-}
-
-/**
- * Simulates a call from the lane's address and offers a fee within the limits of its policy. The only place where a call is priced: of a transfer,
- * of a batch and of an operator's transaction. Throws what reads throw.
- * @param owner workflow id: the fee policy may have a rule for it
- */
+/** Simulates a call from the lane's address and offers a fee within the limits of its policy, which may have a rule for `owner`. Throws what reads throw. */
 export async function priceCall(
-  { chain, fees }: PriceCallDeps,
+  { chain, fees }: { readonly chain: Chain; readonly fees: FeePolicyResolver },
   { lane, owner, intent }: { readonly lane: LaneId; readonly owner: string; readonly intent: Intent },
 ): Promise<Priced> {
   const policy = fees({ chain: chain.name, lane, transfer: owner, contract: intent.to, selector: selectorOf(intent.data) })

@@ -2,10 +2,7 @@ import { toRelayerError } from '../domain/errors.ts'
 import { redactText } from '../observability/redact.ts'
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
 
-/**
- * The only place where an error becomes a Temporal failure: type = code, so that the Web UI and `temporal workflow list` can be searched
- * for it, and texts without secrets. What Temporal threw itself (cancellation) passes.
- */
+/** The only place where an error becomes a Temporal failure, of the type of its code and without secrets. What Temporal threw itself (cancellation) passes. */
 export function toFailure(error: unknown): TemporalFailure {
   if (error instanceof TemporalFailure) return error
   const { code, message, retriable, facts } = toRelayerError(error)

@@ -19,14 +19,10 @@ export interface TaskEvent {
   readonly timerCanceledEventAttributes?: { readonly timerId?: string | null } | null
 }
 
-/** What is wrong with the workflow tasks of a run. */
-export interface Diagnosis {
-  readonly finding: Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>
-  readonly reason: string
-}
+type TaskFinding = Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>
 
-/** How the last workflow task ended: undefined if it was completed, or none has ended. The server keeps the first of many alike. */
-export function diagnoseTask(events: readonly TaskEvent[]): Diagnosis | undefined {
+/** What is wrong with the last workflow task: undefined if it was completed, or none has ended. The server keeps the first of many alike. */
+export function diagnoseTask(events: readonly TaskEvent[]): { finding: TaskFinding; reason: string } | undefined {
   for (const event of events.toReversed()) {
     const { workflowTaskFailedEventAttributes: failed, workflowTaskTimedOutEventAttributes: timedOut } = event
     if (event.workflowTaskCompletedEventAttributes) return undefined

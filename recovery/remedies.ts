@@ -2,33 +2,23 @@ import type { TemporalClient } from '../temporal/client/client.ts'
 import { resetToFirstTask, type RunId } from '../temporal/client/runs.ts'
 import { restartTransfer } from '../temporal/client/start-transfer.ts'
 
-/** What is wrong with a workflow. */
-export type Finding =
-  /** A transfer closed without an outcome: it failed, was terminated or timed out. */
-  | 'undone'
-  /** What delivered a transfer is gone from the target's finalized state. */
-  | 'effectGone'
-  /** A transfer runs and waits for nothing: no task, no activity, no timer. */
-  | 'idle'
-  /** Its workflow tasks are taken and never answered. */
-  | 'unanswered'
-  /** Its workflow task fails again and again: the code does not do what its history says. */
-  | 'unfitting'
-  /** Its workflow task fails again and again for another reason: a bug, which no reset heals. */
-  | 'failing'
-
 /**
- * What is done about each, and why, for the Web UI. A transfer can be started again, since the chains know all that it knows. A reset keeps operators'
- * orders, which no chain knows: it sends a run again all its signals and updates.
+ * What may be wrong with a workflow, what is done about it, and why, for the Web UI. A transfer can be started again, since the chains know all that it
+ * knows. A reset keeps operators' orders, which no chain knows: it sends a run again all its signals and updates.
  */
-export const remedies: Readonly<Record<Finding, { readonly action: 'start again' | 'reset' | 'none'; readonly why: string }>> = {
+export const remedies = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },
   effectGone: { action: 'start again', why: 'started again: its effect was undone' },
+  /** A transfer: no task, no activity, no timer. */
   idle: { action: 'reset', why: 'it waited for nothing' },
   unanswered: { action: 'reset', why: 'no process answered its tasks' },
   unfitting: { action: 'reset', why: 'its history fits nothing that the code does' },
+  /** A bug, which no reset heals. */
   failing: { action: 'none', why: 'its task fails' },
-}
+} as const
+
+/** What is wrong with a workflow. */
+export type Finding = keyof typeof remedies
 
 /** Applies the remedy of a finding; false if it has none. Throws what the Temporal client throws, and as `restartTransfer`. */
 export async function recover(client: TemporalClient, run: RunId, finding: Finding): Promise<boolean> {

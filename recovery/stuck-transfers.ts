@@ -12,15 +12,11 @@ const betweenTasksMs = 20_000
 /** Tries of one workflow task, none of them answered: more than a process that stops, or was paused for a while, leaves behind. */
 const triesUnanswered = 3
 
-/** A running transfer that does not go on. */
-export interface StuckTransfer extends RunId {
-  readonly finding: Extract<Finding, 'idle' | 'unanswered'>
-}
+type StuckTransfer = RunId & { readonly finding: Extract<Finding, 'idle' | 'unanswered'> }
 
 /**
- * Transfers that run and do not go on. No code of ours leaves one so, but a Temporal that was set back under a process does. Either the process remembers a
- * timer of the lost future, and waits for it for ever. Or a process takes their tasks and answers none: what it remembers does not fit, and it does not let
- * go of it. Parked ones wait for an operator. Throws what the Temporal client throws.
+ * Transfers that run and do not go on. No code of ours leaves one so, but a Temporal that was set back under a process does: the process waits for ever for a
+ * timer of the lost future, or takes their tasks and answers none, since what it remembers does not fit. Throws what the Temporal client throws.
  */
 export async function findStuckTransfers(
   client: TemporalClient,

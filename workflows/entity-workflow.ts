@@ -3,7 +3,8 @@ import type { UpdateDefinition } from '@temporalio/common'
 import { ApplicationFailure, allHandlersFinished, condition, setHandler, sleep, workflowInfo } from '@temporalio/workflow'
 
 /**
- * The loop that the workflows of lanes, streams and settings share: a reducer behind one update, whose handler is set by the call itself.
+ * The loop that the workflows of lanes, streams and settings share: a reducer behind one update. The call itself sets its handler, which must be before those
+ * of signals: a reset sends a run again all that it was told, in one task, and a pause would refuse the updates before it.
  * @param options.refuse throws what is wrong with a request: it is refused as `malformedUpdate`, and costs no history
  * @returns resolves once the run is full, and has answered: the workflow then continues as new
  */

@@ -38,13 +38,12 @@ export async function lane(input: LaneInput): Promise<void> {
   }
   const order = (request: LaneRequest) => void step({ requests: [request] })
 
-  // Its update is handled before the signals: a reset sends a run again all that it was told, in one task, and a pause would refuse the updates before it.
   const full = entityWorkflow(applyUpdate, {
     updatesPerRun: input.updatesPerRun ?? updatesPerRun,
     apply: step,
     refuse: assertApplyRequest,
   })
-  // Batch tools can only signal. Each of these is idempotent. They are typed by hand: a missing field must not fail the task, and so the lane.
+  // Batch tools can only signal. Signals are typed by hand: a missing field must not fail the task, and so the lane.
   setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', pause: { kind: 'operator', reason: textOr(by?.reason, noReason) } }))
   setHandler(drainSignal, (by) => order({ kind: 'drain', id: '', reason: textOr(by?.reason, noReason) }))
   setHandler(forbidSignal, (by) => order({ kind: 'forbid', id: '', reason: textOr(by?.reason, noReason) }))

@@ -49,8 +49,6 @@ export const waits = {
 export const ordinaryPriority = 3
 export const expeditedPriority = 1
 
-/** Reverts before a transfer is parked. */
+/** Before a transfer is parked: reverts, and nonces used by no-ops or from outside Portage. */
 export const roundsBeforeParking = 5
-
-/** Nonces used by no-ops, or from outside Portage, before it is parked. */
 export const spentBeforeParking = 20

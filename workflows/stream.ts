@@ -28,13 +28,12 @@ export async function stream(input: StreamInput): Promise<void> {
     return response
   }
   const order = (request: StreamRequest) => void step({ requests: [request] })
-  // Its update is handled before the signals: a reset sends a run again all that it was told, in one task, and a pause would refuse the updates before it.
   const full = entityWorkflow(applyStreamUpdate, {
     updatesPerRun: input.updatesPerRun ?? updatesPerRun,
     apply: step,
     refuse: assertStreamUpdate,
   })
-  // Batch tools can only signal. Signals are typed by hand: a field that is missing, or no text, must not fail the task, and so the stream.
+  // As in a lane.
   setHandler(pauseStreamSignal, (by) =>
     order({ kind: 'pause', by: textOr(by?.by, 'unnamed'), reason: textOr(by?.reason, 'no reason given') }),
   )

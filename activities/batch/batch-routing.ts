@@ -17,9 +17,8 @@ const defaultFullBatchMs = 3_500
 export interface BatchRoutingDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'fees'> {
   readonly agent: LaneAgent
   readonly batches: BatchTracker
-  /** The lane's. */
   readonly chain: Chain
-  /** Longest wait for a full batch in busy times, ms; a block's time if that is longer. Default 3.5 s. */
+  /** A block's time if that is longer. */
   readonly fullBatchMs?: number
 }
 

@@ -53,15 +53,12 @@ const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BR
 
 type Answers = Map<BatchCandidate, BatchAnswer>
 
-/**
- * Makes one call of the candidates of a flush: looks at each once more, simulates the call, records it, has it signed and sent.
- * @returns see `BatcherOptions.flush`
- */
+/** One call of the candidates of a flush (see `BatcherOptions.flush`): looked at once more, simulated, recorded, signed and sent. */
 export function createBatchBuilder(deps: BatchBuilderDeps) {
   return async function flush(candidates: readonly BatchCandidate[], isHalf: boolean): Promise<Flushed<BatchCandidate, BatchAnswer>> {
     const answers: Answers = new Map()
     const lastLook = { at: Date.now(), block: latestBlock(deps) }
-    const ready = fitting(deps, await undelivered(deps, candidates, answers), answers)
+    const ready = fitting(deps, await pass(deps, candidates, answers), answers)
     const [first] = ready
     if (!first) return { together: true, answers }
     if (ready.length === 1) {
@@ -105,7 +102,7 @@ async function send(deps: BatchBuilderDeps, { ready, intent, first, lastLook }: 
       // As for a transfer alone: the call of an earlier try may be in the very block from which on a new ledger grants nonces.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastLook.block
       const late = passed || ready.some(({ believedMs }) => Date.now() - lastLook.at > believedMs)
-      const fit = new Set(await (late ? undelivered : unrestricted)(deps, ready, answers))
+      const fit = new Set(await pass(deps, ready, answers, late))
       return ready.filter((candidate) => !fit.has(candidate)).map(({ intentId }) => intentId)
     },
   })
@@ -120,35 +117,26 @@ function latestBlock({ chain }: BatchBuilderDeps): string | undefined {
   return chain.heads.current?.latest.hash
 }
 
-/** The candidates for which a look finds no answer; the others get theirs. */
+/** The candidates that neither a halt nor a closed gate holds back and, unless that was seen lately, that are not delivered. The others get answers. */
 async function pass(
+  deps: BatchBuilderDeps,
   candidates: readonly BatchCandidate[],
   answers: Answers,
-  look: (candidate: BatchCandidate) => Promise<BatchAnswer | undefined>,
+  looksAtEffect = true,
 ): Promise<BatchCandidate[]> {
-  const found = await Promise.all(candidates.map(async (candidate) => ({ candidate, answer: await look(candidate) })))
+  const look = async (candidate: BatchCandidate) => {
+    const { transfer } = candidate
+    const effect = looksAtEffect ? lookAt(deps, transfer) : undefined
+    const [delivered, held] = await Promise.all([effect, restrictionOf(deps, transfer, deps.lane)])
+    return { candidate, answer: delivered ?? held }
+  }
+  const found = await Promise.all(candidates.map(look))
   for (const { candidate, answer } of found) if (answer) answers.set(candidate, answer)
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/** The candidates that are neither delivered nor held back by a halt or a closed gate. */
-function undelivered(deps: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers): Promise<BatchCandidate[]> {
-  return pass(candidates, answers, async ({ transfer }) => {
-    const [delivered, held] = await Promise.all([lookAt(deps, transfer), restrictionOf(deps, transfer, deps.lane)])
-    return delivered ?? held
-  })
-}
-
-/** The candidates that neither a halt nor a closed gate holds back. */
-function unrestricted(deps: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers): Promise<BatchCandidate[]> {
-  return pass(candidates, answers, ({ transfer }) => restrictionOf(deps, transfer, deps.lane))
-}
-
-/**
- * `seen` if the effect is there; undefined: it goes with the others. A permanent error (its contracts contradict each other) is for its own admission
- * to judge, and does not concern the others.
- */
-async function lookAt({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
+/** `seen` if the effect is there; undefined: it goes with the others. A permanent error is for its own admission to judge, and concerns no other. */
+function lookAt({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const look = async (): Promise<BatchAnswer | undefined> => {
     try {
       return (await isDelivered(chain, endpoint, transfer)) ? { kind: 'seen' } : undefined

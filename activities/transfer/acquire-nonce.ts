@@ -17,18 +17,14 @@ import type { Context } from '@temporalio/activity'
 
 /** Longest wait for a nonce, ms: then another step gets the activity slot, and the workflow waits without one. */
 const waitForSlotMs = 60_000
-/**
- * A look that finds no effect is believed for so much of the heartbeat time-out, the admission's too: a process that was stopped for longer than
- * that time-out resumes tries that other processes have taken over and ended.
- */
+/** A look that finds no effect, the admission's too, is believed for this share of the heartbeat time-out: then another process may have taken over. */
 const believedShare = 0.8
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-/** What acquiring a nonce needs of the agent of a lane. */
+/** The part of a lane's agent that acquiring a nonce needs. */
 export type NonceSource = Pick<LaneAgent, 'find' | 'acquire' | 'release'>
 
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings'> {
-  /** The lane's. */
   readonly chain: Chain
   /** By lane; absent: no transfers share a call. */
   readonly batchRouting?: ReadonlyMap<LaneId, BatchRouting>

@@ -11,7 +11,6 @@ import { endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 /** Wait where no lane takes work, ms: a status is a few seconds old, and a resumed lane is to be found soon. */
 const laneWaitMs = 5_000
 
-type Unauthorized = Extract<Gate, { kind: 'lane' }>
 type Deps = Pick<StepDeps, 'bridges' | 'gates'> & { readonly lanes: ReadonlyMap<ChainName, Pick<LaneStatusCache, 'open' | 'statuses'>> }
 
 /** A lane that takes work and may deliver this transfer, or the closed gate that it waits for, or no lane takes work. */
@@ -20,14 +19,11 @@ export type Choice =
   | { readonly kind: 'closed'; readonly gate: Exclude<Gate, { kind: 'open' }> }
   | { readonly kind: 'none' }
 
-/**
- * The lane that the transfer's id falls to, by rendezvous hash, among those that take work and may deliver it; lanes that it just left come last.
- * Throws what reads of the bridge's gate throw.
- */
+/** The lane by rendezvous hash among those that take work and may deliver it; lanes that it just left come last. Throws what reads of the gate throw. */
 export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInput, reserve: Reserve): Promise<Choice> {
   const open = await lanesOf(deps, transfer).open()
   let fresh = open.filter((lane) => !avoid.includes(lane))
-  let unauthorized: Unauthorized | undefined
+  let unauthorized: Extract<Gate, { kind: 'lane' }> | undefined
   for (let lane = rankLanes(transferId(transfer), fresh); lane !== undefined; lane = rankLanes(transferId(transfer), fresh)) {
     const gate = await reserve(laneAddress(lane))
     if (gate.kind === 'open') return { kind: 'lane', lane }
@@ -44,7 +40,11 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
 }
 
 /** If every lane lacks only a role, the transfer waits for its grant; else any lane may open at any time. */
-async function unauthorizedGate(deps: Deps, transfer: Transfer, unauthorized: Unauthorized | undefined): Promise<Choice> {
+async function unauthorizedGate(
+  deps: Deps,
+  transfer: Transfer,
+  unauthorized: Extract<Gate, { kind: 'lane' }> | undefined,
+): Promise<Choice> {
   const statuses = await lanesOf(deps, transfer).statuses()
   const paused = statuses.filter(({ pause }) => pause === 'unauthorized')
   for (const { lane } of paused) deps.gates?.unauthorized(lane)

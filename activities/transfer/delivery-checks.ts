@@ -9,9 +9,8 @@ import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 const longestBlockMs = 4_000
 
 /**
- * Does the finalized state show the effect? Asked by a caller that has a receipt in a canonical block past finality. That is one look; the effect
- * is another, of other data at a later time. With a single node the two looks are what an irreversible verdict needs; several nodes must agree.
- * One call per node that is asked. Undefined while they do not agree.
+ * Does the finalized state show the effect? The caller has a receipt in a canonical block past finality, which is the first of the two looks that an
+ * irreversible verdict needs with a single node; several nodes must agree. Undefined while they do not.
  */
 export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean | undefined> {
   return hasOneNode(chain) ? endpoint.delivered(transfer, 'finalized') : agreed(endpoint, transfer)
@@ -19,8 +18,7 @@ export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): P
 
 /**
  * Who delivered, once the finalized state of one node shows the effect; undefined while that is not certain. With a single node its log, in a block
- * past finality, is the second look. Without that log, and with several nodes, the nodes must agree. A node that has pruned its logs leaves open
- * who it was.
+ * past finality, is the second look; else the nodes must agree. A node that has pruned its logs leaves open who it was.
  */
 export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise<Delivery | undefined> {
   const chain = chainOf(deps, transfer)
@@ -28,8 +26,7 @@ export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise
   const found = await endpoint.findDelivery(transfer)
   const witnessed = hasOneNode(chain) && found !== undefined && found.blockHeight <= (chain.heads.current?.finalized ?? -1)
   if (!witnessed && (await agreed(endpoint, transfer)) !== true) return undefined
-  if (!found) return { ours: false }
-  return { ...found, ours: isOurs(deps, transfer, found.by) }
+  return found ? { ...found, ours: isOurs(deps, transfer, found.by) } : { ours: false }
 }
 
 /** One node shows the effect nowhere. True if that is certain: several nodes must agree; a single one was asked for two states. */
@@ -44,7 +41,7 @@ export async function isDenied(chain: Chain, endpoint: Endpoint, transfer: Trans
 
 /**
  * Does the latest state show the effect? Asked right before a nonce is used. Where one node alone says yes, the others are asked a block later: it may be
- * ahead of them, or lie. Without the effect it is one read. Throws what reads throw.
+ * ahead of them, or lie. Throws what reads throw.
  */
 export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   if (!(await endpoint.delivered(transfer, 'latest'))) return false

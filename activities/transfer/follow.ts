@@ -13,17 +13,10 @@ const lookMs = 3_000
 type Included = Extract<PendingTransactionState, { kind: 'included' }>
 
 /** Until when a transaction is followed, ms since the epoch, unless the step is cancelled. */
-export interface FollowLimits {
-  readonly until: number
-  readonly signal: AbortSignal
-}
+type FollowLimits = { readonly until: number; readonly signal: AbortSignal }
 
 /** Resolves once the transaction is in a block, or nothing can bring it there, or the time is over. A forbidden lane ends it, too: another lane may deliver. */
-export async function untilIncluded(
-  pending: PendingTransaction,
-  agent: Pick<LaneAgent, 'view'>,
-  { until, signal }: FollowLimits,
-): Promise<void> {
+export async function untilIncluded(pending: PendingTransaction, agent: LaneAgent, { until, signal }: FollowLimits): Promise<void> {
   while (Date.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
     if (await pending.until(({ kind }) => kind !== 'pending', Math.min(lookMs, until - Date.now()), signal)) return
   }

@@ -12,10 +12,7 @@ type Deps = Pick<StepDeps, 'settings' | 'bridges'>
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-/**
- * Runs a step of admission, unless the transfer is halted. What the bridge's limits have reserved for the transfer stays reserved while it goes on: to
- * the next step, to its lane, or to finality. In every other case it becomes free for other transfers.
- */
+/** Runs a step of admission, unless the transfer is halted. What the bridge's limits reserved for it stays reserved only while the transfer goes on. */
 export function admissionStep<T extends Admission | Passed>(
   deps: Deps,
   transfer: Transfer,
@@ -26,10 +23,7 @@ export function admissionStep<T extends Admission | Passed>(
   return withReservation(endpointOf(deps, transfer), transfer, stepUnlessHalted, goesOn)
 }
 
-/**
- * Why a transfer may not use a nonce of this lane now: a halt, or its bridge's gate, which may have closed since it was admitted. Undefined: it may.
- * Throws what reads throw.
- */
+/** A halt, or its bridge's gate, which may have closed since it was admitted. Undefined: it may use a nonce of this lane. Throws what reads throw. */
 export async function restrictionOf(deps: Deps, transfer: Transfer, lane: LaneId): Promise<NoSlot | undefined> {
   const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {
     const gate = haltedBy(deps, transfer) ?? (await reserve(laneAddress(lane)))

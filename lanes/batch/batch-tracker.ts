@@ -1,6 +1,6 @@
 import { gasPaid } from '../../domain/fees/fees.ts'
 import type { Logger } from '../../observability/logger.ts'
-import type { BatchEnd, BatchMemo } from '../../temporal/contracts/batch.ts'
+import type { BatchEnd } from '../../temporal/contracts/batch.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import {
   batchEntries,
@@ -51,7 +51,7 @@ export class BatchTracker {
   readonly #deps: Deps
   readonly #driven = new Map<string, Batch>()
   /** Members of batches that other processes made, or this one before a restart. */
-  readonly #known = new Map<string, BatchMemo['members']>()
+  readonly #known = new Map<string, readonly string[]>()
   #look: { readonly at: number; readonly entries: Promise<readonly BatchEntry[]> } | undefined
 
   constructor(deps: Deps) {
@@ -177,7 +177,7 @@ export class BatchTracker {
     return this.#look.entries
   }
 
-  async #membersOf(id: string): Promise<BatchMemo['members']> {
+  async #membersOf(id: string): Promise<readonly string[]> {
     const known = this.#known.get(id) ?? (await batchMembers(this.#deps.client, id))
     // The ledger has at most some thousand entries; those of yesterday need not stay.
     if (this.#known.size > 1_000) this.#known.clear()

@@ -21,10 +21,7 @@ const serverTimeoutMs = 10_000
 /** A schedule catches up no further than this, ms: what was missed while Temporal was down, the next audit sees as well. */
 const catchupWindowMs = 60_000
 
-/**
- * Creates the schedule of a chain's audits, or brings it to these values. An operator's pause stays. Throws what the Temporal client throws.
- * @param options.onlyIfMissing an existing schedule stays as it is: operators may have changed it since it was set
- */
+/** Creates the schedule of a chain's audits, or brings it to these values, unless `onlyIfMissing`. A pause stays. Throws what the Temporal client throws. */
 export async function setAuditSchedule(
   client: TemporalClient,
   chain: ChainName,

@@ -5,7 +5,6 @@ import {
   batchClearedSignal,
   type BatchEnd,
   type BatchInput,
-  type BatchMemo,
   batchOverSignal,
   type BatchStatus,
   batchStatusQuery,
@@ -17,32 +16,30 @@ import { listLaneWorkflows } from './lane-workflows.ts'
 import { queryLane, readLane } from './lanes.ts'
 import { queryOrWake } from './query-or-wake.ts'
 
-/** A batch that holds a nonce which is not final. */
+/** A batch that holds a nonce which is not final, by its workflow's id. */
 export interface BatchEntry {
-  /** Workflow id. */
   readonly id: string
   readonly nonce: number
 }
 
 /** Records a batch. Throws what the Temporal client throws. */
 export async function startBatch(client: TemporalClient, id: string, input: BatchInput): Promise<void> {
-  // Short names, since servers warn of memos above 2 KB.
-  const memo: BatchMemo = { members: input.members.map(tombstone) }
   await client.workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
     workflowId: id,
     taskQueue: ledgerQueue,
     args: [input],
-    memo: { ...memo },
+    // Readable without a worker. Short names, since servers warn of memos above 2 KB.
+    memo: { members: input.members.map(tombstone) },
     staticSummary: `${input.members.length} transfers in one call by ${input.lane}`,
   })
 }
 
-/** What a batch was recorded with, and what became of it. Throws what the Temporal client throws. */
+/** Throws what the Temporal client throws. */
 export function queryBatch(client: TemporalClient, id: string): Promise<BatchStatus> {
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** Tells a batch that every member was free: it may be signed from now on. Throws what the Temporal client throws. */
+/** Signals that every member was free: it may be signed from now on. Throws what the Temporal client throws. */
 export function tellBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
@@ -60,20 +57,19 @@ export async function batchEntries(client: TemporalClient, lane: LaneId): Promis
   )
 }
 
-/** The members of a batch as its memo has them; empty if the server knows no such batch (any more). Throws what the Temporal client throws. */
-export async function batchMembers(client: TemporalClient, id: string): Promise<BatchMemo['members']> {
+/** The members of a batch as its memo has them; empty if the server knows no such batch. Throws what the Temporal client throws. */
+export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   return membersOf(description?.memo)
 }
 
-/** The members that the memo of a batch names. */
-function membersOf(memo: Readonly<Record<string, unknown>> | undefined): BatchMemo['members'] {
+function membersOf(memo: Readonly<Record<string, unknown>> | undefined): readonly string[] {
   const members = memo?.['members']
   return Array.isArray(members) ? members.map(String) : []
 }
 
 /** Whether an intent is among the members of a memo. */
-export function isMember(members: BatchMemo['members'], intentId: string): boolean {
+export function isMember(members: readonly string[], intentId: string): boolean {
   return members.includes(tombstone(intentId))
 }
 
@@ -97,7 +93,6 @@ export interface BatchRow {
   readonly members: number
   /** `underway`, or how it ended; `no answer`, or Temporal's word for its workflow, where its status is not known. */
   readonly state: string
-  /** Undefined: it has none, or none is known. */
   readonly nonce: number | undefined
   readonly txHash: string | undefined
   readonly detail: string | undefined

@@ -33,9 +33,8 @@ const firstRetryMs = 50
 const longestRetryMs = 5_000
 
 /**
- * The updates that one process sends to one workflow: at most one at a time. All requests that are made while an update is under way go together in the
- * next one. An update is sent until the workflow has answered it or this client is closed: a run that ends, a restart of the server and a Temporal that
- * cannot be reached are all the same here, and all pass.
+ * The updates that one process sends to one workflow: at most one at a time, with all requests that were made during the one before. Each is sent until the
+ * workflow has answered it or this client is closed: a run that ends, a server that restarts or cannot be reached are all the same here.
  */
 export class CoalescingUpdates<Request, Update, Response extends { readonly answers: readonly unknown[] }> {
   readonly #options: CoalescingOptions<Request, Update, Response>

@@ -42,10 +42,7 @@ export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
 
-/**
- * Why a workflow refused an update. `malformed`: the same request is refused again. `full`: this run ends, the next one takes the update. Undefined: it has
- * not refused it; something else went wrong.
- */
+/** `malformed`: the same request is refused again. `full`: this run ends, the next one takes the update. Undefined: it is no refusal of an update. */
 export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; detail: string } | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
   if (!(cause instanceof ApplicationFailure)) return undefined

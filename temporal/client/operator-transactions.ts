@@ -34,10 +34,7 @@ export function operatorTransactionResult(client: TemporalClient, id: string): P
   return (client.workflow.getHandle(id).result() as Promise<OperatorTransactionStatus>).catch(unknownOr(id))
 }
 
-/**
- * Asks one to end: without a nonce it ends at once, a nonce in flight gets the lane's no-op, and if its call is mined first it is done.
- * Throws INPUT_INVALID for what is no operator transaction, or has ended; TEMPORAL_UNAVAILABLE.
- */
+/** Asks one to end: a nonce in flight gets the lane's no-op. Throws INPUT_INVALID for what is no operator transaction, or has ended; TEMPORAL_UNAVAILABLE. */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: { by: string; reason: string }): Promise<void> {
   if (!id.startsWith('operator-transaction:'))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')

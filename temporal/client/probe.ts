@@ -6,7 +6,7 @@ import { Connection } from '@temporalio/client'
 import { type TemporalClient, within } from './client.ts'
 import { detailOf, isNamespaceMissing } from './errors.ts'
 
-/** Longest wait for a connection, and for an answer, ms. */
+/** Longest wait for each of the three steps of a probe, ms. */
 const answerTimeoutMs = 5_000
 /** Longest wait for a TLS handshake, ms. */
 const tlsTimeoutMs = 2_000
@@ -20,8 +20,6 @@ export interface TemporalAddress {
 /**
  * Checks that a Temporal server answers at the address and has the namespace. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS (the server wants TLS),
  * TEMPORAL_NAMESPACE. All of them are retriable: a server may still be starting, and its namespace may be created after it.
- * @param options.stopping ends the probe at once
- * @param options.timeoutMs longest wait for each of its three steps
  */
 export async function probeTemporal(
   { address, namespace }: TemporalAddress,

@@ -3,8 +3,8 @@ import type { QueryDefinition } from '@temporalio/common'
 import type { TemporalClient } from './client.ts'
 
 /**
- * Queries a workflow of the queue `ledger`. A failed query leaves nothing in the history: if no worker can replay the workflow, none of its tasks fails, and
- * recovery would see nothing. So it gets a signal without a handler then, whose task fails. Throws what the query throws.
+ * Queries a workflow of the queue `ledger`. A failed query leaves nothing in the history for recovery to find: if no worker can replay the workflow, it gets
+ * a signal without a handler, whose task fails. Throws what the query throws.
  */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   try {

@@ -52,9 +52,7 @@ export async function readHistory(client: TemporalClient, { workflowId, runId }:
 
 /**
  * Replaces a run by another one that begins at the end of its first task, before which nothing can fail to fit. The new run keeps the input, and Temporal
- * sends it again every update and signal since. If several processes do it, the same request id makes it one reset. Throws what the Temporal client throws.
- *
- * @param why for the Web UI
+ * sends it again every update and signal since. Several processes may do it: it is one reset. Throws what the Temporal client throws.
  */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run

@@ -23,17 +23,11 @@ export async function readSettings(client: TemporalClient, timeoutMs = queryTime
   return within(client, timeoutMs, ask).catch(rethrowAs(codes))
 }
 
-/** The settings before and after a request. */
-export interface ChangedSettings {
-  readonly before: Settings
-  readonly after: Settings
-}
-
 /**
  * Applies all orders of a request, or none, and wakes the transfers that they may let go on. Starts the workflow if it is not there. Safe to repeat.
- * Throws INPUT_INVALID with the path of the field, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE.
+ * Resolves with the settings before and after. Throws INPUT_INVALID with the path of the field, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE.
  */
-export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest): Promise<ChangedSettings> {
+export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
   // A terminated run still answers queries: the next run begins with what it knew, so that its halts stay.
   const before = await readSettings(client)
   assertWellFormed(request)

@@ -5,10 +5,7 @@ import type { TransferInput } from '../contracts/transfer.ts'
 import type { TemporalClient } from './client.ts'
 import { fromTemporal, isAlreadyStarted } from './errors.ts'
 
-/**
- * Starts a transfer; `known` if its id is taken by a run that goes on or has ended with an outcome. One that closed undone (failed, terminated, timed out)
- * is started again. Throws TEMPORAL_UNAVAILABLE.
- */
+/** `known`: its id is taken by a run that goes on or has an outcome. One that closed undone is started again. Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
   try {
@@ -26,11 +23,9 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
 }
 
 /**
- * Starts a closed transfer again with the message and the class that its last run was given; its progress and its deadline are forgotten, the
- * chains tell what is done. The caller has checked that it may: a run that goes on is left alone, one that ended as cancelled is not.
- * Throws INTERNAL if the run's first event holds no transfer, and what the Temporal client throws.
- *
- * @param why for the Web UI: `started again`
+ * Starts a closed transfer again with the message and the class of its last run, without its progress and deadline. The caller has checked that it may: one
+ * that ended as cancelled is started, too. Throws INTERNAL if the run's first event holds no transfer, and what the Temporal client throws.
+ * @param why for the Web UI
  */
 export async function restartTransfer(client: TemporalClient, id: string, why = 'started again'): Promise<void> {
   const { transfer, priority } = await storedInput(client, id)

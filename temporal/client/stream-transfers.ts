@@ -60,11 +60,8 @@ export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transf
   return id.endsWith(`:${digest.slice(2, 18)}`)
 }
 
-async function list(
-  client: TemporalClient,
-  { bridge: Bridge, sourceChain: SourceChain, targetChain: TargetChain, emitter }: StreamOfTransfers,
-  which: string,
-): Promise<ListedTransfer[]> {
+async function list(client: TemporalClient, of: StreamOfTransfers, which: string): Promise<ListedTransfer[]> {
+  const { bridge: Bridge, sourceChain: SourceChain, targetChain: TargetChain, emitter } = of
   const runs = await listWorkflows(client, transfersWith({ Bridge, SourceChain, TargetChain }, which))
   return runs.flatMap(({ workflowId: id, runId, status, typedSearchAttributes }) => {
     // transferId: bridge:sourceChain:emitter:sequence:digest16

@@ -28,10 +28,7 @@ export function applyToStream(
   })
 }
 
-/**
- * One update of a stream that is there, for an operator who waits for the answer. Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE, and
- * INPUT_INVALID if the stream finds it malformed.
- */
+/** One update of a stream for an operator. Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE, INPUT_INVALID (the stream finds it malformed), TEMPORAL_UNAVAILABLE. */
 export function sendStreamOrder(client: TemporalClient, stream: string, update: StreamUpdate): Promise<StreamResponse> {
   const codes = { gone: 'STREAM_NOT_FOUND', unserved: 'STREAM_UNREACHABLE' } as const
   return sendOrder(client, () => applyToStream(client, stream, update), codes, { stream })

@@ -6,10 +6,7 @@ import { type TemporalClient, within } from './client.ts'
 export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')`
 export const running = `ExecutionStatus = 'Running'`
 
-/**
- * The visibility query of the transfers with these search attributes (undefined: any) and further conditions. Values were checked by the schemas of the config or
- * of a request: nothing to escape.
- */
+/** The visibility query of the transfers with these search attributes (undefined: any) and conditions. Schemas have checked the values: nothing to escape. */
 export function transfersWith(
   values: { readonly [Name in keyof typeof searchAttributes]?: string | undefined },
   ...conditions: readonly string[]

@@ -2,28 +2,28 @@ import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { awaitsNewSignatures, RelayerError, toRelayerError } from '../../domain/errors.ts'
 import { mip61Of, type Mip61State } from '../../domain/stream/mip61-state.ts'
 import { type BridgeName, type ChainName, type Transfer, type TransferState, transferStates } from '../../domain/transfer/transfer.ts'
-import { adoptSignal, cancelSignal, retrySignal, statusQuery, type TransferStatus } from '../contracts/transfer.ts'
+import { adoptSignal, type CancelOrder, cancelSignal, retrySignal, statusQuery, type TransferStatus } from '../contracts/transfer.ts'
 import { searchAttributes } from '../contracts/names.ts'
 import { type TemporalClient, within } from './client.ts'
 import { fromTemporal, ifGone, isGone, isQueryRefused, rethrowAs } from './errors.ts'
 import { restartTransfer, storedTransfer } from './start-transfer.ts'
 import { fromOrTo, running, transfersWith } from './transfer-queries.ts'
 
-/** A transfer as the server's visibility store knows it: all that a list needs, read without waking any worker. */
+/** A transfer as the server's visibility store knows it, read without waking any worker. */
 export interface TransferRow {
   readonly id: string
   /** Absent until the workflow's first task. */
   readonly state?: TransferState
   /** Of transfers of the native bridge; one whose completion reverted shows as initiated here, since a list knows no codes. */
   readonly mip61?: Mip61State
-  /** How the workflow stands: RUNNING, COMPLETED; TERMINATED, FAILED… are closed without being done. */
+  /** Temporal's word for its workflow: RUNNING, COMPLETED, or TERMINATED, FAILED… (closed without an outcome). */
   readonly execution: string
   readonly bridge?: string
   readonly sourceChain?: string
   readonly targetChain?: string
   readonly lane?: string
   readonly txHash?: string
-  /** ISO 8601. */
+  /** ISO 8601, as `closedAt`. */
   readonly startedAt: string
   readonly closedAt?: string
 }
@@ -33,17 +33,9 @@ export type TransferReport =
   | (TransferStatus & { readonly execution: string; readonly mip61: Mip61State | undefined })
   | (TransferRow & { readonly partial: string })
 
-export interface TransferFilter {
-  readonly state?: TransferState | undefined
-  /** Source or target. */
-  readonly chain?: string | undefined
-  /** Most rows. */
-  readonly limit: number
-}
-
-/** How long a worker may take to answer the query before the server's own knowledge is given. */
+/** Longest wait for a worker's answer, ms; then the server's own knowledge is given. */
 const queryTimeoutMs = 5_000
-/** How long the server may take for what it knows itself; then it counts as unreachable. */
+/** Longest wait for the server, ms; then it counts as unreachable. */
 const serverTimeoutMs = 10_000
 
 /** The status of a transfer, open or closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
@@ -72,8 +64,11 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
   return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
 }
 
-/** Transfers, newest first, one row per id. Throws TEMPORAL_UNAVAILABLE. */
-export async function listTransfers(client: TemporalClient, { state, chain, limit }: TransferFilter): Promise<TransferRow[]> {
+/** Transfers from or to a chain, newest first, one row per id, at most `limit`. Throws TEMPORAL_UNAVAILABLE. */
+export async function listTransfers(
+  client: TemporalClient,
+  { state, chain, limit }: { state?: TransferState | undefined; chain?: string | undefined; limit: number },
+): Promise<TransferRow[]> {
   const query = transfersWith({ TransferState: state }, `ExecutionStatus != 'ContinuedAsNew'`, ...fromOrTo(chain))
   const rows = new Map<string, TransferRow>()
   const collect = async (): Promise<void> => {
@@ -109,16 +104,16 @@ function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
 const codes = { gone: 'TRANSFER_NOT_FOUND' } as const
 
 /** Wakes a transfer that waits or is parked. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export function retryTransfer(client: TemporalClient, id: string): Promise<void> {
-  return client.workflow
+export function retryTransfer({ workflow }: TemporalClient, id: string): Promise<void> {
+  return workflow
     .getHandle(id)
     .signal(retrySignal)
     .catch(rethrowAs(codes, { transfer: id }))
 }
 
 /** Asks a transfer that runs to end. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export function cancelTransfer(client: TemporalClient, id: string, order: { operator: string; reason: string }): Promise<void> {
-  return client.workflow
+export function cancelTransfer({ workflow }: TemporalClient, id: string, order: CancelOrder): Promise<void> {
+  return workflow
     .getHandle(id)
     .signal(cancelSignal, order)
     .catch(rethrowAs(codes, { transfer: id }))
@@ -135,10 +130,7 @@ export async function wakeTransfer(client: TemporalClient, id: string): Promise<
   return woken.then(() => true, ifGone(false))
 }
 
-/**
- * The transfers of a bridge to a chain that wait for anything: one query of the server's visibility store, and one read of its history per transfer. Throws
- * what the Temporal client throws.
- */
+/** The transfers of a bridge to a chain that wait for anything: one query, and one read of its history per transfer. Throws what the Temporal client throws. */
 export async function* listWaitingTransfers(client: TemporalClient, chain: ChainName, bridge: BridgeName): AsyncGenerator<Transfer> {
   const query = transfersWith({ Bridge: bridge, TargetChain: chain, TransferState: 'waiting' }, running)
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
@@ -149,9 +141,8 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
 }
 
 /**
- * Gives a well signed copy to a transfer that is parked because the guardians who signed its own are replaced; to no other, since a copy that is not
- * needed is no reason to wake one. True if it was given. One call for a transfer that is not parked.
- * Throws TEMPORAL_UNAVAILABLE: it may be waiting for the copy.
+ * Gives a well signed copy to a transfer that is parked because the guardians who signed its own are replaced; to no other, which it would wake. True if it
+ * was given. One call for a transfer that is not parked. Throws TEMPORAL_UNAVAILABLE: it may be waiting for the copy.
  */
 export async function offerCopy(client: TemporalClient, id: string, { message }: Pick<Transfer, 'message'>): Promise<boolean> {
   const handle = client.workflow.getHandle(id)

@@ -7,11 +7,11 @@ import { type TemporalClient, within } from './client.ts'
 import { fromTemporal, isGone, type TemporalErrorCodes, updateRefusal } from './errors.ts'
 
 /** A workflow of the queue `ledger`, and how it comes into being. */
-export interface UpdateTarget<Input> {
+interface UpdateTarget {
   readonly workflowId: string
   readonly workflowType: string
   /** Input of its first run, asked for only if the workflow is not there. Absent: it must be there. */
-  readonly begin?: (() => Input | Promise<Input>) | undefined
+  readonly begin?: (() => unknown) | undefined
   /** For the Web UI. */
   readonly summary: string
   readonly updateId?: string | undefined
@@ -23,14 +23,14 @@ export const orderTimeoutMs = 10_000
 const betweenRunsMs = 100
 
 /**
- * Sends one update to a workflow, and starts the workflow with it if it is not there: never started, ended, or lost with a wiped Temporal. Safe to repeat
- * with the same update id: the server answers a repeated one from what it knows. Throws what the Temporal client and `begin` throw.
+ * Sends one update to a workflow, and starts the workflow with it if it is not there. Safe to repeat with the same update id: the server answers a repeated
+ * one from what it knows. Throws what the Temporal client and `begin` throw.
  */
-export async function updateOrStart<Result, Args extends [unknown], Input>(
+export async function updateOrStart<Result, Args extends [unknown]>(
   client: TemporalClient,
   update: UpdateDefinition<Result, Args>,
   args: Args,
-  { workflowId, workflowType, begin, summary, updateId }: UpdateTarget<Input>,
+  { workflowId, workflowType, begin, summary, updateId }: UpdateTarget,
 ): Promise<Result> {
   const options = { args, ...(updateId && { updateId }) }
   try {
@@ -49,10 +49,7 @@ export async function updateOrStart<Result, Args extends [unknown], Input>(
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }
 
-/**
- * Sends an update for a person who waits for the answer, and again while the run that it meets is full. Throws INPUT_INVALID if the workflow refuses it as
- * malformed, and as `fromTemporal`.
- */
+/** Sends an update for a person, and again while the run that it meets is full. Throws INPUT_INVALID if it is refused as malformed, and as `fromTemporal`. */
 export async function sendOrder<Result>(
   client: TemporalClient,
   send: () => Promise<Result>,

@@ -28,20 +28,12 @@ export type BatchEnd =
 /** Answer of the query `status`, and (closed) the result of the workflow. */
 export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members' | 'cleared'> & (BatchEnd | { state: 'underway'; detail: string })
 
-/** Its members, readable without a worker: short names of intents (`tombstone`). */
-export interface BatchMemo {
-  members: readonly string[]
-}
-
 export interface BatchSteps {
-  /**
-   * On the lane's queue. Drives the nonce that the batch holds, for a while. It asks for no nonce: where the batch holds none, the result says so.
-   * Without `members` all were free, and it may have been sent since.
-   */
+  /** On the lane's queue. Drives the nonce that the batch holds, and asks for none. Without `members` all were free, and it may have been sent since. */
   broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
-/** Right before its process signs: every member was free. From here on a pool may have it, and it is sent again without asking the members. */
+/** Every member was free, right before it is signed. From here on a pool may have it, and it is sent again without asking the members. */
 export const batchClearedSignal = defineSignal('cleared')
 /** From a process that drove it: how it ended. */
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')

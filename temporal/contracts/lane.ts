@@ -5,9 +5,9 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 /** Input of the workflow `lane`. */
 export interface LaneInput {
   config: LaneConfig
-  /** Carried through continue-as-new. */
+  /** Carried from run to run. */
   state?: LaneState
-  /** Continue as new after this many updates. */
+  /** Continue as new after this many updates; for tests. */
   updatesPerRun?: number
 }
 

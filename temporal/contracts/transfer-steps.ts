@@ -73,12 +73,8 @@ export interface BroadcastInput extends Omit<Ready, 'kind'> {
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
 /** One transaction that was signed for a nonce, and what became of it. */
-export interface AttemptRecord {
-  kind: 'call' | 'noop'
+export interface AttemptRecord extends Pick<Attempt, 'kind' | 'maxFee' | 'tip'> {
   hash: string
-  /** Wei, decimal. */
-  maxFee: string
-  tip: string
   /** `mined`, `outbid` by a later one or another, or `open` as long as the nonce is in no block. */
   fate: 'mined' | 'outbid' | 'open'
 }
@@ -92,7 +88,6 @@ export interface Landed {
   /** Wei, decimal. */
   gasPaid: string
   attempts: number
-  /** In the order in which they were made. */
   tried: AttemptRecord[]
   /** Workflow id of the batch whose nonce it is; `gasPaid` is its share. */
   batch?: string
@@ -130,7 +125,7 @@ export type Confirmation =
   | { kind: 'unsettled'; finalInMs: number }
   /** Our transaction is in a final block without the effect. The nonce is used up. */
   | { kind: 'reverted'; reason: string }
-  /** Rolled back, or never there: go on at step 2. */
+  /** Rolled back, or never there. */
   | { kind: 'gone' }
 
 export interface LaneStatusAnswer {

@@ -7,7 +7,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 /** Input of the workflow `transfer`. */
 export interface TransferInput {
   transfer: Transfer
-  /** Class among those that wait for a nonce of the lane, 1 (first) … 5; absent: 3. */
+  /** Class among those that wait for a nonce, 1 (first) … 5; absent: 3. */
   priority?: number
   /** ms since the epoch: if it is not delivered by then, its lane gives it up and it is parked. */
   deadline?: number
@@ -23,7 +23,6 @@ export interface CancelOrder {
 
 /** Signals that a transfer has received and not acted upon yet. */
 export interface UnacknowledgedSignals {
-  /** A wait is to end now. */
   woken: boolean
   priority: number
   /** A copy of the message, base64. */
@@ -31,9 +30,8 @@ export interface UnacknowledgedSignals {
   cancelledBy?: CancelOrder
 }
 
-/** One line of a transfer's timeline. */
+/** One line of a transfer's timeline. `at`: ms since the epoch, workflow time. */
 export interface TimelineEntry {
-  /** ms since the epoch, workflow time. */
   at: number
   state: TransferState
   note: string

@@ -7,7 +7,6 @@ import type { TransferRun } from './transfer-run.ts'
 
 /**
  * Step 5: waits until an included effect is final, or gone.
- * @param finalInMs first wait
  * @param options.lane the broadcast of ours that made the effect; it is asked to let the intent go if the transfer is to end meanwhile
  * @param options.requireAgreement the transfer ends, or stops, if the effect is not there: the nodes must agree on that
  */

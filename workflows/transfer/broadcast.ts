@@ -10,10 +10,7 @@ import type { TransferRun } from './transfer-run.ts'
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
-/**
- * Step 4, until the transaction is in a block, or this round is over without one. Undefined: the next try begins another round, or the same one at step 1.
- * @param resumed this round was broadcast before
- */
+/** Step 4, until the transaction is in a block, or this round is over. Undefined: another round, or the same one at step 1. `resumed`: broadcast before. */
 export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })

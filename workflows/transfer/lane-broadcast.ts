@@ -9,7 +9,7 @@ import type { TransferRun } from './transfer-run.ts'
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
 
 /** `cancelled`: the transfer is to end. `unserved`: no worker took it, or the lane cannot work. In both cases the ledger has let the intent go. */
-export type LaneBroadcastResult =
+type LaneBroadcastResult =
   | BroadcastResult
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'unserved'; readonly code: ErrorCode; readonly reason: string }
@@ -44,10 +44,7 @@ export class LaneBroadcast {
     }
   }
 
-  /**
-   * The transfer is to end: the ledger is asked, once, to let the intent go. Without a nonce the broadcast is abandoned. With a nonce the lane sends a
-   * no-op in its place, and the broadcast goes on until one of the two is mined.
-   */
+  /** Asks the ledger, once, to let the intent go. With a nonce the lane sends a no-op, and the broadcast goes on until one of the two is mined. */
   askToLetGo(): void {
     if (this.#asked) return
     this.#asked = true
@@ -59,9 +56,8 @@ export class LaneBroadcast {
   }
 
   /**
-   * Gives up a nonce on a lane that is forbidden, or that no worker has served for longer than the config allows, if another lane is open or the
-   * deadline has passed. The nonce stays the lane's debt, and the effect is single all the same. Says why. Undefined: it stays, as with a lane that is
-   * merely paused, and where an operator cancels: that transfer ends only when nothing of it can be mined any more.
+   * Gives up a nonce on a lane that is forbidden, replaced or unserved for longer than the config allows, if another lane is open or the deadline has passed.
+   * The nonce stays the lane's debt. Says why. Undefined: it stays, also where an operator cancels: then nothing of it may be left to be mined.
    */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()

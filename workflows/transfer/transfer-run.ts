@@ -117,16 +117,11 @@ export class TransferRun {
     this.signals.woken = true
   }
 
-  /** Signals so far have ended their waits: from here on they are acted upon. */
-  acknowledgeSignals(): void {
-    this.signals.woken = false
-  }
-
   /** Waits `ms` unless a signal, or the deadline, ends the wait. True if one did. */
   async pause(ms: number): Promise<boolean> {
     const { signals } = this
     const woken = signals.woken || (await condition(() => signals.woken, ms))
-    if (this.state !== 'parked') this.acknowledgeSignals()
+    if (this.state !== 'parked') signals.woken = false
     return woken
   }
 

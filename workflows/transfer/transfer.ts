@@ -22,7 +22,7 @@ export async function transfer(input: TransferInput): Promise<TransferStatus> {
 async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   await run.continueAsNewIfDue()
   if (run.state === 'parked' && !run.called) return watchWhileParked(run)
-  run.acknowledgeSignals()
+  run.signals.woken = false
   const { underway } = run.progress
   if (run.ending && !underway) return endUndelivered(run)
 
