@@ -55,7 +55,7 @@ describe('bisection of batches', () => {
     )
   })
 
-  it('tries fewer together after a try that told nothing, until one is answered', () => {
+  it('tries fewer together after a try without an answer, until one is answered', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 39 }), fc.integer({ min: 100, max: 400 }), (answered, count) => {
         let state: Bisection<number> = bisection({ size: 40 })

@@ -151,7 +151,7 @@ export class Network {
     this.lane.apply({ requests: [request] }, signal)
   }
 
-  /** A devnet that was reset: all processes find out, and drop what they drove. The ledger is told if it knows a final block. */
+  /** A devnet that was reset: all processes find out, and drop what they drove. They report it to a ledger that knows a final block. */
   replaceChain(): void {
     const { final } = this.lane.state.observed ?? {}
     this.chain = new ModelChain(this.#options.first, this.#options.finalDepth)

@@ -27,7 +27,7 @@ describe("MIP-61's states", () => {
     expect(of('included', 'DELIVERY_REVERTED')).toBe('transfer_pending_executed')
   })
 
-  test('are not told of other bridges', () => {
+  test('do not exist for other bridges', () => {
     for (const state of transferStates) expect(mip61Of({ bridge: 'wormhole-token-bridge', state })).toBeUndefined()
   })
 })

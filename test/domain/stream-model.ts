@@ -89,7 +89,7 @@ export class StreamModel {
     this.#completions.push({ height: this.targetHeight, id })
   }
 
-  /** A reorganisation of the target below its finality, which is told at once. */
+  /** A reorganisation of the target below its finality, which is reported at once. */
   undo(which: number): void {
     const id = [...this.delivered.keys()][which % Math.max(1, this.delivered.size)]
     if (id === undefined || this.idOf(Number(id.split('-')[0])) !== id) return
@@ -99,7 +99,7 @@ export class StreamModel {
       this.#completions.findIndex((one) => one.id === id),
       1,
     )
-    // What was told of it is over; a checkpoint that has it is no true one any more.
+    // Its reports no longer hold, and a checkpoint that has it is no longer true.
     this.#forget()
     this.tell(0, { kind: 'undone', numbers: setOf([Number(id.split('-')[0])]) })
   }
@@ -169,7 +169,7 @@ export class StreamModel {
     this.tell(a, { kind: 'seen', numbers, delivered: this.#deliveredOf(numbers) })
   }
 
-  /** A copy of something that was told before. */
+  /** A copy of an earlier report. */
   repeat(which: number): void {
     const request = this.#sent[which % Math.max(1, this.#sent.length)]
     if (request) this.#apply([request])
@@ -213,7 +213,7 @@ export class StreamModel {
     const number = String(Math.max(resolved, 1) + (above > 0 ? Math.max(0, Number(this.stream.next) - 1 - resolved) + above : 0))
     if (resolved === 0 && above === 0) return
     const request = { kind: 'trust', number, by: 'chain' } as const
-    // What is not true is not told again: once it is known to exist, an operator's word is believed.
+    // A false report is not repeated: once a number is known to exist, the stream believes an operator.
     const answer = above > 0 ? this.#apply([request])[0] : this.tell(0, request)
     assert.equal(answer?.kind === 'refused', BigInt(number) >= BigInt(this.stream.next))
     assert.equal(viewStream(this.stream).alarms.includes('distrusted'), answer?.kind === 'refused')
@@ -301,7 +301,7 @@ export class StreamModel {
     return setOf(numbers.map(([number]) => Number(number)).filter((number) => this.delivered.has(this.idOf(number) ?? '')))
   }
 
-  /** More than there is room for: some are told alone, and the cursor waits. */
+  /** More numbers than there is room for: some are reported alone, and the cursor waits. */
   #some(a: number, numbers: readonly (readonly [string, number])[]): void {
     const fresh = numbers.filter(([number]) => !this.stream.open.some((one) => one.number === number))
     const first = fresh.slice(0, room(this.stream))

@@ -77,7 +77,7 @@ describe('Transfers that do not wait for ever', () => {
     const sent = await submit(() => ['--deadline', new Date(Date.now() + 20_000).toISOString()])
     const { index, call } = await carrier()
     const ordered = async () => Object.values((await ledger(index).query(laneStatusQuery)).entries).some(({ fill }) => fill === 'cancelled')
-    await until(ordered, { timeoutMs: 90_000, what: 'the lane to be told to fill the nonce' })
+    await until(ordered, { timeoutMs: 90_000, what: 'the transfer to order that the lane fills the nonce' })
     await mineDearUntil(anvil(), call.maxFeePerGas * 3n, lanes()[index]!, call.nonce + 1)
     await startMining(anvil())
     expect(await stage.reaches(sent.id, 'parked')).toMatchObject({ code: 'DEADLINE_PASSED' })

@@ -23,7 +23,7 @@ async function guardian(bytes: Uint8Array = bytesOf(upgrade)): Promise<string> {
   return api.url
 }
 
-/** A server that answers as it is told. */
+/** A server that gives the answers of the test. */
 async function answering(listener: RequestListener): Promise<string> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -143,7 +143,7 @@ describe('The agent of a lane', () => {
     const waiting = agent.acquire(request('waits'), waitLimit)
     await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'one to wait for a nonce' })
     await handle.signal(pauseSignal, { reason: 'a test' })
-    // In pending, the ledger is told something with every block, and its answer says that it is paused.
+    // While a transaction is pending, the agent updates the ledger with every block, and the answer says that the lane is paused.
     await setting.passBlock()
     expect(await waiting).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
     expect(await agent.acquire(request('too early'), waitLimit)).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })

@@ -33,7 +33,7 @@ test('a lane without work hears what was ordered of its ledger, and reads its ac
     before = await length()
     return last === before || setting.mine(10).then(() => false)
   }
-  await until(quiet, { timeoutMs: 60_000, what: 'the ledger to be told nothing' })
+  await until(quiet, { timeoutMs: 60_000, what: 'the ledger to get no update' })
   await setting.mine(25)
   expect(await length()).toBe(before)
 })

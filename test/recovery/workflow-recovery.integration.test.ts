@@ -136,7 +136,7 @@ describe('A stuck workflow is reset', () => {
     expect(await resets('stream')).toBe(before + 1)
   })
 
-  test('a batch: its call can be read again, and what it was told ends it', async () => {
+  test('a batch: its call can be read again, and the signals that it gets again end it', async () => {
     const lane = laneOf(await devnetSigner(keys++))
     const input: BatchInput = { lane, intent: { to: freshAddress(), data: '0x', value: '0' }, members: ['one/1', 'two/1'] }
     const batch = await client().workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {

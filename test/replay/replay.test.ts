@@ -18,7 +18,7 @@ import { fixturePath, fixtures, readFixture, type FixtureName } from './fixtures
 
 const names = Object.keys(fixtures) as FixtureName[]
 
-/** The results by fixture. A replay that fails is told in its result; nothing is thrown. */
+/** The results by fixture. A replay that fails has its error in the result; nothing is thrown. */
 async function replay(bundle: WorkflowBundle, wanted: readonly FixtureName[]): Promise<Map<string, ReplayResult>> {
   const histories = await Promise.all(wanted.map(async (name) => ({ workflowId: name, history: await readFixture(name) })))
   const results = new Map<string, ReplayResult>()

@@ -128,7 +128,7 @@ describe('how a transfer ended', () => {
     expect(by()).toBe('unnamed')
   })
 
-  it('is told as the stream takes it, however long the reason, or empty', () => {
+  it('is reported in a form that the stream accepts, also with a long or an empty reason', () => {
     const status = (state: TransferState, reason?: string): Parameters<typeof toClosed>[1] => ({
       state,
       code: 'VAA_NO_QUORUM',
@@ -148,7 +148,7 @@ describe('how a transfer ended', () => {
     expect(toClosed('7', status('delivered'))).toBeUndefined()
   })
 
-  it('is told of this very message only', () => {
+  it('is reported for this very message only', () => {
     const digest = `0x${'ab'.repeat(8)}${'cd'.repeat(24)}`
     expect(isOf({ id: `native-bridge:a:${'0'.repeat(64)}:1:${'ab'.repeat(8)}` }, { digest })).toBe(true)
     expect(isOf({ id: `native-bridge:a:${'0'.repeat(64)}:1:${'ab'.repeat(7)}ff` }, { digest })).toBe(false)

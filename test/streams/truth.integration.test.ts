@@ -52,9 +52,9 @@ describe('what a stream is held against', () => {
     await stream.shows(({ open }) => open === 1, 'the transfer')
     await agent.stop()
     await stream.complete(one)
-    // What the agent told last may have been on its way when it was stopped, not any more.
+    // The last update of the agent may have been on its way when it was stopped; now it has arrived.
     const height = (await stream.state()).target ?? 0
-    // The stream is told that the blocks with the completion were followed, and held none.
+    // The test reports to the stream that the blocks with the completion were followed, and held none.
     const final = setting.network.target.chain.heads.current?.finalized ?? 0
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.executeUpdate('apply', { args: [{ requests: [{ kind: 'completed', numbers: [], from: height + 1, to: final }] }] })

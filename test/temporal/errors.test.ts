@@ -16,7 +16,7 @@ const gone = new WorkflowNotFoundError('not found', 'an id', undefined)
 const codes = { gone: 'STREAM_NOT_FOUND', unserved: 'STREAM_UNREACHABLE' } as const
 
 describe('errors of the Temporal client', () => {
-  test('are told apart', () => {
+  test('have a kind each', () => {
     const errors = {
       gone,
       unavailable: grpc(status.UNAVAILABLE),

@@ -17,7 +17,7 @@ async function listening(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a server that wants TLS is told from one that does not answer', async () => {
+test('a server that wants TLS has another error than one that does not answer', async () => {
   // Shared keys and no certificate: the handshake ends in an alert, which only a TLS server sends.
   const address = await listening(
     createTlsServer({ ciphers: 'PSK', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2', pskCallback: () => null }),

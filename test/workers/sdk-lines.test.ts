@@ -16,7 +16,7 @@ describe('a step that failed', () => {
     ['VAA_NO_QUORUM', 'debug'],
     ['NODE_UNAVAILABLE', 'warn'],
     ['TEMPORAL_UNAVAILABLE', 'warn'],
-  ])('%s is told at %s, without a stack', (code, level) => {
+  ])('%s is logged at %s, without a stack', (code, level) => {
     const { level: logged, fields } = failed(toFailure(new RelayerError(code, { detail: 'so it is' })))
     expect(logged).toBe(level)
     expect(fields).toEqual({ activityType: 'prepare', code, reason: expect.stringContaining('so it is') })

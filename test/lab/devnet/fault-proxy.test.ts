@@ -115,7 +115,7 @@ describe('the fault proxy', () => {
     expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ result: truth })
   })
 
-  test('answers what it is told, of one function or of all', async () => {
+  test('gives the answers that the test sets, for one function or for all', async () => {
     const to = devnetAccount(0).address
     const truth = await ask('eth_call', { to, data: '0xaa4efa5b00' }, 'latest')
     proxy.add({ fault: { kind: 'answer', result: '0x01' }, methods: ['eth_call 0xaa4efa5b'] })

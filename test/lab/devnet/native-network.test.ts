@@ -68,7 +68,7 @@ describe('the native bridge of the devnet', () => {
     expect(await devnet.check([], twice)).toMatchObject({ delivered: 0, wrongBalances: 1, lost: 1 })
   })
 
-  it('has a judge that sees who was forgotten by whoever should have told of it', async () => {
+  it('has a judge that finds a lost transfer that is missing from the list it is given', async () => {
     const [first, second, third] = sent as [SentNativeTransfer, SentNativeTransfer, SentNativeTransfer]
     expect(await devnet.check([], [first])).toMatchObject({ transfers: 1, delivered: 1, lost: 0, duplicates: 0 })
     const [forgotten] = await native.users.bsc.send([{ amount: 3n }])
@@ -94,7 +94,7 @@ describe('the native bridge of the devnet', () => {
     await complete(bsc, key, [completion(twice)])
     const before = { transfers: all.length, delivered: sent.length }
     expect(await devnet.check([], all)).toMatchObject({ ...before, lost: 3, duplicates: 1, wrongBalances: 1, foreignCompletions: 0 })
-    // Also where nobody told of it.
+    // Also of transfers that are missing from its list.
     expect(await devnet.check([], sent)).toMatchObject({ delivered: sent.length, lost: 3, duplicates: 1 })
 
     // Its events say what they like, and nobody is paid.
