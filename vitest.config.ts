@@ -9,6 +9,8 @@ const integration = ['test/{contract,lab,e2e,faults,replay}/**/*.test.ts', 'test
 
 const common = {
   pool: 'forks' as const,
+  // Files leave nothing behind in their process: what they import is read once for all of them.
+  isolate: false,
   // No retries: a test that passes at the second try has found something.
   retry: 0,
   // What is waited for comes at once, or on a machine that stands for a while: its second is no measure of anything.
@@ -27,8 +29,6 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: integration,
-          // They leave nothing behind in their process: what they import is read once for all of them, which halves their time.
-          isolate: false,
           maxWorkers: 2,
           testTimeout: 20_000,
           hookTimeout: 30_000,
