@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { idOf } from '../config/chains.ts'
+import { lanesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { LaneState } from '../domain/lane/lane.ts'
 import type { LaneStatus, LaneView } from '../domain/lane/messages.ts'
-import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
 import { view } from '../domain/lane/view.ts'
 import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
@@ -39,10 +39,10 @@ export function laneArgument(command: Command): Command {
 /** The lane of a command line: by its id, or by the address of a configured lane (of the chain `chain`, if several have it). Throws LANE_NOT_FOUND. */
 export function resolveLane(config: Config, name: string, chain?: string): LaneId {
   if (/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/i.test(name)) return name.toLowerCase()
-  const named = configuredLanes(config).filter(({ lane }) => laneAddress(lane) === name.toLowerCase())
+  const named = lanesOf(config).filter(({ lane }) => lane.address === name.toLowerCase())
   const [one, ...more] = named.filter((row) => chain === undefined || row.chain === chain)
-  if (one && more.length === 0) return one.lane
-  const detail = one && `Several chains have this lane: ${[one, ...more].map((row) => row.lane).join(', ')}.`
+  if (one && more.length === 0) return one.id
+  const detail = one && `Several chains have this lane: ${[one, ...more].map(({ id }) => id).join(', ')}.`
   throw new RelayerError('LANE_NOT_FOUND', { detail, facts: { lane: name, chain } })
 }
 
@@ -67,7 +67,7 @@ export function sendToLane(call: Call<LaneOptions>, name: string, done: string, 
 /** The lanes of the config with the state of their ledgers, and every other ledger that runs. */
 export async function listLanes(client: TemporalClient, config: Config): Promise<LaneRow[]> {
   const running = await runningLanes(client)
-  const chains = new Map(configuredLanes(config).map(({ lane, chain }) => [lane, chain]))
+  const chains = new Map(lanesOf(config).map(({ id, chain }) => [id, chain]))
   const lanes = [...new Set([...chains.keys(), ...running])]
   const statuses = createLaneStatusCache(client, lanes)
   return Promise.all(
@@ -102,9 +102,3 @@ export function toRow(lane: LaneId, chain: string | undefined, running: boolean,
 const noWindow = 'its window is 0, and it gives no nonces before portage lane set-window'
 
 const words: Readonly<Record<string, string>> = { funds: 'broke', replaced: 'chain replaced' }
-
-function configuredLanes(config: Config): { lane: LaneId; chain: string }[] {
-  return Object.entries(config.chains).flatMap(([name, chain]) =>
-    chain.lanes.map(({ address }) => ({ lane: idOf(chain, address), chain: name })),
-  )
-}

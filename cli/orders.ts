@@ -1,4 +1,4 @@
-import { namesOf } from '../config/known-names.ts'
+import { namesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import type { Settings, SettingsOrder } from '../domain/settings/settings.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'

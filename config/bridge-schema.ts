@@ -34,7 +34,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .describe("Source chain → how its token bridge's messages are counted. Chains that are not named are counted by the defaults."),
   minimumFees: z
     .record(name, z.record(originToken, decimal))
-    .default({})
+    .prefault({})
     .describe(
       "Target chain → origin token → least fee, in the token's units as the VAA carries them (at most 8 decimals). Absent: 0, with a warning.",
     ),
@@ -43,7 +43,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
       name,
       z.record(address, z.string().regex(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')),
     )
-    .default({})
+    .prefault({})
     .describe(
       'Target chain → recipient contract → its function that redeems a payload 3, as name(bytes). Without it such transfers are declined.',
     ),

@@ -47,7 +47,7 @@ export const chainSchema = z.strictObject({
     .default('public')
     .describe('public: to every node with use all or send. private: only to those with use private.'),
   errors: z
-    .record(sendErrorSchema, z.array(z.string().min(3)))
+    .partialRecord(sendErrorSchema, z.array(z.string().min(3)))
     .optional()
     .describe(
       "Class of error → texts of this chain's nodes that mean it. A text may stand anywhere in the message, in upper or lower case; it goes before the built-in ones.",
@@ -68,12 +68,12 @@ export const chainSchema = z.strictObject({
   fees: feePolicySchema.optional().describe('Limits of this chain.'),
   callFees: z
     .record(address, z.record(z.union([selector, z.literal('*')]), feePolicySchema))
-    .default({})
+    .prefault({})
     .describe('Contract → selector (or * for all) → limits of calls to it.'),
   treasury: z
     .strictObject({
       address: address.describe('Where earned fees and spare coins go: portage lane sweep.'),
-      tokens: z.array(address).default([]).describe('ERC-20 tokens that are swept, besides the coin.'),
+      tokens: z.array(address).prefault([]).describe('ERC-20 tokens that are swept, besides the coin.'),
     })
     .optional()
     .describe('The account that a sweep pays.'),
@@ -89,5 +89,5 @@ export const chainSchema = z.strictObject({
   bumpAfterBlocks: whole(1)
     .default(3)
     .describe('A transaction at the lowest nonce that is not mined after this many blocks is replaced with a higher fee.'),
-  lanes: z.array(laneSchema).default([]).describe('The keys that deliver on this chain. Without one, transfers to it wait.'),
+  lanes: z.array(laneSchema).prefault([]).describe('The keys that deliver on this chain. Without one, transfers to it wait.'),
 })

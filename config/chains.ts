@@ -1,6 +1,7 @@
 import { RelayerError } from '../domain/errors.ts'
 import type { FeeRule } from '../domain/fees/policy.ts'
 import { laneId, type LaneId } from '../domain/lane/lane-id.ts'
+import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { ChainConfig, Config } from './schema.ts'
 
@@ -16,6 +17,21 @@ export function chainOf(config: Config, name: ChainName): ChainConfig {
 /** The id of a chain's lane. */
 export function idOf(chain: ChainConfig, address: string): LaneId {
   return laneId(chain.family, chain.networkId, address)
+}
+
+/** All lanes of a config, with the name of their chain. */
+export function lanesOf(config: Pick<Config, 'chains'>) {
+  return Object.entries(config.chains).flatMap(([chain, settings]) =>
+    settings.lanes.map((lane) => ({ id: idOf(settings, lane.address), chain, lane })),
+  )
+}
+
+/** The names that a change of the settings may use. */
+export function namesOf({ bridges, chains }: Pick<Config, 'bridges' | 'chains'>): KnownNames {
+  const nodes = Object.entries(chains).map(
+    ([name, chain]) => [name, chain.nodes.map((node, index) => node.name ?? `node-${index + 1}`)] as const,
+  )
+  return { bridges: Object.keys(bridges), nodes: Object.fromEntries(nodes), lanes: lanesOf({ chains }).map(({ id }) => id) }
 }
 
 /** The fee limits of a config, as rules: of everything, of chains, of contracts and functions, of lanes. */

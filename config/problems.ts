@@ -1,6 +1,5 @@
 import type { z } from 'zod'
-import { fieldAt, readField } from './fields.ts'
-import { configSchema } from './schema.ts'
+import { type Field, fieldAt } from './fields.ts'
 
 /** One thing that is wrong with a config: where, what, and what to do. No value of the config is quoted: it may be a secret. */
 export interface Problem {
@@ -18,7 +17,7 @@ export function pathText(path: readonly PropertyKey[]): string {
 export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
   const path = pathText(issue.path)
   const value = valueAt(raw, issue.path)
-  const description = fieldAt(configSchema, issue.path)?.description
+  const description = fieldAt(issue.path)?.description
   const meaning = description ? ` ${description}` : ''
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -63,18 +62,12 @@ function typeRemedy(expected: string, meaning: string): string {
 }
 
 function knownKeys(path: readonly PropertyKey[], raw: unknown): string[] {
-  const field = fieldAt(configSchema, path)
-  const def = field && (field.schema as z.core.$ZodTypes)._zod.def
-  if (def?.type === 'object') return Object.keys(def.shape)
-  if (def?.type !== 'union') return []
-  // A union of objects is told apart by `kind`.
-  const kind = (valueAt(raw, path) as { kind?: unknown } | undefined)?.kind
-  for (const option of def.options) {
-    const shape = ((readField(option).schema as z.core.$ZodTypes)._zod.def as { shape?: Record<string, z.core.$ZodType> }).shape ?? {}
-    const literal = shape['kind'] && (readField(shape['kind']).schema as z.core.$ZodTypes)._zod.def
-    if (literal?.type === 'literal' && literal.values.includes(kind as string)) return Object.keys(shape)
-  }
-  return []
+  const field = fieldAt(path)
+  // A union of maps is told apart by `kind`.
+  const { kind } = (valueAt(raw, path) ?? {}) as { kind?: unknown }
+  const option = field?.oneOf?.find(({ properties }) => (properties?.['kind'] as Field).const === kind)
+  const { properties = {}, propertyNames } = option ?? field ?? {}
+  return [...Object.keys(properties), ...((propertyNames as Field | undefined)?.enum ?? []).map(String)]
 }
 
 /** The value at a path of a tree of unknown shape. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { namesOf } from '../../config/known-names.ts'
+import { namesOf } from '../../config/chains.ts'
 import { feePolicySchema } from '../../config/lane-schema.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
 import type { Api, ApiDeps } from '../deps.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { idOf } from '../../config/chains.ts'
-import type { ChainConfig, Config } from '../../config/schema.ts'
+import { Interface } from 'ethers'
+import { chainOf, lanesOf } from '../../config/chains.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
@@ -12,6 +12,7 @@ import { laneArgument, type LaneOptions, resolveLane, withLane } from '../lanes.
 import { type Author, type By, parse, withAuthor, withBy } from '../options.ts'
 import { facts } from '../output.ts'
 
+const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 
 interface PaymentOptions extends LaneOptions, By {
@@ -47,18 +48,25 @@ export const paymentCommands: Commands = {
       ),
     examples: [`portage lane sweep ${lane} --keep 500000000000000000 --wait`],
     run: (call: Call<PaymentOptions & { keep?: string; token?: string }>, name: string) =>
-      withLane(call, name, (id, client, config) =>
-        withLaneChain(config, id, async (account) => {
-          const { keep = account.lane.minimumBalance, token, by } = call.options
-          const { treasury } = account.config
-          if (!treasury) throw new RelayerError('INPUT_INVALID', { detail: `chains.${account.name}.treasury is not in the config` })
-          if (!token && keep === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'say what stays: --keep <wei>' })
-          const intent = token
-            ? { to: token, data: transferCall(treasury.address, await tokenBalance(account, token)), value: '0' }
-            : { to: treasury.address, data: '0x', value: await spare(account, treasury.address, BigInt(keep ?? '0')) }
-          return pay(call, client, { lane: id, intent, reason: 'sweep to the treasury', by })
-        }),
-      ),
+      withLane(call, name, async (id, client, config) => {
+        const found = lanesOf(config).find((one) => one.id === id)
+        if (!found) throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane: id } })
+        const { address, minimumBalance } = found.lane
+        const { keep = minimumBalance, token, by } = call.options
+        const { treasury } = chainOf(config, found.chain)
+        if (!treasury) throw new RelayerError('INPUT_INVALID', { detail: `chains.${found.chain}.treasury is not in the config` })
+        if (!token && keep === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'say what stays: --keep <wei>' })
+        const intent = await withChain(config, found.chain, async (chain) =>
+          token
+            ? {
+                to: token,
+                data: erc20.encodeFunctionData('transfer', [treasury.address, await tokenBalance(chain, address, token)]),
+                value: '0',
+              }
+            : { to: treasury.address, data: '0x', value: await spare(chain, address, treasury.address, BigInt(keep ?? '0')) },
+        )
+        return pay(call, client, { lane: id, intent, reason: 'sweep to the treasury', by })
+      }),
   },
   'top-up': {
     description: 'Send coins to a lane from another lane of its chain.',
@@ -100,11 +108,6 @@ async function pay(call: Call<{ wait?: true }>, client: TemporalClient, input: O
   return { json: { id, ...status }, text: facts({ ...about, state, detail, nonce, transaction }), failed: state !== 'done' }
 }
 
-/** ERC-20 `transfer(address,uint256)`. */
-function transferCall(to: string, amount: bigint): string {
-  return `0xa9059cbb${to.slice(2).padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`
-}
-
 function network(id: LaneId): string {
   return id.slice(0, id.indexOf(':'))
 }
@@ -115,39 +118,20 @@ const priceRoom = 2n
 /** The signed gas limit is the estimate times 1.2; 2 is on the safe side. */
 const limitRoom = 2n
 
-/** The account of a configured lane, with its chain connected. */
-interface LaneAccount {
-  /** The chain's name in the config. */
-  readonly name: string
-  readonly config: ChainConfig
-  readonly lane: ChainConfig['lanes'][number]
-  readonly chain: ConfiguredChain
-}
-
-/** Throws LANE_NOT_FOUND for a lane that the config does not have; NODE_UNAVAILABLE, CHAIN_ID_MISMATCH. */
-async function withLaneChain<Result>(config: Config, id: LaneId, use: (account: LaneAccount) => Promise<Result>): Promise<Result> {
-  for (const [name, settings] of Object.entries(config.chains)) {
-    const lane = settings.lanes.find(({ address }) => idOf(settings, address) === id)
-    if (lane) return withChain(config, name, (chain) => use({ name, config: settings, lane, chain }))
-  }
-  throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane: id } })
-}
-
 /** The coins that remain after `keep` and the cost of sending them, wei, decimal. Throws INPUT_INVALID if there are none. */
-async function spare({ chain, lane }: LaneAccount, to: string, keep: bigint): Promise<string> {
+async function spare(chain: ConfiguredChain, address: string, to: string, keep: bigint): Promise<string> {
   const intent = { to, data: '0x', value: '0' }
-  const [account, quote, dataFee] = await Promise.all([chain.account(lane.address), chain.quote(), chain.dataFee(intent)])
+  const [account, quote, dataFee] = await Promise.all([chain.account(address), chain.quote(), chain.dataFee(intent)])
   const cost = paymentGas * limitRoom * BigInt(quote.maxFee) * priceRoom + BigInt(dataFee) * priceRoom
   const value = BigInt(account.balance) - keep - cost
   if (value > 0n) return String(value)
   const detail = `nothing to send: balance ${account.balance} wei, to keep ${keep} wei, fee up to ${cost} wei`
-  throw new RelayerError('INPUT_INVALID', { detail, facts: { lane: lane.address } })
+  throw new RelayerError('INPUT_INVALID', { detail, facts: { lane: address } })
 }
 
 /** The lane's balance of an ERC-20 token, in its smallest units. Throws INPUT_INVALID if it is 0, or no token answers. */
-async function tokenBalance({ chain, lane }: LaneAccount, token: string): Promise<bigint> {
-  // balanceOf(address)
-  const answer = await chain.call(token, `0x70a08231${lane.address.slice(2).padStart(64, '0')}`, 'latest')
+async function tokenBalance(chain: ConfiguredChain, address: string, token: string): Promise<bigint> {
+  const answer = await chain.call(token, erc20.encodeFunctionData('balanceOf', [address]), 'latest')
   if (!/^0x[0-9a-f]{64}$/i.test(answer)) throw new RelayerError('INPUT_INVALID', { detail: 'no ERC-20 token answers', facts: { token } })
   const balance = BigInt(answer)
   if (balance === 0n) throw new RelayerError('INPUT_INVALID', { detail: 'the lane has none of this token', facts: { token } })

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander'
 import { readSettings } from '../../temporal/client/settings.ts'
-import { chainOf, nodeVariables } from '../../config/chains.ts'
-import { namesOf } from '../../config/known-names.ts'
+import { chainOf, namesOf, nodeVariables } from '../../config/chains.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { NodeUse, Settings } from '../../domain/settings/settings.ts'

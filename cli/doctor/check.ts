@@ -29,23 +29,14 @@ export const checkTimeoutMs = 10_000
 /** Runs one check. An error, or no answer in time, is a failed check with the error's own remedy. */
 export async function look(area: string, name: string, at: () => Promise<Finding>): Promise<Check> {
   try {
-    const finding = await withTimeout(at())
+    const late = delay(checkTimeoutMs, undefined, { ref: false }).then(() => {
+      throw new Error(`no answer within ${checkTimeoutMs / 1000} s`)
+    })
+    const finding = await Promise.race([at(), late])
     return typeof finding === 'string' ? { area, name, status: 'ok', detail: finding } : { area, name, ...finding }
   } catch (thrown) {
     const error = toRelayerError(thrown)
     const detail = redactText(thrown instanceof Error ? thrown.message : String(thrown)).replace(` → ${error.remedy}`, '')
     return { area, name, status: 'fail', detail, remedy: error.remedy }
-  }
-}
-
-async function withTimeout<Value>(work: Promise<Value>): Promise<Value> {
-  const answered = new AbortController()
-  const late = delay(checkTimeoutMs, undefined, { signal: answered.signal }).then(() => {
-    throw new Error(`no answer within ${checkTimeoutMs / 1000} s`)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    answered.abort()
   }
 }

@@ -1,48 +1,35 @@
 import { createLimits } from '../../bridges/native-bridge/limits.ts'
 import { highestNonce } from '../../bridges/native-bridge/source.ts'
+import { chainOf } from '../../config/chains.ts'
 import type { NativeBridgeConfig } from '../../config/bridge-schema.ts'
 import type { Config } from '../../config/schema.ts'
-import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { type ConfiguredChain as Reader, createConfiguredChain } from '../chains.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
 
 type Route = NativeBridgeConfig['routes'][number]
 
 /** Checks each direction of the native bridge: both contracts, pause and budget of the target, and the role of our lanes. */
-export async function checkNativeRoutes({ chains, bridges }: Config): Promise<Check[]> {
-  const routes = bridges['native-bridge']?.routes ?? []
+export async function checkNativeRoutes(config: Config): Promise<Check[]> {
+  const routes = config.bridges['native-bridge']?.routes ?? []
   const names = new Set(routes.flatMap(({ source, target }) => [source, target]))
-  const readers = new Map<ChainName, { readonly reader: Reader; readonly connected: Promise<void> }>()
-  for (const name of names) {
-    const chain = chains[name]
-    if (!chain) continue
-    const reader = createConfiguredChain(name, chain, { timeoutMs: checkTimeoutMs / 2 })
-    const connected = reader.connect()
-    // Every check that awaits the connection reports its failure.
-    connected.catch(() => undefined)
-    readers.set(name, { reader, connected })
-  }
-  const through = async (name: ChainName, ask: (reader: Reader) => Promise<Finding>): Promise<Finding> => {
-    const one = readers.get(name)
-    if (!one) return fail(`there is no chain ${name}`, 'Correct the route, or add the chain.')
-    await one.connected
-    return ask(one.reader)
+  const options = { timeoutMs: checkTimeoutMs / 2 }
+  const readers = new Map([...names].map((name) => [name, createConfiguredChain(name, chainOf(config, name), options)]))
+  const checkRoute = (route: Route): Promise<Check[]> => {
+    const { source, target } = route
+    // The checks of a chain share its connection.
+    const check = (name: string, reader: Reader, ask: () => Promise<Finding>) =>
+      look(`route ${source} → ${target}`, name, () => reader.connect().then(ask))
+    const [from, to] = [readers.get(source)!, readers.get(target)!]
+    return Promise.all([
+      check('source contract', from, () => checkSource(from, route)),
+      check('target contract', to, () => checkTarget(to, route)),
+      ...chainOf(config, target).lanes.map(({ address }) => check(`role of ${address}`, to, () => checkRole(to, route, address))),
+    ])
   }
   try {
-    const found = routes.map((route) => {
-      const area = `route ${route.source} → ${route.target}`
-      const lanes = chains[route.target]?.lanes ?? []
-      return Promise.all([
-        look(area, 'source contract', () => through(route.source, (reader) => checkSource(reader, route))),
-        look(area, 'target contract', () => through(route.target, (reader) => checkTarget(reader, route))),
-        ...lanes.map(({ address }) =>
-          look(area, `role of ${address}`, () => through(route.target, (reader) => checkRole(reader, route, address))),
-        ),
-      ])
-    })
-    return (await Promise.all(found)).flat()
+    return (await Promise.all(routes.map(checkRoute))).flat()
   } finally {
-    for (const { reader } of readers.values()) reader.close()
+    for (const reader of readers.values()) reader.close()
   }
 }
 

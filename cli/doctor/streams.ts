@@ -13,14 +13,12 @@ import { type Check, type Finding, look, warn } from './check.ts'
 
 /** Checks that each stream of the config runs with the values of the config. No checks if Temporal does not answer: checkTemporal reports that. */
 export async function checkStreams(config: Config): Promise<Check[]> {
-  const { sources, close } = sourcesOf(config)
-  try {
-    return await withTemporalClient(config.temporal, (client) =>
-      Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source)))),
-    ).catch(() => [])
-  } finally {
-    close()
-  }
+  // Never connected: a source is only asked for its config.
+  const chains = new Map(Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain)]))
+  const sources = [...createBridges(config, chains).values()].flatMap((bridge) => bridge.sources)
+  return withTemporalClient(config.temporal, (client) =>
+    Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source)))),
+  ).catch(() => [])
 }
 
 async function checkStream(client: TemporalClient, source: Source): Promise<Finding> {
@@ -37,15 +35,4 @@ async function checkStream(client: TemporalClient, source: Source): Promise<Find
   if (!late) return detail
   const { field, began, configured, remedy } = late
   return warn(`${detail}; ${field} is ${configured} and acts only where a stream begins: this one began with ${began}`, remedy)
-}
-
-/** The numbered sources of the config; their chains are never connected. */
-function sourcesOf(config: Config): { readonly sources: readonly Source[]; close(): void } {
-  const chains = new Map(Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain)]))
-  return {
-    sources: [...createBridges(config, chains).values()].flatMap(({ sources }) => sources),
-    close() {
-      for (const chain of chains.values()) chain.close()
-    },
-  }
 }

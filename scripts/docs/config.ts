@@ -1,10 +1,8 @@
-import type { z } from 'zod'
-import { childrenOf, readField } from '../../config/fields.ts'
-import { configSchema } from '../../config/schema.ts'
+import { childrenOf, configFields, type Field } from '../../config/fields.ts'
 
 /** docs/config.md: every field with its type, default and meaning, from the schema itself. */
 export function describeConfig(): string {
-  const rows = walk(configSchema, '')
+  const rows = walk(configFields(), '')
   const table = [
     '| field | type | default | meaning |',
     '| --- | --- | --- | --- |',
@@ -22,55 +20,38 @@ export function describeConfig(): string {
   ].join('\n')
 }
 
-function walk(schema: z.core.$ZodType, path: string): string[][] {
-  return childrenOf(readField(schema).schema).flatMap(([name, child]) => {
+function walk(parent: Field, path: string): string[][] {
+  return Object.entries(childrenOf(parent)).flatMap(([name, field]) => {
     const at = name === '[]' ? `${path}[]` : path ? `${path}.${name}` : name
-    return [...row(child, at), ...walk(child, at), ...options(child, at)]
+    // Entries of lists and maps have a row only if they have a description of their own.
+    const isShown = !/(\[\]|<name>)$/.test(name) || field.description !== undefined
+    return [...(isShown ? [row(parent, name, at)] : []), ...walk(field, at), ...options(field, at)]
   })
-}
-
-/** The row of a field. Entries of lists and maps have one only if they have a description of their own. */
-function row(schema: z.core.$ZodType, path: string): string[][] {
-  const field = readField(schema)
-  if (/(\[\]|<name>)$/.test(path) && !field.description) return []
-  return [[`\`${path}\``, typeName(field.schema), fallbackText(field), field.description ?? '']]
 }
 
 /** The members of each option of a union that is told apart by `kind`. */
-function options(schema: z.core.$ZodType, path: string): string[][] {
-  const def = (readField(schema).schema as z.core.$ZodTypes)._zod.def
-  if (def.type !== 'union') return []
-  return def.options.flatMap((option) => {
-    const { schema: inner, description } = readField(option)
-    return childrenOf(inner).map(([name, child]) => {
-      const field = readField(child)
-      return [`\`${path}.${name}\``, typeName(field.schema), fallbackText(field), field.description ?? description ?? '']
-    })
-  })
+function options({ oneOf = [] }: Field, path: string): string[][] {
+  return oneOf.flatMap((option) => Object.keys(childrenOf(option)).map((name) => row(option, name, `${path}.${name}`)))
 }
 
-function fallbackText({ required, fallback }: ReturnType<typeof readField>): string {
-  if (required) return 'required'
-  if (fallback === undefined) return 'absent'
-  return `\`${JSON.stringify(fallback)}\``
+/** The row of one member of a map; without a description it has that of the map. */
+function row(parent: Field, name: string, path: string): string[] {
+  const field = childrenOf(parent)[name]!
+  const fallback = field.default === undefined ? 'absent' : `\`${JSON.stringify(field.default)}\``
+  const meaning = field.description ?? parent.description ?? ''
+  return [`\`${path}\``, typeName(field), parent.required?.includes(name) ? 'required' : fallback, meaning]
 }
 
-function typeName(schema: z.core.$ZodType): string {
-  const def = (schema as z.core.$ZodTypes)._zod.def
-  switch (def.type) {
-    case 'string':
-      return 'text'
-    case 'number':
-      return 'number'
-    case 'literal':
-      return def.values.map((value) => `\`${String(value)}\``).join(' or ')
-    case 'array':
-      return `list of ${childrenOf(readField(def.element).schema).length > 0 ? 'maps' : typeName(readField(def.element).schema)}`
-    case 'record':
-      return 'map by name'
-    case 'union':
-      return 'map, by `kind`'
-    default:
-      return 'map'
+function typeName(field: Field): string {
+  const { type, oneOf, properties } = field
+  const values = field.const === undefined ? field.enum : [field.const]
+  if (values) return values.map((value) => `\`${String(value)}\``).join(' or ')
+  if (type === 'string') return 'text'
+  if (type === 'number' || type === 'integer') return 'number'
+  if (type === 'array') {
+    const entry = childrenOf(field)['[]']!
+    return `list of ${Object.keys(childrenOf(entry)).length > 0 ? 'maps' : typeName(entry)}`
   }
+  if (oneOf) return 'map, by `kind`'
+  return properties ? 'map' : 'map by name'
 }

@@ -114,6 +114,12 @@ describe('a good config', () => {
     expect(config.chains['ethereum']?.contracts?.core).toBe(contracts.core)
   })
 
+  test('takes texts of one class of errors, the other classes unnamed', () => {
+    const texts = (name: string) => least.replace('blockTimeMs: 12000', `blockTimeMs: 12000\n    errors: { ${name}: [account is frozen] }`)
+    expect(parseConfig(texts('fatal'), env, 'portage.yaml').chains['ethereum']?.errors).toEqual({ fatal: ['account is frozen'] })
+    expect(problemsOf(texts('deadly'))).toContain('errors.deadly is not a field of the config. Remove it; known here: nonce-too-low,')
+  })
+
   test('names tokens in one way, however they are written', () => {
     const token = 'C02AAA39B223FE8D0A0E5C4F27EAD9083C756CC2'.padStart(64, '0')
     const fees = `    assets: ['2/0x${token}']\n    minimumFees: { ethereum: { '2/0x${token}': '5' } }\n`

@@ -1,7 +1,7 @@
 import { defaultPayloadConverter } from '@temporalio/common'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
-import { namesOf } from '../../config/known-names.ts'
+import { namesOf } from '../../config/chains.ts'
 import type { KnownNames } from '../../domain/settings/known-names.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
