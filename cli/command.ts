@@ -15,19 +15,7 @@ export interface Outcome {
 }
 
 /** One run of a command: its options, the process, and the config. */
-export interface Call<Options = object> {
-  readonly options: Options
-  readonly globals: GlobalOptions
-  readonly context: CliContext
-  /** The file of --config, else of PORTAGE_CONFIG, else portage.yaml in the working directory. */
-  readonly configFile: string
-  /** Throws CONFIG_INVALID. */
-  config(): Promise<Config>
-  /** Runs `use` with a Temporal client of the config. Throws CONFIG_INVALID, TEMPORAL_UNAVAILABLE, TEMPORAL_TLS. */
-  withTemporal<Result>(use: (temporal: TemporalClient, config: Config) => Promise<Result>): Promise<Result>
-  /** Ends the command with the exit code of a wrong command line. */
-  misuse(detail: string): never
-}
+export type Call<Options = object> = ReturnType<typeof createCall<Options>>
 
 /** What one run of a command ends with. `refusal`: an error that the API has answered. Nothing: everything is printed already. */
 type Result = Outcome | { readonly refusal: Refusal } | void
@@ -71,9 +59,11 @@ export function addCommands(parent: Command, commands: Commands, cli: Cli): void
   }
 }
 
-function createCall<Options>({ context }: Cli, command: Command, options: Options): Call<Options> {
+function createCall<Options>({ context }: Cli, command: Command, options: Options) {
   const globals = command.optsWithGlobals<GlobalOptions>()
+  /** The file of --config, else of PORTAGE_CONFIG, else portage.yaml in the working directory. */
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
+  /** Throws CONFIG_INVALID. */
   const config = () => loadConfig(configFile, context.env)
   return {
     options,
@@ -81,11 +71,13 @@ function createCall<Options>({ context }: Cli, command: Command, options: Option
     context,
     configFile,
     config,
-    async withTemporal(use) {
+    /** Runs `use` with a Temporal client of the config. Throws CONFIG_INVALID, TEMPORAL_UNAVAILABLE, TEMPORAL_TLS. */
+    async withTemporal<Answer>(this: void, use: (temporal: TemporalClient, config: Config) => Promise<Answer>): Promise<Answer> {
       const loaded = await config()
       return withTemporalClient(loaded.temporal, (client) => use(client, loaded))
     },
-    misuse: (detail) => command.error(`error: ${detail}`),
+    /** Ends the command with the exit code of a wrong command line. */
+    misuse: (detail: string): never => command.error(`error: ${detail}`),
   }
 }
 

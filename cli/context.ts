@@ -21,17 +21,22 @@ export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** Calls `listener` at the first SIGINT or SIGTERM; a second one ends the process. The result removes the listener. */
-export function onInterrupt(context: CliContext, listener: () => void): () => void {
+/** Runs `use` with a signal that is aborted at the first SIGINT or SIGTERM; a second one ends the process. */
+export async function withInterrupt<Result>(context: CliContext, use: (interrupted: AbortSignal) => Promise<Result>): Promise<Result> {
+  const stop = new AbortController()
   const release = (): void => {
-    context.off('SIGINT', once)
-    context.off('SIGTERM', once)
+    context.off('SIGINT', interrupt)
+    context.off('SIGTERM', interrupt)
   }
-  const once = (): void => {
+  const interrupt = (): void => {
     release()
-    listener()
+    stop.abort()
   }
-  context.on('SIGINT', once)
-  context.on('SIGTERM', once)
-  return release
+  context.on('SIGINT', interrupt)
+  context.on('SIGTERM', interrupt)
+  try {
+    return await use(stop.signal)
+  } finally {
+    release()
+  }
 }

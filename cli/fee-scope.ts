@@ -56,10 +56,3 @@ export function limitText(field: keyof FeePolicy, value: string | number | undef
   if (value === undefined) return '-'
   return field === 'gasFactor' || field === 'gasLimit' ? String(value) : weiText(String(value))
 }
-
-/** A number from 1 to 5. Throws InvalidArgumentError. */
-export function parseGasFactor(text: string): number {
-  const factor = Number(text)
-  if (/^[0-9.]+$/.test(text) && factor >= 1 && factor <= 5) return factor
-  throw new InvalidArgumentError('It must be a number from 1 to 5.')
-}

@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Facts, RelayerError } from '../domain/errors.ts'
 
 /** Who gives an order; kept in the history of what it changes. */
 export interface By {
@@ -28,21 +29,28 @@ export function matching(pattern: RegExp, rule: string): (text: string) => strin
   }
 }
 
-/** A parser for commander: a whole number within bounds. */
-export function wholeNumber(from = 0, to = 999_999_999_999_999, rule = `It must be from ${from} to ${to}.`) {
+/** A parser for commander: a number within bounds, whole unless `pattern` allows another. */
+export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = /^[0-9]{1,15}$/) {
   return (text: string): number => {
-    const number = /^[0-9]{1,15}$/.test(text) ? Number(text) : NaN
+    const number = pattern.test(text) ? Number(text) : NaN
     if (number >= from && number <= to) return number
     throw new InvalidArgumentError(rule)
   }
 }
 
+const fraction = /^[0-9.]+$/
+
 /** Parsers for commander. */
 export const parse = {
   /** A block's height, or a nonce. */
-  number: wholeNumber(0, undefined, 'It must be a whole number.'),
+  number: numberWithin(0, 999_999_999_999_999, 'It must be a whole number.'),
   /** How many rows that have ended. */
-  closed: wholeNumber(0, 999, 'It must be a whole number below 1000.'),
+  closed: numberWithin(0, 999, 'It must be a whole number below 1000.'),
+  /** Hours, with a fraction or without. */
+  hours: numberWithin(Number.MIN_VALUE, 8_760, 'It must be a number of hours above 0, at most 8760.', fraction),
+  gasFactor: numberWithin(1, 5, 'It must be a number from 1 to 5.', fraction),
+  priority: numberWithin(1, 5, 'It is a number from 1 to 5.'),
+  chainName: matching(/^[a-z][a-z0-9-]{0,30}$/, 'It must be the name of a chain.'),
   /** wei, decimal. */
   wei: matching(/^[0-9]{1,78}$/, 'It must be a decimal number of wei.'),
   /** Gas units, decimal. */
@@ -64,4 +72,9 @@ function osUser(): string {
   } catch {
     return 'unknown'
   }
+}
+
+/** An error of what the user gave, which the command line itself does not show. */
+export function invalid(detail: string, facts: Facts = {}, cause?: unknown): RelayerError {
+  return new RelayerError('INPUT_INVALID', { detail, facts, cause })
 }

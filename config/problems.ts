@@ -65,7 +65,7 @@ function knownKeys(path: readonly PropertyKey[], raw: unknown): string[] {
   const field = fieldAt(path)
   // A union of maps is told apart by `kind`.
   const { kind } = (valueAt(raw, path) ?? {}) as { kind?: unknown }
-  const option = field?.oneOf?.find(({ properties }) => (properties?.['kind'] as Field).const === kind)
+  const option = field?.oneOf?.find(({ properties }) => (properties?.['kind'] as Field | undefined)?.const === kind)
   const { properties = {}, propertyNames } = option ?? field ?? {}
   return [...Object.keys(properties), ...((propertyNames as Field | undefined)?.enum ?? []).map(String)]
 }

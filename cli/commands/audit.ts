@@ -1,10 +1,9 @@
-import { InvalidArgumentError } from 'commander'
 import { chainOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema.ts'
 import { listAudits, runAudit } from '../../temporal/client/audits.ts'
 import type { AuditReport } from '../../temporal/contracts/audit.ts'
 import type { Call, CommandSpec } from '../command.ts'
-import { wholeNumber } from '../options.ts'
+import { numberWithin, parse } from '../options.ts'
 import { type Cell, list, table, timeText } from '../output.ts'
 
 export const auditCommand: CommandSpec = {
@@ -15,7 +14,7 @@ export const auditCommand: CommandSpec = {
       options: (command) =>
         command
           .option('--chain <name>', 'only this target chain')
-          .option('--hours <number>', 'how far back to look (default: audit.hours of the config)', hoursOf),
+          .option('--hours <number>', 'how far back to look (default: audit.hours of the config)', parse.hours),
       notes: 'The server keeps closed workflows for its retention time: an audit sees no further back.',
       examples: ['portage audit run --chain ethereum --hours 48'],
       run: ({ withTemporal, options }: Call<{ chain?: string; hours?: number }>) =>
@@ -33,7 +32,7 @@ export const auditCommand: CommandSpec = {
       options: (command) =>
         command
           .option('--chain <name>', 'only this target chain')
-          .option('--limit <number>', 'most audits of a chain', wholeNumber(1, 100), 5),
+          .option('--limit <number>', 'most audits of a chain', numberWithin(1, 100), 5),
       examples: ['portage audit show --chain ethereum --json'],
       run: ({ withTemporal, options }: Call<{ chain?: string; limit: number }>) =>
         withTemporal(async (client, config) => {
@@ -70,10 +69,4 @@ function findings({ undone, reopened, idle }: AuditReport): string[] {
     ...reopened.map((id) => `closed without an outcome, started again: ${id}`),
     ...idle.map((id) => `waited for nothing or did not answer, reset: ${id}`),
   ]
-}
-
-function hoursOf(value: string): number {
-  const number = Number(value)
-  if (number > 0 && number <= 8_760) return number
-  throw new InvalidArgumentError('It must be a number of hours above 0, at most 8760.')
 }

@@ -3,7 +3,7 @@ import { readSettings } from '../../temporal/client/settings.ts'
 import { configRules } from '../../config/chains.ts'
 import type { FeePolicy, FeeRule, FeeScope } from '../../domain/fees/policy.ts'
 import type { Call, CommandSpec } from '../command.ts'
-import { feeScopeText, limitText, parseFeeScope, parseGasFactor, parseWei } from '../fee-scope.ts'
+import { feeScopeText, limitText, parseFeeScope, parseWei } from '../fee-scope.ts'
 import { type Author, parse, withAuthor } from '../options.ts'
 import { sendToSettings } from '../orders.ts'
 import { list } from '../output.ts'
@@ -38,7 +38,7 @@ export const feesCommand: CommandSpec = {
           .option('--max-tip <wei>', "most of that for the block's builder", parseWei)
           .option('--max-fee-per-transaction <wei>', 'most that a whole transaction may cost, data fee included', parseWei)
           .option('--base-fee-ceiling <wei>', 'above this base fee nothing new is sent', parseWei)
-          .option('--gas-factor <number>', 'the gas limit is the estimate times this', parseGasFactor)
+          .option('--gas-factor <number>', 'the gas limit is the estimate times this', parse.gasFactor)
           .option('--gas-limit <gas>', 'most gas units of a transaction', parse.gas),
       notes: 'Amounts are wei, or have a unit: 30gwei, 0.05ether.',
       examples: [

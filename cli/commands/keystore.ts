@@ -6,6 +6,7 @@ import { Wallet } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Call, CommandSpec, Outcome } from '../command.ts'
 import type { CliContext } from '../context.ts'
+import { invalid } from '../options.ts'
 import { facts } from '../output.ts'
 
 interface KeystoreOptions {
@@ -57,14 +58,14 @@ async function readPassword(context: CliContext, { passwordFile, passwordVariabl
   if (passwordFile === undefined) {
     const password = context.env[passwordVariable]
     if (password) return password
-    throw new RelayerError('INPUT_INVALID', { detail: `The password is missing: set ${passwordVariable}, or give --password-file.` })
+    throw invalid(`The password is missing: set ${passwordVariable}, or give --password-file.`)
   }
   const lines = await readFile(resolve(context.cwd(), passwordFile), 'utf8').catch((cause: unknown) => {
-    throw new RelayerError('INPUT_INVALID', { detail: 'The password file cannot be read.', facts: { file: passwordFile }, cause })
+    throw invalid('The password file cannot be read.', { file: passwordFile }, cause)
   })
   const password = lines.split(/\r?\n/)[0]!
   if (password) return password
-  throw new RelayerError('INPUT_INVALID', { detail: 'The first line of the password file is empty.', facts: { file: passwordFile } })
+  throw invalid('The first line of the password file is empty.', { file: passwordFile })
 }
 
 function walletOf(privateKey: string): Wallet {
@@ -74,5 +75,5 @@ function walletOf(privateKey: string): Wallet {
   } catch {
     // Zero, or beyond the curve's order. The library's text is dropped, because it may quote the key.
   }
-  throw new RelayerError('INPUT_INVALID', { detail: 'stdin must hold exactly the 64 hex digits of a private key.' })
+  throw invalid('stdin must hold exactly the 64 hex digits of a private key.')
 }

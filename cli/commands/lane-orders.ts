@@ -1,7 +1,7 @@
 import { type LaneMode, setLaneMode } from '../../temporal/client/lanes.ts'
 import type { Call, Commands, CommandSpec } from '../command.ts'
 import { laneArgument, type LaneOptions, resolveLane, sendToLane } from '../lanes.ts'
-import { parse, wholeNumber } from '../options.ts'
+import { parse, numberWithin } from '../options.ts'
 import { order } from '../orders.ts'
 
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
@@ -48,7 +48,7 @@ export const nonceCommands: Commands = {
     description: 'Change how many nonces may be in flight. It stays until the window in the config is changed.',
     options: (command) =>
       // As the config bounds it (config/schema.ts).
-      laneArgument(command).argument('<nonces>', 'most nonces in flight, up to 128; 0: none', wholeNumber(0, 128)),
+      laneArgument(command).argument('<nonces>', 'most nonces in flight, up to 128; 0: none', numberWithin(0, 128)),
     examples: [`portage lane set-window ${lane} 32`],
     run: (call: Call<LaneOptions>, name: string, window: number) =>
       sendToLane(call, name, `window ${window}`, { kind: 'setWindow', window }),

@@ -9,7 +9,7 @@ import type { OperatorTransactionInput } from '../../temporal/contracts/operator
 import { type Call, type Commands, type Outcome } from '../command.ts'
 import { type ConfiguredChain, withChain } from '../chains.ts'
 import { laneArgument, type LaneOptions, resolveLane, withLane } from '../lanes.ts'
-import { type Author, type By, parse, withAuthor, withBy } from '../options.ts'
+import { type Author, type By, invalid, parse, withAuthor, withBy } from '../options.ts'
 import { facts } from '../output.ts'
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
@@ -54,8 +54,8 @@ export const paymentCommands: Commands = {
         const { address, minimumBalance } = found.lane
         const { keep = minimumBalance, token, by } = call.options
         const { treasury } = chainOf(config, found.chain)
-        if (!treasury) throw new RelayerError('INPUT_INVALID', { detail: `chains.${found.chain}.treasury is not in the config` })
-        if (!token && keep === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'say what stays: --keep <wei>' })
+        if (!treasury) throw invalid(`chains.${found.chain}.treasury is not in the config`)
+        if (!token && keep === undefined) throw invalid('say what stays: --keep <wei>')
         const intent = await withChain(config, found.chain, async (chain) =>
           token
             ? {
@@ -83,10 +83,8 @@ export const paymentCommands: Commands = {
       withLane(call, name, (id, client, config) => {
         const { chain, from, amount, by } = call.options
         const payer = resolveLane(config, from, chain)
-        if (network(payer) !== network(id) || payer === id) {
-          const detail = 'the two must be different lanes of one network'
-          throw new RelayerError('INPUT_INVALID', { detail, facts: { lane: id, from: payer } })
-        }
+        if (network(payer) !== network(id) || payer === id)
+          throw invalid('the two must be different lanes of one network', { lane: id, from: payer })
         return pay(call, client, { lane: payer, intent: { to: laneAddress(id), data: '0x', value: amount }, reason: `top-up of ${id}`, by })
       }),
   },
@@ -125,15 +123,14 @@ async function spare(chain: ConfiguredChain, address: string, to: string, keep: 
   const cost = paymentGas * limitRoom * BigInt(quote.maxFee) * priceRoom + BigInt(dataFee) * priceRoom
   const value = BigInt(account.balance) - keep - cost
   if (value > 0n) return String(value)
-  const detail = `nothing to send: balance ${account.balance} wei, to keep ${keep} wei, fee up to ${cost} wei`
-  throw new RelayerError('INPUT_INVALID', { detail, facts: { lane: address } })
+  throw invalid(`nothing to send: balance ${account.balance} wei, to keep ${keep} wei, fee up to ${cost} wei`, { lane: address })
 }
 
 /** The lane's balance of an ERC-20 token, in its smallest units. Throws INPUT_INVALID if it is 0, or no token answers. */
 async function tokenBalance(chain: ConfiguredChain, address: string, token: string): Promise<bigint> {
   const answer = await chain.call(token, erc20.encodeFunctionData('balanceOf', [address]), 'latest')
-  if (!/^0x[0-9a-f]{64}$/i.test(answer)) throw new RelayerError('INPUT_INVALID', { detail: 'no ERC-20 token answers', facts: { token } })
+  if (!/^0x[0-9a-f]{64}$/i.test(answer)) throw invalid('no ERC-20 token answers', { token })
   const balance = BigInt(answer)
-  if (balance === 0n) throw new RelayerError('INPUT_INVALID', { detail: 'the lane has none of this token', facts: { token } })
+  if (balance === 0n) throw invalid('the lane has none of this token', { token })
   return balance
 }

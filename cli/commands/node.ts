@@ -2,11 +2,10 @@ import { type Command, Option } from 'commander'
 import { readSettings } from '../../temporal/client/settings.ts'
 import { chainOf, namesOf, nodeVariables } from '../../config/chains.ts'
 import type { Config } from '../../config/schema.ts'
-import { RelayerError } from '../../domain/errors.ts'
 import type { NodeUse, Settings } from '../../domain/settings/settings.ts'
 import { createConfiguredChain } from '../chains.ts'
 import type { Call, CommandSpec } from '../command.ts'
-import { type Author, withAuthor } from '../options.ts'
+import { type Author, invalid, withAuthor } from '../options.ts'
 import { sendToSettings } from '../orders.ts'
 import { table } from '../output.ts'
 
@@ -55,7 +54,7 @@ to contain RPC, NODE or URL.`,
           const detail = configured
             ? `${chain}/${name} is in the config: portage node disable takes it out, and portage node enable back in.`
             : `there is no added node ${chain}/${name}`
-          if (configured || !change) throw new RelayerError('INPUT_INVALID', { detail })
+          if (configured || !change) throw invalid(detail)
           return { orders: [{ kind: 'clearNode', chain, name }] }
         }),
     },

@@ -4,7 +4,7 @@ import { laneAddress } from '../../domain/lane/lane-id.ts'
 import { createLogger, type LogLevel, logLevels } from '../../observability/logger.ts'
 import { type Role, roles } from '../../workers/roles.ts'
 import type { Call, CommandSpec } from '../command.ts'
-import { onInterrupt } from '../context.ts'
+import { withInterrupt } from '../context.ts'
 
 export const runCommand: CommandSpec = {
   description: 'Run a worker until SIGINT or SIGTERM. Logs go to stderr, as JSON lines unless --pretty.',
@@ -32,29 +32,23 @@ export const runCommand: CommandSpec = {
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
     // The native parts of a worker load slowly: only the command that needs them pays.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/runtime.ts'), import('../../api/server.ts')])
-    const stopping = new AbortController()
-    const release = onInterrupt(context, () => {
-      logger.info('stopping: work in hand is finished or handed back')
-      stopping.abort()
-    })
-    try {
+    await withInterrupt(context, async (stopping) => {
+      stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
       const running = await runRole(options.role, loaded, {
         env: context.env,
         logger,
         api: restApi,
-        stopping: stopping.signal,
+        stopping,
         chains: options.chain,
         lanes: options.lane?.map(toAddress),
       })
       const stop = () =>
         void running.stop().catch((error: unknown) => logger.error('stopping failed', { error: toRelayerError(error).message }))
-      stopping.signal.addEventListener('abort', stop)
+      stopping.addEventListener('abort', stop)
       // A signal that came while the worker started: stop it now.
-      if (stopping.signal.aborted) stop()
+      if (stopping.aborted) stop()
       await running.stopped
-    } finally {
-      release()
-    }
+    })
   },
 }
 

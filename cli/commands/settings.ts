@@ -2,11 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readSettings } from '../../temporal/client/settings.ts'
-import { RelayerError } from '../../domain/errors.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import type { CliContext } from '../context.ts'
-import { type Author, withAuthor } from '../options.ts'
+import { type Author, invalid, withAuthor } from '../options.ts'
 import { sendToSettings, withoutAudit } from '../orders.ts'
 import { auditText, settingsText } from '../settings-text.ts'
 
@@ -30,7 +29,7 @@ export const settingsCommand: CommandSpec = {
       examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
       run: async (call: Call<Author>, file: string) => {
         const orders = await readOrders(call.context, file)
-        if (orders.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'The file holds no orders.' })
+        if (orders.length === 0) throw invalid('The file holds no orders.')
         const words = { done: `${orders.length} orders`, same: 'everything in the file is set already' }
         return sendToSettings(call, words, orders)
       },
@@ -60,7 +59,7 @@ async function readOrders({ stdin, cwd }: CliContext, file: string): Promise<Set
     const { orders } = JSON.parse(json) as { orders?: unknown }
     if (Array.isArray(orders)) return orders as SettingsOrder[]
   } catch (cause) {
-    throw new RelayerError('INPUT_INVALID', { detail: 'The file cannot be read as JSON.', facts: { file }, cause })
+    throw invalid('The file cannot be read as JSON.', { file }, cause)
   }
-  throw new RelayerError('INPUT_INVALID', { detail: 'orders: must be a list', facts: { file } })
+  throw invalid('orders: must be a list', { file })
 }

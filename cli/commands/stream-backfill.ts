@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orderStream } from '../../streams/orders.ts'
 import { readStream } from '../../streams/reports.ts'
-import { RelayerError } from '../../domain/errors.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import type { CliContext } from '../context.ts'
-import { type By, parse, withBy } from '../options.ts'
+import { type By, invalid, parse, withBy } from '../options.ts'
 import { facts } from '../output.ts'
 import { plainReport, streamArgument, watermark } from '../streams.ts'
 
@@ -25,7 +24,7 @@ export const backfill: CommandSpec = {
   examples: ['portage stream backfill native-bridge:ethereum:bsc --from 18000000 --to 18050000 --wait'],
   run: async ({ context, options, withTemporal }: Call<By & { from: number; to: number; wait?: true }>, stream: string) => {
     const { from, to, by, wait } = options
-    if (from > to) throw new RelayerError('INPUT_INVALID', { detail: `--to: ${to} is below --from` })
+    if (from > to) throw invalid(`--to: ${to} is below --from`)
     return withTemporal(async (client) => {
       const { view: ordered } = await orderStream(client, stream, { kind: 'backfill', from, to, by })
       // What lay above the cursor then is not read by this order.

@@ -4,6 +4,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import { checkpointOf, type StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import { type CheckpointStore, createCheckpointStore } from '../../streams/checkpoints.ts'
 import type { CommandSpec } from '../command.ts'
+import { invalid } from '../options.ts'
 import { type Cell, table } from '../output.ts'
 import { streamArgument } from '../streams.ts'
 
@@ -36,10 +37,8 @@ export const checkpoint: CommandSpec = {
           const store = storeOf(config)
           const state = await readStream(client, stream)
           // A stream would not begin with it, and it would replace a better one.
-          if (state.start !== undefined && !state.cursor) {
-            const detail = 'the stream has read no block yet: there is nothing to keep'
-            throw new RelayerError('INPUT_INVALID', { detail, facts: { stream } })
-          }
+          if (state.start !== undefined && !state.cursor)
+            throw invalid('the stream has read no block yet: there is nothing to keep', { stream })
           const written = checkpointOf(state)
           await store.write(written)
           return { json: { stream, written }, text: checkpointsText(config, written, undefined) }
@@ -51,8 +50,7 @@ export const checkpoint: CommandSpec = {
 /** Throws INPUT_INVALID where the config keeps none. */
 function storeOf(config: Config): CheckpointStore {
   const { checkpoints } = config.streams
-  if (!checkpoints)
-    throw new RelayerError('INPUT_INVALID', { detail: 'streams.checkpoints is not in the config: no checkpoints are kept.' })
+  if (!checkpoints) throw invalid('streams.checkpoints is not in the config: no checkpoints are kept.')
   return createCheckpointStore(checkpoints)
 }
 

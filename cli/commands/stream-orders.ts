@@ -1,13 +1,12 @@
-import { RelayerError } from '../../domain/errors.ts'
 import { limits } from '../../domain/stream/gaps.ts'
 import { sourceOf } from '../../streams/reports.ts'
 import { withChain } from '../chains.ts'
 import type { Call, Commands } from '../command.ts'
-import { type Author, type By, parse, wholeNumber, withAuthor, withBy } from '../options.ts'
+import { type Author, type By, invalid, numberWithin, parse, withAuthor, withBy } from '../options.ts'
 import { sendToStream, streamArgument } from '../streams.ts'
 
 const example = 'native-bridge:ethereum:bsc'
-const openTransfers = wholeNumber(1, limits.open)
+const openTransfers = numberWithin(1, limits.open)
 
 /** What is ordered of a stream by one update. */
 export const orderCommands: Commands = {
@@ -29,10 +28,8 @@ export const orderCommands: Commands = {
     run: async (call: Call<By & { block: number; hash?: string }>, stream: string) => {
       const { block, hash, by } = call.options
       const found = await withChain(await call.config(), sourceOf(stream), (chain) => chain.block(block, 'agreed'))
-      if (!found) throw new RelayerError('INPUT_INVALID', { detail: `--block: the source has no block ${block} yet` })
-      if (hash !== undefined && hash !== found.hash.toLowerCase()) {
-        throw new RelayerError('INPUT_INVALID', { detail: `--hash: block ${block} of the source is ${found.hash}` })
-      }
+      if (!found) throw invalid(`--block: the source has no block ${block} yet`)
+      if (hash !== undefined && hash !== found.hash.toLowerCase()) throw invalid(`--hash: block ${block} of the source is ${found.hash}`)
       const request = { kind: 'reread', block: { height: block, hash: found.hash }, by } as const
       return sendToStream(call, stream, { done: `back to block ${block}, ${found.hash}` }, request)
     },

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { InvalidArgumentError, type Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { transferStates, type TransferState } from '../../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { listTransfers, readTransfer, type TransferReport } from '../../temporal/client/transfers.ts'
 import type { Call, CommandSpec, Outcome } from '../command.ts'
-import { onInterrupt } from '../context.ts'
-import { wholeNumber } from '../options.ts'
+import { withInterrupt } from '../context.ts'
+import { numberWithin, parse } from '../options.ts'
 import { print } from '../output.ts'
 import { reportText, rowsText } from '../transfer-text.ts'
 
@@ -38,17 +38,12 @@ Without one, --json prints one object per change.`,
     'portage transfer watch wormhole-token-bridge:ethereum:0000…a585:269170:6d1b4c0c5f0a3e21',
     'portage transfer watch --state parked',
   ],
-  run: async (call: Call<ListOptions>, id: string | undefined) => {
-    const stop = new AbortController()
-    const release = onInterrupt(call.context, () => stop.abort())
-    try {
-      return await call.withTemporal<Outcome | void>((client) =>
-        id === undefined ? watchList(client, call, stop.signal) : watchOne(client, call, id, stop.signal),
-      )
-    } finally {
-      release()
-    }
-  },
+  run: (call: Call<ListOptions>, id: string | undefined) =>
+    withInterrupt(call.context, (signal) =>
+      call.withTemporal<Outcome | void>((client) =>
+        id === undefined ? watchList(client, call, signal) : watchOne(client, call, id, signal),
+      ),
+    ),
 }
 
 /** Prints each new line of the timeline; the final status ends it. Ends early, with the status so far, at a signal. */
@@ -96,11 +91,6 @@ async function pause(signal: AbortSignal): Promise<void> {
 function withFilter(command: Command): Command {
   return command
     .addOption(new Option('--state <state>', 'only transfers in this state').choices(transferStates))
-    .option('--chain <name>', 'only transfers from or to this chain', chainName)
-    .option('--limit <number>', 'most rows', wholeNumber(1, 10_000, 'It must be a whole number from 1 to 10000.'), 50)
-}
-
-function chainName(value: string): string {
-  if (!/^[a-z][a-z0-9-]{0,30}$/.test(value)) throw new InvalidArgumentError('It must be the name of a chain.')
-  return value
+    .option('--chain <name>', 'only transfers from or to this chain', parse.chainName)
+    .option('--limit <number>', 'most rows', numberWithin(1, 10_000, 'It must be a whole number from 1 to 10000.'), 50)
 }

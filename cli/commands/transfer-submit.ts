@@ -4,6 +4,7 @@ import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
 import type { Call, CommandSpec } from '../command.ts'
+import { invalid, parse } from '../options.ts'
 import { facts, type Refusal } from '../output.ts'
 
 interface SubmitOptions {
@@ -36,7 +37,11 @@ export const submit: CommandSpec = {
         nativePlace,
       )
       .option('--bridge <name>', 'bridge protocol (default: the first that is configured)')
-      .option('--priority <1-5>', 'who goes first where a lane has no room for all: 1 first, 5 last (default: from the config)', priorityOf)
+      .option(
+        '--priority <1-5>',
+        'who goes first where a lane has no room for all: 1 first, 5 last (default: from the config)',
+        parse.priority,
+      )
       .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: not delivered by then, it is parked', deadlineOf)
       .option('--api <url>', 'URL of the API (default: from the config)'),
   examples: [
@@ -85,11 +90,6 @@ function nativePlace(text: string): NativePlace {
   throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
 }
 
-function priorityOf(text: string): number {
-  if (/^[1-5]$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It is a number from 1 to 5.')
-}
-
 /** Minutes as a number, or a time as ISO 8601: the API adds minutes to its own clock. */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
@@ -119,8 +119,7 @@ async function post(url: URL, body: object): Promise<Answer> {
 }
 
 function apiUrl({ api }: Config): string {
-  if (api.port === 0)
-    throw new RelayerError('INPUT_INVALID', { detail: 'The config leaves the port of the API open: name its URL with --api.' })
+  if (api.port === 0) throw invalid('The config leaves the port of the API open: name its URL with --api.')
   // An API that listens on every address also answers on loopback.
   const host = api.host === '0.0.0.0' || api.host === '::' ? '127.0.0.1' : api.host
   return `http://${host.includes(':') ? `[${host}]` : host}:${api.port}`

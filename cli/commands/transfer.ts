@@ -1,7 +1,6 @@
-import { RelayerError } from '../../domain/errors.ts'
 import { cancelTransfer, readTransfer, retryTransfer, startTransferAgain } from '../../temporal/client/transfers.ts'
 import type { Call, CommandSpec } from '../command.ts'
-import { type Author, withAuthor } from '../options.ts'
+import { type Author, invalid, withAuthor } from '../options.ts'
 import { order } from '../orders.ts'
 import { facts } from '../output.ts'
 import { reportText } from '../transfer-text.ts'
@@ -32,10 +31,7 @@ export const transferCommand: CommandSpec = {
       run: ({ withTemporal }, id: string) =>
         withTemporal(async (client) => {
           const { state, execution } = await readTransfer(client, id)
-          if (state === 'delivered') {
-            const detail = 'This transfer is delivered: there is nothing to retry.'
-            throw new RelayerError('INPUT_INVALID', { detail, facts: { transfer: id } })
-          }
+          if (state === 'delivered') throw invalid('This transfer is delivered: there is nothing to retry.', { transfer: id })
           const running = execution === 'RUNNING'
           await (running ? retryTransfer : startTransferAgain)(client, id)
           const done = running ? 'woken' : 'started again'
@@ -49,10 +45,7 @@ export const transferCommand: CommandSpec = {
       run: (call: Call<Author>, id: string) =>
         order(call, { done: 'cancel; portage transfer watch shows how it ends' }, async (client) => {
           const { state, execution } = await readTransfer(client, id)
-          if (execution !== 'RUNNING') {
-            const detail = 'This transfer is closed already.'
-            throw new RelayerError('INPUT_INVALID', { detail, facts: { transfer: id, state, execution } })
-          }
+          if (execution !== 'RUNNING') throw invalid('This transfer is closed already.', { transfer: id, state, execution })
           const { by: operator, reason } = call.options
           await cancelTransfer(client, id, { operator, reason })
           return { result: 'asked', json: { id, asked: 'cancel' }, about: { transfer: id } }

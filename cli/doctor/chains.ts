@@ -3,6 +3,7 @@ import type { NodeStatus } from '../../chains/port.ts'
 import type { ChainConfig, Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { type ConfiguredChain as Reader, createConfiguredChain } from '../chains.ts'
+import { invalid } from '../options.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
 import { checkKey } from './keys.ts'
 
@@ -116,8 +117,7 @@ function wrongChainId(contract: string, actual: number, expected: number): Findi
 async function read(reader: Reader, contract: string, name: string, args: readonly unknown[] = []): Promise<unknown> {
   const answer = await reader.call(contract, contracts.encodeFunctionData(name, args), 'latest')
   // An address without code answers every call with empty data.
-  if (answer === '0x')
-    throw new RelayerError('INPUT_INVALID', { detail: `${contract} does not answer ${name}(): there is no such contract on this network.` })
+  if (answer === '0x') throw invalid(`${contract} does not answer ${name}(): there is no such contract on this network.`)
   return contracts.decodeFunctionResult(name, answer)[0]
 }
 
