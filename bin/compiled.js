@@ -21,18 +21,14 @@ function sources() {
     .flatMap(({ name }) => readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).map((file) => join(name, file)))
     .filter((file) => file.endsWith('.ts'))
     .sort()
-    .map((file) => {
-      const { mtimeMs, size } = statSync(join(root, file))
-      return `${file} ${mtimeMs} ${size}`
-    })
+    .map((file) => [file, statSync(join(root, file))])
+    .map(([file, { mtimeMs, size }]) => `${file} ${mtimeMs} ${size}`)
 }
 
 function keyOf() {
   const given = ['bin/compiled.js', 'package.json', 'node_modules/.package-lock.json'].map((file) => readFileSync(join(root, file), 'utf8'))
-  return createHash('sha256')
-    .update([root, process.version, ...given, ...sources()].join('\n'))
-    .digest('hex')
-    .slice(0, 32)
+  const parts = [root, process.version, ...given, ...sources()]
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
 }
 
 /** The sources find their resources (protos, package.json) beside themselves, wherever the compiled code lies. */
@@ -101,10 +97,6 @@ async function compile(folder) {
     rmSync(made, { recursive: true, force: true })
     if (!existsSync(folder)) throw error
   }
-  removeOld()
-}
-
-function removeOld() {
   for (const name of readdirSync(cache)) {
     const path = join(cache, name)
     if (Date.now() - statSync(path).mtimeMs > keptMs) rmSync(path, { recursive: true, force: true })

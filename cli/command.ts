@@ -37,29 +37,23 @@ export interface CommandSpec {
 /** Commands by their names, in the order of the help. */
 export type Commands = Readonly<Record<string, CommandSpec>>
 
-/** The process that the commands run in, and the place for the exit code. */
-interface Cli {
-  readonly context: CliContext
-  ended(code: ExitCode): void
-}
-
 /** Adds commands to the program or to their group, whose settings they take over: their help, what they run, and how its outcome is printed. */
-export function addCommands(parent: Command, commands: Commands, cli: Cli): void {
+export function addCommands(parent: Command, commands: Commands, context: CliContext, ended: (code: ExitCode) => void): void {
   for (const [name, spec] of Object.entries(commands)) {
     const { description, options, run } = spec
     const command = parent.command(name).description(description).addHelpText('after', helpEnd(spec))
     options?.(command)
-    addCommands(command, spec.commands ?? {}, cli)
+    addCommands(command, spec.commands ?? {}, context, ended)
     if (!run) continue
     command.action(async (...typed: unknown[]) => {
       // Commander passes the arguments, then the options, then the command.
-      const call = createCall(cli, command, typed.at(-2) as never)
-      cli.ended(finish(call, await run(call, ...(typed.slice(0, -2) as never[]))))
+      const call = createCall(context, command, typed.at(-2) as never)
+      ended(finish(call, await run(call, ...(typed.slice(0, -2) as never[]))))
     })
   }
 }
 
-function createCall<Options>({ context }: Cli, command: Command, options: Options) {
+function createCall<Options>(context: CliContext, command: Command, options: Options) {
   const globals = command.optsWithGlobals<GlobalOptions>()
   /** The file of --config, else of PORTAGE_CONFIG, else portage.yaml in the working directory. */
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')

@@ -13,10 +13,10 @@ import type { Call, Outcome } from './command.ts'
 import { order } from './orders.ts'
 
 /** A lane, as its config and its ledger describe it. */
-export interface LaneRow extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
+interface LaneRow extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
   readonly lane: LaneId
   /** Absent: not in this config, but its ledger runs. */
-  readonly chain?: string
+  readonly chain: string | undefined
   /** active, syncing, paused, draining, forbidden, broke (without funds), chain replaced, unserved (no worker has its key), no ledger yet or no answer. */
   readonly status: string
   /** wei, decimal. */
@@ -26,9 +26,7 @@ export interface LaneRow extends Partial<Pick<LaneView, 'next' | 'latest' | 'fin
 }
 
 /** The options of every command about one lane. */
-export interface LaneOptions {
-  readonly chain?: string
-}
+export type LaneOptions = { readonly chain?: string }
 
 export function laneArgument(command: Command): Command {
   return command

@@ -59,9 +59,10 @@ export async function main(argv: readonly string[], context: CliContext): Promis
 
 /** The whole command line. Throws CommanderError instead of ending the process. */
 function createProgram(context: CliContext, ended: (code: ExitCode) => void): Command {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
   const program = new Command('portage')
   program
-    .version(version())
+    .version(version)
     .description('Portage carries cross-chain transfers to their destination and loses none.')
     .option('--config <file>', 'config file (default: $PORTAGE_CONFIG, else portage.yaml)')
     .option('--json', 'one JSON object on stdout, for scripts')
@@ -77,13 +78,8 @@ function createProgram(context: CliContext, ended: (code: ExitCode) => void): Co
     .exitOverride()
     .showHelpAfterError('(portage <command> --help shows how)')
     .addHelpText('after', footer)
-  addCommands(program, commands, { context, ended })
+  addCommands(program, commands, context, ended)
   return program
-}
-
-function version(): string {
-  const { version: own } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-  return own
 }
 
 const footer = `

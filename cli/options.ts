@@ -2,15 +2,13 @@ import { userInfo } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Facts, RelayerError } from '../domain/errors.ts'
 
-/** Who gives an order; kept in the history of what it changes. */
-export interface By {
+/** Who gives an order, and why; kept in the history of what it changes. */
+export interface Author {
   readonly by: string
-}
-
-/** Who gives an order, and why. */
-export interface Author extends By {
   readonly reason: string
 }
+
+export type By = Pick<Author, 'by'>
 
 export function withBy(command: Command): Command {
   return command.addOption(new Option('--by <name>', 'who; kept in the history').default(osUser(), 'the user of the operating system'))

@@ -27,13 +27,11 @@ export function sendToStream(call: Call, stream: string, words: Words, request: 
 /** The finalized heights of the source chains of these streams, as far as their nodes tell. */
 export async function finalizedHeights(config: Config, streams: readonly string[]): Promise<Heights> {
   const sources = [...new Set(streams.map(sourceOf))].filter((name) => config.chains[name])
-  const known = new Map<string, number | undefined>()
-  await Promise.all(
-    sources.map(async (name) => {
-      const height = withChain(config, name, async ({ heads }) => heads.current?.finalized, { timeoutMs: headTimeoutMs })
-      known.set(name, await height.catch(() => undefined))
-    }),
-  )
+  const read = async (name: string): Promise<[string, number | undefined]> => {
+    const height = withChain(config, name, async ({ heads }) => heads.current?.finalized, { timeoutMs: headTimeoutMs })
+    return [name, await height.catch(() => undefined)]
+  }
+  const known = new Map(await Promise.all(sources.map(read)))
   return (chain) => known.get(chain)
 }
 

@@ -12,14 +12,10 @@ import { type Config, configSchema } from './schema.ts'
  * become absolute, relative to the file's folder. Throws CONFIG_INVALID that lists every problem with its field and what to do.
  */
 export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<Config> {
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read'
-    const problem = { path: '', problem: `the file ${reason}`, remedy: 'Name it with --config, or start from config/portage.example.yaml.' }
-    throw invalid(path, [problem], cause)
-  }
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const problem = `the file ${cause.code === 'ENOENT' ? 'does not exist' : 'cannot be read'}`
+    throw invalid(path, [{ path: '', problem, remedy: 'Name it with --config, or start from config/portage.example.yaml.' }], cause)
+  })
   return resolvePaths(parseConfig(text, env, path), dirname(resolve(path)))
 }
 

@@ -30,7 +30,7 @@ export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
     case 'invalid_type': {
       if (value === undefined) return [{ path, problem: 'is missing', remedy: `Add it.${meaning}` }]
       const problem = `must be ${article(issue.expected)}, not ${kindOf(value)}`
-      return [{ path, problem, remedy: typeRemedy(issue.expected, meaning) }]
+      return [{ path, problem, remedy: `${typeRemedies[issue.expected] ?? 'Correct it.'}${meaning}` }]
     }
     case 'invalid_key':
       return [{ path, problem: `has a name that ${issue.issues[0]?.message ?? 'is not allowed'}`, remedy: 'Rename it.' }]
@@ -56,10 +56,8 @@ export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
   return [{ path, problem: issue.message, remedy: `Correct it.${meaning}` }]
 }
 
-function typeRemedy(expected: string, meaning: string): string {
-  if (expected === 'string') return `Put the value in quotes.${meaning}`
-  return `${expected === 'number' || expected === 'int' ? 'Write it as a number, without quotes.' : 'Correct it.'}${meaning}`
-}
+const asNumber = 'Write it as a number, without quotes.'
+const typeRemedies: Readonly<Record<string, string>> = { string: 'Put the value in quotes.', number: asNumber, int: asNumber }
 
 function knownKeys(path: readonly PropertyKey[], raw: unknown): string[] {
   const field = fieldAt(path)
@@ -79,8 +77,7 @@ function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 function kindOf(value: unknown): string {
-  if (value === null) return 'empty'
-  return article(Array.isArray(value) ? 'array' : typeof value)
+  return value === null ? 'empty' : article(Array.isArray(value) ? 'array' : typeof value)
 }
 
 const plainNouns: Record<string, string> = {

@@ -5,13 +5,7 @@ import { type Author, withAuthor } from '../options.ts'
 import { sendToSettings } from '../orders.ts'
 import { scopeText } from '../settings-text.ts'
 
-interface HaltOptions extends Author {
-  readonly bridge?: string
-  readonly chain?: string
-  readonly source?: string
-  readonly target?: string
-  readonly all?: true
-}
+type HaltOptions = Author & { readonly all?: true } & Partial<Record<'bridge' | 'chain' | 'source' | 'target', string>>
 
 export const haltCommands: Commands = {
   halt: {

@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { Wallet } from 'ethers'
-import { RelayerError } from '../../domain/errors.ts'
 import type { Call, CommandSpec, Outcome } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { invalid } from '../options.ts'
@@ -48,24 +47,24 @@ async function write({ context, options }: Call<KeystoreOptions>, privateKey: st
   } catch (cause) {
     const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'
     const detail = exists ? 'The file exists already; a key is never overwritten.' : 'The file cannot be written.'
-    throw new RelayerError('INPUT_INVALID', { detail, facts: { file: options.out }, cause })
+    throw invalid(detail, { file: options.out }, cause)
   }
   const address = wallet.address.toLowerCase()
   return { json: { address, file }, text: facts({ address, file }) }
 }
 
-async function readPassword(context: CliContext, { passwordFile, passwordVariable }: KeystoreOptions): Promise<string> {
-  if (passwordFile === undefined) {
-    const password = context.env[passwordVariable]
+async function readPassword({ env, cwd }: CliContext, { passwordFile: file, passwordVariable }: KeystoreOptions): Promise<string> {
+  if (file === undefined) {
+    const password = env[passwordVariable]
     if (password) return password
     throw invalid(`The password is missing: set ${passwordVariable}, or give --password-file.`)
   }
-  const lines = await readFile(resolve(context.cwd(), passwordFile), 'utf8').catch((cause: unknown) => {
-    throw invalid('The password file cannot be read.', { file: passwordFile }, cause)
+  const lines = await readFile(resolve(cwd(), file), 'utf8').catch((cause: unknown) => {
+    throw invalid('The password file cannot be read.', { file }, cause)
   })
   const password = lines.split(/\r?\n/)[0]!
   if (password) return password
-  throw invalid('The first line of the password file is empty.', { file: passwordFile })
+  throw invalid('The first line of the password file is empty.', { file })
 }
 
 function walletOf(privateKey: string): Wallet {

@@ -6,8 +6,7 @@ import { laneArgument, type LaneOptions, listLanes, toRow, withLane } from '../l
 import { parse } from '../options.ts'
 import { facts, list, timeText } from '../output.ts'
 import { modeCommands, nonceCommands } from './lane-orders.ts'
-import { paymentCommands } from './lane-payments.ts'
-import { transactionCommands } from './lane-transactions.ts'
+import { operatorTransactionCommands } from './lane-operator-transactions.ts'
 
 export const laneCommand: CommandSpec = {
   description: 'Lanes: a key on a chain, and the ledger of its nonces.',
@@ -55,8 +54,7 @@ export const laneCommand: CommandSpec = {
     },
     ...modeCommands,
     ...nonceCommands,
-    ...paymentCommands,
-    ...transactionCommands,
+    ...operatorTransactionCommands,
   },
 }
 

@@ -11,7 +11,7 @@ interface SubmitOptions {
   readonly chain?: string
   readonly emitter?: string
   readonly sequence?: string
-  readonly native?: NativePlace
+  readonly native?: ReturnType<typeof nativePlace>
   readonly bridge?: string
   readonly priority?: number
   readonly deadline?: string | number
@@ -66,7 +66,7 @@ export const submit: CommandSpec = {
 
 /** A VAA, the place of one, or that of a native transfer. Ends the command unless it is told exactly one of them. */
 async function messageOf({ context, options, misuse }: Call<SubmitOptions>, vaa: string | undefined): Promise<object> {
-  const { chain, emitter, sequence, native, bridge = nativeBridge } = options
+  const { chain, emitter, sequence, native, bridge = 'native-bridge' satisfies keyof Config['bridges'] } = options
   const place = [chain, emitter, sequence]
   const given = [vaa !== undefined, place.some((part) => part !== undefined), native !== undefined].filter(Boolean).length
   if (given !== 1 || (vaa === undefined && !native && place.includes(undefined)))
@@ -75,16 +75,7 @@ async function messageOf({ context, options, misuse }: Call<SubmitOptions>, vaa:
   return vaa === undefined ? { chain, emitter, sequence } : { vaa: vaa === '-' ? (await text(context.stdin)).trim() : vaa }
 }
 
-/** The bridge of --native where --bridge names no other. */
-const nativeBridge = 'native-bridge' satisfies keyof Config['bridges']
-
-interface NativePlace {
-  readonly source: string
-  readonly target: string
-  readonly nonce: string
-}
-
-function nativePlace(text: string): NativePlace {
+function nativePlace(text: string) {
   const [, source, target, nonce] = /^([^:]+):([^:]+):([1-9][0-9]{0,19})$/.exec(text) ?? []
   if (source !== undefined && target !== undefined && nonce !== undefined) return { source, target, nonce }
   throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')

@@ -29,11 +29,12 @@ async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
     const reader = readers.find((one, index) => reads(one) && nodes[index]?.status !== 'fail')
     const keys = await Promise.all(chain.lanes.map((lane) => look(area, `key of ${lane.address}`, () => checkKey(chain, lane))))
     if (!reader) return [...nodes, ...keys]
-    const contracts = await Promise.all(
-      isOnWormhole(chain)
+    const { contracts, wormholeChainId } = chain
+    const wormhole = await Promise.all(
+      contracts && wormholeChainId !== undefined
         ? [
-            look(area, 'core contract', () => checkCore(reader, chain)),
-            look(area, 'token bridge contract', () => checkTokenBridge(reader, chain)),
+            look(area, 'core contract', () => checkCore(reader, contracts, wormholeChainId)),
+            look(area, 'token bridge contract', () => checkTokenBridge(reader, contracts, wormholeChainId)),
           ]
         : [],
     )
@@ -42,7 +43,7 @@ async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
         ? [look(area, 'lanes', async () => warn('no lane is configured', 'Transfers to this chain wait until there is one.'))]
         : chain.lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, address))),
     )
-    return [...nodes, ...contracts, ...keys, ...balances]
+    return [...nodes, ...wormhole, ...keys, ...balances]
   } finally {
     for (const reader of readers) reader.close()
   }
@@ -78,21 +79,17 @@ async function checkNode(reader: Reader, { finality, networkId }: ChainConfig): 
   return detail
 }
 
-const contracts = new Interface([
+const functions = new Interface([
   'function chainId() view returns (uint16)',
   'function wormhole() view returns (address)',
   'function getCurrentGuardianSetIndex() view returns (uint32)',
   'function getGuardianSet(uint32) view returns (tuple(address[] keys, uint32 expirationTime))',
 ])
 
-type OnWormhole = Required<Pick<ChainConfig, 'wormholeChainId' | 'contracts'>>
-
-function isOnWormhole<Some extends ChainConfig>(chain: Some): chain is Some & OnWormhole {
-  return chain.wormholeChainId !== undefined && chain.contracts !== undefined
-}
+type Contracts = NonNullable<ChainConfig['contracts']>
 
 /** Checks that the core contract answers, has the configured Wormhole chain id, and that its guardian set can be read. */
-async function checkCore(reader: Reader, { contracts: { core }, wormholeChainId }: OnWormhole): Promise<Finding> {
+async function checkCore(reader: Reader, { core }: Contracts, wormholeChainId: number): Promise<Finding> {
   const chainId = Number(await read(reader, core, 'chainId'))
   if (chainId !== wormholeChainId) return wrongChainId(core, chainId, wormholeChainId)
   const index = (await read(reader, core, 'getCurrentGuardianSetIndex')) as bigint
@@ -101,7 +98,7 @@ async function checkCore(reader: Reader, { contracts: { core }, wormholeChainId 
   return `${core}, guardian set ${index} of ${keys.length}`
 }
 
-async function checkTokenBridge(reader: Reader, { contracts: { core, tokenBridge }, wormholeChainId }: OnWormhole): Promise<Finding> {
+async function checkTokenBridge(reader: Reader, { core, tokenBridge }: Contracts, wormholeChainId: number): Promise<Finding> {
   const chainId = Number(await read(reader, tokenBridge, 'chainId'))
   if (chainId !== wormholeChainId) return wrongChainId(tokenBridge, chainId, wormholeChainId)
   const itsCore = String(await read(reader, tokenBridge, 'wormhole')).toLowerCase()
@@ -115,10 +112,10 @@ function wrongChainId(contract: string, actual: number, expected: number): Findi
 }
 
 async function read(reader: Reader, contract: string, name: string, args: readonly unknown[] = []): Promise<unknown> {
-  const answer = await reader.call(contract, contracts.encodeFunctionData(name, args), 'latest')
+  const answer = await reader.call(contract, functions.encodeFunctionData(name, args), 'latest')
   // An address without code answers every call with empty data.
   if (answer === '0x') throw invalid(`${contract} does not answer ${name}(): there is no such contract on this network.`)
-  return contracts.decodeFunctionResult(name, answer)[0]
+  return functions.decodeFunctionResult(name, answer)[0]
 }
 
 async function checkLane(reader: Reader, address: string): Promise<Finding> {

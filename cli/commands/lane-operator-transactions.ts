@@ -4,23 +4,27 @@ import { chainOf, lanesOf } from '../../config/chains.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
-import { operatorTransactionResult, startOperatorTransaction } from '../../temporal/client/operator-transactions.ts'
+import {
+  cancelOperatorTransaction,
+  listOperatorTransactions,
+  operatorTransactionResult,
+  type OperatorTransactionRow,
+  startOperatorTransaction,
+} from '../../temporal/client/operator-transactions.ts'
 import type { OperatorTransactionInput } from '../../temporal/contracts/operator-transaction.ts'
 import { type Call, type Commands, type Outcome } from '../command.ts'
 import { type ConfiguredChain, withChain } from '../chains.ts'
 import { laneArgument, type LaneOptions, resolveLane, withLane } from '../lanes.ts'
 import { type Author, type By, invalid, parse, withAuthor, withBy } from '../options.ts'
-import { facts } from '../output.ts'
+import { type Cell, facts, list, timeText } from '../output.ts'
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 
-interface PaymentOptions extends LaneOptions, By {
-  readonly wait?: true
-}
+type PaymentOptions = LaneOptions & By & { readonly wait?: true }
 
-/** An operator's own transactions, through the ledger of the lane. */
-export const paymentCommands: Commands = {
+/** The operators' own transactions, through the ledger of the lane, and what became of them. */
+export const operatorTransactionCommands: Commands = {
   send: {
     description: "Send one transaction with the lane's key. The signing policy of the lane must allow it.",
     options: (command) =>
@@ -88,6 +92,36 @@ export const paymentCommands: Commands = {
         return pay(call, client, { lane: payer, intent: { to: laneAddress(id), data: '0x', value: amount }, reason: `top-up of ${id}`, by })
       }),
   },
+  transactions: {
+    description: "The operators' own transactions with a lane's key (send, sweep, top-up) that are under way.",
+    options: (command) => laneArgument(command).option('--closed <number>', 'as many of those that have ended, too', parse.closed, 0),
+    examples: ['portage lane transactions 0x52908400098527886e0f7030069857d2e4169ee7 --chain ethereum --closed 10'],
+    run: (call: Call<LaneOptions & { closed: number }>, name: string) =>
+      withLane(call, name, async (lane, client) => {
+        const rows = await listOperatorTransactions(client, lane, call.options.closed)
+        return { json: { lane, transactions: rows }, text: list('no transactions', headings, rows.map(cells)) }
+      }),
+  },
+  'cancel-transaction': {
+    description:
+      "End an operator's own transaction. A nonce in flight gets a no-op of the lane; if the call is mined first, the transaction is done.",
+    options: (command) =>
+      withAuthor(command.argument('<id>', 'its id; portage lane transactions shows them')).option(
+        '--wait',
+        'until it has ended; exit code 1 if it was not cancelled',
+      ),
+    examples: ['portage lane cancel-transaction operator-transaction:evm-1:0x5290…9ee7:1f2e3d4c5b6a7988 --reason "wrong amount" --wait'],
+    run: ({ withTemporal, options }: Call<Author & { wait?: true }>, id: string) =>
+      withTemporal(async (client) => {
+        const { by, reason, wait } = options
+        await cancelOperatorTransaction(client, id, { by, reason })
+        const asked = 'cancel; portage lane transactions --closed 5 shows how it ended'
+        if (!wait) return { json: { id, asked: 'cancel' }, text: facts({ id, asked }) }
+        const ended = await operatorTransactionResult(client, id)
+        const { state, detail } = ended
+        return { json: { id, ...ended }, text: facts({ id, state, detail }), failed: state !== 'cancelled' }
+      }),
+  },
 }
 
 function withWait(command: Command): Command {
@@ -106,9 +140,7 @@ async function pay(call: Call<{ wait?: true }>, client: TemporalClient, input: O
   return { json: { id, ...status }, text: facts({ ...about, state, detail, nonce, transaction }), failed: state !== 'done' }
 }
 
-function network(id: LaneId): string {
-  return id.slice(0, id.indexOf(':'))
-}
+const network = (id: LaneId) => id.split(':')[0]
 
 /** Gas of a payment, and the factor by which the price may rise before it is sent. */
 const paymentGas = 21_000n
@@ -133,4 +165,12 @@ async function tokenBalance(chain: ConfiguredChain, address: string, token: stri
   const balance = BigInt(answer)
   if (balance === 0n) throw invalid('the lane has none of this token', { token })
   return balance
+}
+
+const headings = ['transaction', 'started', 'state', 'nonce', 'to', 'value (wei)', 'by', 'reason', 'detail']
+
+function cells({ id, execution, startedAt, status }: OperatorTransactionRow): Cell[] {
+  const state = status?.state ?? (execution === 'RUNNING' ? 'no answer' : execution.toLowerCase())
+  const { nonce, intent, by, reason, detail = '' } = status ?? {}
+  return [id, timeText(startedAt), state, nonce, intent?.to, intent?.value, by, reason, detail]
 }
