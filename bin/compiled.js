@@ -21,8 +21,10 @@ function sources() {
     .flatMap(({ name }) => readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).map((file) => join(name, file)))
     .filter((file) => file.endsWith('.ts'))
     .sort()
-    .map((file) => [file, statSync(join(root, file))])
-    .map(([file, { mtimeMs, size }]) => `${file} ${mtimeMs} ${size}`)
+    .map((file) => {
+      const { mtimeMs, size } = statSync(join(root, file))
+      return `${file} ${mtimeMs} ${size}`
+    })
 }
 
 function keyOf() {

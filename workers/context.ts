@@ -1,5 +1,4 @@
-import { configRules } from '../config/chains.ts'
-import { namesOf } from '../config/chains.ts'
+import { configRules, namesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import { type FeePolicyResolver, resolveFees } from '../domain/fees/policy.ts'
 import type { Settings } from '../domain/settings/settings.ts'
