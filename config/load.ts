@@ -8,8 +8,8 @@ import { type Problem, toProblems } from './problems.ts'
 import { type Config, configSchema } from './schema.ts'
 
 /**
- * The config of a YAML file, with defaults and with `${VAR}` replaced from the environment. Paths of keystores, password files and checkpoints
- * become absolute, relative to the file's folder. Throws CONFIG_INVALID that lists every problem with its field and what to do.
+ * The config of a YAML file, with defaults and with `${VAR}` replaced from the environment. Paths of the data folder, keystores, password files and
+ * checkpoints become absolute, relative to the file's folder. Throws CONFIG_INVALID that lists every problem with its field and what to do.
  */
 export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<Config> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
@@ -52,7 +52,7 @@ function toYamlProblem(error: { message: string; linePos?: readonly { line: numb
 }
 
 function resolvePaths(config: Config, folder: string): Config {
-  const resolved = structuredClone(config)
+  const resolved = { ...structuredClone(config), dataFolder: resolve(folder, config.dataFolder) }
   for (const { signer } of Object.values(resolved.chains).flatMap(({ lanes }) => lanes)) {
     if (signer?.kind !== 'keystore') continue
     signer.file = resolve(folder, signer.file)

@@ -86,6 +86,13 @@ const streamsSchema = z
   .describe('The numbered sources of transfers, of which none may be missed.')
 
 export const configSchema = z.strictObject({
+  dataFolder: z
+    .string()
+    .min(1)
+    .default('portage-data')
+    .describe(
+      'A folder for what has to outlive Temporal; relative to the config file. Made at first use, for the user of the process alone (mode 0700). Keep it on another disk than that of Temporal.',
+    ),
   temporal: z
     .strictObject({
       address: z.string().default('127.0.0.1:7233').describe('host:port of the Temporal frontend.'),

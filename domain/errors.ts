@@ -128,6 +128,10 @@ export const errorCatalogue = {
     'The checkpoint of the stream could not be read or written.',
     'Check streams.checkpoints in the config: the folder and its rights, or the object store.',
   ),
+  DATA_FOLDER_UNUSABLE: fatal(
+    'The data folder cannot be used.',
+    'Check dataFolder in the config: a folder that the user of the process may write to, or whose parent it may.',
+  ),
   // Nodes and services.
   NODES_DISAGREE: retry(
     'The nodes of the chain do not agree.',

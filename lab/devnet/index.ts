@@ -175,6 +175,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         chains: [ethereum, bsc],
         nodes,
         lanes,
+        dataFolder: resolve(dir, 'portage-data'),
         temporalAddress: temporal.address,
         spyAddress: guardian.spy.address,
         guardianApi: guardian.apiUrl,

@@ -22,6 +22,8 @@ export interface RelayerConfigInput {
   /** By chain name, instead of the chain's anvil. */
   readonly nodes?: Readonly<Record<string, readonly { readonly url: string }[]>>
   readonly lanes: readonly LaneKey[]
+  /** Absolute: a config in a file means a path that is relative to that file. */
+  readonly dataFolder: string
   readonly temporalAddress: string
   readonly spyAddress: string
   readonly guardianApi: string
@@ -60,7 +62,7 @@ export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 /** The config of a relayer that serves this devnet; it passes config/schema.ts. */
 export function relayerConfig(input: RelayerConfigInput): ConfigInput {
   const { chains, lanes, window = 64, apiPort, wormhole = true, nativeRoutes, auditMinutes, transferAuditMinutes, checkpoints } = input
-  const { worker } = input
+  const { worker, dataFolder } = input
   const fees = Object.fromEntries(
     chains.flatMap((chain) => [
       [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
@@ -72,6 +74,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
     return named.length > 0 ? named.map((node) => ({ url: node.url })) : [{ url }]
   }
   return {
+    dataFolder,
     temporal: { address: input.temporalAddress, namespace: 'default' },
     ...(worker && { worker }),
     chains: Object.fromEntries(

@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import type { Api } from '../../api/deps.ts'
 import { createApi } from '../../api/server.ts'
@@ -20,6 +23,7 @@ export function deadConfig(port: number): Config {
   }
   const route = { source: 'ethereum', target: 'bsc', sourceContract: contract('c'), targetContract: contract('d') }
   return configSchema.parse({
+    dataFolder: join(tmpdir(), `portage-api-${randomUUID()}`),
     temporal: { address: `127.0.0.1:${port}` },
     chains: { ethereum: { ...chain, networkId: 1337, wormholeChainId: 2 }, bsc: { ...chain, networkId: 1397, wormholeChainId: 4 } },
     bridges: { 'wormhole-token-bridge': {}, 'native-bridge': { routes: [route] } },
