@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { keccak256 } from 'ethers'
 import { answerBehind, askBehind, type Behind, type RpcAnswer, type RpcCall } from './behind.ts'
+import { lieAbout } from './lies.ts'
 import { falsified, rangeOf } from './logs.ts'
 import { type ActiveRule, type FaultRule, FaultRules } from './rules.ts'
 
@@ -16,7 +18,7 @@ export interface FaultProxy {
   stop(): Promise<void>
 }
 
-const wholeRequests = ['hang', 'accept-and-hang', 'cut', 'status'] as const
+const wholeRequests = ['hang', 'accept-and-hang', 'cut', 'status', 'flood', 'redirect'] as const
 
 /** Starts a proxy on a port of 127.0.0.1; a free one if none is given. */
 export async function startFaultProxy(target: string, port = 0): Promise<FaultProxy> {
@@ -40,6 +42,11 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
     if (whole?.kind === 'status') {
       const headers = whole.retryAfterSeconds === undefined ? {} : { 'retry-after': String(whole.retryAfterSeconds) }
       return void outgoing.writeHead(whole.status, headers).end('a page of the gateway')
+    }
+    if (whole?.kind === 'redirect') return void outgoing.writeHead(307, { location: whole.to }).end()
+    if (whole?.kind === 'flood') {
+      const blanks = gzipSync(Buffer.alloc(whole.mebibytes * 2 ** 20, ' '))
+      return void outgoing.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(blanks)
     }
     const answers = await answerAll(target, asked, rules)
     if (whole) return void hanging.add(outgoing)
@@ -83,6 +90,8 @@ async function answerAll(target: string, asked: readonly RpcCall[], rules: Fault
       if (behind && 'result' in answer) answer = { result: answerBehind(call.method, answer.result, behind) }
       if (call.method === 'eth_getLogs' && 'result' in answer) answer = { result: forged(answer.result, rules) }
       if (call.method === 'eth_getTransactionReceipt' && 'result' in answer) answer = { result: await lied(target, answer.result, rules) }
+      const lie = 'result' in answer ? rules.strike(['lie'], [call.method]) : undefined
+      if (lie && 'result' in answer) answer = { result: lieAbout(lie.how, call.method, answer.result) }
       return { jsonrpc: '2.0', id: call.id, ...answer }
     }),
   )

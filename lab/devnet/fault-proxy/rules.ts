@@ -1,3 +1,5 @@
+import type { LieKind } from './lies.ts'
+
 /** What a node does wrong. What concerns a whole HTTP request strikes it when any call in it matches the rule; the rest strikes single calls. */
 export type NodeFault =
   /** The whole request: never looked at, never answered. */
@@ -26,6 +28,11 @@ export type NodeFault =
   | { readonly kind: 'finality-behind'; readonly blocks: number }
   /** A transaction: its hash is answered, and it is not passed on. */
   | { readonly kind: 'swallow' }
+  /** A call: answered with what harms (lies.ts). */
+  | { readonly kind: 'lie'; readonly how: LieKind }
+  /** The whole request: answered with so many MiB of blanks and no end, compressed; or sent on to another host, which the node names. */
+  | { readonly kind: 'flood'; readonly mebibytes: number }
+  | { readonly kind: 'redirect'; readonly to: string }
 
 /** When a fault strikes. */
 export interface FaultRule {

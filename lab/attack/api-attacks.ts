@@ -1,0 +1,97 @@
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
+import { request } from 'node:http'
+import type { PlannedAttack } from './plan.ts'
+import type { AttackScene } from './scene.ts'
+
+interface Order {
+  readonly method: 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly body: unknown
+}
+
+const author = { reason: 'urgent' }
+
+/** What would harm most if the API took it from anybody: halts, nodes of the attacker's own, transfers given up. */
+function harmfulOrders({ chain }: PlannedAttack): Order[] {
+  const url = 'http://${SIGNER_URL}.example:8545'
+  const node = { kind: 'setNode', change: { chain, name: 'own', disabled: false, url, use: 'all' } }
+  const disabled = [0, 1, 2].map((index) => ({ kind: 'setNode', change: { chain, name: `node-${index + 1}`, disabled: true } }))
+  const settings = (orders: unknown[]) => ({ method: 'POST', path: '/v1/settings', body: { ...author, orders } }) as const
+  return [settings([node]), settings(disabled), settings([{ kind: 'halt', scope: {} }])]
+}
+
+/** Every order of the API's own document as well, without a body that fits. */
+async function everyOrder(apiUrl: string): Promise<Order[]> {
+  const document = (await (await fetch(`${apiUrl}/openapi.json`)).json()) as { paths?: Record<string, Record<string, unknown>> }
+  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    Object.keys(methods)
+      .filter((method) => method !== 'get')
+      .map((method) => ({ method: method.toUpperCase() as Order['method'], path: path.replaceAll(/\{\w+\}/g, 'x'), body: {} })),
+  )
+}
+
+/** Orders without a token, with tokens that nobody here has signed, and from a page that had its name resolved to this machine. */
+export async function apiOrders(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  const answers: number[] = []
+  for (const { apiUrl } of scene.fleet.alive) {
+    const orders = [...harmfulOrders(attack), ...(await everyOrder(apiUrl).catch(() => []))]
+    for (const order of orders) {
+      for (const headers of headersOf(attack.kind)) {
+        const status = await send(apiUrl, order, headers).catch(() => 0)
+        answers.push(status)
+        if (status >= 200 && status < 300) scene.unnamedOrders.push(`${order.method} ${order.path} with ${Object.keys(headers).join(', ')}`)
+      }
+    }
+  }
+  return `answers: ${[...new Set(answers)].toSorted((a, b) => a - b).join(', ')}`
+}
+
+/** Bodies that are too long, end too early, or are no JSON. */
+export async function apiJunk(scene: AttackScene): Promise<string> {
+  const bodies = ['{', '{"a":'.repeat(50_000), 'x'.repeat(2 ** 20), '\0', '{"__proto__":{"by":"root"}}']
+  const answers: number[] = []
+  for (const { apiUrl } of scene.fleet.alive) {
+    for (const body of bodies) answers.push(await send(apiUrl, { method: 'POST', path: '/v1/settings', body }, {}).catch(() => 0))
+    answers.push(await send(apiUrl, { method: 'POST', path: '/v1/transfers/%ff', body: {} }, {}).catch(() => 0))
+  }
+  return `answers: ${[...new Set(answers)].toSorted((a, b) => a - b).join(', ')}`
+}
+
+function headersOf(kind: PlannedAttack['kind']): Record<string, string>[] {
+  if (kind === 'api-foreign-host') return [{ host: 'attacker.example' }, { host: 'localhost.attacker.example:80' }]
+  if (kind !== 'api-forged-token') return [{}]
+  return forgedTokens().map((token) => ({ authorization: `Bearer ${token}` }))
+}
+
+/** Tokens of the highest level: unsigned, signed with a guessed secret, and with a key of the attacker's own. */
+function forgedTokens(): string[] {
+  const now = Math.floor(Date.now() / 1000)
+  const claims = { sub: 'root', level: 'admin', iss: 'portage', aud: 'portage', iat: now, exp: now + 3600, jti: 'forged' }
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const signed = (header: object, signature: (text: string) => string) => {
+    const text = `${part({ typ: 'JWT', ...header })}.${part(claims)}`
+    return `${text}.${signature(text)}`
+  }
+  const { privateKey } = generateKeyPairSync('ed25519')
+  return [
+    signed({ alg: 'none' }, () => ''),
+    signed({ alg: 'HS256' }, (text) => createHmac('sha256', 'secret').update(text).digest('base64url')),
+    signed({ alg: 'EdDSA', kid: '1' }, (text) => sign(null, Buffer.from(text), privateKey).toString('base64url')),
+  ]
+}
+
+/** fetch would not send a foreign Host. */
+function send(apiUrl: string, { method, path, body }: Order, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const call = request(
+      new URL(path, apiUrl),
+      { method, headers: { 'content-type': 'application/json', ...headers }, timeout: 10_000 },
+      (answer) => {
+        answer.resume()
+        answer.on('end', () => resolve(answer.statusCode ?? 0))
+      },
+    )
+    call.on('error', reject).on('timeout', () => call.destroy(new Error('no answer')))
+    call.end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+}

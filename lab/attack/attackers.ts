@@ -1,0 +1,55 @@
+import { apiJunk, apiOrders } from './api-attacks.ts'
+import { lyingNode } from './node-attacks.ts'
+import { cancels, payment } from './operator-acts.ts'
+import { type AttackKind, type NodeKind, nodeKinds, type PlannedAttack } from './plan.ts'
+import type { AttackScene } from './scene.ts'
+import { spyJunk, spyWrongGuardian } from './spy-attacks.ts'
+import { temporalAttacks } from './temporal-attacks.ts'
+import { dust, gasBurner, noSuchToken } from './user-attacks.ts'
+
+type Act = (scene: AttackScene, attack: PlannedAttack) => Promise<string>
+
+const acts: Readonly<Record<Exclude<AttackKind, NodeKind>, Act>> = {
+  ...temporalAttacks,
+  'api-without-token': apiOrders,
+  'api-forged-token': apiOrders,
+  'api-foreign-host': apiOrders,
+  'api-junk': apiJunk,
+  'spy-junk': spyJunk,
+  'spy-wrong-guardian': spyWrongGuardian,
+  dust,
+  'no-such-token': noSuchToken,
+  'gas-burner': gasBurner,
+  cancel: cancels,
+  payment,
+}
+
+/** How often each kind of attack was carried out. */
+export type Attacked = Partial<Record<AttackKind, number>>
+
+/** Works the plan off; resolves when the last attack is over. Counts into `attacked`. */
+export async function attackAll(scene: AttackScene, plan: readonly PlannedAttack[], attacked: Attacked): Promise<void> {
+  const started = Date.now()
+  const running: Promise<void>[] = []
+  for (const attack of plan) {
+    await scene.wait(Math.max(0, started + attack.atMs - Date.now()))
+    running.push(attackOnce(scene, attack, attacked))
+  }
+  await Promise.all(running)
+  for (const nodes of Object.values(scene.devnet.nodes)) for (const node of nodes) node.clear()
+}
+
+async function attackOnce(scene: AttackScene, attack: PlannedAttack, attacked: Attacked): Promise<void> {
+  const tell = (what: string) => scene.say(`${new Date().toISOString()} ${attack.kind} on ${attack.chain}: ${what}`)
+  try {
+    tell(isOfNode(attack) ? await lyingNode(scene, attack) : await acts[attack.kind as keyof typeof acts](scene, attack))
+    attacked[attack.kind] = (attacked[attack.kind] ?? 0) + 1
+  } catch (error) {
+    // An attack that could not be carried out says nothing of the relayer: it is logged, and does not count.
+    tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function isOfNode(attack: PlannedAttack): attack is PlannedAttack<NodeKind> {
+  return (nodeKinds as readonly AttackKind[]).includes(attack.kind)
+}

@@ -1,0 +1,138 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CheckResult } from '../checker/checker.ts'
+import { type LaneTransaction, laneTransactions } from '../checker/spending.ts'
+import { type AnySent, byBridge, keyOf } from '../devnet/sent.ts'
+import type { Remains } from '../faults/drain.ts'
+import { readLogs } from '../faults/logs.ts'
+import { newestRuns } from '../faults/newest-runs.ts'
+import type { Attacked } from './attackers.ts'
+import { type AttackScene, treasury, worstCost } from './scene.ts'
+
+/** What an attack run prints. All but `honest` and `delivered` must be 0. */
+export interface AttackSummary {
+  readonly seed: string
+  readonly honest: number
+  readonly delivered: number
+  /** Honest transfers without an effect. */
+  readonly lost: number
+  readonly duplicateEffects: number
+  /** Completions of what nobody sent, transactions of lanes to strangers, and whatever the thief owns in the end. */
+  readonly stolen: number
+  readonly paidTwice: number
+  /** Transactions of lanes that may cost more than the config allows. */
+  readonly overCap: number
+  /** Directions of bridges over which a transfer that was sent after the attacks did not arrive. */
+  readonly stoppedRoutes: number
+  /** Transfers that ended as cancelled, and had their effect. */
+  readonly falseCancels: number
+  /** Secrets in logs, in Temporal's database or at strangers. */
+  readonly leaks: number
+  /** Orders that the API took from somebody without a token. */
+  readonly unnamedOrders: number
+  /** Honest transfers and lanes that did not come to an end. */
+  readonly stuck: number
+  readonly attacks: Attacked
+  readonly seconds: number
+}
+
+export interface JudgeInput {
+  readonly seed: string
+  /** Sent after the last attack; they are honest, too. */
+  readonly probes: readonly AnySent[]
+  readonly remains: Remains
+  readonly attacked: Attacked
+  readonly elapsedMs: number
+}
+
+/** Judges a run that has come to rest, by the chains and by what the processes left behind. */
+export async function judge(scene: AttackScene, { seed, probes, remains, attacked, elapsedMs }: JudgeInput): Promise<AttackSummary> {
+  const { devnet, sent, hostile, cancelled } = scene
+  const check = await devnet.check(...byBridge([...sent, ...cancelled, ...hostile]))
+  const effects = effectsOf(check)
+  const spent = (await Promise.all(['ethereum', 'bsc'].map((chain) => transactionsOf(scene, chain as 'ethereum' | 'bsc')))).flat()
+  const seen = await newestRuns(scene.client)
+  const of = (one: AnySent) => effects.get(keyOf(one)) ?? 0
+  const strangers = spent.filter((one) => isStranger(scene, one))
+  for (const { chain, hash, to, value } of strangers) scene.say(`stolen: ${hash} on ${chain} to ${to}, ${value} wei`)
+  const dear = spent.filter(({ gasLimit, maxFee, value }) => gasLimit * maxFee + value > worstCost)
+  for (const { chain, hash, gasLimit, maxFee } of dear) scene.say(`over the cap: ${hash} on ${chain}, ${gasLimit} gas at ${maxFee} wei`)
+  return {
+    seed,
+    honest: sent.length,
+    delivered: sent.filter((one) => of(one) === 1).length,
+    lost: sent.filter((one) => of(one) === 0).length,
+    duplicateEffects: [...effects.values()].filter((count) => count > 1).length,
+    stolen: check.foreignCompletions + strangers.length + (await lootOf(scene)),
+    paidTwice: scene.payments.filter(({ chain, amount }) => paymentsOf(spent, chain, amount) > 1).length,
+    overCap: dear.length,
+    stoppedRoutes: new Set(probes.filter((one) => of(one) === 0).map(({ source, emitter }) => `${source}/${emitter}`)).size,
+    falseCancels: cancelled.filter((one) => of(one) > 0 && seen.get(keyOf(one))?.state === 'cancelled').length,
+    leaks: await leaksOf(scene),
+    unnamedOrders: scene.unnamedOrders.length,
+    stuck: remains.transfers.length + remains.lanes.length,
+    attacks: attacked,
+    seconds: Math.round(elapsedMs / 100) / 10,
+  }
+}
+
+/** Nothing stolen, lost or said, and something was sent. */
+export function isClean({ seed: _, honest, delivered, attacks: __, seconds: ___, ...counts }: AttackSummary): boolean {
+  return honest > 0 && delivered === honest && Object.values(counts).every((count) => count === 0)
+}
+
+/** The summary for people. */
+export function describe({ attacks, ...figures }: AttackSummary): string {
+  const rows = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(24)}${value}`)
+  const done = Object.entries(attacks).toSorted(([a], [b]) => a.localeCompare(b))
+  return [...rows, '  attacks', ...done.map(([kind, count]) => `    ${kind.padEnd(28)}${count}`)].join('\n')
+}
+
+function effectsOf({ findings, nativeFindings }: CheckResult): Map<string, number> {
+  return new Map([
+    ...findings.map(({ transfer, redeemed }) => [keyOf(transfer), redeemed] as const),
+    ...nativeFindings.map(({ transfer, completed }) => [keyOf(transfer), completed] as const),
+  ])
+}
+
+function transactionsOf({ devnet }: AttackScene, chain: 'ethereum' | 'bsc'): Promise<LaneTransaction[]> {
+  const addresses = devnet.lanes.filter((lane) => lane.chain === chain).map(({ address }) => address)
+  return laneTransactions(chain, devnet.chains[chain].anvil.url, addresses)
+}
+
+/** Neither to a bridge, nor to the treasury, nor to itself. */
+function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value }: LaneTransaction): boolean {
+  const { tokenBridge } = devnet.chains[chain as 'ethereum' | 'bsc']
+  if (to === from) return value !== 0n
+  if (to === treasury) return !payments.some((payment) => payment.chain === chain && payment.amount === value)
+  return to !== tokenBridge && to !== devnet.native?.ends[chain as 'ethereum' | 'bsc'].bridge
+}
+
+function paymentsOf(spent: readonly LaneTransaction[], chain: string, amount: bigint): number {
+  return spent.filter((one) => one.chain === chain && one.to === treasury && one.value === amount && one.succeeded).length
+}
+
+/** In how many ways the thief is richer: coins and tokens of each chain. */
+async function lootOf({ devnet, thief }: AttackScene): Promise<number> {
+  const balances = await Promise.all(
+    (['ethereum', 'bsc'] as const).flatMap((name) => {
+      const { anvil, weth, token, wrappedWeth, wrappedToken } = devnet.chains[name]
+      const tokens = [weth, token, wrappedWeth, wrappedToken, ...(devnet.native ? [devnet.native.ends[name].token] : [])]
+      const data = `0x70a08231${thief.address.slice(2).toLowerCase().padStart(64, '0')}`
+      return [
+        anvil.rpc<string>('eth_getBalance', [thief.address, 'latest']),
+        ...tokens.map((to) => anvil.rpc<string>('eth_call', [{ to, data }, 'latest'])),
+      ]
+    }),
+  )
+  return balances.filter((balance) => BigInt(balance) > 0n).length
+}
+
+/** Keys in logs; the canary or a key in Temporal's database or in a log; what strangers were sent. */
+async function leaksOf({ devnet, overheard, canary }: AttackScene): Promise<number> {
+  const { loggedKeys } = await readLogs(devnet, Infinity)
+  const files = (await readdir(devnet.dir)).filter((name) => /^temporal\.db(-wal)?$|\.log$/.test(name))
+  const secrets = [canary, ...devnet.lanes.map(({ privateKey }) => privateKey.slice(2))].map((secret) => Buffer.from(secret))
+  const texts = await Promise.all(files.map((name) => readFile(join(devnet.dir, name))))
+  return loggedKeys + overheard.length + secrets.filter((secret) => texts.some((text) => text.includes(secret))).length
+}

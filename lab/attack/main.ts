@@ -1,0 +1,37 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startDevnet } from '../devnet/index.ts'
+import { describe, isClean } from './judge.ts'
+import type { AttackOptions } from './options.ts'
+import { attackDevnet, type AttackRun, planOf, runAttacks } from './run.ts'
+
+/** An attack run from the command line. Returns the exit code. */
+export async function attack({ seed, transfers, processes, only, duration, stuckAfter, keep, json, plan }: AttackOptions): Promise<number> {
+  const run: AttackRun = { seed, transfers, processes, kinds: only, durationMs: duration * 1000, stuckAfterMs: stuckAfter * 1000 }
+  if (plan) {
+    process.stdout.write(`${JSON.stringify(planOf(run), null, 2)}\n`)
+    return 0
+  }
+  const dir = join(process.cwd(), '.portage', 'attack', `${seed}-${Date.now()}`)
+  await mkdir(dir, { recursive: true })
+  const log = createWriteStream(join(dir, 'attack.log'))
+  const say = (line: string) => {
+    log.write(`${line}\n`)
+    process.stderr.write(`${line}\n`)
+  }
+  let clean = false
+  say(`Seed ${seed}. Starting Temporal and two chains with the contracts of both bridges, and a guardian…`)
+  const devnet = await startDevnet({ ...attackDevnet, native: 'fixed', dir, ui: false, log: say })
+  try {
+    const summary = await runAttacks(devnet, run, say)
+    process.stdout.write(json ? `${JSON.stringify(summary)}\n` : `${describe(summary)}\n`)
+    clean = isClean(summary)
+    return clean ? 0 : 1
+  } finally {
+    await devnet.stop()
+    log.end()
+    if (clean && !keep) await rm(dir, { recursive: true, force: true })
+    else process.stderr.write(`Logs and Temporal's database: ${dir}\n`)
+  }
+}

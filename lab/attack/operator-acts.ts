@@ -1,0 +1,44 @@
+import { laneId } from '../../domain/lane/lane-id.ts'
+import { startOperatorTransaction } from '../../temporal/client/operator-transactions.ts'
+import { cancelTransfer } from '../../temporal/client/transfers.ts'
+import { lookAtTransfers } from '../demo/follow.ts'
+import { sendWish, wishOf } from '../demo/load.ts'
+import { keyOf } from '../devnet/sent.ts'
+import type { LaneKey } from '../devnet/relayer-config.ts'
+import type { PlannedAttack } from './plan.ts'
+import { type AttackScene, treasury } from './scene.ts'
+
+/** Longest wait for the workflow of a transfer that is to be cancelled, ms: without one there is nothing to cancel. */
+const workflowWithinMs = 30_000
+
+/** An operator cancels transfers at any moment of their lives. Each ends delivered, or cancelled and without an effect. */
+export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
+  const { client, devnet, locks, wait } = scene
+  const sent = await locks[chain].run(() => sendWish(devnet, chain, wishOf('both', [0, 1, 2, 3])))
+  scene.cancelled.push(...sent)
+  const keys = new Set(sent.map(keyOf))
+  const until = Date.now() + workflowWithinMs
+  const ordered = new Set<string>()
+  while (ordered.size < keys.size && Date.now() < until) {
+    await wait(100 + dice * 1_000)
+    for (const { id, key } of await lookAtTransfers(client)) {
+      if (!keys.has(key) || ordered.has(key)) continue
+      ordered.add(key)
+      await cancelTransfer(client, id, { operator: 'dora', reason: 'the user asked for it' }).catch(() => undefined)
+    }
+  }
+  return `${ordered.size} of ${keys.size} transfers`
+}
+
+/** An operator pays coins from a lane to the treasury: once. */
+export async function payment(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
+  const { client, devnet, payments } = scene
+  const lanes = devnet.lanes.filter((lane) => lane.chain === chain)
+  const { address } = lanes[Math.floor(dice * lanes.length)] as LaneKey
+  const lane = laneId('evm', devnet.chains[chain].anvil.chainId, address)
+  const amount = 10n ** 12n + BigInt(payments.length)
+  const intent = { to: treasury, value: String(amount), data: '0x' }
+  const id = await startOperatorTransaction(client, { lane, intent, by: 'dora', reason: 'a payment' })
+  payments.push({ chain, amount, id })
+  return `${amount} wei from ${lane}`
+}

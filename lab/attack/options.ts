@@ -1,0 +1,65 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { type AttackKind, attackKinds } from './plan.ts'
+
+export interface AttackOptions {
+  readonly seed: string
+  readonly transfers: number
+  /** Seconds that attacks go on for. */
+  readonly duration: number
+  readonly only: readonly AttackKind[]
+  /** Seconds without any progress after which the rest counts as stuck. */
+  readonly stuckAfter: number
+  readonly processes: number
+  readonly keep: boolean
+  readonly json: boolean
+  readonly plan: boolean
+}
+
+const help = `
+Honest users send transfers over both bridges and two chains, with two keys and three nodes each, while attackers work: somebody with a client of
+Temporal, somebody at the API without a token, one lying node per chain, gossip at the spy, senders of worthless transfers. An operator cancels transfers and pays
+from lanes meanwhile. Then an independent checker judges: all honest transfers delivered once, and nothing stolen, paid twice, too dear, stopped or told.
+
+Kinds: ${attackKinds.join(', ')}
+
+Examples:
+  npm run attack -- --seed 7 --transfers 200
+  npm run attack -- --seed 7 --transfers 200 --json > summary.json
+  npm run attack -- --seed 7 --only forged-step,prices
+  npm run attack -- --seed 7 --plan
+
+The same seed, duration and kinds give the same plan. Exit code: 0 if all honest transfers were delivered and every other count is 0; 1 otherwise, with
+what is needed to look for the cause in the folder that is named; 2 for bad usage.`
+
+/** Reads the command line. Prints help or a usage error and exits by itself. */
+export function parseOptions(args: readonly string[]): AttackOptions {
+  const program = new Command('attack')
+    .description('A run of attackers beside honest traffic.')
+    .option('--seed <s>', 'what decides the plan', String(Date.now() % 100_000))
+    .option('--transfers <n>', 'how many transfers the honest users send, half over each bridge', whole, 100)
+    .option('--duration <s>', 'seconds that attacks go on for (default: 30, and one per 10 transfers)', whole)
+    .option('--only <kinds>', 'only these kinds, separated by commas', kinds)
+    .option('--stuck-after <s>', 'what has not moved for so many seconds after the attacks is stuck', whole, 90)
+    .option('--processes <n>', 'Portage processes', whole, 2)
+    .option('--plan', 'print the plan, do nothing', false)
+    .option('--keep', 'keep the folder with logs and database', false)
+    .option('--json', 'print the summary as one JSON object on stdout, nothing else there', false)
+    .addHelpText('after', help)
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+  const given = program.parse(args, { from: 'user' }).opts<AttackOptions>()
+  const { duration = 30 + Math.round(given.transfers / 10), only = attackKinds } = given as Partial<AttackOptions>
+  return { ...given, duration, only }
+}
+
+function whole(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number of at least 1')
+  return Number(text)
+}
+
+function kinds(text: string): AttackKind[] {
+  return text.split(',').map((name) => {
+    const kind = attackKinds.find((one) => one === name.trim())
+    if (!kind) throw new InvalidArgumentError(`there is no ${name}; kinds: ${attackKinds.join(', ')}`)
+    return kind
+  })
+}

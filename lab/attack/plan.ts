@@ -1,0 +1,56 @@
+import { chanceOf } from '../faults/random.ts'
+
+/** Who reaches Temporal. */
+export const temporalKinds = ['forged-operator-transaction', 'forged-batch', 'forged-transfer', 'forged-step', 'forged-fees'] as const
+/** Who reaches the API, without a token. */
+export const apiKinds = ['api-without-token', 'api-forged-token', 'api-foreign-host', 'api-junk'] as const
+/** Who runs one of the chain's nodes. */
+export const nodeKinds = ['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed', 'flood', 'redirect'] as const
+/** Who reaches the spy, or gossips to it. */
+export const spyKinds = ['spy-junk', 'spy-wrong-guardian'] as const
+/** Who merely sends transfers. */
+export const userKinds = ['dust', 'no-such-token', 'gas-burner'] as const
+/** No attackers: an operator who cancels transfers and pays from lanes while all that goes on. */
+export const operatorKinds = ['cancel', 'payment'] as const
+export const attackKinds = [...temporalKinds, ...apiKinds, ...nodeKinds, ...spyKinds, ...userKinds, ...operatorKinds] as const
+
+export type NodeKind = (typeof nodeKinds)[number]
+export type AttackKind = (typeof attackKinds)[number]
+
+/** One attack of a run. */
+export interface PlannedAttack<K extends AttackKind = AttackKind> {
+  /** After the start of the run. */
+  readonly atMs: number
+  readonly kind: K
+  readonly chain: 'ethereum' | 'bsc'
+  /** The chain's one node that lies: the others are honest, as a quorum assumes. */
+  readonly node: number
+  readonly forMs: number
+  /** 0 to below 1: whatever else is left to chance. Different in each attack of a run. */
+  readonly dice: number
+}
+
+export interface AttackPlanInput {
+  readonly seed: string
+  readonly durationMs: number
+  readonly kinds: readonly AttackKind[]
+  readonly nodes: number
+}
+
+/** The attacks of a run in order of time: all kinds in a random order, then all again, until the time is over. One node per chain ever lies. Pure. */
+export function planAttacks({ seed, durationMs, kinds, nodes }: AttackPlanInput): PlannedAttack[] {
+  const chance = chanceOf(seed)
+  const liars = { ethereum: chance.whole(0, nodes - 1), bsc: chance.whole(0, nodes - 1) }
+  const attacks: PlannedAttack[] = []
+  const meanPauseMs = durationMs / (1.3 * Math.max(1, kinds.length))
+  let deck: AttackKind[] = []
+  let atMs = chance.whole(200, 600)
+  while (atMs < durationMs && kinds.length > 0) {
+    if (deck.length === 0) deck = chance.shuffle(kinds)
+    const kind = deck.pop() as AttackKind
+    const chain = chance.pick(['ethereum', 'bsc'] as const)
+    attacks.push({ atMs, kind, chain, node: liars[chain], forMs: chance.whole(1500, 5000), dice: chance.next() })
+    atMs += chance.whole(Math.ceil(meanPauseMs / 3), Math.ceil((meanPauseMs * 5) / 3))
+  }
+  return attacks
+}

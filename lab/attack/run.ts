@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto'
+import { Client, Connection } from '@temporalio/client'
+import { HDNodeWallet } from 'ethers'
+import { indexesOf, sendWish, wishOf } from '../demo/load.ts'
+import type { Devnet } from '../devnet/index.ts'
+import type { AnySent } from '../devnet/sent.ts'
+import { drain } from '../faults/drain.ts'
+import { Lock } from '../faults/fault-targets.ts'
+import { startFleet } from '../faults/fleet.ts'
+import { sendOver } from '../faults/load.ts'
+import { attackAll, type Attacked } from './attackers.ts'
+import { type AttackSummary, judge } from './judge.ts'
+import { type AttackKind, planAttacks, type PlannedAttack } from './plan.ts'
+import { type AttackScene, treasury } from './scene.ts'
+
+export interface AttackRun {
+  readonly seed: string
+  readonly transfers: number
+  readonly durationMs: number
+  readonly kinds: readonly AttackKind[]
+  /** ms without progress after which what is left counts as stuck. */
+  readonly stuckAfterMs: number
+  readonly processes: number
+}
+
+/** Two keys on each chain; of its three nodes two are a majority, and one may lie. */
+export const attackDevnet = {
+  ...{ keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3 },
+  ...{ auditMinutes: 0.2, transferAuditMinutes: 0.5 },
+} as const
+
+/** The attacks of a run, without doing them. */
+export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'durationMs' | 'kinds'>): PlannedAttack[] {
+  return planAttacks({ seed, durationMs, kinds, nodes: attackDevnet.nodesPerChain })
+}
+
+/** One attack run on a devnet that stands; stops the processes that it starts, and nothing else. */
+export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: string) => void): Promise<AttackSummary> {
+  const connection = await Connection.connect({ address: devnet.temporal.address })
+  const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+  const canary = randomBytes(16).toString('hex')
+  const attacked = withTreasury(devnet, canary)
+  const fleet = await startFleet(attacked, run.processes, wait)
+  const scene: AttackScene = {
+    ...{ devnet: attacked, client: new Client({ connection }), fleet, sent: [], say, wait, canary },
+    locks: { ethereum: new Lock(), bsc: new Lock(), temporal: new Lock() },
+    thief: HDNodeWallet.createRandom(),
+    ...{ cancelled: [], payments: [], unnamedOrders: [], overheard: [], hostile: [] },
+  }
+  try {
+    const started = Date.now()
+    const done: Attacked = {}
+    say(`Portage runs. Attacks for ${run.durationMs / 1000} s.`)
+    await Promise.all([sendOver(scene, 'both', run.transfers, run.durationMs * 0.9), attackAll(scene, planOf(run), done)])
+    say('The attacks are over.')
+    const probes = await sendProbes(scene)
+    const remains = await drain(scene, run.stuckAfterMs, { streams: false })
+    for (const line of [...remains.transfers, ...remains.lanes, ...scene.unnamedOrders, ...scene.overheard]) say(`  ${line}`)
+    return await judge(scene, { seed: run.seed, probes, remains, attacked: done, elapsedMs: Date.now() - started })
+  } finally {
+    await fleet.stop()
+    await connection.close()
+  }
+}
+
+/** One transfer of each direction and bridge, after the attacks: is the way still open? */
+async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent[]> {
+  const probes = await Promise.all(
+    (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('both', indexesOf(source, 4))))),
+  )
+  sent.push(...probes.flat())
+  return probes.flat()
+}
+
+/** A treasury for operators' payments, and a secret in the environment that no config names. */
+function withTreasury(devnet: Devnet, canary: string): Devnet {
+  return {
+    ...devnet,
+    env: { ...devnet.env, SIGNER_URL: canary },
+    relayerConfig() {
+      const config = devnet.relayerConfig()
+      const chains = Object.entries(config.chains).map(([name, chain]) => [name, { ...chain, treasury: { address: treasury } }])
+      return { ...config, chains: Object.fromEntries(chains) as typeof config.chains }
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import type { HDNodeWallet } from 'ethers'
+import type { FaultTargets } from '../faults/fault-targets.ts'
+import type { AnySent } from '../devnet/sent.ts'
+
+/** Where operators pay to. Its key is unknown. */
+export const treasury = `0x${'7e'.repeat(20)}`
+
+/** Most that a transaction of a lane may cost in this run, wei. */
+export const worstCost = 10n ** 17n
+
+/** A coin payment of an operator: an amount that no other payment has, so that the chain tells how often it was paid. */
+export interface Payment {
+  readonly chain: 'ethereum' | 'bsc'
+  /** wei. */
+  readonly amount: bigint
+  /** Workflow id of the operator transaction. */
+  readonly id: string
+}
+
+/** What the attackers work on, and what the honest people did beside the transfers that all must arrive. */
+export interface AttackScene extends FaultTargets {
+  /** Where the stolen goes: nobody honest ever pays this address. Its key is made anew in each run. */
+  readonly thief: HDNodeWallet
+  /** Transfers of honest users that an operator cancels: each ends delivered, or cancelled without an effect. */
+  readonly cancelled: AnySent[]
+  readonly payments: Payment[]
+  /** Orders that the API took from somebody without a token. */
+  readonly unnamedOrders: string[]
+  /** What a hostile server was sent that was meant for nobody. */
+  readonly overheard: string[]
+  /** Transfers of attackers: they need not arrive, and must not arrive twice. */
+  readonly hostile: AnySent[]
+  /** A secret of the processes' environment that no config names. */
+  readonly canary: string
+}

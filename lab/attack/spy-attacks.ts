@@ -1,0 +1,49 @@
+import { concat, getBytes, hexlify, randomBytes, toBeHex } from 'ethers'
+import { devnetAccount } from '../devnet/chain/accounts.ts'
+import { type Message, encodeBody, signVaa, toUniversal } from '../devnet/wormhole/vaa.ts'
+import type { PlannedAttack } from './plan.ts'
+import type { AttackScene } from './scene.ts'
+
+/** So many messages at once: each has a sequence of its own. */
+const messages = 2_000
+
+/** Messages without a signature, of a guardian set that does not exist: a spy relays gossip that it has not verified. */
+export async function spyJunk(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  const unsigned = concat([toBeHex(1, 1), toBeHex(0xffffffff, 4), toBeHex(0, 1)])
+  return publish(scene, attack, (message) => getBytes(concat([unsigned, encodeBody(message)])))
+}
+
+/** Messages that somebody signed who is no guardian. */
+export async function spyWrongGuardian(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  return publish(scene, attack, (message) => signVaa(message, [devnetAccount(99)]).bytes, 50)
+}
+
+function publish(
+  { devnet, thief }: AttackScene,
+  { chain, dice }: PlannedAttack,
+  sign: (message: Message) => Uint8Array,
+  count = messages,
+): string {
+  const source = devnet.chains[chain]
+  const target = devnet.chains[chain === 'ethereum' ? 'bsc' : 'ethereum']
+  const emitter = toUniversal(source.tokenBridge)
+  const amount = toBeHex(10n ** 9n, 32)
+  const token = concat([`0x${toUniversal(source.weth)}`, toBeHex(source.wormholeChainId, 2)])
+  const payload = concat([
+    toBeHex(1, 1),
+    amount,
+    token,
+    `0x${toUniversal(thief.address)}`,
+    toBeHex(target.wormholeChainId, 2),
+    toBeHex(0, 32),
+  ])
+  const first = 10_000_000n + BigInt(Math.floor(dice * 1_000_000_000))
+  for (let index = 0; index < count; index++) {
+    const sequence = first + BigInt(index)
+    const vaaNonce = Number(BigInt(hexlify(randomBytes(4))))
+    const timestamp = Math.floor(Date.now() / 1000)
+    const message = { timestamp, vaaNonce, emitterChain: source.wormholeChainId, emitter, sequence, consistencyLevel: 1, payload }
+    devnet.guardian.spy.publish(sign(message), source.wormholeChainId, emitter)
+  }
+  return `${count} messages of ${chain}`
+}

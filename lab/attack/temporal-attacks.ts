@@ -1,0 +1,124 @@
+import { fileURLToPath } from 'node:url'
+import { NativeConnection, Worker } from '@temporalio/worker'
+import { laneId, type LaneId } from '../../domain/lane/lane-id.ts'
+import type { ApplyRequest, ApplyResponse, LaneRequest } from '../../domain/lane/messages.ts'
+import { batchPrefix, chainQueue, laneQueue, laneWorkflowId, ledgerQueue, transferId } from '../../temporal/contracts/names.ts'
+import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
+import type { LaneKey } from '../devnet/relayer-config.ts'
+import { approval, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
+import type { PlannedAttack } from './plan.ts'
+import type { AttackScene } from './scene.ts'
+
+/** One coin per gas. */
+const ruinous = String(10n ** 18n)
+
+/** Attacks of somebody who reaches Temporal with a client and workers of his own. */
+export const temporalAttacks = {
+  'forged-operator-transaction': forgedOperatorTransaction,
+  'forged-batch': forgedBatch,
+  'forged-transfer': forgedTransfer,
+  'forged-step': forgedStep,
+  'forged-fees': forgedFees,
+} as const
+
+/** Starts operators' transactions that pay the thief, let him spend the bridge's tokens, and complete what nobody sent. */
+async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  const lane = victim(scene, attack)
+  const intents = [
+    theft(scene),
+    approval(scene, attack.chain),
+    await inventedTransfer(scene, attack.chain, inventedNonce(attack.dice)).call(),
+  ]
+  for (const [index, intent] of intents.entries()) {
+    await scene.client.workflow.start('operatorTransaction', {
+      workflowId: `operator-transaction:${lane}:forged-${attack.dice}-${index}`,
+      taskQueue: ledgerQueue,
+      args: [{ lane, intent, by: 'root', reason: 'urgent' }],
+    })
+  }
+  return `3 operator transactions on ${lane}`
+}
+
+async function forgedBatch(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  const lane = victim(scene, attack)
+  const intent = await inventedTransfer(scene, attack.chain, inventedNonce(attack.dice)).call()
+  const workflowId = `${batchPrefix(lane)}forged-${attack.dice}`
+  await scene.client.workflow.start('batch', { workflowId, taskQueue: ledgerQueue, args: [{ lane, intent, members: [], cleared: true }] })
+  return workflowId
+}
+
+/** A transfer workflow with a message that its source never recorded. */
+async function forgedTransfer(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  const { transfer } = inventedTransfer(scene, attack.chain, inventedNonce(attack.dice))
+  const workflowId = transferId(transfer)
+  await scene.client.workflow.start('transfer', { workflowId, taskQueue: chainQueue(attack.chain), args: [{ transfer }] })
+  return workflowId
+}
+
+/** A workflow of the attacker's own sends steps to the lane's queue: no code of Portage stands between him and the process with the key. */
+async function forgedStep(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  const lane = victim(scene, attack)
+  const invented = inventedTransfer(scene, attack.chain, inventedNonce(attack.dice))
+  const intent = await invented.call()
+  const fees = { maxFee: ruinous, tip: ruinous, gasLimit: '1000000' }
+  const intentId = `${transferId(invented.transfer)}/1`
+  const broadcast = {
+    intentId,
+    transfer: invented.transfer,
+    lane,
+    intent,
+    first: { kind: 'call', ...fees },
+    lookUpOnly: false,
+    mode: 'new',
+  }
+  const payment = {
+    intentId: `operator-transaction:${lane}:step-${attack.dice}/1`,
+    lane,
+    intent: theft(scene),
+    lookUpOnly: false,
+    cancel: false,
+  }
+  const connection = await NativeConnection.connect({ address: scene.devnet.temporal.address })
+  try {
+    const taskQueue = `hostile-${attack.dice}`
+    const worker = await Worker.create({
+      connection,
+      taskQueue,
+      workflowsPath: fileURLToPath(new URL('hostile-workflow.ts', import.meta.url)),
+    })
+    await worker.runUntil(
+      scene.client.workflow.execute('hostile', {
+        taskQueue,
+        workflowId: `hostile-${attack.dice}`,
+        args: [laneQueue(lane), { broadcast, sendOperatorTransaction: payment, broadcastBatch: { ...payment, intent, members: [] } }],
+      }),
+    )
+  } finally {
+    await connection.close()
+  }
+  return `three steps on ${lane}`
+}
+
+/** Orders to the ledger itself: a nonce for what nobody sent, and replacements at a price that empties the key. */
+async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  const lane = victim(scene, attack)
+  const handle = scene.client.workflow.getHandle(laneWorkflowId(lane))
+  const state = await handle.query(laneStatusQuery)
+  const open = Object.keys(state.entries)
+    .map(Number)
+    .filter((nonce) => nonce >= (state.observed?.latest ?? 0))
+  const owner = { intentId: `forged-${attack.dice}/1`, callHash: `0x${'00'.repeat(32)}` }
+  const first = { kind: 'noop', gasLimit: '30000000', maxFee: '1000000000', tip: '1000000000' } as const
+  const requests: LaneRequest[] = [
+    { kind: 'grant', id: `forged-${attack.dice}`, owner, attempt: { ...first, kind: 'call' } },
+    ...open.map((nonce) => ({ kind: 'replace', id: `forged-${attack.dice}-${nonce}`, nonce, maxFee: ruinous, tip: ruinous }) as const),
+  ]
+  await handle.executeUpdate<ApplyResponse, [ApplyRequest]>('apply', { args: [{ requests }] })
+  return `${requests.length} requests to the ledger of ${lane}`
+}
+
+function victim({ devnet }: AttackScene, { chain, dice }: PlannedAttack): LaneId {
+  const lanes = devnet.lanes.filter((lane) => lane.chain === chain)
+  const { address } = lanes[Math.floor(dice * lanes.length)] as LaneKey
+  return laneId('evm', devnet.chains[chain].anvil.chainId, address)
+}

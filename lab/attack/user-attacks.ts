@@ -1,0 +1,55 @@
+import { concat, toBeHex, ZeroAddress } from 'ethers'
+import { artifact, Script } from '../devnet/chain/contracts.ts'
+import { compiledArtifact } from '../devnet/chain/solidity.ts'
+import { published } from '../devnet/wormhole/wormhole.ts'
+import { toUniversal } from '../devnet/wormhole/vaa.ts'
+import type { PlannedAttack } from './plan.ts'
+import type { AttackScene } from './scene.ts'
+
+/** Transfers of one unit to nobody: the target's contract refuses each of them for ever. */
+export async function dust(scene: AttackScene, { chain }: PlannedAttack): Promise<string> {
+  const { devnet, hostile, locks } = scene
+  const transfers = Array.from({ length: 20 }, () => ({ amount: 1n, recipient: ZeroAddress }))
+  hostile.push(...(await locks[chain].run(async () => (await devnet.native?.users[chain].send(transfers)) ?? [])))
+  return `${transfers.length} native transfers of one unit from ${chain} to address zero`
+}
+
+/** A token that the other chain has no wrapper for: it waits for an attestation that never comes. */
+export async function noSuchToken({ devnet, locks }: AttackScene, { chain }: PlannedAttack): Promise<string> {
+  const { anvil, tokenBridge, core, wormholeChainId } = devnet.chains[chain]
+  const other = devnet.chains[chain === 'ethereum' ? 'bsc' : 'ethereum']
+  const attacker = devnet.outsiders[chain]
+  const code = await compiledArtifact('BridgeToken')
+  const recipient = `0x${toUniversal(attacker.address)}`
+  const sent = await locks[chain].run(async () => {
+    const script = await Script.of(anvil, attacker)
+    const token = script.deploy('BridgeToken', [], code)
+    script.call(token, code.abi, 'mint', [attacker.address, 10n ** 12n])
+    script.call(token, code.abi, 'approve', [tokenBridge, 10n ** 12n])
+    const transfer = [token, 10n ** 8n, other.wormholeChainId, recipient, 0, 0]
+    for (let count = 0; count < 10; count++) script.call(tokenBridge, artifact('BridgeImplementation').abi, 'transferTokens', transfer)
+    return (await script.mine()).flatMap((mined) => published(mined, core, wormholeChainId))
+  })
+  return `${sent.length} transfers of a token that ${other.name} does not know`
+}
+
+/** A coin that goes home to a contract that burns all gas it is given. */
+export async function gasBurner({ devnet, hostile, locks }: AttackScene, { chain }: PlannedAttack): Promise<string> {
+  const target = chain === 'ethereum' ? 'bsc' : 'ethereum'
+  const { anvil } = devnet.chains[target]
+  const recipient = await locks[target].run(async () => {
+    const script = await Script.of(anvil, devnet.outsiders[target])
+    const address = script.deploy('GasBurner', [], { abi: artifact('MockWETH9').abi, bytecode: burnerCode() })
+    await script.mine()
+    return address
+  })
+  const transfers = Array.from({ length: 3 }, (_, index) => ({ kind: 'coin-home', amount: 10n ** 15n + BigInt(index), recipient }) as const)
+  hostile.push(...(await locks[chain].run(() => devnet.users[chain].send(transfers))))
+  return `${transfers.length} coins home to a contract on ${target} that loops`
+}
+
+/** Deploys four bytes of code: JUMPDEST PUSH1 0 JUMP. */
+function burnerCode(): string {
+  const runtime = '0x5b600056'
+  return concat(['0x63', runtime, '0x600052', '0x6004', concat(['0x60', toBeHex(28, 1)]), '0xf3'])
+}
