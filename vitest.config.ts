@@ -4,7 +4,7 @@ import LongestFirst from './scripts/longest-first.ts'
 /** Tests that count calls or state transitions: on a busy machine a transfer costs more looks, so they run after all others. */
 const costs = ['test/e2e/{rpc-cost,budget}.test.ts']
 
-/** Suites that start servers, chains or worker processes. Mostly they wait, for blocks and for heartbeats: four files share two cores well. */
+/** Suites that start servers, chains or worker processes. Mostly they wait, for blocks and for heartbeats: five files share two cores well. */
 const integration = ['test/{contract,lab,e2e,faults,replay}/**/*.test.ts', 'test/**/*.integration.test.ts']
 
 const common = {
@@ -41,7 +41,7 @@ export default defineConfig({
           name: 'integration',
           include: integration,
           exclude: costs,
-          maxWorkers: 4,
+          maxWorkers: 5,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 1 },
@@ -52,7 +52,7 @@ export default defineConfig({
           ...common,
           name: 'costs',
           include: costs,
-          maxWorkers: 2,
+          maxWorkers: 1,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 2 },
