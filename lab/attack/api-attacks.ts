@@ -9,15 +9,16 @@ interface Order {
   readonly body: unknown
 }
 
-const author = { reason: 'urgent' }
+/** With and without a name of the caller's choice. */
+const authors = [{ reason: 'urgent' }, { reason: 'urgent', by: 'root' }]
 
 /** What would harm most if the API took it from anybody: halts, nodes of the attacker's own, transfers given up. */
 function harmfulOrders({ chain }: PlannedAttack): Order[] {
   const url = 'http://${SIGNER_URL}.example:8545'
   const node = { kind: 'setNode', change: { chain, name: 'own', disabled: false, url, use: 'all' } }
   const disabled = [0, 1, 2].map((index) => ({ kind: 'setNode', change: { chain, name: `node-${index + 1}`, disabled: true } }))
-  const settings = (orders: unknown[]) => ({ method: 'POST', path: '/v1/settings', body: { ...author, orders } }) as const
-  return [settings([node]), settings(disabled), settings([{ kind: 'halt', scope: {} }])]
+  const harm = [[node], disabled, [{ kind: 'halt', scope: {} }]]
+  return authors.flatMap((author) => harm.map((orders) => ({ method: 'POST', path: '/v1/settings', body: { ...author, orders } }) as const))
 }
 
 /** Every order of the API's own document as well, without a body that fits. */

@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { startDevnet } from '../devnet/index.ts'
 import { describe, isClean } from './judge.ts'
 import type { AttackOptions } from './options.ts'
@@ -13,6 +14,8 @@ export async function attack({ seed, transfers, processes, only, duration, stuck
     process.stdout.write(`${JSON.stringify(planOf(run), null, 2)}\n`)
     return 0
   }
+  // The attacker's own workers have nothing to say.
+  Runtime.install({ logger: new DefaultLogger('ERROR') })
   const dir = join(process.cwd(), '.portage', 'attack', `${seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })
   const log = createWriteStream(join(dir, 'attack.log'))

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { type AttackSummary, isClean } from '../../lab/attack/judge.ts'
+import { attackKinds, nodeKinds, planAttacks } from '../../lab/attack/plan.ts'
+
+const run = { seed: 'short', durationMs: 60_000, kinds: attackKinds, nodes: 3 }
+
+test('the same seed plans the same attacks, another one others; every kind comes before one comes twice; one node of a chain lies', () => {
+  const plan = planAttacks(run)
+  expect(planAttacks(run)).toEqual(plan)
+  expect(planAttacks({ ...run, seed: 'other' })).not.toEqual(plan)
+  expect(new Set(plan.slice(0, attackKinds.length).map(({ kind }) => kind))).toEqual(new Set(attackKinds))
+  for (const chain of ['ethereum', 'bsc']) {
+    const liars = plan.filter((attack) => attack.chain === chain && (nodeKinds as readonly string[]).includes(attack.kind))
+    expect(new Set(liars.map(({ node }) => node)).size).toBeLessThanOrEqual(1)
+  }
+})
+
+test('a run is clean only if all honest transfers were delivered and nothing else happened', () => {
+  const none = {
+    ...{ lost: 0, duplicateEffects: 0, stolen: 0, paidTwice: 0, overCap: 0, stoppedRoutes: 0, falseCancels: 0, leaks: 0 },
+    ...{ unnamedOrders: 0, stuck: 0 },
+  }
+  const clean: AttackSummary = { seed: '1', honest: 40, delivered: 40, ...none, attacks: {}, seconds: 60 }
+  expect(isClean(clean)).toBe(true)
+  for (const field of Object.keys(none)) expect([field, isClean({ ...clean, [field]: 1 })]).toEqual([field, false])
+  expect(isClean({ ...clean, delivered: 39 })).toBe(false)
+  expect(isClean({ ...clean, honest: 0, delivered: 0 })).toBe(false)
+})
