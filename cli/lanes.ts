@@ -8,8 +8,9 @@ import type { LaneId } from '../domain/lane/lane-id.ts'
 import { view } from '../domain/lane/view.ts'
 import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import { type OperatorOrder, orderOfLane, readLane, runningLanes } from '../temporal/client/lanes.ts'
+import { type LedgerOrder, orderOfLane, readLane, runningLanes } from '../temporal/client/lanes.ts'
 import type { Call, Outcome } from './command.ts'
+import { type Author, authorOf, withAuthor } from './options.ts'
 import { order } from './orders.ts'
 
 /** A lane, as its config and its ledger describe it. */
@@ -23,6 +24,8 @@ interface LaneRow extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized'
   readonly balance?: string
   /** Why it takes no work. */
   readonly reason?: string
+  /** Who ordered that, if somebody did. */
+  readonly by?: string
 }
 
 /** The options of every command about one lane. */
@@ -32,6 +35,11 @@ export function laneArgument(command: Command): Command {
   return command
     .argument('<lane>', 'lane id (evm-1:0x…), or the address of a configured lane')
     .option('--chain <name>', 'the chain, where several have this address')
+}
+
+/** The argument and the options of every order to one lane. */
+export function laneOrder(command: Command): Command {
+  return withAuthor(laneArgument(command))
 }
 
 /** The lane of a command line: by its id, or by the address of a configured lane (of the chain `chain`, if several have it). Throws LANE_NOT_FOUND. */
@@ -54,10 +62,10 @@ export function withLane<Result>(
 }
 
 /** Gives an order to the ledger of a lane, which answers. Throws INPUT_INVALID, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export function sendToLane(call: Call<LaneOptions>, name: string, done: string, request: OperatorOrder): Promise<Outcome> {
+export function sendToLane(call: Call<LaneOptions & Author>, name: string, done: string, request: LedgerOrder): Promise<Outcome> {
   return order(call, { done }, async (client, config) => {
     const lane = resolveLane(config, name, call.options.chain)
-    const laneView = await orderOfLane(client, lane, request)
+    const laneView = await orderOfLane(client, lane, request, authorOf(call.options))
     return { result: 'done', json: { lane, done: true, view: laneView }, about: { lane, 'in flight': laneView.inFlight } }
   })
 }
@@ -92,7 +100,7 @@ export function toRow(lane: LaneId, chain: string | undefined, running: boolean,
     inFlight,
     window,
     balance: state.observed?.balance,
-    ...(why ? { reason: why.detail } : window === 0 && { reason: noWindow }),
+    ...(why ? { reason: why.detail, ...(closed?.by !== undefined && { by: closed.by }) } : window === 0 && { reason: noWindow }),
   }
 }
 

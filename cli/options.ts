@@ -1,22 +1,21 @@
 import { userInfo } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Facts, RelayerError } from '../domain/errors.ts'
+import type { Order } from '../domain/order.ts'
 
-/** Who gives an order, and why; kept in the history of what it changes. */
-export interface Author {
-  readonly by: string
-  readonly reason: string
-}
+/** The options of every order. */
+export type Author = Order
 
-export type By = Pick<Author, 'by'>
-
-export function withBy(command: Command): Command {
+/** Adds `--reason`, which is required unless there is one by itself, and `--by`. */
+export function withAuthor(command: Command, reason?: string): Command {
+  const why = new Option('--reason <text>', 'why; kept in the history')
+  command.addOption(reason === undefined ? why.makeOptionMandatory() : why.default(reason))
   return command.addOption(new Option('--by <name>', 'who; kept in the history').default(osUser(), 'the user of the operating system'))
 }
 
-/** Adds `--reason`, which is required, and `--by`. */
-export function withAuthor(command: Command): Command {
-  return withBy(command.requiredOption('--reason <text>', 'why; kept in the history'))
+/** The order of these options: who, and why. */
+export function authorOf({ by, reason }: Author): Order {
+  return { by, reason }
 }
 
 /** A parser for commander, which also lower-cases the text. A text that does not match is a wrong command line, with `rule` as the message. */

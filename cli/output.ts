@@ -1,3 +1,4 @@
+import type { OrderFacts, OrderRecord } from '../domain/order.ts'
 import { toRelayerError } from '../domain/errors.ts'
 import { redactText } from '../observability/redact.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
@@ -26,6 +27,17 @@ export function list(none: string, headings: readonly string[], rows: readonly (
 /** A table as a part of a text, or no part where there are no rows. */
 export function section<Row>(rows: readonly Row[], headings: readonly string[], cells: (row: Row) => readonly Cell[]): string[] {
   return rows.length === 0 ? [] : [table(headings, rows.map(cells))]
+}
+
+/** What was ordered, newest first; no part where nothing was. */
+export function ordersSection(orders: readonly OrderRecord[] = []): string[] {
+  const factsText = (of: OrderFacts = {}) => Object.entries(of).map(([name, value]) => `${name} ${value}`)
+  return section(orders.toReversed(), ['ordered', 'order', 'by', 'reason'], ({ at, kind, by, reason, facts: named }) => [
+    timeText(new Date(at).toISOString()),
+    [kind, ...factsText(named)].join(' '),
+    by,
+    reason,
+  ])
 }
 
 /** `name  value` lines; undefined values are left out. */

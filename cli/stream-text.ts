@@ -1,7 +1,7 @@
 import type { StreamReport, StreamRow } from '../streams/reports.ts'
 import { countNumbers } from '../domain/stream/interval-set.ts'
 import type { OpenNumber, StreamState, StreamView } from '../domain/stream/stream.ts'
-import { type Cell, facts, list, section } from './output.ts'
+import { type Cell, facts, list, ordersSection, section } from './output.ts'
 
 const listHeadings = ['stream', 'cursor', 'lag', 'open', 'parked', 'gaps', 'completed_nonce_height', 'completed_block_height', 'notes']
 
@@ -96,6 +96,7 @@ function details(state: StreamState, now: number): string[] {
     section(exceptions, ['exception', 'outcome', 'by', 'since', 'reason'], ({ number, outcome, by, reason, at }) => {
       return [number, outcome, by, age(at, now), reason]
     }),
+    ordersSection(state.orders),
     backfill.left.length > 0 && `blocks to read: ${backfill.left.map(rangeText).join(', ')}`,
   ].flatMap((part) => part || [])
 }

@@ -1,6 +1,6 @@
 import { errorCatalogue } from '../domain/errors.ts'
 import type { TransferReport, TransferRow } from '../temporal/client/transfers.ts'
-import { facts, list, section, timeText } from './output.ts'
+import { facts, list, ordersSection, section, timeText } from './output.ts'
 
 /** One line per transfer. */
 export function rowsText(rows: readonly TransferRow[]): string {
@@ -15,13 +15,13 @@ export function rowsText(rows: readonly TransferRow[]): string {
   return list('no transfers', ['started', 'state', 'route', 'transaction', 'id'], cells)
 }
 
-/** A transfer: its facts, its transactions, its timeline. */
+/** A transfer: its facts, its transactions, what was ordered of it, its timeline. */
 export function reportText(report: TransferReport): string {
   if ('partial' in report) {
     const { partial, ...row } = report
     return `${facts({ ...row })}\n\nOnly a part is known: ${partial}.`
   }
-  const { id, state, mip61, execution, transfer, lane, nonce, txHash, delivery, batch, code, reason, rounds, tried = [], timeline } = report
+  const { id, state, mip61, execution, transfer, lane, nonce, txHash, delivery, batch, code, reason, rounds, tried = [], timeline, orders } = report
   const head = facts({
     transfer: id,
     state,
@@ -44,5 +44,5 @@ export function reportText(report: TransferReport): string {
   const headings = ['attempt', 'transaction', 'max fee (wei)', 'tip (wei)', 'fate']
   const attempts = section(tried, headings, ({ kind, hash, maxFee, tip, fate }) => [kind, hash, maxFee, tip, fate])
   const lines = section(timeline, ['time', 'state', 'note'], ({ at, state: reached, note }) => [new Date(at).toISOString(), reached, note])
-  return [head, ...attempts, ...lines].join('\n\n')
+  return [head, ...attempts, ...ordersSection(orders), ...lines].join('\n\n')
 }

@@ -1,8 +1,10 @@
 import type { Bridges } from '../bridges/port.ts'
 import { RelayerError } from '../domain/errors.ts'
+import type { Order } from '../domain/order.ts'
 import { haltOf, type Settings } from '../domain/settings/settings.ts'
 import type { BridgeName } from '../domain/transfer/transfer.ts'
 import { transferId } from '../temporal/contracts/names.ts'
+import { checkedOrder } from '../temporal/client/checked-order.ts'
 import { type TemporalClient, within } from '../temporal/client/client.ts'
 import { offerCopy } from '../temporal/client/transfers.ts'
 import { startTransfer } from '../temporal/client/start-transfer.ts'
@@ -32,6 +34,8 @@ export interface SubmitOptions {
   readonly deadline?: number | undefined
   /** A message of the last minutes: `ask` Temporal again, which starts a transfer that closed undone (default), or `skip` it, for sources that repeat themselves. */
   readonly repeats?: 'ask' | 'skip'
+  /** Of the person who hands it in; absent: it was heard, or read from a chain. Kept by a transfer that starts, or that takes the copy over. */
+  readonly order?: Order | undefined
 }
 
 /** The one place where transfers are started: the message is decoded, then its signatures are checked, then the id is taken. */
@@ -59,7 +63,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
      * for an unknown bridge). Retriable: GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE; nothing was started.
      */
     async submit(name: BridgeName, message: Uint8Array, options: SubmitOptions = {}): Promise<SubmitResult> {
-      const { repeats = 'ask', priority = defaults.priority, deadline = deadlineOf(defaults) } = options
+      const { repeats = 'ask', priority = defaults.priority, deadline = deadlineOf(defaults), order } = options
       const bridge = bridges.get(name)
       if (!bridge)
         throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
@@ -71,10 +75,11 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
       if (repeats === 'skip' && recent.has(copy)) return { id, status: 'known' }
       const verdict = await bridge.endpoint(transfer.targetChain).verify(message)
       if (verdict.kind !== 'valid') throw new RelayerError(verdict.code, { detail: verdict.reason })
-      const input = { transfer, ...(priority !== undefined && { priority }), ...(deadline !== undefined && { deadline }) }
+      const orders = order && [{ kind: 'submit', ...checkedOrder(order), at: Date.now() }]
+      const input = { transfer, ...(orders && { orders }), ...(priority !== undefined && { priority }), ...(deadline !== undefined && { deadline }) }
       const { status, adopted } = await within(client, startTimeoutMs, async () => {
         const status = await startTransfer(client, id, input)
-        return { status, adopted: status === 'known' && signers !== undefined && (await offerCopy(client, id, transfer)) }
+        return { status, adopted: status === 'known' && signers !== undefined && (await offerCopy(client, id, transfer, order)) }
       })
       recent.add(copy)
       const halt = settings && haltOf(settings(), transfer)

@@ -3,6 +3,7 @@ import type { LaneConfig, Pause } from '../domain/lane/lane.ts'
 import type { LaneOrder } from '../domain/lane/messages.ts'
 import { type TemporalClient, within } from '../temporal/client/client.ts'
 import { applyToLane } from '../temporal/client/lanes.ts'
+import { portageItself } from '../domain/order.ts'
 import { randomUUID } from 'node:crypto'
 
 /** Longest wait for a ledger's answer, ms. */
@@ -15,7 +16,10 @@ export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, 
     if (config) await within(client, answerMs, () => applyToLane(client, lane, { requests: [request] }, { start: { config } }))
   }
   return {
-    pause: (lane: LaneId, pause: Pause) => order(lane, { kind: 'pause', id: randomUUID(), pause }),
-    resume: (lane: LaneId) => order(lane, { kind: 'resume', id: randomUUID() }),
+    pause: (lane: LaneId, pause: Pause) =>
+      order(lane, { kind: 'pause', id: randomUUID(), pause, order: { by: portageItself, reason: pause.reason } }),
+    /** Ends a pause of that kind only: an operator may have paused the lane meanwhile. */
+    resume: (lane: LaneId, { kind, reason }: Pause) =>
+      order(lane, { kind: 'resume', id: randomUUID(), only: kind, order: { by: portageItself, reason } }),
   }
 }

@@ -23,7 +23,7 @@ export type Finding = keyof typeof remedies
 /** Applies the remedy of a finding; false if it has none. Throws what the Temporal client throws, and as `restartTransfer`. */
 export async function recover(client: TemporalClient, run: RunId, finding: Finding): Promise<boolean> {
   const { action, why } = remedies[finding]
-  if (action === 'start again') await restartTransfer(client, run.workflowId, why)
+  if (action === 'start again') await restartTransfer(client, run.workflowId, { why })
   if (action === 'reset') await resetToFirstTask(client, run, why)
   return action !== 'none'
 }

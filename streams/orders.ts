@@ -1,16 +1,15 @@
 import { RelayerError } from '../domain/errors.ts'
 import { assertStreamRequest } from '../domain/stream/request.ts'
-import type { StreamRequest, StreamState, StreamView } from '../domain/stream/stream.ts'
-import { redactText } from '../observability/redact.ts'
+import type { StreamOrder as StreamOrderRequest } from '../domain/stream/orders.ts'
+import type { StreamState, StreamView } from '../domain/stream/stream.ts'
+import type { Order } from '../domain/order.ts'
+import { checkedOrder } from '../temporal/client/checked-order.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { sendStreamOrder } from '../temporal/client/streams.ts'
 import { readStream } from './reports.ts'
 
-/** The requests of a stream that operators may make; the others are its agents'. */
-export type StreamOrder = Extract<
-  StreamRequest,
-  { kind: 'skip' | 'unskip' | 'backfill' | 'trust' | 'reread' | 'setMaxOpen' | 'pause' | 'resume' }
->
+/** A request of a stream that operators may make; who orders it, and why, is always there. */
+export type StreamOrder = StreamOrderRequest & { readonly order: Order }
 
 export interface StreamOrderResult {
   /** False: it changed nothing (the number is resolved already, the trusted number is no higher). */
@@ -20,8 +19,7 @@ export interface StreamOrderResult {
 
 /** Gives an order to a stream that is there; safe to repeat. Throws INPUT_INVALID with the field or with the stream's reason, and as `readStream`. */
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
-  // The reason is kept in the history.
-  const request: StreamRequest = 'reason' in order ? { ...order, reason: redactText(order.reason) } : order
+  const request = { ...order, order: checkedOrder(order.order) }
   try {
     // The workflow refuses the same; here it costs no update.
     assertStreamRequest(request, 'order')

@@ -1,3 +1,4 @@
+import { orderOf } from '../domain/order.ts'
 import type { RequestOf, StreamConfig, StreamRequest, StreamState } from '../domain/stream/stream.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
@@ -103,6 +104,6 @@ export function toClosed(
   { state, reason, code, cancelledBy }: Pick<TransferStatus, 'state' | 'reason' | 'code' | 'cancelledBy'>,
 ): RequestOf<'closed'> | undefined {
   if (!isUndelivered(state)) return undefined
-  const by = state === 'cancelled' ? cancelledBy?.operator.trim() || 'unnamed' : undefined
+  const by = state === 'cancelled' ? orderOf(cancelledBy).by : undefined
   return { kind: 'closed', number, outcome: state, reason: (reason || code || state).slice(0, longestReason), ...(by && { by }) }
 }

@@ -1,6 +1,7 @@
+import { type Order, orderLines, orderOf } from '../domain/order.ts'
 import { workflowOf } from '../domain/lane/intent-id.ts'
 import { type LaneState, newLane } from '../domain/lane/lane.ts'
-import type { ApplyRequest, LaneRequest, RolledBack } from '../domain/lane/messages.ts'
+import type { ApplyRequest, OperatorAsk, RolledBack } from '../domain/lane/messages.ts'
 import { assertApplyRequest } from '../domain/lane/request.ts'
 import { apply } from '../domain/lane/reducer.ts'
 import { view } from '../domain/lane/view.ts'
@@ -18,12 +19,10 @@ import {
 } from '../temporal/contracts/lane.ts'
 import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { entityWorkflow } from './entity-workflow.ts'
-import { textOr } from './text-or.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
 /** Far below the server's 2,000 updates per run: each update is kept in the record of the run, which is rewritten at every step. */
 const updatesPerRun = 300
-const noReason = 'no reason given'
 
 /** The nonce ledger of one key on one chain: the only writer of its grants and attempts. All decisions are in domain/lane/reducer.ts. */
 export async function lane(input: LaneInput): Promise<void> {
@@ -36,7 +35,7 @@ export async function lane(input: LaneInput): Promise<void> {
     for (const one of result.rolledBack) tell(one)
     return { ...result.response, view: { ...result.response.view, run: workflowInfo().runId } }
   }
-  const order = (request: LaneRequest) => void step({ requests: [request] })
+  const order = (ask: OperatorAsk) => void step({ requests: [{ ...ask, id: '' }] })
 
   const full = entityWorkflow(applyUpdate, {
     updatesPerRun: input.updatesPerRun ?? updatesPerRun,
@@ -44,13 +43,17 @@ export async function lane(input: LaneInput): Promise<void> {
     refuse: assertApplyRequest,
   })
   // Batch tools can only signal. Signals are typed by hand: a missing field must not fail the task, and so the lane.
-  setHandler(pauseSignal, (by) => order({ kind: 'pause', id: '', pause: { kind: 'operator', reason: textOr(by?.reason, noReason) } }))
-  setHandler(drainSignal, (by) => order({ kind: 'drain', id: '', reason: textOr(by?.reason, noReason) }))
-  setHandler(forbidSignal, (by) => order({ kind: 'forbid', id: '', reason: textOr(by?.reason, noReason) }))
-  setHandler(activateSignal, () => order({ kind: 'activate', id: '' }))
-  setHandler(resumeSignal, () => order({ kind: 'resume', id: '' }))
-  setHandler(setWindowSignal, (to) => order({ kind: 'setWindow', id: '', window: to?.window }))
-  setHandler(resyncSignal, () => order({ kind: 'resync', id: '' }))
+  setHandler(pauseSignal, (given) => {
+    const named = orderOf(given)
+    order({ kind: 'pause', pause: { kind: 'operator', reason: named.reason }, order: named })
+  })
+  const close = (kind: 'drain' | 'forbid', named: Order) => order({ kind, reason: named.reason, order: named })
+  setHandler(drainSignal, (given) => close('drain', orderOf(given)))
+  setHandler(forbidSignal, (given) => close('forbid', orderOf(given)))
+  setHandler(activateSignal, (given) => order({ kind: 'activate', order: orderOf(given) }))
+  setHandler(resumeSignal, (given) => order({ kind: 'resume', order: orderOf(given) }))
+  setHandler(setWindowSignal, (given) => order({ kind: 'setWindow', window: given?.window, order: orderOf(given) }))
+  setHandler(resyncSignal, (given) => order({ kind: 'resync', order: orderOf(given) }))
   setHandler(laneStatusQuery, () => state)
 
   await full
@@ -80,5 +83,6 @@ function details(state: LaneState): string {
     `**${state.config.lane}** ${closed ? `${closed.why}: ${closed.detail}` : state.synced ? 'active' : 'not synced'}`,
     `next nonce ${next}, on chain ${latest}, in flight ${inFlight} of ${window}`,
     `granted ${granted}, filled ${filled}, external ${external}, rolled back ${rolledBack}`,
+    ...orderLines(state.orders),
   ].join('\n\n')
 }

@@ -1,3 +1,4 @@
+import { orderOf } from '../domain/order.ts'
 import { backoffMs } from '../domain/backoff.ts'
 import { intentIdOf, roundOf } from '../domain/lane/intent-id.ts'
 import {
@@ -8,7 +9,6 @@ import {
   operatorTransactionStatusQuery,
 } from '../temporal/contracts/operator-transaction.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
-import { textOr } from './text-or.ts'
 import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow'
 
 /** First and longest wait between two looks, ms. */
@@ -26,8 +26,9 @@ export async function operatorTransaction(input: OperatorTransactionInput): Prom
   const { lane, intent, by, reason } = input
   let status: OperatorTransactionStatus = { lane, intent, by, reason, state: 'waiting', detail: 'not sent yet' }
   setHandler(operatorTransactionStatusQuery, () => status)
-  setHandler(cancelOperatorTransactionSignal, (order) => {
-    progress.cancelledBy ??= { by: textOr(order?.by, 'unnamed'), reason: textOr(order?.reason, 'no reason given') }
+  setHandler(cancelOperatorTransactionSignal, (given) => {
+    progress.cancelledBy ??= orderOf(given)
+    status = { ...status, cancelledBy: progress.cancelledBy }
   })
   for (let looks = 0; ; looks++) {
     if (looks >= looksPerRun || workflowInfo().continueAsNewSuggested)

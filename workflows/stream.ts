@@ -1,3 +1,4 @@
+import { orderLines, orderOf } from '../domain/order.ts'
 import { fromCheckpoint } from '../domain/stream/checkpoint.ts'
 import { applyToStream, initialStream, viewStream } from '../domain/stream/reducer.ts'
 import { assertStreamUpdate } from '../domain/stream/request.ts'
@@ -11,7 +12,6 @@ import {
   applyStreamUpdate,
 } from '../temporal/contracts/stream.ts'
 import { entityWorkflow } from './entity-workflow.ts'
-import { textOr } from './text-or.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
 /** As in a lane: each update is kept in the record of the run, which is rewritten at every step. */
@@ -34,10 +34,8 @@ export async function stream(input: StreamInput): Promise<void> {
     refuse: assertStreamUpdate,
   })
   // As in a lane.
-  setHandler(pauseStreamSignal, (by) =>
-    order({ kind: 'pause', by: textOr(by?.by, 'unnamed'), reason: textOr(by?.reason, 'no reason given') }),
-  )
-  setHandler(resumeStreamSignal, () => order({ kind: 'resume' }))
+  setHandler(pauseStreamSignal, (given) => order({ kind: 'pause', order: orderOf(given) }))
+  setHandler(resumeStreamSignal, (given) => order({ kind: 'resume', order: orderOf(given) }))
   setHandler(streamStatusQuery, () => state)
   setHandler(streamViewQuery, () => viewStream(state))
   setCurrentDetails(details(state))
@@ -68,5 +66,6 @@ function details(state: StreamState): string {
     `open ${view.open} (${view.parked} parked, room for ${view.room}), gaps: ${gaps.join(', ') || 'none'}`,
     ...(blockedBy ? [`the watermark waits for ${blockedBy.number}: ${blockedBy.why}${blockedBy.code ? ` (${blockedBy.code})` : ''}`] : []),
     ...(backfill.left > 0 ? [`backfill: ${backfill.left} of ${backfill.ordered} blocks left`] : []),
+    ...orderLines(state.orders),
   ].join('\n\n')
 }

@@ -11,7 +11,6 @@ const author = {
   by: z.string().trim().min(1).max(100).describe('The person who orders it; recorded by the stream.'),
   reason: z.string().trim().min(1).max(500).describe('The reason; the stream records its first 60 bytes.'),
 }
-const { by } = author
 const height = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const number = sequenceSchema
 
@@ -20,14 +19,14 @@ const orderBodies = {
   skip: z.strictObject({ number, ...author }),
   unskip: z.strictObject({ number, ...author }),
   backfill: z
-    .strictObject({ from: height.describe('First block.'), to: height.describe('Last block, at most the cursor.'), by })
+    .strictObject({ from: height.describe('First block.'), to: height.describe('Last block, at most the cursor.'), ...author })
     .refine(({ from, to }) => from <= to, { path: ['to'], message: 'must not be below from' }),
   pause: z.strictObject(author),
-  resume: z.strictObject({}).nullish(),
+  resume: z.strictObject(author),
   trust: z.strictObject({
     number: number.describe('All numbers up to it are resolved.'),
     height: height.optional().describe('No block up to it has to be read.'),
-    by,
+    ...author,
   }),
 } as const
 
@@ -77,7 +76,9 @@ export function streamRoutes(app: Api, { client, network }: ApiDeps): void {
     const body = orderBodies[name]
     const schema = { summary, params, body, response: { 200: obeyedSchema, 400: errorSchema, 404: errorSchema, 503: errorSchema } }
     app.post(`/v1/streams/:stream/${name}`, { schema }, async (request) => {
-      const { done, view } = await orderStream(client, request.params.stream, { ...request.body, kind: name } as StreamOrder)
+      const { by, reason, ...what } = request.body
+      const order = { ...what, kind: name, order: { by, reason } } as StreamOrder
+      const { done, view } = await orderStream(client, request.params.stream, order)
       return { done, view: { ...toReport(view, heights) } }
     })
   }

@@ -21,7 +21,7 @@ export interface UnauthorizedLanesOptions {
   /** Of one target chain, by bridge. */
   readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'unauthorized'>>
   readonly lanes: { status(lane: LaneId): Promise<LaneStatus>; statuses(): Promise<LaneStatus[]> }
-  readonly pauses: { pause(lane: LaneId, pause: Pause): Promise<void>; resume(lane: LaneId): Promise<void> }
+  readonly pauses: { pause(lane: LaneId, pause: Pause): Promise<void>; resume(lane: LaneId, pause: Pause): Promise<void> }
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'portage_lane_unauthorized'>
   /** ms since any moment; for tests. */
@@ -73,7 +73,7 @@ export class UnauthorizedLanes {
     const paused = status.pause === 'unauthorized'
     const pause = { kind: 'unauthorized', reason: unauthorizedReason(reasons) } as const
     if (useless && status.open) await this.#order(lane, () => pauses.pause(lane, pause))
-    if (!useless && paused) await this.#order(lane, () => pauses.resume(lane))
+    if (!useless && paused) await this.#order(lane, () => pauses.resume(lane, { kind: 'unauthorized', reason: 'the key has a role again' }))
     if (paused || answers.some(({ unauthorized }) => unauthorized)) return
     this.#watched.delete(lane)
     logger.info('the lane has the role that it lacked', { lane })

@@ -15,13 +15,13 @@ import type { OperatorTransactionInput } from '../../temporal/contracts/operator
 import { type Call, type Commands, type Outcome } from '../command.ts'
 import { type ConfiguredChain, withChain } from '../chains.ts'
 import { laneArgument, type LaneOptions, resolveLane, withLane } from '../lanes.ts'
-import { type Author, type By, invalid, parse, withAuthor, withBy } from '../options.ts'
+import { type Author, authorOf, invalid, parse, withAuthor } from '../options.ts'
 import { type Cell, facts, list, timeText } from '../output.ts'
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 
-type PaymentOptions = LaneOptions & By & { readonly wait?: true }
+type PaymentOptions = LaneOptions & Author & { readonly wait?: true }
 
 /** The operators' own transactions, through the ledger of the lane, and what became of them. */
 export const operatorTransactionCommands: Commands = {
@@ -35,20 +35,21 @@ export const operatorTransactionCommands: Commands = {
           .option('--data <hex>', 'call data', parse.bytes, '0x'),
       ),
     examples: [`portage lane send ${lane} --to 0x8617e340b3d01fa5f11f306f4090fd50e238070d --value 1000 --reason "a refund" --wait`],
-    run: (call: Call<PaymentOptions & Author & { to: string; value: string; data: string }>, name: string) =>
+    run: (call: Call<PaymentOptions & { to: string; value: string; data: string }>, name: string) =>
       withLane(call, name, (id, client) => {
-        const { to, data, value, reason, by } = call.options
-        return pay(call, client, { lane: id, intent: { to, data, value }, reason, by })
+        const { to, data, value } = call.options
+        return pay(call, client, { lane: id, intent: { to, data, value } })
       }),
   },
   sweep: {
     description:
       "Send what the lane does not need to the chain's treasury (chains.<name>.treasury). What the transfer itself may cost stays, too.",
     options: (command) =>
-      withBy(
+      withAuthor(
         withWait(laneArgument(command))
           .option('--keep <wei>', "coins that stay; default: the lane's minimumBalance", parse.wei)
           .option('--token <address>', 'the whole balance of this ERC-20 token, instead of coins', parse.address),
+        'sweep to the treasury',
       ),
     examples: [`portage lane sweep ${lane} --keep 500000000000000000 --wait`],
     run: (call: Call<PaymentOptions & { keep?: string; token?: string }>, name: string) =>
@@ -56,7 +57,7 @@ export const operatorTransactionCommands: Commands = {
         const found = lanesOf(config).find((one) => one.id === id)
         if (!found) throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane: id } })
         const { address, minimumBalance } = found.lane
-        const { keep = minimumBalance, token, by } = call.options
+        const { keep = minimumBalance, token } = call.options
         const { treasury } = chainOf(config, found.chain)
         if (!treasury) throw invalid(`chains.${found.chain}.treasury is not in the config`)
         if (!token && keep === undefined) throw invalid('say what stays: --keep <wei>')
@@ -69,27 +70,29 @@ export const operatorTransactionCommands: Commands = {
               }
             : { to: treasury.address, data: '0x', value: await spare(chain, address, treasury.address, BigInt(keep ?? '0')) },
         )
-        return pay(call, client, { lane: id, intent, reason: 'sweep to the treasury', by })
+        return pay(call, client, { lane: id, intent })
       }),
   },
   'top-up': {
     description: 'Send coins to a lane from another lane of its chain.',
     options: (command) =>
-      withBy(
+      withAuthor(
         withWait(laneArgument(command))
           .requiredOption('--from <lane>', 'the lane that pays')
           .requiredOption('--amount <wei>', 'how much', parse.wei),
+        'top-up',
       ),
     examples: [
       `portage lane top-up ${lane} --chain ethereum --from 0x8617e340b3d01fa5f11f306f4090fd50e238070d --amount 1000000000000000000`,
     ],
     run: (call: Call<PaymentOptions & { from: string; amount: string }>, name: string) =>
       withLane(call, name, (id, client, config) => {
-        const { chain, from, amount, by } = call.options
+        const { chain, from, amount, by, reason } = call.options
         const payer = resolveLane(config, from, chain)
         if (network(payer) !== network(id) || payer === id)
           throw invalid('the two must be different lanes of one network', { lane: id, from: payer })
-        return pay(call, client, { lane: payer, intent: { to: laneAddress(id), data: '0x', value: amount }, reason: `top-up of ${id}`, by })
+        const intent = { to: laneAddress(id), data: '0x', value: amount }
+        return pay(call, client, { lane: payer, intent }, { by, reason: reason === 'top-up' ? `top-up of ${id}` : reason })
       }),
   },
   transactions: {
@@ -113,8 +116,8 @@ export const operatorTransactionCommands: Commands = {
     examples: ['portage lane cancel-transaction operator-transaction:evm-1:0x5290…9ee7:1f2e3d4c5b6a7988 --reason "wrong amount" --wait'],
     run: ({ withTemporal, options }: Call<Author & { wait?: true }>, id: string) =>
       withTemporal(async (client) => {
-        const { by, reason, wait } = options
-        await cancelOperatorTransaction(client, id, { by, reason })
+        const { wait } = options
+        await cancelOperatorTransaction(client, id, authorOf(options))
         const asked = 'cancel; portage lane transactions --closed 5 shows how it ended'
         if (!wait) return { json: { id, asked: 'cancel' }, text: facts({ id, asked }) }
         const ended = await operatorTransactionResult(client, id)
@@ -128,9 +131,14 @@ function withWait(command: Command): Command {
   return command.option('--wait', 'until it is final; without it, the id of its workflow is printed')
 }
 
-async function pay(call: Call<{ wait?: true }>, client: TemporalClient, input: OperatorTransactionInput): Promise<Outcome> {
+async function pay(
+  call: Call<PaymentOptions>,
+  client: TemporalClient,
+  input: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
+  order = authorOf(call.options),
+): Promise<Outcome> {
   const { intent } = input
-  const id = await startOperatorTransaction(client, input)
+  const id = await startOperatorTransaction(client, input, order)
   const about = { id, lane: input.lane, to: intent.to, value: `${intent.value} wei` }
   if (!call.options.wait) return { json: { ...about, intent }, text: facts(about) }
   // On stderr, since it can take as long as the chain does: stdout is for the result.

@@ -4,7 +4,7 @@ import { readLane } from '../../temporal/client/lanes.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { laneArgument, type LaneOptions, listLanes, toRow, withLane } from '../lanes.ts'
 import { parse } from '../options.ts'
-import { facts, list, timeText } from '../output.ts'
+import { facts, list, ordersSection, timeText } from '../output.ts'
 import { modeCommands, nonceCommands } from './lane-orders.ts'
 import { operatorTransactionCommands } from './lane-operator-transactions.ts'
 
@@ -16,10 +16,10 @@ export const laneCommand: CommandSpec = {
       examples: ['portage lane list --json'],
       run: async ({ withTemporal }) => {
         const lanes = await withTemporal(listLanes)
-        const rows = lanes.map(({ lane, chain, status, next, latest, finalized, inFlight, window, balance, reason }) => [
+        const rows = lanes.map(({ lane, chain, status, next, latest, finalized, inFlight, window, balance, reason, by }) => [
           lane,
           chain ?? '(not in config)',
-          reason ? `${status}: ${reason}` : status,
+          reason ? `${status}${by === undefined ? '' : ` by ${by}`}: ${reason}` : status,
           next,
           latest,
           finalized,
@@ -30,7 +30,7 @@ export const laneCommand: CommandSpec = {
       },
     },
     show: {
-      description: 'The ledger of a lane: every nonce that is not final, whose it is and what was signed for it.',
+      description: 'The ledger of a lane: every nonce that is not final, whose it is and what was signed for it; and what was ordered of the lane.',
       options: laneArgument,
       examples: ['portage lane show evm-1:0x52908400098527886e0f7030069857d2e4169ee7'],
       run: (call: Call<LaneOptions>, name: string) =>
@@ -62,11 +62,12 @@ const headings = ['lane', 'chain', 'status', 'next', 'mined', 'final', 'in fligh
 
 function stateText(state: LaneState): string {
   const configured = state.configured?.window
-  const { lane, status, next, latest, finalized, inFlight, window, balance, reason } = toRow(state.config.lane, undefined, true, state)
+  const { lane, status, next, latest, finalized, inFlight, window, balance, reason, by } = toRow(state.config.lane, undefined, true, state)
   const head = facts({
     lane,
     status,
     reason,
+    'ordered by': by,
     'next nonce': next,
     mined: latest,
     final: finalized,
@@ -79,5 +80,6 @@ function stateText(state: LaneState): string {
     const where = state.observed && nonce < state.observed.latest ? 'mined' : maybeSent ? 'sent' : 'in flight'
     return [nonce, fill ? `${where}, fill: ${fill}` : where, attempts.length, attempts.at(-1)?.maxFee, owner?.intentId ?? '(the lane)']
   })
-  return `${head}\n\n${list('Every nonce is final.', ['nonce', 'state', 'attempts', 'max fee (wei)', 'intent'], rows)}`
+  const nonces = list('Every nonce is final.', ['nonce', 'state', 'attempts', 'max fee (wei)', 'intent'], rows)
+  return [head, ...ordersSection(state.orders), nonces].join('\n\n')
 }

@@ -2,7 +2,7 @@ import { limits } from '../../domain/stream/gaps.ts'
 import { sourceOf } from '../../streams/reports.ts'
 import { withChain } from '../chains.ts'
 import type { Call, Commands } from '../command.ts'
-import { type Author, type By, invalid, numberWithin, parse, withAuthor, withBy } from '../options.ts'
+import { type Author, authorOf, invalid, numberWithin, parse, withAuthor } from '../options.ts'
 import { sendToStream, streamArgument } from '../streams.ts'
 
 const example = 'native-bridge:ethereum:bsc'
@@ -14,7 +14,7 @@ export const orderCommands: Commands = {
     description:
       'Go back to a block that is still in the chain, and read all above it again: after a fork of the source below its finality.',
     options: (command) =>
-      withBy(
+      withAuthor(
         streamArgument(command)
           .requiredOption('--block <height>', 'the block, below the cursor', parse.number)
           .option(
@@ -24,13 +24,13 @@ export const orderCommands: Commands = {
           ),
       ),
     notes: 'Portage does this by itself when it meets a fork. Numbers above the block are unknown again: skips above it are forgotten.',
-    examples: [`portage stream reread ${example} --block 18000000`],
-    run: async (call: Call<By & { block: number; hash?: string }>, stream: string) => {
-      const { block, hash, by } = call.options
+    examples: [`portage stream reread ${example} --block 18000000 --reason "a fork of the source"`],
+    run: async (call: Call<Author & { block: number; hash?: string }>, stream: string) => {
+      const { block, hash } = call.options
       const found = await withChain(await call.config(), sourceOf(stream), (chain) => chain.block(block, 'agreed'))
       if (!found) throw invalid(`--block: the source has no block ${block} yet`)
       if (hash !== undefined && hash !== found.hash.toLowerCase()) throw invalid(`--hash: block ${block} of the source is ${found.hash}`)
-      const request = { kind: 'reread', block: { height: block, hash: found.hash }, by } as const
+      const request = { kind: 'reread', block: { height: block, hash: found.hash }, order: authorOf(call.options) } as const
       return sendToStream(call, stream, { done: `back to block ${block}, ${found.hash}` }, request)
     },
   },
@@ -41,7 +41,7 @@ export const orderCommands: Commands = {
     examples: [`portage stream skip ${example} 118 --reason "a test message of the guardians"`],
     run: (call: Call<Author>, stream: string, number: string) => {
       const words = { done: `skipped ${number}`, same: `${number} is resolved already` }
-      return sendToStream(call, stream, words, { kind: 'skip', number, ...call.options })
+      return sendToStream(call, stream, words, { kind: 'skip', number, order: authorOf(call.options) })
     },
   },
   unskip: {
@@ -50,51 +50,52 @@ export const orderCommands: Commands = {
     notes: 'A transfer that ended as rejected, declined or cancelled stays so: portage transfer retry starts it again.',
     examples: [`portage stream unskip ${example} 118 --reason "it was a real one"`],
     run: (call: Call<Author>, stream: string, number: string) =>
-      sendToStream(call, stream, { done: `${number} is to be started again` }, { kind: 'unskip', number, ...call.options }),
+      sendToStream(call, stream, { done: `${number} is to be started again` }, { kind: 'unskip', number, order: authorOf(call.options) }),
   },
   pause: {
     description: 'Move the cursor no further and start nothing new. What is open goes on; portage halt stops that, too.',
     options: (command) => withAuthor(streamArgument(command)),
     examples: [`portage stream pause ${example} --reason "the source chain is being upgraded"`],
-    run: (call: Call<Author>, stream: string) => sendToStream(call, stream, { done: 'paused' }, { kind: 'pause', ...call.options }),
+    run: (call: Call<Author>, stream: string) => sendToStream(call, stream, { done: 'paused' }, { kind: 'pause', order: authorOf(call.options) }),
   },
   resume: {
     description: 'End a pause. The scan goes on where it stood.',
-    options: streamArgument,
-    examples: [`portage stream resume ${example}`],
-    run: (call: Call, stream: string) => sendToStream(call, stream, { done: 'resumed' }, { kind: 'resume' }),
+    options: (command) => withAuthor(streamArgument(command)),
+    examples: [`portage stream resume ${example} --reason "the upgrade is done"`],
+    run: (call: Call<Author>, stream: string) =>
+      sendToStream(call, stream, { done: 'resumed' }, { kind: 'resume', order: authorOf(call.options) }),
   },
   'set-max-open': {
     description: 'Change how many transfers of the stream are under way at a time; beyond it the cursor waits. It outranks the config.',
     options: (command) =>
-      withBy(
+      withAuthor(
         streamArgument(command).argument(
           '<transfers>',
           `most transfers that are under way at a time, 1 to ${limits.open}; parked ones do not count; configured: as the config has it`,
           (text) => (text === 'configured' ? undefined : openTransfers(text)),
         ),
       ),
-    examples: [`portage stream set-max-open ${example} 50`, `portage stream set-max-open ${example} configured`],
-    run: (call: Call<By>, stream: string, maxOpen: number | undefined) => {
+    examples: [`portage stream set-max-open ${example} 50 --reason "a backlog"`, `portage stream set-max-open ${example} configured --reason "it is gone"`],
+    run: (call: Call<Author>, stream: string, maxOpen: number | undefined) => {
       const done = maxOpen === undefined ? 'as many open as the config says' : `at most ${maxOpen} open`
-      return sendToStream(call, stream, { done }, { kind: 'setMaxOpen', maxOpen, by: call.options.by })
+      return sendToStream(call, stream, { done }, { kind: 'setMaxOpen', maxOpen, order: authorOf(call.options) })
     },
   },
   trust: {
     description: 'Take a watermark from elsewhere, such as an on-chain checkpoint: all up to a number is resolved. It only ever raises.',
     options: (command) =>
-      withBy(
+      withAuthor(
         streamArgument(command)
           .requiredOption('--number <number>', 'all numbers up to this one are resolved', parse.u64)
           .option('--height <block>', 'no block of the source up to this one has to be read', parse.number),
       ),
     notes: `Numbers up to it that were not delivered are never looked at again: be sure. Beyond the highest known number it is refused
 (portage stream audit asks the source for it). portage stream reread, to a block below that of the number, takes it back.`,
-    examples: [`portage stream trust ${example} --number 118000 --height 19000000`],
-    run: (call: Call<By & { number: string; height?: number }>, stream: string) => {
-      const { number, height, by } = call.options
+    examples: [`portage stream trust ${example} --number 118000 --height 19000000 --reason "the on-chain checkpoint"`],
+    run: (call: Call<Author & { number: string; height?: number }>, stream: string) => {
+      const { number, height } = call.options
       const words = { done: `trusted up to ${number}`, same: `what is trusted is ${number} or more already` }
-      return sendToStream(call, stream, words, { kind: 'trust', number, by, height })
+      return sendToStream(call, stream, words, { kind: 'trust', number, height, order: authorOf(call.options) })
     },
   },
 }

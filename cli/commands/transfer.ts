@@ -1,6 +1,6 @@
-import { cancelTransfer, readTransfer, retryTransfer, startTransferAgain } from '../../temporal/client/transfers.ts'
+import { cancelTransfer, expediteTransfer, readTransfer, retryTransfer, startTransferAgain } from '../../temporal/client/transfers.ts'
 import type { Call, CommandSpec } from '../command.ts'
-import { type Author, invalid, withAuthor } from '../options.ts'
+import { type Author, authorOf, invalid, withAuthor } from '../options.ts'
 import { order } from '../orders.ts'
 import { facts } from '../output.ts'
 import { reportText } from '../transfer-text.ts'
@@ -8,7 +8,7 @@ import { submit } from './transfer-submit.ts'
 import { list, watch } from './transfer-lists.ts'
 
 export const transferCommand: CommandSpec = {
-  description: 'Transfers: hand one in, look at them, retry, cancel.',
+  description: 'Transfers: hand one in, look at them, retry, cancel, expedite.',
   commands: {
     submit,
     show: {
@@ -24,16 +24,17 @@ export const transferCommand: CommandSpec = {
     watch,
     retry: {
       description: 'Try now: wakes a transfer that waits or is parked; starts one again that is closed and not delivered.',
-      options: (command) => command.argument('<id>', 'transfer id'),
+      options: (command) => withAuthor(command.argument('<id>', 'transfer id')),
       notes: `Many at once, with Temporal's own CLI:
-  temporal workflow signal --name retry --reason "node is back" --query "WorkflowType='transfer' AND TransferState='parked'"`,
-      examples: ['portage transfer retry wormhole-token-bridge:ethereum:0000…a585:269170:6d1b4c0c5f0a3e21'],
-      run: ({ withTemporal }, id: string) =>
+  temporal workflow signal --name retry --input '{"by":"night-shift","reason":"the node is back"}' \\
+    --query "WorkflowType='transfer' AND TransferState='parked'"`,
+      examples: ['portage transfer retry wormhole-token-bridge:ethereum:0000…a585:269170:6d1b4c0c5f0a3e21 --reason "the node is back"'],
+      run: ({ withTemporal, options }: Call<Author>, id: string) =>
         withTemporal(async (client) => {
           const { state, execution } = await readTransfer(client, id)
           if (state === 'delivered') throw invalid('This transfer is delivered: there is nothing to retry.', { transfer: id })
           const running = execution === 'RUNNING'
-          await (running ? retryTransfer : startTransferAgain)(client, id)
+          await (running ? retryTransfer : startTransferAgain)(client, id, authorOf(options))
           const done = running ? 'woken' : 'started again'
           return { json: { id, done }, text: facts({ transfer: id, done }) }
         }),
@@ -46,9 +47,20 @@ export const transferCommand: CommandSpec = {
         order(call, { done: 'cancel; portage transfer watch shows how it ends' }, async (client) => {
           const { state, execution } = await readTransfer(client, id)
           if (execution !== 'RUNNING') throw invalid('This transfer is closed already.', { transfer: id, state, execution })
-          const { by: operator, reason } = call.options
-          await cancelTransfer(client, id, { operator, reason })
+          await cancelTransfer(client, id, authorOf(call.options))
           return { result: 'asked', json: { id, asked: 'cancel' }, about: { transfer: id } }
+        }),
+    },
+    expedite: {
+      description: 'Raise the fee of the transaction of a transfer now, and let the transfer go first where a lane has no room for all.',
+      options: (command) => withAuthor(command.argument('<id>', 'transfer id')),
+      examples: ['portage transfer expedite wormhole-token-bridge:… --reason "the recipient waits"'],
+      run: (call: Call<Author>, id: string) =>
+        order(call, { done: 'expedite; portage transfer watch shows what becomes of it' }, async (client) => {
+          const { state, execution } = await readTransfer(client, id)
+          if (execution !== 'RUNNING') throw invalid('This transfer is closed already.', { transfer: id, state, execution })
+          await expediteTransfer(client, id, authorOf(call.options))
+          return { result: 'asked', json: { id, asked: 'expedite' }, about: { transfer: id } }
         }),
     },
   },

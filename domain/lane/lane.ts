@@ -1,4 +1,5 @@
 import type { Fees } from '../fees/fees.ts'
+import type { OrderRecord } from '../order.ts'
 import type { LaneId } from './lane-id.ts'
 
 /** What a lane is told at its start and may be told again at any time. */
@@ -95,12 +96,16 @@ export type PauseKind = 'operator' | 'unauthorized'
 export interface Pause {
   readonly kind: PauseKind
   readonly reason: string
+  /** Who ordered it; absent in what was carried from before names were kept. */
+  readonly by?: string
 }
 
 /** Why a lane takes no new work until an operator activates it: it drains, or its key must not be used any more. */
 export interface Closing {
   readonly mode: 'draining' | 'forbidden'
   readonly reason: string
+  /** As of a pause. */
+  readonly by?: string
 }
 
 /** The account cannot pay. `cost`: of the cheapest grant that was refused for it, value not counted, wei, decimal. */
@@ -132,6 +137,8 @@ export interface LaneState {
   /** Intents that were withdrawn, as hashes of their ids: a late request for one is refused. The newest 1,024. */
   readonly tombstones: readonly string[]
   readonly counts: LaneCounts
+  /** What was ordered of it, the newest 32. Absent: nothing yet. */
+  readonly orders?: readonly OrderRecord[]
 }
 
 export interface LaneCounts {

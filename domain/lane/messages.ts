@@ -1,4 +1,5 @@
 import type { Attempt, Entry, FillReason, FinalBlock, LaneConfig, Observed, Owner, Pause, PauseKind, Raise } from './lane.ts'
+import type { Order } from '../order.ts'
 import type { LaneId } from './lane-id.ts'
 
 /** What a process of the lane saw, once per block when it matters. */
@@ -31,19 +32,32 @@ export type Ask =
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
   /** The lane is to mine this nonce with a no-op. By an `operator`: only a nonce without an owner, see `cancelNonce`. */
-  | { readonly kind: 'fill'; readonly nonce: number; readonly reason: FillReason }
-  | Order
+  | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: FillReason } & Named)
+  | OperatorAsk
+  /** What a process's config says now. What an operator set stays until the config's own value changes. */
+  | { readonly kind: 'configure'; readonly config: LaneConfig }
+  /** The chain does not have this block, which the ledger knows as final. */
+  | { readonly kind: 'replaced'; readonly block: FinalBlock }
 
 /** What operators order, and what processes tell that is no observation. */
-export type LaneOrder = { readonly id: string } & Order
+export type LaneOrder = { readonly id: string } & Extract<Ask, { kind: OperatorAsk['kind'] | 'configure' | 'replaced' }>
 
-type Order =
+/** Who orders it, and why. Those of recorded histories have no name, and a hand may forget it: `orderOf` says what is kept then. */
+interface Named {
+  readonly order?: Order
+}
+
+/** What operators order, and Portage itself in the same way. Each is kept with its name and reason (`LaneState.orders`). */
+export type OperatorAsk = Named & OperatorOrder
+
+type OperatorOrder =
   /** The call of this nonce's owner is replaced by a no-op; the owner plans again when that is mined. */
   | { readonly kind: 'cancelNonce'; readonly nonce: number }
   /** One more attempt for this nonce now, of at least these fees. */
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
   | { readonly kind: 'pause'; readonly pause: Pause }
-  | { readonly kind: 'resume' }
+  /** `only`: a pause of this kind, and no other: Portage must not end an operator's. */
+  | { readonly kind: 'resume'; readonly only?: PauseKind }
   /** Nothing new; done when nothing is in flight. */
   | { readonly kind: 'drain'; readonly reason: string }
   /** As drained; and intents whose nonce is not mined may abandon it and go elsewhere. */
@@ -52,10 +66,6 @@ type Order =
   | { readonly kind: 'activate' }
   | { readonly kind: 'setWindow'; readonly window: number }
   | { readonly kind: 'resync' }
-  /** What a process's config says now. What an operator set stays until the config's own value changes. */
-  | { readonly kind: 'configure'; readonly config: LaneConfig }
-  /** The chain does not have this block, which the ledger knows as final. */
-  | { readonly kind: 'replaced'; readonly block: FinalBlock }
   /** The chain was replaced: forget every nonce and read the account anew. Refused while the chain still shows what the ledger saw. */
   | { readonly kind: 'reset' }
 
@@ -146,6 +156,8 @@ export interface Closed {
   readonly detail: string
   /** Of a paused lane. */
   readonly pause?: PauseKind
+  /** Who closed it, if somebody did. */
+  readonly by?: string
 }
 
 /** To be told to an owner: its nonce is no longer in a block, and the reporting process does not drive it. */

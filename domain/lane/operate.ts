@@ -1,19 +1,49 @@
-import { type Entry, type LaneConfig, type LaneState, newLane } from './lane.ts'
-import type { LaneOrder } from './messages.ts'
+import { type Entry, type LaneConfig, type LaneState, newLane, type Pause } from './lane.ts'
+import type { LaneOrder, LaneRequest } from './messages.ts'
+import { orderFacts, type OrderRecord, orderOf, withOrder } from '../order.ts'
 import { done, put, refuse, without, type Step } from './entries.ts'
 import { reviewFunds } from './funds.ts'
 import { fill } from './withdraw.ts'
 
-/** Applies an order. Each is idempotent. */
-export function operate(state: LaneState, order: LaneOrder): Step {
+type Fill = Extract<LaneRequest, { kind: 'fill' }>
+
+/** Applies an order, and keeps who gave it, and why, if it is obeyed. Each is idempotent. @param now ms since the epoch by the ledger's clock */
+export function obey(state: LaneState, order: LaneOrder | Fill, now: number): Step {
+  const step = order.kind === 'fill' ? fillUnowned(state, order.nonce) : operate(state, order)
+  // What processes tell of their config and their chain is no order of anybody.
+  if (order.kind === 'configure' || order.kind === 'replaced' || step.answer.kind !== 'done' || step.state === state) return step
+  return { ...step, state: { ...step.state, orders: withOrder(step.state.orders, recordOf(order, now)) } }
+}
+
+function recordOf(order: Exclude<LaneOrder, { kind: 'configure' | 'replaced' }> | Fill, at: number): OrderRecord {
+  const { kind } = order
+  // One of a recorded history has no name, and the reason beside the kind of the pause.
+  const { by, reason } = orderOf(kind === 'pause' && !order.order ? order.pause : order, 'update')
+  switch (kind) {
+    case 'fill':
+    case 'cancelNonce':
+      return { kind, by, reason, at, ...orderFacts({ nonce: order.nonce }) }
+    case 'replace':
+      return { kind, by, reason, at, ...orderFacts({ nonce: order.nonce, maxFee: order.maxFee, tip: order.tip }) }
+    case 'setWindow':
+      return { kind, by, reason, at, ...orderFacts({ window: order.window }) }
+    default:
+      return { kind, by, reason, at }
+  }
+}
+
+function operate(state: LaneState, order: LaneOrder): Step {
   switch (order.kind) {
     case 'pause':
-      return done({ ...state, paused: order.pause })
+      return done(pause(state, order.pause, orderOf(order).by))
     case 'resume':
-      return done(without(state, 'paused'))
+      // A process that knows an older state must not end what an operator has ordered since.
+      return done(order.only !== undefined && state.paused?.kind !== order.only ? state : without(state, 'paused'))
     case 'drain':
-    case 'forbid':
-      return done({ ...state, closing: { mode: order.kind === 'drain' ? 'draining' : 'forbidden', reason: order.reason } })
+    case 'forbid': {
+      const mode = order.kind === 'drain' ? 'draining' : 'forbidden'
+      return done({ ...state, closing: { mode, reason: order.reason, by: orderOf(order).by } })
+    }
     case 'activate':
       return done(without(state, 'paused', 'closing'))
     case 'setWindow':
@@ -39,8 +69,13 @@ export function operate(state: LaneState, order: LaneOrder): Step {
   }
 }
 
+/** Portage's own pause does not take the place of an operator's, which would then end by itself. */
+function pause(state: LaneState, { kind, reason }: Pause, by: string): LaneState {
+  return kind !== 'operator' && state.paused?.kind === 'operator' ? state : { ...state, paused: { kind, reason, by } }
+}
+
 /** An operator's fill of a nonce without an owner, at once. */
-export function fillUnowned(state: LaneState, nonce: number): Step {
+function fillUnowned(state: LaneState, nonce: number): Step {
   return atUnmined(state, nonce, (entry) => {
     const { owner } = entry
     if (owner) return refuse(state, 'conflict', `nonce ${nonce} belongs to ${owner.intentId}; cancel-nonce takes it away from its owner`)
@@ -71,12 +106,13 @@ function replaced(state: LaneState, { height, hash }: { height: number; hash: st
   return known?.height === height && known.hash === hash ? { ...state, replaced: { height, hash } } : state
 }
 
-/** Pause, closing, tombstones and counts stay; nonces and observations go. */
+/** Pause, closing, orders, tombstones and counts stay; nonces and observations go. */
 function reset(state: LaneState): Step {
   const { final } = state.observed ?? {}
   if (!state.replaced && final) {
     return refuse(state, 'conflict', `the chain still has block ${final.height}, which this lane saw: it was not replaced`)
   }
-  const { config, configured, paused, closing, tombstones, counts, era } = state
-  return done({ ...newLane(config), configured, ...(paused && { paused }), ...(closing && { closing }), tombstones, counts, era: era + 1 })
+  const { config, configured, paused, closing, tombstones, counts, orders, era } = state
+  const kept = { configured, ...(paused && { paused }), ...(closing && { closing }), ...(orders && { orders }), tombstones, counts }
+  return done({ ...newLane(config), ...kept, era: era + 1 })
 }

@@ -3,7 +3,7 @@ import { find, grant, release } from './grant.ts'
 import type { Attempt, LaneState, Raise } from './lane.ts'
 import type { ApplyRequest, ApplyResponse, LaneAnswer, LaneRequest, RolledBack } from './messages.ts'
 import { observe } from './observe.ts'
-import { fillUnowned, operate } from './operate.ts'
+import { obey } from './operate.ts'
 import { reconcileKnown } from './reconcile-known.ts'
 import { fillOrders, raiseOrders, view } from './view.ts'
 import { fill, withdraw } from './withdraw.ts'
@@ -45,10 +45,10 @@ function answer(state: LaneState, request: LaneRequest, now: number, fromEarlier
     case 'withdraw':
       return withdraw(state, request.intentId, request.how, now)
     case 'fill':
-      if (request.reason === 'operator') return fillUnowned(state, request.nonce)
+      if (request.reason === 'operator') return obey(state, request, now)
       return done(fill(state, request.nonce, request.reason))
     default:
-      return operate(state, request)
+      return obey(state, request, now)
   }
 }
 

@@ -7,9 +7,11 @@ const mostPending = 1_000
 const block = fields({ height: whole, hash: text() })
 const attempt = fields({ kind: oneOf('call', 'noop'), gasLimit: decimal, maxFee: decimal, tip: decimal, dataFee: optional(decimal) })
 const intent = fields({ intentId: text() })
-const nonce = fields({ nonce: whole })
-const reason = fields({ reason: text() })
-const none = fields({})
+// A name may be missing (`Named`); one that is there is a text.
+const named = { order: optional(fields({ by: text(), reason: text() })) }
+const reason = fields({ ...named, reason: text() })
+const none = fields(named)
+const atNonce = fields({ ...named, nonce: whole })
 
 const kinds: Record<LaneRequest['kind'], Check> = {
   grant: fields({ owner: fields({ intentId: text(), callHash: text(), value: optional(decimal) }), attempt }),
@@ -17,16 +19,16 @@ const kinds: Record<LaneRequest['kind'], Check> = {
   attempt: fields({ nonce: whole, index: whole, attempt }),
   release: intent,
   withdraw: intent,
-  fill: nonce,
-  cancelNonce: nonce,
-  replace: fields({ maxFee: optional(decimal), tip: optional(decimal), nonce: whole }),
-  pause: fields({ pause: fields({ kind: oneOf('operator', 'unauthorized'), reason: text() }) }),
+  fill: atNonce,
+  cancelNonce: atNonce,
+  replace: fields({ ...named, maxFee: optional(decimal), tip: optional(decimal), nonce: whole }),
+  pause: fields({ ...named, pause: fields({ kind: oneOf('operator', 'unauthorized'), reason: text() }) }),
   drain: reason,
   forbid: reason,
   configure: fields({ config: fields({ lane: text(), window: whole, fillAfterBlocks: whole, minimumBalance: optional(decimal) }) }),
   replaced: fields({ block }),
-  setWindow: fields({ window: whole }),
-  resume: none,
+  setWindow: fields({ ...named, window: whole }),
+  resume: fields({ ...named, only: optional(oneOf('operator', 'unauthorized')) }),
   activate: none,
   resync: none,
   reset: none,

@@ -24,8 +24,10 @@ export function view(state: LaneState): LaneView {
 /** Why the lane takes no new work, until an operator acts or its funds change. @param operatorTransaction as for an operator's own intent */
 export function closedFor({ paused, closing, broke, replaced }: LaneState, operatorTransaction: boolean): Closed | undefined {
   if (replaced) return { why: 'replaced', detail: `the chain denies block ${replaced.height} (${replaced.hash}), which was final` }
-  if (closing && !(operatorTransaction && closing.mode === 'draining')) return { why: closing.mode, detail: closing.reason }
-  if (paused) return { why: 'paused', detail: paused.reason, pause: paused.kind }
+  if (closing && !(operatorTransaction && closing.mode === 'draining')) {
+    return { why: closing.mode, detail: closing.reason, ...(closing.by !== undefined && { by: closing.by }) }
+  }
+  if (paused) return { why: 'paused', detail: paused.reason, pause: paused.kind, ...(paused.by !== undefined && { by: paused.by }) }
   return broke && { why: 'funds', detail: broke.detail }
 }
 

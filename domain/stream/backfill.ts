@@ -1,3 +1,4 @@
+import { orderOf } from '../order.ts'
 import { addInterval, countNumbers, type IntervalSet } from './interval-set.ts'
 import type { RequestOf, StreamState } from './stream.ts'
 import { bounded, clip, limits, punch, without } from './gaps.ts'
@@ -28,14 +29,15 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
  * An alarm stays until one is given that can be taken: its source may be wrong about more than this.
  */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
-  const { number, height, by } = request
+  const { number, height } = request
+  const { by } = orderOf(request)
   const beyond = beyondKnown(state, request)
   if (beyond !== undefined) {
     const distrusted = { number, ...(height !== undefined && { height }), by: clip(by), at }
     return refused({ ...state, distrusted }, beyond)
   }
   const { distrusted: _, ...rest } = state
-  return trusted(rest, request)
+  return trusted(rest, { number, ...(height !== undefined && { height }), by })
 }
 
 function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestOf<'trust'>): string | undefined {
@@ -45,7 +47,7 @@ function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestO
 }
 
 /** All up to a number, known or not, is resolved by somebody's word; raises only. What was found undone stays so: the target's chain outranks any word. */
-export function trusted(state: StreamState, { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height' | 'by'>): StreamStep {
+export function trusted(state: StreamState, { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height'> & { readonly by: string }): StreamStep {
   const first = BigInt(number) + 1n
   if (first <= BigInt(state.first)) return present(state)
   const gaps = state.gaps.flatMap((one) => (one.state === 'undone' ? [one] : punch([one], '0', number)))

@@ -3,7 +3,7 @@ import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
 
-/** Most items that a state keeps: with all lists full it is below 64 KiB, which a test measures. `text` in bytes of UTF-8. */
+/** Most items that a state keeps: with all lists full it is below 80 KiB, which a test measures. `text` in bytes of UTF-8. */
 export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
 /** Whether the number lies in one of them. */

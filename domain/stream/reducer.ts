@@ -14,6 +14,8 @@ import { backfill, backfilled, trust } from './backfill.ts'
 import { clip, limits } from './gaps.ts'
 import { done, room, type StreamStep } from './numbers.ts'
 import { audited, classified, reread, scanned, seen } from './source.ts'
+import { isStreamOrder, noted } from './orders.ts'
+import { orderOf } from '../order.ts'
 import { closed, completed, park, skip, undone, unskip } from './target.ts'
 import { blockedBy, completedHeight, completedNumber } from './watermark.ts'
 
@@ -49,7 +51,8 @@ export function applyToStream(
   for (const request of requests) {
     const handle = handlers[request.kind] as (state: StreamState, request: StreamRequest, at: number) => StreamStep
     const step = handle(current, request, at)
-    current = step.state
+    const isObeyed = isStreamOrder(request) && step.answer.kind === 'done'
+    current = isObeyed ? noted(step.state, request, at) : step.state
     answers.push(step.answer)
   }
   return { state: current, response: { answers, view: viewStream(current) } }
@@ -71,20 +74,26 @@ const handlers: {
   unparked: (state, { number }) => park(state, number),
   skip,
   unskip: (state, { number }, at) => unskip(state, number, at),
-  backfill: (state, { from, to, by }) => done(backfill(state, from, to, by)),
+  backfill: (state, request) => done(backfill(state, request.from, request.to, orderOf(request).by)),
   trust,
   setMaxOpen,
   configured,
-  pause: (state, { by, reason }, at) => done({ ...state, paused: { by: clip(by), reason: clip(reason), at } }),
+  pause,
   resume: ({ paused: _, ...rest }) => done(rest),
 }
 
 const fitting = (maxOpen: number) => Math.min(maxOpen, limits.open)
 
+function pause(state: StreamState, request: RequestOf<'pause'>, at: number): StreamStep {
+  const { by, reason } = orderOf(request, 'update')
+  return done({ ...state, paused: { by: clip(by), reason: clip(reason), at } })
+}
+
 /** An operator's order of how many transfers are under way at a time: it outranks the config until it is taken back. */
-function setMaxOpen({ ordered: _, ...state }: StreamState, { maxOpen, by }: RequestOf<'setMaxOpen'>, at: number): StreamStep {
+function setMaxOpen({ ordered: _, ...state }: StreamState, request: RequestOf<'setMaxOpen'>, at: number): StreamStep {
+  const { maxOpen } = request
   if (maxOpen === undefined) return done({ ...state, maxOpen: fitting(state.config.maxOpen) })
-  return done({ ...state, maxOpen: fitting(maxOpen), ordered: { by: clip(by), at } })
+  return done({ ...state, maxOpen: fitting(maxOpen), ordered: { by: clip(orderOf(request).by), at } })
 }
 
 /** The config of a process that has just started: it holds where no operator has ordered anything else. */

@@ -1,5 +1,6 @@
 import { type Check, fields, listOf, oneOf, optional, pattern, byKind, whole } from '../checks.ts'
 import { hash, intervals, u64, words } from './checks.ts'
+import { isStreamOrder } from './orders.ts'
 import type { RequestOf, StreamRequest, StreamUpdate } from './stream.ts'
 
 /** Numbers in one finding, so that an update stays far below Temporal's limits. */
@@ -17,14 +18,15 @@ const maxOpen: Check = (value, path) => {
 const range = { from: whole, to: whole }
 const finding = { numbers: listOf(number, mostNumbers), delivered: optional(intervals), ignored: optional(intervals) }
 const reading = { ...range, ...finding, passed: intervals }
-const decision = { number: u64, by: words, reason: words }
+const named = { order: optional(fields({ by: words, reason: words })), by: optional(words), reason: optional(words) }
+const decision = { number: u64, ...named }
 
 /** The fields of each request. */
 const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Exclude<keyof RequestOf<Kind>, 'kind'>]-?: Check } } = {
   scanned: { parentHash: hash, hash, ...reading },
   seen: finding,
   backfilled: reading,
-  reread: { block: fields({ height: whole, hash }), by: words },
+  reread: { block: fields({ height: whole, hash }), ...named },
   audited: { upTo: u64, height: whole, present: intervals },
   classified: { from: u64, to: u64, state: oneOf('not-final', 'held', 'unobserved') },
   completed: { ...range, numbers: intervals },
@@ -34,12 +36,12 @@ const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Ex
   unparked: { number: u64 },
   skip: decision,
   unskip: decision,
-  backfill: { by: words, ...range },
-  trust: { number: u64, height: optional(whole), by: words },
-  setMaxOpen: { by: words, maxOpen: optional(maxOpen) },
+  backfill: { ...named, ...range },
+  trust: { number: u64, height: optional(whole), ...named },
+  setMaxOpen: { ...named, maxOpen: optional(maxOpen) },
   configured: { maxOpen },
-  pause: { by: words, reason: words },
-  resume: {},
+  pause: named,
+  resume: named,
 }
 
 const request = byKind(Object.fromEntries(Object.entries(table).map(([kind, checks]) => [kind, fields(checks)])))
@@ -53,6 +55,8 @@ export function assertStreamRequest(one: StreamRequest, path: string): void {
   request(one, path)
   if ('from' in one && BigInt(one.from) > BigInt(one.to)) throw new Error(`${path}.to: below from`)
   if (one.kind === 'closed' && one.outcome === 'cancelled') words(one.by, `${path}.by`)
+  // The resume of recorded histories has no name.
+  if (isStreamOrder(one) && one.kind !== 'resume' && !one.order) words(one.by, `${path}.order.by`)
   if (one.kind !== 'scanned' && one.kind !== 'backfilled') return
   // The blocks of a reading are known: all of its numbers are in them.
   for (const [index, [, height]] of one.numbers.entries()) {

@@ -1,3 +1,4 @@
+import { orderOf } from '../order.ts'
 import type { Gap, RequestOf, StreamState } from './stream.ts'
 import { backfill } from './backfill.ts'
 import { bounded, max, newGap, punch, without } from './gaps.ts'
@@ -35,7 +36,8 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
 }
 
 /** Back to a block that the fork left in place: all numbers that may lie above it are unknown again, since the new blocks may give them to other transfers. */
-export function reread(state: StreamState, { block, by }: RequestOf<'reread'>): StreamStep {
+export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
+  const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
   const marks = state.marks.filter(([, height]) => height <= block.height)
   const [last, height] = marks.at(-1) ?? []
@@ -63,7 +65,7 @@ export function reread(state: StreamState, { block, by }: RequestOf<'reread'>): 
     next,
     backfill: { ...state.backfill, left },
   }
-  return done(backfill(back, height ?? start ?? block.height, block.height, by))
+  return done(backfill(back, height ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
 /**

@@ -1,8 +1,9 @@
+import type { Order, OrderRecord } from '../order.ts'
 import type { IntervalSet } from './interval-set.ts'
 
 /**
  * A stream: one numbered source of transfers (a direction of a native bridge, a Wormhole emitter) and the proof that none of its numbers was
- * missed. Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state is plain JSON below 64 KiB however
+ * missed. Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state is plain JSON below 80 KiB however
  * long the stream is: only what is not resolved is listed, and every list has an end (`limits` in gaps.ts).
  *
  * | MIP-61 | here |
@@ -48,6 +49,8 @@ export interface StreamState {
   /** Who ordered `maxOpen`, and when; absent: it is the config's. */
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
+  /** What was ordered of it, the newest. Absent: nothing yet. */
+  readonly orders?: readonly OrderRecord[]
 }
 
 export interface StreamConfig {
@@ -94,7 +97,7 @@ export interface Gap {
   readonly at: number
 }
 
-/** How a number ends without a delivery. `skipped` and `cancelled` by a named operator. */
+/** How a number ends without a delivery. `skipped` and `cancelled` by somebody's order; `unnamed` if it came without a name. */
 export type Closing = 'rejected' | 'declined' | 'cancelled' | 'skipped'
 
 export interface StreamException {
@@ -156,7 +159,7 @@ export type StreamRequest =
   | (Finding & { readonly kind: 'seen' })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
   /** After a fork: `block` is still in the chain, by quorum; what lies above is read again. */
-  | { readonly kind: 'reread'; readonly block: ScannedBlock; readonly by: string }
+  | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
   /** The source's own count: at the final block `height` its highest number is `upTo`; `present` is what its table was seen to have. */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
   /** Why the gaps in `from` … `to` are there. */
@@ -174,16 +177,23 @@ export type StreamRequest =
     }
   | { readonly kind: 'parked'; readonly number: string; readonly code: string }
   | { readonly kind: 'unparked'; readonly number: string }
-  | { readonly kind: 'skip' | 'unskip'; readonly number: string; readonly by: string; readonly reason: string }
-  | { readonly kind: 'backfill'; readonly from: number; readonly to: number; readonly by: string }
+  | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })
+  | (Named & { readonly kind: 'backfill'; readonly from: number; readonly to: number })
   /** A watermark from elsewhere (on-chain checkpoint, operator): all up to `number` is resolved, all blocks up to `height` are done with. */
-  | { readonly kind: 'trust'; readonly number: string; readonly height?: number; readonly by: string }
+  | (Named & { readonly kind: 'trust'; readonly number: string; readonly height?: number })
   /** `maxOpen` absent: as the config has it. */
-  | { readonly kind: 'setMaxOpen'; readonly maxOpen?: number; readonly by: string }
+  | (Named & { readonly kind: 'setMaxOpen'; readonly maxOpen?: number })
   /** What the config of a process that has just started says by now of what may change while the stream runs. */
   | { readonly kind: 'configured'; readonly maxOpen: number }
-  | { readonly kind: 'pause'; readonly by: string; readonly reason: string }
-  | { readonly kind: 'resume' }
+  | (Named & { readonly kind: 'pause' })
+  | (Named & { readonly kind: 'resume' })
+
+/** Who orders it, and why. Requests of recorded histories have the two beside the other fields, or lack the reason (`orderOf`). */
+interface Named {
+  readonly order?: Order
+  readonly by?: string
+  readonly reason?: string
+}
 
 /** The request of this kind. */
 export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }

@@ -1,3 +1,4 @@
+import { orderOf } from '../order.ts'
 import { countNumbers, hasNumber, type IntervalSet } from './interval-set.ts'
 import type { RequestOf, StreamState } from './stream.ts'
 import { bounded, compare, max, min, union, without } from './gaps.ts'
@@ -60,7 +61,9 @@ export function park(state: StreamState, number: string, code?: string): StreamS
   return done({ ...state, open })
 }
 
-export function skip(state: StreamState, { number, by, reason }: RequestOf<'skip' | 'unskip'>, at: number): StreamStep {
+export function skip(state: StreamState, request: RequestOf<'skip' | 'unskip'>, at: number): StreamStep {
+  const { number } = request
+  const { by, reason } = orderOf(request, 'update')
   if (compare(number, state.next) >= 0) return refused(state, `${number} is not known to exist: the highest number is below ${state.next}`)
   if (!isUnresolved(state, number)) return present(state)
   return done(except(resolve(state, number), { number, outcome: 'skipped', by, reason, at }))

@@ -1,3 +1,4 @@
+import { portageItself } from '../../domain/order.ts'
 import type { ScannedBlock, StreamState } from '../../domain/stream/stream.ts'
 import { finalizedOf, type ReadingContext } from './context.ts'
 
@@ -45,7 +46,7 @@ export async function rereadBelow(context: ReadingContext, height: number): Prom
 
 async function reread({ cache, streamClient }: ReadingContext, block: ScannedBlock): Promise<void> {
   cache.forget(block.height)
-  await streamClient.apply([{ kind: 'reread', block, by: 'portage' }])
+  await streamClient.apply([{ kind: 'reread', block, order: { by: portageItself, reason: 'a fork below what was final' } }])
 }
 
 /** Cheap looks first: quorum costs a block with one node. */

@@ -40,6 +40,6 @@ export async function startAgain(
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)
   if (isUndelivered(latest)) return
-  if (latest === 'delivered') await restartTransfer(context.client, id, 'started again: its effect was undone')
+  if (latest === 'delivered') await restartTransfer(context.client, id, { why: 'started again: its effect was undone' })
   else await startAll(context, [transfer])
 }

@@ -1,7 +1,8 @@
 import { RelayerError } from '../../domain/errors.ts'
+import type { Order } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
-import type { ApplyRequest, ApplyResponse, Ask, LaneOrder, LaneView } from '../../domain/lane/messages.ts'
+import type { ApplyRequest, ApplyResponse, Ask, LaneView, OperatorAsk } from '../../domain/lane/messages.ts'
 import {
   activateSignal,
   applyUpdate,
@@ -15,6 +16,7 @@ import {
 import { laneQueue, laneWorkflowId } from '../contracts/names.ts'
 import { listWorkflows, type TemporalClient, within } from './client.ts'
 import { fromTemporal, isGone, rethrowAs } from './errors.ts'
+import { checkedOrder } from './checked-order.ts'
 import { queryOrWake } from './query-or-wake.ts'
 import { running } from './transfer-queries.ts'
 import { updateOrStart } from './update-or-start.ts'
@@ -65,25 +67,23 @@ export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>>
   return new Set(runs.map(({ workflowId }) => workflowId.slice(laneWorkflowId('').length)))
 }
 
-/** An order to a lane by a signal: it is kept even when no worker serves the ledger at the moment. `reason`: required by all but resume and activate. */
+/** An order to a lane by a signal: it is kept even when no worker serves the ledger at the moment. */
 export type LaneMode = 'pause' | 'resume' | 'drain' | 'forbid' | 'activate'
 
-/** Sends the signal of a mode to a lane. Throws LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: LaneMode, reason = ''): Promise<void> {
+/** Sends the signal of a mode to a lane. Throws INPUT_INVALID (no name or reason), LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: LaneMode, order: Order): Promise<void> {
   const handle = client.workflow.getHandle(laneWorkflowId(lane))
-  const sent =
-    mode === 'resume' || mode === 'activate'
-      ? handle.signal(mode === 'resume' ? resumeSignal : activateSignal)
-      : handle.signal({ pause: pauseSignal, drain: drainSignal, forbid: forbidSignal }[mode], { reason })
-  await sent.catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
+  await handle.signal(modeSignals[mode], { order: checkedOrder(order) }).catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
 }
 
+const modeSignals = { pause: pauseSignal, resume: resumeSignal, drain: drainSignal, forbid: forbidSignal, activate: activateSignal } as const
+
 /** What an operator orders of a ledger by an update, which has an answer. */
-export type OperatorOrder = Extract<Ask, { kind: LaneOrder['kind'] | 'fill' }>
+export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>
 
 /** Gives a ledger an order. Throws INPUT_INVALID with what the ledger says against it, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export async function orderOfLane(client: TemporalClient, lane: LaneId, order: OperatorOrder): Promise<LaneView> {
-  const requests = [{ ...order, id: 'operator' }]
+export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: LedgerOrder, order: Order): Promise<LaneView> {
+  const requests = [{ ...ask, order: checkedOrder(order), id: 'operator' }]
   const applied = within(client, orderTimeoutMs, () => applyToLane(client, lane, { requests }))
   const { answers, view } = await applied.catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
   const [answer] = answers

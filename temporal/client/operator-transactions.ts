@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { RelayerError } from '../../domain/errors.ts'
+import type { Order } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import { ledgerQueue } from '../contracts/names.ts'
 import {
@@ -8,6 +9,7 @@ import {
   type OperatorTransactionStatus,
   operatorTransactionStatusQuery,
 } from '../contracts/operator-transaction.ts'
+import { checkedOrder } from './checked-order.ts'
 import type { TemporalClient } from './client.ts'
 import { fromTemporal, isGone, rethrowAs } from './errors.ts'
 import { type LaneWorkflow, listLaneWorkflows } from './lane-workflows.ts'
@@ -21,11 +23,16 @@ export async function listOperatorTransactions(client: TemporalClient, lane: Lan
   return rows.map(({ memo: _, ...row }) => row)
 }
 
-/** Starts one and resolves with its id. Throws TEMPORAL_UNAVAILABLE. */
-export async function startOperatorTransaction(client: TemporalClient, input: OperatorTransactionInput): Promise<string> {
-  const id = `operator-transaction:${input.lane}:${randomBytes(8).toString('hex')}`
-  const options = { workflowId: id, taskQueue: ledgerQueue, args: [input], staticSummary: `${input.reason} (${input.lane})` }
-  await client.workflow.start('operatorTransaction', options).catch(rethrowAs({}, { lane: input.lane }))
+/** Starts one and resolves with its id. Throws INPUT_INVALID (no name or reason), TEMPORAL_UNAVAILABLE. */
+export async function startOperatorTransaction(
+  client: TemporalClient,
+  { lane, intent }: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
+  order: Order,
+): Promise<string> {
+  const input: OperatorTransactionInput = { lane, intent, ...checkedOrder(order) }
+  const id = `operator-transaction:${lane}:${randomBytes(8).toString('hex')}`
+  const options = { workflowId: id, taskQueue: ledgerQueue, args: [input], staticSummary: `${input.reason} (${lane})` }
+  await client.workflow.start('operatorTransaction', options).catch(rethrowAs({}, { lane }))
   return id
 }
 
@@ -35,13 +42,13 @@ export function operatorTransactionResult(client: TemporalClient, id: string): P
 }
 
 /** Asks one to end: a nonce in flight gets the lane's no-op. Throws INPUT_INVALID for what is no operator transaction, or has ended; TEMPORAL_UNAVAILABLE. */
-export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: { by: string; reason: string }): Promise<void> {
+export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
   if (!id.startsWith('operator-transaction:'))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')
   const handle = client.workflow.getHandle(id)
   const { status } = await handle.describe().catch(unknownOr(id))
   if (status.name !== 'RUNNING') throw refusal(id, 'This operator transaction is closed already.')
-  await handle.signal(cancelOperatorTransactionSignal, order).catch(unknownOr(id))
+  await handle.signal(cancelOperatorTransactionSignal, { order: checkedOrder(order) }).catch(unknownOr(id))
 }
 
 function unknownOr(id: string): (error: unknown) => never {

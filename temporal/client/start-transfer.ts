@@ -1,4 +1,5 @@
 import { toRelayerError, RelayerError } from '../../domain/errors.ts'
+import type { OrderRecord } from '../../domain/order.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { chainQueue, searchAttributes } from '../contracts/names.ts'
 import type { TransferInput } from '../contracts/transfer.ts'
@@ -25,13 +26,18 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
 /**
  * Starts a closed transfer again with the message and the class of its last run, without its progress and deadline. The caller has checked that it may: one
  * that ended as cancelled is started, too. Throws INTERNAL if the run's first event holds no transfer, and what the Temporal client throws.
- * @param why for the Web UI
+ * @param options.why for the Web UI
+ * @param options.order of the person who wants it
  */
-export async function restartTransfer(client: TemporalClient, id: string, why = 'started again'): Promise<void> {
+export async function restartTransfer(
+  client: TemporalClient,
+  id: string,
+  { why = 'started again', order }: { readonly why?: string; readonly order?: OrderRecord } = {},
+): Promise<void> {
   const { transfer, priority } = await storedInput(client, id)
   const { sourceChain, targetChain, sequence } = transfer
   await client.workflow.start('transfer', {
-    ...startOptions(id, { transfer, priority }, `${sourceChain} → ${targetChain} #${sequence}, ${why}`),
+    ...startOptions(id, { transfer, priority, ...(order && { orders: [order] }) }, `${sourceChain} → ${targetChain} #${sequence}, ${why}`),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     // If somebody else was faster, that run is the wanted one.
     workflowIdConflictPolicy: 'USE_EXISTING',

@@ -1,9 +1,11 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { awaitsNewSignatures, RelayerError, toRelayerError } from '../../domain/errors.ts'
+import { type Order, portageItself } from '../../domain/order.ts'
 import { mip61Of, type Mip61State } from '../../domain/stream/mip61-state.ts'
 import { type BridgeName, type ChainName, type Transfer, type TransferState, transferStates } from '../../domain/transfer/transfer.ts'
-import { adoptSignal, type CancelOrder, cancelSignal, retrySignal, statusQuery, type TransferStatus } from '../contracts/transfer.ts'
+import { adoptSignal, cancelSignal, expediteSignal, retrySignal, statusQuery, type TransferStatus } from '../contracts/transfer.ts'
 import { searchAttributes } from '../contracts/names.ts'
+import { checkedOrder } from './checked-order.ts'
 import { type TemporalClient, within } from './client.ts'
 import { fromTemporal, ifGone, isGone, isQueryRefused, rethrowAs } from './errors.ts'
 import { restartTransfer, storedTransfer } from './start-transfer.ts'
@@ -103,25 +105,35 @@ function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
 
 const codes = { gone: 'TRANSFER_NOT_FOUND' } as const
 
-/** Wakes a transfer that waits or is parked. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export function retryTransfer({ workflow }: TemporalClient, id: string): Promise<void> {
-  return workflow
+/** Wakes a transfer that waits or is parked. Throws INPUT_INVALID (no name or reason), TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export function retryTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
+  return send(client, id, retrySignal, order)
+}
+
+/** Asks a transfer that runs to end. Throws as `retryTransfer`. */
+export function cancelTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
+  return send(client, id, cancelSignal, order)
+}
+
+/** Has the fee of the transfer's transaction raised now. Throws as `retryTransfer`. */
+export function expediteTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
+  return send(client, id, expediteSignal, order)
+}
+
+async function send({ workflow }: TemporalClient, id: string, signal: OrderSignal, order: Order): Promise<void> {
+  const given = { order: checkedOrder(order) }
+  await workflow
     .getHandle(id)
-    .signal(retrySignal)
+    .signal(signal, given)
     .catch(rethrowAs(codes, { transfer: id }))
 }
 
-/** Asks a transfer that runs to end. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export function cancelTransfer({ workflow }: TemporalClient, id: string, order: CancelOrder): Promise<void> {
-  return workflow
-    .getHandle(id)
-    .signal(cancelSignal, order)
-    .catch(rethrowAs(codes, { transfer: id }))
-}
+type OrderSignal = typeof retrySignal | typeof cancelSignal | typeof expediteSignal
 
-/** Starts a transfer again that is closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its history holds no transfer). */
-export function startTransferAgain(client: TemporalClient, id: string): Promise<void> {
-  return restartTransfer(client, id).catch(rethrowAs(codes, { transfer: id }))
+/** Starts a transfer again that is closed. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its history holds no transfer). */
+export async function startTransferAgain(client: TemporalClient, id: string, order: Order): Promise<void> {
+  const retry = { kind: 'retry', ...checkedOrder(order), at: Date.now() }
+  await restartTransfer(client, id, { order: retry }).catch(rethrowAs(codes, { transfer: id }))
 }
 
 /** Wakes a transfer that waits for a gate. False: it has ended. Throws what the Temporal client throws. */
@@ -142,15 +154,20 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
 
 /**
  * Gives a well signed copy to a transfer that is parked because the guardians who signed its own are replaced; to no other, which it would wake. True if it
- * was given. One call for a transfer that is not parked. Throws TEMPORAL_UNAVAILABLE: it may be waiting for the copy.
+ * was given. One call for a transfer that is not parked. `order`: of the person who handed it in, if one did. Throws TEMPORAL_UNAVAILABLE: it may be waiting for the copy.
  */
-export async function offerCopy(client: TemporalClient, id: string, { message }: Pick<Transfer, 'message'>): Promise<boolean> {
+export async function offerCopy(
+  client: TemporalClient,
+  id: string,
+  { message }: Pick<Transfer, 'message'>,
+  order: Order = { by: portageItself, reason: 'a copy with newer signatures was heard' },
+): Promise<boolean> {
   const handle = client.workflow.getHandle(id)
   try {
     const { status, typedSearchAttributes } = await handle.describe()
     if (status.name !== 'RUNNING' || typedSearchAttributes.get(searchAttributes.TransferState) !== 'parked') return false
     if (!awaitsNewSignatures((await handle.query(statusQuery)).code)) return false
-    await handle.signal(adoptSignal, { message })
+    await handle.signal(adoptSignal, { message, order: checkedOrder(order) })
     return true
   } catch (error) {
     // It ended meanwhile.

@@ -1,16 +1,14 @@
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
+import type { Order } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { AttemptRecord } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 /** Input of the workflow `operatorTransaction`: one intent of an operator, or of the lane itself, through the lane's ledger. */
-export interface OperatorTransactionInput {
+export interface OperatorTransactionInput extends Order {
   lane: LaneId
   intent: Intent
-  /** Who orders it, and why. */
-  by: string
-  reason: string
   /** Carried from run to run when it continues as new. */
   progress?: OperatorTransactionProgress
 }
@@ -23,7 +21,7 @@ export interface OperatorTransactionProgress {
   waits: number
   /** What this round was last seen to hold. */
   held?: Held
-  cancelledBy?: Pick<OperatorTransactionInput, 'by' | 'reason'>
+  cancelledBy?: Order
 }
 
 /** A nonce and what was signed for it: with these it is found on the chain once it is final and the ledger has forgotten it. */
@@ -40,6 +38,8 @@ export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput
    */
   state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
   detail: string
+  /** Who has asked it to end, and why. */
+  cancelledBy?: Order
   nonce?: number
   txHash?: string
   blockHeight?: number
@@ -79,5 +79,5 @@ export type SendOperatorTransactionResult =
   /** It may have held a nonce, and the ledger knows nothing of it. */
   | { kind: 'lost'; reason: string }
 
-export const cancelOperatorTransactionSignal = defineSignal<[Pick<OperatorTransactionInput, 'by' | 'reason'>]>('cancel')
+export const cancelOperatorTransactionSignal = defineSignal<[{ order: Order }?]>('cancel')
 export const operatorTransactionStatusQuery = defineQuery<OperatorTransactionStatus>('status')

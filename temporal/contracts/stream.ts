@@ -1,3 +1,4 @@
+import type { Order } from '../../domain/order.ts'
 import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import type { Distrusted, StreamConfig, StreamResponse, StreamState, StreamUpdate, StreamView } from '../../domain/stream/stream.ts'
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
@@ -17,9 +18,9 @@ export interface StreamInput {
 
 /** The one update: what was found at the source and the target, and orders. Idempotent by content. Refused as `malformedUpdate` or `runIsFull`. */
 export const applyStreamUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('apply')
-/** Batch tools can only signal. */
-export const pauseStreamSignal = defineSignal<[{ by: string; reason: string }]>('pause')
-export const resumeStreamSignal = defineSignal('resume')
+/** Batch tools can only signal. One without an `order` is kept as `unnamed`. */
+export const pauseStreamSignal = defineSignal<[{ order: Order }?]>('pause')
+export const resumeStreamSignal = defineSignal<[{ order: Order }?]>('resume')
 export const streamStatusQuery = defineQuery<StreamState>('status')
 export const streamViewQuery = defineQuery<StreamView>('view')
 

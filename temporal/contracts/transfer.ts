@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../domain/errors.ts'
+import type { Order, OrderRecord } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { Delivery, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import type { Landed, Ready } from './transfer-steps.ts'
@@ -11,14 +12,11 @@ export interface TransferInput {
   priority?: number
   /** ms since the epoch: if it is not delivered by then, its lane gives it up and it is parked. */
   deadline?: number
+  /** Who had it started, or started again: the first of what is ordered of it. */
+  orders?: readonly OrderRecord[]
   /** Carried from run to run when the transfer continues as new. */
   progress?: TransferProgress
   unacknowledged?: UnacknowledgedSignals
-}
-
-export interface CancelOrder {
-  operator: string
-  reason: string
 }
 
 /** Signals that a transfer has received and not acted upon yet. */
@@ -27,7 +25,8 @@ export interface UnacknowledgedSignals {
   priority: number
   /** A copy of the message, base64. */
   adopted?: string
-  cancelledBy?: CancelOrder
+  /** Carried from before names were kept as they are now: `{ operator, reason }`. `orderOf` reads both. */
+  cancelledBy?: Order
 }
 
 /** One line of a transfer's timeline. `at`: ms since the epoch, workflow time. */
@@ -58,27 +57,32 @@ export interface TransferProgress {
   code?: ErrorCode
   reason?: string
   timeline: TimelineEntry[]
+  /** What was ordered of it, the newest 32. Absent: nothing yet. */
+  orders?: readonly OrderRecord[]
 }
 
 /** Answer of the query `status`, and (closed) the result of the workflow. */
 export interface TransferStatus
   extends
-    Pick<TransferProgress, 'state' | 'lane' | 'code' | 'reason' | 'timeline'>,
+    Pick<TransferProgress, 'state' | 'lane' | 'code' | 'reason' | 'timeline' | 'orders'>,
     Partial<Pick<Landed, 'nonce' | 'txHash' | 'attempts' | 'tried' | 'batch'>> {
   id: string
   transfer: Omit<Transfer, 'message'>
   delivery?: Delivery
-  cancelledBy?: CancelOrder
+  cancelledBy?: Order
   rounds: number
 }
 
-/** From an operator: try now, also out of parked, and past a deadline. From a gate that has opened, or the like (`gate`): only if it waits. */
-export const retrySignal = defineSignal<[{ gate: true }?]>('retry')
+/**
+ * From an operator: try now, also out of parked, and past a deadline. The `order` of this and of the other signals of persons says who, and why; one that a
+ * hand has typed without it is kept as `unnamed`. From a gate that has opened, or the like (`gate`): only if it waits. */
+export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
 /** An operator ends the transfer. A nonce that it holds gets the lane's no-op; if the call wins, the transfer is delivered. */
-export const cancelSignal = defineSignal<[CancelOrder]>('cancel')
-export const expediteSignal = defineSignal('expedite')
+export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')
+/** From an operator: raise the fee now. */
+export const expediteSignal = defineSignal<[{ order: Order }?]>('expedite')
 /** A better-signed copy (base64) of the same message; its digest is checked by `validate`. */
-export const adoptSignal = defineSignal<[{ message: string }]>('adopt')
+export const adoptSignal = defineSignal<[{ message: string; order?: Order }]>('adopt')
 /** From the lane: the nonce of this intent is no longer in a block. */
 export const rolledBackSignal = defineSignal<[{ intentId: string; nonce: number }]>('rolledBack')
 export const statusQuery = defineQuery<TransferStatus>('status')

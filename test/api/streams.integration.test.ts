@@ -63,7 +63,7 @@ describe('/v1/streams', () => {
       done: true,
       view: { paused: { by: 'night-shift', reason: 'a test' }, full: true },
     })
-    expect(await answers('resume')).toMatchObject({ status: 200, done: true, view: { full: false } })
+    expect(await answers('resume', by)).toMatchObject({ status: 200, done: true, view: { full: false } })
     expect(await answers('skip', { number: '3', ...by })).toMatchObject({
       status: 200,
       done: true,
@@ -71,23 +71,26 @@ describe('/v1/streams', () => {
     })
     expect(await answers('skip', { number: '3', ...by })).toMatchObject({ status: 200, done: false })
     expect(await answers('unskip', { number: '3', ...by })).toMatchObject({ status: 200, done: true, view: { gaps: { undone: '1' } } })
-    const backfill = { from: 10, to: 12, by: 'night-shift' }
+    const backfill = { from: 10, to: 12, ...by }
     expect(await answers('backfill', backfill)).toMatchObject({ status: 200, view: { backfill: { left: 8, ordered: 8 } } })
-    expect(await answers('trust', { number: '2', by: 'night-shift' })).toMatchObject({ status: 200, view: { completed_nonce_height: '2' } })
+    expect(await answers('trust', { number: '2', ...by })).toMatchObject({ status: 200, view: { completed_nonce_height: '2' } })
   })
 
   test.each<[string, string, object, string]>([
     ['a number as a number', 'skip', { number: 3, ...by }, 'body/number: '],
     ['a number beyond u64', 'skip', { number: '18446744073709551616', ...by }, 'body/number: must be at most'],
     ['no reason', 'skip', { number: '3', by: 'night-shift' }, 'body/reason: '],
+    ['no reason', 'backfill', { from: 1, to: 2, by: 'night-shift' }, 'body/reason: '],
+    ['no reason', 'trust', { number: '3', by: 'night-shift' }, 'body/reason: '],
+    ['no name', 'resume', { reason: 'a test' }, 'body/by: '],
     ['an empty name', 'pause', { by: ' ', reason: 'a test' }, 'body/by: '],
-    ['a range that ends before it begins', 'backfill', { from: 9, to: 8, by: 'night-shift' }, 'body/to: must not be below from'],
-    ['a height below 0', 'backfill', { from: -1, to: 8, by: 'night-shift' }, 'body/from: '],
-    ['blocks above the cursor', 'backfill', { from: 21, to: 30, by: 'night-shift' }, 'from: above the cursor (20)'],
-    ['a field that does not belong', 'trust', { number: '3', by: 'x', hash: '0x' }, 'Unrecognized key: "hash"'],
+    ['a range that ends before it begins', 'backfill', { from: 9, to: 8, ...by }, 'body/to: must not be below from'],
+    ['a height below 0', 'backfill', { from: -1, to: 8, ...by }, 'body/from: '],
+    ['blocks above the cursor', 'backfill', { from: 21, to: 30, ...by }, 'from: above the cursor (20)'],
+    ['a field that does not belong', 'trust', { number: '3', ...by, hash: '0x' }, 'Unrecognized key: "hash"'],
     ['a number that is not known', 'skip', { number: '99', ...by }, '99 is not known to exist'],
-    ['a watermark above what is known', 'trust', { number: '5', by: 'night-shift' }, 'number: 5 is not known to exist'],
-    ['a trusted height above the cursor', 'trust', { number: '4', height: 21, by: 'night-shift' }, 'height: above the cursor (20)'],
+    ['a watermark above what is known', 'trust', { number: '5', ...by }, 'number: 5 is not known to exist'],
+    ['a trusted height above the cursor', 'trust', { number: '4', height: 21, ...by }, 'height: above the cursor (20)'],
     ['a number that is not known', 'unskip', { number: '99', ...by }, 'number: 99 is not known to exist'],
   ])('refuses %s: %s', async (_, order, payload, why) => {
     const response = await post(order, payload)

@@ -168,7 +168,7 @@ describe('API and command line on a devnet', () => {
     await expect.poll(shown).toMatchObject({ paused: { reason: 'key rotation' } })
     expect((await cli('lane', 'show', lane)).out).toMatch(/^status +paused\nreason +key rotation$/m)
     // By its address: only one chain has it.
-    expect((await cli('lane', 'resume', lane.split(':')[1]!)).code).toBe(0)
+    expect((await cli('lane', 'resume', lane.split(':')[1]!, '--reason', 'a test')).code).toBe(0)
     await expect.poll(shown).not.toHaveProperty('paused')
     const unknown = await cli('lane', 'show', `evm-1:0x${'0'.repeat(40)}`)
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('LANE_NOT_FOUND')])

@@ -16,6 +16,7 @@ const commands = [
   ['transfer', 'watch'],
   ['transfer', 'retry'],
   ['transfer', 'cancel'],
+  ['transfer', 'expedite'],
   ['lane'],
   ['lane', 'list'],
   ['lane', 'show'],
@@ -86,6 +87,25 @@ describe('help', () => {
   })
 })
 
+/** Nobody acts unnamed, or without saying why. */
+const noReason = [
+  ['transfer', 'retry', 'id'],
+  ['transfer', 'expedite', 'id'],
+  ['lane', 'resume', 'evm-1:0x0'],
+  ['lane', 'activate', 'evm-1:0x0'],
+  ['lane', 'resync', 'evm-1:0x0'],
+  ['lane', 'fill', 'evm-1:0x0', '1'],
+  ['lane', 'cancel-nonce', 'evm-1:0x0', '1'],
+  ['lane', 'replace', 'evm-1:0x0', '1'],
+  ['lane', 'set-window', 'evm-1:0x0', '1'],
+  ['lane', 'reset', 'evm-1:0x0', '--chain-replaced'],
+  ['stream', 'resume', 's'],
+  ['stream', 'set-max-open', 's', '5'],
+  ['stream', 'trust', 's', '--number', '5'],
+  ['stream', 'reread', 's', '--block', '5'],
+  ['stream', 'backfill', 's', '--from', '1', '--to', '2'],
+]
+
 describe('a wrong command line ends with 2, says why and prints nothing on stdout', () => {
   test.each([
     [['fly'], "unknown command 'fly'"],
@@ -101,6 +121,7 @@ describe('a wrong command line ends with 2, says why and prints nothing on stdou
     [['transfer', 'list', '--limit', '0'], 'It must be a whole number from 1 to 10000'],
     [['transfer', 'list', '--chain', "x' OR 1=1"], 'It must be the name of a chain'],
     [['transfer', 'cancel', 'id', '--by', 'me'], "required option '--reason <text>' not specified"],
+    ...noReason.map((argv): [string[], string] => [argv, "required option '--reason <text>' not specified"]),
     [['transfer', 'show'], "missing required argument 'id'"],
     [['lane', 'pause', 'evm-1:0x0'], "required option '--reason <text>' not specified"],
     [['halt', '--reason', 'x'], 'give either --all, or one or more of --bridge, --chain, --source and --target'],
@@ -118,7 +139,7 @@ describe('a wrong command line ends with 2, says why and prints nothing on stdou
     ],
     [['audit', 'run', '--hours', '0'], 'It must be a number of hours above 0'],
     [['lane', 'reset', 'evm-1:0x0'], "required option '--chain-replaced' not specified"],
-    [['lane', 'fill', 'evm-1:0x0', '1.5'], 'It must be a whole number'],
+    [['lane', 'fill', 'evm-1:0x0', '1.5', '--reason', 'x'], 'It must be a whole number'],
     [['lane', 'replace', 'evm-1:0x0', '1', '--tip', '2gwei'], 'It must be a decimal number of wei'],
     [['lane', 'send', 'evm-1:0x0', '--to', '0x1', '--reason', 'r'], 'It must be an address'],
     [['lane', 'top-up', 'evm-1:0x0', '--amount', '1'], "required option '--from <lane>' not specified"],
@@ -129,7 +150,7 @@ describe('a wrong command line ends with 2, says why and prints nothing on stdou
     [['stream', 'skip', 's', '18446744073709551616', '--reason', 'x'], 'It must be a whole number below 2^64'],
     [['stream', 'skip', 's', '7'], "required option '--reason <text>' not specified"],
     [['stream', 'pause', 's'], "required option '--reason <text>' not specified"],
-    [['stream', 'set-max-open', 's', '361'], 'It must be from 1 to 360'],
+    [['stream', 'set-max-open', 's', '361', '--reason', 'x'], 'It must be from 1 to 360'],
     [['stream', 'backfill', 's', '--from', '1'], "required option '--to <block>' not specified"],
     [['stream', 'backfill', 's', '--from', '0x10', '--to', '20'], 'It must be a whole number'],
     [['stream', 'reread', 's', '--block', '5', '--hash', '0x12'], 'It must be 0x and 64 hex digits'],

@@ -1,3 +1,4 @@
+import type { Ask, LaneRequest } from '../../domain/lane/messages.ts'
 import { Bench, bump, first, nonceOf, noop } from './lane-bench.ts'
 import { describe, expect, test } from 'vitest'
 
@@ -7,13 +8,13 @@ describe('draining', () => {
   test('grants nothing new, finds a held nonce, and takes operator transactions', () => {
     const lane = new Bench()
     lane.grant('a')
-    lane.do({ kind: 'drain', id, reason: 'key rotation' })
+    lane.do({ kind: 'drain', id, reason: 'key rotation', order: { by: 'ops', reason: 'key rotation' } })
     expect(lane.grant('b')).toEqual({ kind: 'refused', why: 'draining', detail: 'key rotation' })
     expect(nonceOf(lane.grant('a', 'a-2'))).toBe(5)
     expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'held', nonce: 5 })
     const sweep = { intentId: 'operatorTransaction/1', callHash: '0x5' }
     expect(nonceOf(lane.do({ kind: 'grant', id, owner: sweep, attempt: first, operatorTransaction: true }))).toBe(6)
-    expect(lane.apply({ requests: [] }).view.closed).toEqual({ why: 'draining', detail: 'key rotation' })
+    expect(lane.apply({ requests: [] }).view.closed).toEqual({ why: 'draining', detail: 'key rotation', by: 'ops' })
     lane.do({ kind: 'activate', id })
     expect(nonceOf(lane.grant('b'))).toBe(7)
   })
@@ -116,5 +117,76 @@ describe('configure', () => {
     expect(lane.state.config).toEqual({ ...config, window: 1, fillAfterBlocks: 9 })
     tell(7)
     expect(lane.state.config.window).toBe(7)
+  })
+})
+
+describe('who ordered it, and why', () => {
+  const order = { by: 'night-shift', reason: 'a test' }
+
+  test('is kept of every order that is obeyed, with what it named, and survives a reset', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.grant('b')
+    lane.now = 7
+    const asks: Ask[] = [
+      { kind: 'pause', pause: { kind: 'operator', reason: 'a test' } },
+      { kind: 'resume' },
+      { kind: 'drain', reason: 'a test' },
+      { kind: 'forbid', reason: 'a test' },
+      { kind: 'activate' },
+      { kind: 'setWindow', window: 4 },
+      { kind: 'replace', nonce: 5, maxFee: '90' },
+      { kind: 'cancelNonce', nonce: 6 },
+      { kind: 'resync' },
+      { kind: 'reset' },
+    ]
+    for (const ask of asks) expect(lane.do({ ...ask, id, order } as LaneRequest)).toEqual({ kind: 'done' })
+    expect(lane.state.orders).toEqual([
+      { kind: 'pause', ...order, at: 7 },
+      { kind: 'resume', ...order, at: 7 },
+      { kind: 'drain', ...order, at: 7 },
+      { kind: 'forbid', ...order, at: 7 },
+      { kind: 'activate', ...order, at: 7 },
+      { kind: 'setWindow', ...order, at: 7, facts: { window: 4 } },
+      { kind: 'replace', ...order, at: 7, facts: { nonce: 5, maxFee: '90' } },
+      { kind: 'cancelNonce', ...order, at: 7, facts: { nonce: 6 } },
+      { kind: 'resync', ...order, at: 7 },
+      { kind: 'reset', ...order, at: 7 },
+    ])
+  })
+
+  test('is kept of a fill, not of what is refused, nor of what processes tell', () => {
+    const lane = new Bench()
+    lane.observe({ pending: 6 })
+    expect(lane.do({ kind: 'fill', id, nonce: 5, reason: 'operator', order })).toEqual({ kind: 'done' })
+    expect(lane.do({ kind: 'fill', id, nonce: 9, reason: 'operator', order })).toMatchObject({ kind: 'refused' })
+    lane.do({ kind: 'configure', id, config: lane.state.config })
+    expect(lane.state.orders).toMatchObject([{ kind: 'fill', ...order, facts: { nonce: 5 } }])
+  })
+
+  test('is kept as unnamed where the update has no name, with the reason that is known', () => {
+    const lane = new Bench()
+    lane.do({ kind: 'pause', id, pause: { kind: 'operator', reason: 'key rotation' } })
+    lane.do({ kind: 'resync', id })
+    expect(lane.state.paused).toEqual({ kind: 'operator', reason: 'key rotation', by: 'unnamed' })
+    expect(lane.state.orders).toMatchObject([
+      { kind: 'pause', by: 'unnamed', reason: 'key rotation' },
+      { kind: 'resync', by: 'unnamed', reason: 'update without a name' },
+    ])
+  })
+
+  test('of an operator is never undone by Portage, whose view of the lane may be seconds old', () => {
+    const lane = new Bench()
+    const own = { order: { by: 'portage', reason: 'no role' } }
+    lane.do({ kind: 'pause', id, pause: { kind: 'operator', reason: 'a test' }, order })
+    lane.do({ kind: 'pause', id, pause: { kind: 'unauthorized', reason: 'no role' }, ...own })
+    lane.do({ kind: 'resume', id, only: 'unauthorized', ...own })
+    expect(lane.state.paused).toEqual({ kind: 'operator', reason: 'a test', by: 'night-shift' })
+    expect(lane.state.orders?.map(({ by }) => by)).toEqual(['night-shift'])
+    lane.do({ kind: 'resume', id, order })
+    lane.do({ kind: 'pause', id, pause: { kind: 'unauthorized', reason: 'no role' }, ...own })
+    expect(lane.state.paused?.kind).toBe('unauthorized')
+    lane.do({ kind: 'resume', id, only: 'unauthorized', ...own })
+    expect(lane.state.paused).toBeUndefined()
   })
 })

@@ -1,3 +1,4 @@
+import { ordersKept } from '../../domain/order.ts'
 import { limits } from '../../domain/stream/gaps.ts'
 import { isResolved, isWanted } from '../../domain/stream/numbers.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
@@ -196,7 +197,7 @@ describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
 })
 
 describe('the size', () => {
-  const bound = 64 * 1024
+  const bound = 80 * 1024
   const size = (state: StreamState) => Buffer.byteLength(JSON.stringify(state))
 
   it('is bounded with 100,000 numbers of which every tenth is hidden, every seventh never completed, and others skipped', () => {
@@ -220,7 +221,7 @@ describe('the size', () => {
     expect(largest).toBeLessThan(bound)
   })
 
-  it('is below 64 KiB with every list full of the longest', () => {
+  it('is below 80 KiB with every list full of the longest', () => {
     const top = 2n ** 64n - 1n
     const far = Number.MAX_SAFE_INTEGER - 2_000
     const long = '\u0001"é漢🙂'.repeat(40)
@@ -251,15 +252,57 @@ describe('the size', () => {
       { kind: 'audited', upTo: '0', height: far, present: [] },
       { kind: 'trust', number: String(top), height: far, by: long },
     ])
-    expect([state.gaps.length, state.unknownCompletions.length, state.exceptions.length]).toEqual([
+    for (let index = 0; index < ordersKept; index++) {
+      state = at([{ kind: 'backfill', from: far - 2, to: far - 1, order: { by: long, reason: long } }])
+    }
+    expect([state.gaps.length, state.unknownCompletions.length, state.exceptions.length, state.orders?.length]).toEqual([
       limits.gaps,
       limits.unknownCompletions,
       limits.exceptions,
+      ordersKept,
     ])
     expect(state.open.length).toBeGreaterThan(340)
     expect(viewStream(state).toVerify).toBeGreaterThan(340)
     expect(size(state)).toBeGreaterThan(bound / 2)
     expect(size(state)).toBeLessThan(bound)
     expect(JSON.parse(JSON.stringify(state))).toEqual(state)
+  })
+})
+
+describe('who ordered it, and why', () => {
+  const order = { by: 'night-shift', reason: 'a test' }
+
+  it('is kept of every order that is obeyed, with what it named', () => {
+    const begun = tell(initialStream(config), block(0, 1, 2, 3))
+    const ordered = tell(
+      begun,
+      { kind: 'pause', order },
+      { kind: 'resume', order },
+      { kind: 'skip', number: '1', order },
+      { kind: 'unskip', number: '1', order },
+      { kind: 'setMaxOpen', maxOpen: 3, order },
+      { kind: 'setMaxOpen', order },
+      { kind: 'backfill', from: 0, to: 0, order },
+      { kind: 'trust', number: '1', height: 0, order },
+    )
+    expect(ordered.orders?.map(({ kind, by, reason, facts }) => [kind, by, reason, facts])).toEqual([
+      ['pause', 'night-shift', 'a test', undefined],
+      ['resume', 'night-shift', 'a test', undefined],
+      ['skip', 'night-shift', 'a test', { number: '1' }],
+      ['unskip', 'night-shift', 'a test', { number: '1' }],
+      ['setMaxOpen', 'night-shift', 'a test', { maxOpen: 3 }],
+      ['setMaxOpen', 'night-shift', 'a test', { maxOpen: 'configured' }],
+      ['backfill', 'night-shift', 'a test', { from: 0, to: 0 }],
+      ['trust', 'night-shift', 'a test', { number: '1', height: 0 }],
+    ])
+  })
+
+  it('is not kept of what changed nothing, and is unnamed where a recorded history has no name', () => {
+    const begun = tell(initialStream(config), block(0, 1))
+    const ordered = tell(begun, { kind: 'skip', number: '9', order }, { kind: 'pause', by: 'ops', reason: 'x' }, { kind: 'resume' })
+    expect(ordered.orders).toMatchObject([
+      { kind: 'pause', by: 'ops', reason: 'x' },
+      { kind: 'resume', by: 'unnamed', reason: 'update without a name' },
+    ])
   })
 })

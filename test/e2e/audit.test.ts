@@ -68,7 +68,7 @@ describe('The audit of what was delivered', () => {
     const { api, wormholescan } = stage.devnet.guardian
     for (const server of [api, wormholescan]) server.trouble({ refuse: { status: 503 } })
     await stage.client.workflow.getHandle(killed.id).terminate('by mistake')
-    await stage.client.workflow.getHandle(unwanted.id).signal('cancel', { operator: 'operator', reason: 'unwanted' })
+    await stage.client.workflow.getHandle(unwanted.id).signal('cancel', { order: { by: 'operator', reason: 'unwanted' } })
     await stage.end(chainless)
     portage = await stage.portage()
     await stage.reaches(unwanted.id, 'cancelled')

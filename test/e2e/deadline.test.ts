@@ -59,7 +59,7 @@ describe('Transfers that do not wait for ever', () => {
   afterAll(() => stage?.close())
 
   test('past the deadline without a nonce: parked at once, nothing is sent; retried, it is delivered', async () => {
-    for (const index of lanes().keys()) await ledger(index).signal(pauseSignal, { reason: 'a test' })
+    for (const index of lanes().keys()) await ledger(index).signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
     const sent = await submit(() => ['--deadline', '0.1', '--priority', '2'])
     const parked = await stage.reaches(sent.id, 'parked')
     expect(parked).toMatchObject({ code: 'DEADLINE_PASSED' })
@@ -92,7 +92,7 @@ describe('Transfers that do not wait for ever', () => {
     const sent = await submit()
     const { index, call } = await carrier()
     const other = lanes()[1 - index]!
-    await ledger(index).signal(forbidSignal, { reason: 'a test' })
+    await ledger(index).signal(forbidSignal, { order: { by: 'night-shift', reason: 'a test' } })
     const moved = async () => {
       await stuck.passBlock()
       return (await pooled(anvil(), other)).length > 0

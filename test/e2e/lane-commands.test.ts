@@ -17,7 +17,8 @@ describe('Orders to a lane', () => {
   let address: string
 
   const lane = async (order: string, ...args: string[]) => {
-    const argv = ['lane', order, address, ...args, '--chain', 'bsc', '--json', '--config', portage.configPath]
+    const why = args.includes('--reason') ? [] : ['--reason', 'a test']
+    const argv = ['lane', order, address, ...args, ...why, '--by', 'night-shift', '--chain', 'bsc', '--json', '--config', portage.configPath]
     const { code, out } = await runCli(argv, { env: { ...process.env, ...stage.devnet.env } })
     return { code, answer: JSON.parse(out) as Record<string, unknown> }
   }
@@ -74,7 +75,19 @@ describe('Orders to a lane', () => {
     expect(await lane('activate')).toMatchObject({ code: 0 })
     await stage.outcomes([one?.id ?? ''], 90_000)
     // Read anew when it was needed: a lane without work asks nothing.
-    expect(await stage.lane('bsc')).toMatchObject({ next: before + 1, synced: true, config: { window: 5 } })
+    const state = await stage.lane('bsc')
+    expect(state).toMatchObject({ next: before + 1, synced: true, config: { window: 5 } })
+    const order = { by: 'night-shift', reason: 'a test' }
+    expect(state.orders).toMatchObject([
+      { ...order, kind: 'replace', facts: { maxFee: '90000000000', tip: '3000000000' } },
+      { ...order, kind: 'cancelNonce' },
+      { ...order, kind: 'drain' },
+      { ...order, kind: 'setWindow', facts: { window: 5 } },
+      { ...order, kind: 'resync' },
+      { ...order, kind: 'activate' },
+    ])
+    const shown = await runCli(['lane', 'show', address, '--chain', 'bsc', '--config', portage.configPath], { env: process.env })
+    expect(shown.out).toMatch(/^\S+ +setWindow window 5 +night-shift +a test$/m)
   })
 
   test('forbid lets in no new work either', async () => {

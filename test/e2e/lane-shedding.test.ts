@@ -45,7 +45,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
   })
 
   test('one that is paused', async () => {
-    await ledger(0).signal(pauseSignal, { reason: 'a test' })
+    await ledger(0).signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
     expect(await deliverers()).toEqual([lanes()[1]!.address])
     await ledger(0).signal(resumeSignal)
   })

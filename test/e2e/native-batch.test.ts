@@ -142,7 +142,7 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
     const [cancelled] = members.flat().map((intentId) => intentId.replace(/[/]1$/, '')) as [string]
     await stage.end(lane, 'SIGKILL')
     lane = await start('lane', { name: 'lane-again' })
-    await stage.client.workflow.getHandle(cancelled).signal('cancel', { operator: 'a test', reason: 'a change of mind' })
+    await stage.client.workflow.getHandle(cancelled).signal('cancel', { order: { by: 'a test', reason: 'a change of mind' } })
     await startMining(anvil)
     const ends = await outcomes(transfers)
     expect(new Set(ends.map(({ state }) => state))).toEqual(new Set(['delivered']))

@@ -44,7 +44,7 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
     await stopMining(anvil)
     const [cancelled] = (await stage.send('ethereum', [transfers[0]!])) as [Sent]
     const [call] = await inPool(anvil, lane, 1)
-    await stage.client.workflow.getHandle(cancelled.id).signal('cancel', { operator: 'night-shift', reason: 'a test' })
+    await stage.client.workflow.getHandle(cancelled.id).signal('cancel', { order: { by: 'night-shift', reason: 'a test' } })
     await untilWithdrawn(stage, 'bsc', call!.nonce)
     await mineDearUntil(anvil, call!.maxFeePerGas * 3n, lane, call!.nonce + 1)
     await startMining(anvil)

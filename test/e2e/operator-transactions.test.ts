@@ -133,7 +133,7 @@ describe('Operator transactions', () => {
       const { code, err } = await cli('cancel-transaction', named, '--reason', 'a test')
       expect([code, err]).toEqual([1, expect.stringMatching(new RegExp(`^INPUT_INVALID: .*${why}`))])
     }
-    expect(await cli('activate', first, '--chain', 'bsc')).toMatchObject({ code: 0 })
+    expect(await cli('activate', first, '--chain', 'bsc', '--reason', 'a test')).toMatchObject({ code: 0 })
   })
 
   test('that the signing policy forbids are refused with its reason, and hold nothing else up', async () => {

@@ -11,7 +11,7 @@ import { startStageWithoutAudit } from '../helpers/e2e-audit.ts'
 import { untilWithdrawn } from '../helpers/e2e-withdrawn.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
-const cancel = JSON.stringify({ operator: 'night-shift', reason: 'wrong recipient' })
+const cancel = JSON.stringify({ by: 'night-shift', reason: 'wrong recipient' })
 
 /** What an operator does with nothing but the `temporal` CLI. Transfers go to bsc. */
 describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
@@ -114,7 +114,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const { reason } = await stage.reaches(sent.id, 'waiting')
     expect(reason).toContain('paused: a test')
-    await portageLane('resume', lane)
+    await portageLane('resume', lane, '--reason', 'a test')
     const [end] = await stage.outcomes([sent])
     expect(end).toMatchObject({ state: 'delivered' })
     await expectDelivered(stage, delivered())

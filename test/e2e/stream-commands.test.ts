@@ -143,25 +143,25 @@ describe('portage stream', () => {
       ...{ parentHash: await hashOf(scanned), hash: await hashOf(scanned + 1) },
     }
     expect((await tell([next])).answers).toEqual([{ kind: 'paused' }])
-    expect((await cli('resume', stream, '--json')).json()).toMatchObject({ done: true, view: { full: false } })
+    expect((await cli('resume', stream, '--json', '--reason', 'a test')).json()).toMatchObject({ done: true, view: { full: false } })
     expect(await state()).not.toHaveProperty('paused')
-    const ordered = await cli('set-max-open', stream, '2', '--by', 'night-shift', '--json')
+    const ordered = await cli('set-max-open', stream, '2', '--by', 'night-shift', '--json', '--reason', 'a test')
     expect(ordered.json()).toMatchObject({ done: true, view: { room: 0, full: true, maxOpen: { most: 2, configured: 10 } } })
     expect((await cli('list')).out).toContain('full: the cursor waits')
     expect((await cli('show', stream)).out).toMatch(
       /\(at most 2, ordered by night-shift since \d+ s; the config says 10\): the cursor waits$/m,
     )
-    expect((await cli('set-max-open', stream, 'configured')).out).toMatch(/^done +as many open as the config says$/m)
+    expect((await cli('set-max-open', stream, 'configured', '--reason', 'a test')).out).toMatch(/^done +as many open as the config says$/m)
     expect((await cli('show', stream)).out).toMatch(/\(at most 10, as configured\)$/m)
   })
 
   test('backfill orders blocks below the cursor, and --wait shows the progress until they are read', async () => {
-    await refused('INPUT_INVALID', /from: above the cursor \(20\)/, 'backfill', stream, '--from', '21', '--to', '30')
-    await refused('INPUT_INVALID', /--to: 4 is below --from/, 'backfill', stream, '--from', '5', '--to', '4')
-    const ordered = await cli('backfill', stream, '--from', '12', '--to', '99', '--json')
+    await refused('INPUT_INVALID', /from: above the cursor \(20\)/, 'backfill', stream, '--from', '21', '--to', '30', '--reason', 'a test')
+    await refused('INPUT_INVALID', /--to: 4 is below --from/, 'backfill', stream, '--from', '5', '--to', '4', '--reason', 'a test')
+    const ordered = await cli('backfill', stream, '--from', '12', '--to', '99', '--json', '--reason', 'a test')
     expect(ordered.json()).toMatchObject({ done: true, view: { backfill: { left: 19, ordered: 19 } } })
     let shown = ''
-    const waiting = runCli(['stream', 'backfill', stream, '--from', '12', '--to', '20', '--wait', '--config', config], {
+    const waiting = runCli(['stream', 'backfill', stream, '--from', '12', '--to', '20', '--wait', '--reason', 'a test', '--config', config], {
       onError: (text) => (shown += text),
     })
     const read = (from: number, to: number): StreamRequest => ({ kind: 'backfilled', from, to, numbers: [], passed: [] })
@@ -169,7 +169,7 @@ describe('portage stream', () => {
     await tell([read(12, 15)])
     await until(() => shown.includes('4 of 9 blocks read'), { timeoutMs: 60_000, what: 'the next progress' })
     await tell([read(16, 20)])
-    const above = await cli('backfill', stream, '--from', '18', '--to', '99')
+    const above = await cli('backfill', stream, '--from', '18', '--to', '99', '--reason', 'a test')
     expect(above.out).toMatch(/^ordered +blocks 18-(\d+); the live scan reads those above \1$/m)
     await tell([read(18, 20)])
     expect(await waiting).toMatchObject({ code: 0, out: expect.stringMatching(/^done +blocks 12-20\nbackfill +10 blocks left/m) })
@@ -177,9 +177,9 @@ describe('portage stream', () => {
   })
 
   test('trust raises the watermark only', async () => {
-    const raised = await cli('trust', stream, '--number', '2', '--height', '12', '--json')
+    const raised = await cli('trust', stream, '--number', '2', '--height', '12', '--json', '--reason', 'a test')
     expect(raised.json()).toMatchObject({ done: true, view: { completed_nonce_height: '2' } })
-    const again = await cli('trust', stream, '--number', '1')
+    const again = await cli('trust', stream, '--number', '1', '--reason', 'a test')
     expect([again.code, again.out]).toEqual([0, expect.stringMatching(/^unchanged +what is trusted is 1 or more already$/m)])
     const unnamed = await cli('trust', stream)
     expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining("required option '--number <number>' not specified")])
@@ -187,12 +187,12 @@ describe('portage stream', () => {
 
   test('a watermark above what is known is refused, and alarms until one is given that can be taken', async () => {
     const alarms = async () => (await state()).view['alarms']
-    await refused('INPUT_INVALID', /number: 99 is not known to exist/, 'trust', stream, '--number', '99', '--by', 'a script')
+    await refused('INPUT_INVALID', /number: 99 is not known to exist/, 'trust', stream, '--number', '99', '--by', 'a script', '--reason', 'a test')
     expect(await alarms()).toEqual(['distrusted'])
     expect((await cli('show', stream)).out).toMatch(/^distrusted: a script gave 99 as watermark/m)
     expect((await cli('list')).out).toContain('ALARM distrusted')
-    await refused('INPUT_INVALID', /height: above the cursor \(20\)/, 'trust', stream, '--number', '2', '--height', '21')
-    expect((await cli('trust', stream, '--number', '2')).code).toBe(0)
+    await refused('INPUT_INVALID', /height: above the cursor \(20\)/, 'trust', stream, '--number', '2', '--height', '21', '--reason', 'a test')
+    expect((await cli('trust', stream, '--number', '2', '--reason', 'a test')).code).toBe(0)
     expect(await alarms()).toEqual([])
   })
 
@@ -202,12 +202,13 @@ describe('portage stream', () => {
     for (const [typed, by, reason] of [
       [[{ by: 5, reason: { ticket: 7 } }], '5', '{"ticket":7}'],
       [[{ by: null, reason: ['a', 'b'] }], 'unnamed', '["a","b"]'],
-      [[], 'unnamed', 'no reason given'],
+      [[{ by: 'night-shift' }], 'night-shift', 'no reason given'],
+      [[], 'unnamed', 'signal without a name'],
     ] as const) {
       await signal(...typed)
       expect(await paused()).toMatchObject({ by, reason })
     }
-    expect((await cli('resume', stream)).code).toBe(0)
+    expect((await cli('resume', stream, '--reason', 'a test')).code).toBe(0)
   })
 
   test('a checkpoint is written outside Temporal, and shown beside what it would be now', async () => {
@@ -229,13 +230,13 @@ describe('portage stream', () => {
   test('reread goes back to a block that the source still has, by the word of its nodes', async () => {
     const wrong = `0x${'12'.repeat(32)}`
     const [forked, above] = await Promise.all([
-      cli('reread', stream, '--block', '15', '--hash', wrong),
-      cli('reread', stream, '--block', '20', '--json'),
+      cli('reread', stream, '--block', '15', '--hash', wrong, '--reason', 'a test'),
+      cli('reread', stream, '--block', '20', '--json', '--reason', 'a test'),
     ])
     expect([forked.code, forked.err]).toEqual([1, expect.stringMatching(/^INPUT_INVALID: .*--hash: block 15 of the source is 0x/)])
     const below = expect.stringContaining('must be below the cursor (20)')
     expect([above.code, above.json()]).toEqual([1, { error: expect.objectContaining({ code: 'INPUT_INVALID', message: below }) }])
-    const back = await cli('reread', stream, '--block', '15', '--hash', await hashOf(15), '--by', 'night-shift', '--json')
+    const back = await cli('reread', stream, '--block', '15', '--hash', await hashOf(15), '--by', 'night-shift', '--json', '--reason', 'a test')
     expect(back.json()).toMatchObject({ done: true, view: { cursor: 15 } })
     expect((await state()).cursor).toEqual({ height: 15, hash: await hashOf(15) })
   })
@@ -246,7 +247,7 @@ describe('portage stream', () => {
     // Each waits for a worker in vain; together they wait once.
     const [shown, ordered, listed, kept] = await Promise.all([
       cli('show', stream, '--json'),
-      cli('resume', stream),
+      cli('resume', stream, '--reason', 'a test'),
       cli('list', '--json'),
       cli('checkpoint', 'show', stream),
     ])

@@ -44,7 +44,7 @@ describe('how transfers of a stream end, or wait, without a delivery', { timeout
     if (!unwanted || !huge || !plain) throw new Error('nothing was sent')
     await shows(({ open }) => open.length === 3, 'all three to be open')
     const handle = stage.client.workflow.getHandle(nativeTransferId(unwanted))
-    await handle.signal(cancelSignal, { operator: 'ops', reason: 'sent by mistake' })
+    await handle.signal(cancelSignal, { order: { by: 'ops', reason: 'sent by mistake' } })
     const cancelled = await shows(({ exceptions }) => exceptions.length === 1, 'the exception')
     expect(cancelled.exceptions).toMatchObject([
       { number: String(unwanted.nonce), outcome: 'cancelled', by: 'ops', reason: 'sent by mistake' },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Signer } from '../../chains/port.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
-import { activateSignal, drainSignal, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
+import { activateSignal, drainSignal, laneStatusQuery, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner, networkId } from '../helpers/evm.ts'
@@ -142,13 +142,13 @@ describe('The agent of a lane', () => {
     await signedAndSent(agent, request('holder'))
     const waiting = agent.acquire(request('waits'), waitLimit)
     await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'one to wait for a nonce' })
-    await handle.signal(pauseSignal, { reason: 'a test' })
+    await handle.signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
     // While a transaction is pending, the agent updates the ledger with every block, and the answer says that the lane is paused.
     await setting.passBlock()
     expect(await waiting).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
     expect(await agent.acquire(request('too early'), waitLimit)).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
     await setting.mine()
-    await handle.signal(drainSignal, { reason: 'a test' })
+    await handle.signal(drainSignal, { order: { by: 'night-shift', reason: 'a test' } })
     await handle.signal(resumeSignal)
     expect(await agent.acquire(request('drained'), waitLimit)).toMatchObject({ kind: 'refused', why: 'draining' })
     const operatorTransaction = await signedAndSent(agent, request('operatorTransaction', { operatorTransaction: true }))
@@ -157,6 +157,12 @@ describe('The agent of a lane', () => {
     await setting.mineUntil(() => agent.view?.inFlight === 0, 'the operator transaction to be in a block')
     expect([operatorTransaction.nonce, (await signedAndSent(agent, request('after'))).nonce]).toEqual([1, 2])
     await setting.mine()
+    expect((await handle.query(laneStatusQuery)).orders).toMatchObject([
+      { kind: 'pause', by: 'night-shift', reason: 'a test' },
+      { kind: 'drain', by: 'night-shift', reason: 'a test' },
+      { kind: 'resume', by: 'unnamed', reason: 'signal without a name' },
+      { kind: 'activate', by: 'unnamed', reason: 'signal without a name' },
+    ])
   })
 
   test('an account without funds for the worst case refuses at once; with funds, it works again by itself', async () => {

@@ -43,7 +43,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     await until(() => client.view?.synced, { timeoutMs: 60_000, what: 'the ledger to be synced' })
     const ask = async (name: string) => nonceOf(await client.ask(grant(name)))
     expect(await ask('a')).toBe(0)
-    await handle.signal(pauseSignal, { reason: 'a test' })
+    await handle.signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
     expect(await ask('b')).toBe('paused')
     await handle.signal(resumeSignal)
     expect(await ask('c')).toBe(1)

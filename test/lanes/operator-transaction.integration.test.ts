@@ -73,7 +73,7 @@ describe('An operator transaction', () => {
   test('is paid once, from the nonces of the lane, though the lane drains', async () => {
     await client()
       .getHandle(laneWorkflowId(laneOf(signer)))
-      .signal(drainSignal, { reason: 'a test' })
+      .signal(drainSignal, { order: { by: 'night-shift', reason: 'a test' } })
     const to = freshAddress()
     const operatorTransaction = await start({ to, value: '7' })
     await inPool(1)
@@ -113,7 +113,7 @@ describe('An operator transaction', () => {
     const operatorTransaction = await start()
     await inPool(1)
     // The step follows for ten seconds before it looks whether it was cancelled: the order goes to the ledger with the next one.
-    await operatorTransaction.signal(cancelOperatorTransactionSignal, { by: 'somebody', reason: 'a change of mind' })
+    await operatorTransaction.signal(cancelOperatorTransactionSignal, { order: { by: 'somebody', reason: 'a change of mind' } })
     const noop = async () => {
       await setting.passBlock()
       return (await pooled(setting.anvil, signer.address))[0]?.to === signer.address

@@ -74,7 +74,7 @@ describe('A stuck workflow is reset', () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
     const id = laneWorkflowId(laneOf(signer))
-    await client().workflow.getHandle(id).signal(forbidSignal, { reason: 'the key may have leaked' })
+    await client().workflow.getHandle(id).signal(forbidSignal, { order: { by: 'night-shift', reason: 'the key may have leaked' } })
     const before = await runOf(id)
     await spoiled(id)
     const asked = agent.acquire(request('d'), { timeoutMs: waitLimit.timeoutMs })
@@ -113,7 +113,7 @@ describe('A stuck workflow is reset', () => {
     await applyToStream(client(), config.stream, { requests: [scanned(30, 30, [['5', 30]])] }, { begin: () => ({ config }) })
     await applyToStream(client(), config.stream, { requests: [{ kind: 'skip', number: '5', by: 'night-shift', reason: 'a test' }] })
     const id = streamWorkflowId(config.stream)
-    await client().workflow.getHandle(id).signal(pauseStreamSignal, { by: 'night-shift', reason: 'a test' })
+    await client().workflow.getHandle(id).signal(pauseStreamSignal, { order: { by: 'night-shift', reason: 'a test' } })
     const before = await queryStream(client(), config.stream)
     await spoiled(id)
     const recorded = () =>

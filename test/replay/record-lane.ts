@@ -33,7 +33,7 @@ export async function recordLaneReset(keep: Keep): Promise<void> {
     client.observe(seen)
     await until(() => client.view?.synced, { timeoutMs: 20_000, what: 'the ledger to be synced' })
     await ask('first')
-    await handle.signal(pauseSignal, { reason: 'a recording' })
+    await handle.signal(pauseSignal, { order: { by: 'night-shift', reason: 'a recording' } })
     await ask('refused')
     await handle.signal(resumeSignal)
     await ask('second')

@@ -44,7 +44,7 @@ export async function recordOperatorTransactions(keep: Keep): Promise<void> {
 
     const cancelled = await start('operator-transaction:cancelled')
     await until(async () => (await inPool()).length === 1, { ...waiting, what: 'the payment to be in the pool' })
-    await cancelled.signal(cancelOperatorTransactionSignal, { by: 'operator', reason: 'a recording wants a no-op' })
+    await cancelled.signal(cancelOperatorTransactionSignal, { order: { by: 'operator', reason: 'a recording wants a no-op' } })
     const noop = () => setting.passBlock().then(async () => (await inPool())[0]?.to === signer.address)
     await until(noop, { ...waiting, what: 'the no-op' })
     const over = () => setting.mine().then(async () => (await cancelled.describe()).status.name === 'COMPLETED')

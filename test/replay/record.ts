@@ -107,7 +107,7 @@ async function leftToItsLane(stage: Stage, portage: PortageProcess): Promise<str
     return index >= 0 && bscLanes(stage)[index]
   }
   const lane = await until(carrier, { timeoutMs: 30_000, what: 'the call to be in the pool' })
-  await stage.client.workflow.getHandle(laneWorkflowId(lane)).signal(forbidSignal, { reason: 'a recording wants another lane' })
+  await stage.client.workflow.getHandle(laneWorkflowId(lane)).signal(forbidSignal, { order: { by: 'night-shift', reason: 'a recording wants another lane' } })
   const moved = async () => {
     await stuck.passBlock()
     return (await stage.status(sent!.id)).rounds > 1
@@ -150,7 +150,7 @@ async function waitAndRetry(stage: Stage): Promise<string> {
     each(async (lane) => (await lane.query(laneStatusQuery)).synced),
     watched,
   )
-  for (const lane of lanes) await lane.signal(pauseSignal, { reason: 'a recording needs a transfer that waits' })
+  for (const lane of lanes) await lane.signal(pauseSignal, { order: { by: 'night-shift', reason: 'a recording needs a transfer that waits' } })
   await until(
     each(async (lane) => (await lane.query(laneStatusQuery)).paused !== undefined),
     watched,
@@ -174,7 +174,7 @@ async function cancelled(stage: Stage): Promise<string> {
   const [sent] = await sendCoins(stage, 1)
   const inPool = async () => (await Promise.all(bscKeys(stage).map((address) => pooled(anvil, address)))).flat().length > 0
   await until(inPool, { timeoutMs: 30_000, what: 'the call to be in the pool' })
-  await stage.client.workflow.getHandle(sent!.id).signal(cancelSignal, { operator: 'operator', reason: 'a recording wants a no-op' })
+  await stage.client.workflow.getHandle(sent!.id).signal(cancelSignal, { order: { by: 'operator', reason: 'a recording wants a no-op' } })
   const over = async () => {
     await stuck.passBlock()
     return (await stage.status(sent!.id)).state === 'cancelled'

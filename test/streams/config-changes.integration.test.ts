@@ -13,7 +13,7 @@ describe('a config that changes while its stream runs', () => {
     const stream = await setting.stream({ maxOpen: 2 })
     const order = (maxOpen?: number) =>
       orderStream(setting.ledgers.temporal.client, stream.source.config.stream, {
-        ...{ kind: 'setMaxOpen', by: 'night-shift' },
+        ...{ kind: 'setMaxOpen', order: { by: 'night-shift', reason: 'a test' } },
         ...(maxOpen !== undefined && { maxOpen }),
       })
     await stream.initiate(1n, 2n, 3n, 4n, 5n)

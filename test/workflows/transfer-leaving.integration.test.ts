@@ -139,7 +139,7 @@ describe('A transfer', () => {
       const handle = await on.start()
       // Cancelled before that, it would hold nothing and end at once.
       await until(() => on.asked.broadcast.length > 0, { ...waiting, what: 'the lane to be asked for a nonce' })
-      await handle.signal(cancelSignal, { operator: 'night-shift', reason: 'a test' })
+      await handle.signal(cancelSignal, { order: { by: 'night-shift', reason: 'a test' } })
       await until(() => on.asked.withdraw.some(({ how }) => how === 'cancel'), {
         ...waiting,
         what: 'the lane to be asked for its no-op',

@@ -32,12 +32,18 @@ describe('The transfer workflow', () => {
     on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'included', 'the transfer to be included')
-    await handle.signal(cancelSignal, { operator: 'night-shift', reason: 'a test' })
+    await handle.signal(cancelSignal, { order: { by: 'night-shift', reason: 'a test' } })
     await on.nextRun(handle)
     on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
     on.script.confirm = () => ({ kind: 'gone' })
     await handle.signal(retrySignal)
-    expect(await handle.result()).toMatchObject({ state: 'cancelled', reason: 'a test' })
+    expect(await handle.result()).toMatchObject({
+      ...{ state: 'cancelled', reason: 'a test', cancelledBy: { by: 'night-shift', reason: 'a test' } },
+      orders: [
+        { kind: 'cancel', by: 'night-shift', reason: 'a test' },
+        { kind: 'retry', by: 'unnamed', reason: 'signal without a name' },
+      ],
+    })
     expect(on.asked.withdraw.every(({ how }) => how === 'cancel')).toBe(true)
   })
 

@@ -30,6 +30,6 @@ export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error
   const { cancelledBy } = run.signals
   delete run.signals.cancelledBy
-  const repeat = cancelledBy ? `; the cancel by ${cancelledBy.operator} must be repeated` : ''
+  const repeat = cancelledBy ? `; the cancel by ${cancelledBy.by} must be repeated` : ''
   return run.park(codeOf(error), failureText(error) + repeat)
 }

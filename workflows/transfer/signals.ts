@@ -1,6 +1,6 @@
 import { adoptSignal, cancelSignal, expediteSignal, retrySignal, rolledBackSignal, statusQuery } from '../../temporal/contracts/transfer.ts'
+import { orderOf } from '../../domain/order.ts'
 import { expeditedPriority } from '../policies.ts'
-import { textOr } from '../text-or.ts'
 import { expedite } from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
 import { setHandler } from '@temporalio/workflow'
@@ -9,12 +9,18 @@ import { setHandler } from '@temporalio/workflow'
 export function receiveSignals(run: TransferRun): void {
   const { signals } = run
   setHandler(statusQuery, () => run.status())
-  setHandler(retrySignal, (hint) => run.retry(hint?.gate === true))
-  setHandler(cancelSignal, (by) => {
-    signals.cancelledBy = { operator: textOr(by?.operator, 'unnamed'), reason: textOr(by?.reason, 'no reason given') }
-    signals.woken = true
+  setHandler(retrySignal, (given) => {
+    const isGate = (given as { gate?: unknown } | null | undefined)?.gate === true
+    if (!isGate) run.note('retry', orderOf(given))
+    run.retry(isGate)
   })
-  setHandler(expediteSignal, () => {
+  setHandler(cancelSignal, (given) => {
+    signals.cancelledBy = orderOf(given)
+    signals.woken = true
+    run.note('cancel', signals.cancelledBy)
+  })
+  setHandler(expediteSignal, (given) => {
+    run.note('expedite', orderOf(given))
     signals.priority = expeditedPriority
     const { lane } = run.progress
     // A raise that comes too late, or finds no worker, changes nothing: the lane raises the fees of stuck transactions by itself.
@@ -22,6 +28,7 @@ export function receiveSignals(run: TransferRun): void {
   })
   setHandler(adoptSignal, (copy) => {
     if (typeof copy?.message !== 'string') return
+    run.note('adopt', orderOf(copy))
     signals.adopted = copy.message
     signals.woken = true
   })

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../domain/errors.ts'
+import { type Order, orderOf, withOrder } from '../../domain/order.ts'
 import { intentIdOf } from '../../domain/lane/intent-id.ts'
 import { type Transfer, type TransferState, transitions } from '../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
@@ -18,10 +19,12 @@ export class TransferRun {
   #outcome: Outcome | undefined
   readonly #startedAt = Date.now()
 
-  constructor({ transfer, priority = ordinaryPriority, deadline, progress, unacknowledged }: TransferInput) {
+  constructor({ transfer, priority = ordinaryPriority, deadline, orders, progress, unacknowledged }: TransferInput) {
     this.transfer = transfer
-    this.progress = progress ?? { state: 'admitting', round: 1, failures: 0, spent: 0, waits: 0, timeline: [] }
+    this.progress = progress ?? { state: 'admitting', round: 1, failures: 0, spent: 0, waits: 0, timeline: [], ...(orders && { orders }) }
     this.signals = unacknowledged ?? { woken: false, priority }
+    const { cancelledBy } = this.signals
+    if (cancelledBy) this.signals.cancelledBy = orderOf(cancelledBy)
     this.deadline = deadline
     if (progress) showTimeline(transfer.bridge, progress)
     if (deadline !== undefined && !this.overdue) void this.#wakeAt(deadline)
@@ -93,8 +96,8 @@ export class TransferRun {
       const { ours, by, txHash, blockHeight = '?' } = outcome.delivery
       this.enter('delivered', `by ${ours ? `our ${by}` : (by ?? 'someone else')} in block ${blockHeight}`, { txHash })
     } else if (outcome.kind === 'cancelled') {
-      const { operator, reason } = outcome.by
-      this.enter('cancelled', `by ${operator}: ${reason}`, { reason })
+      const { by, reason } = outcome.by
+      this.enter('cancelled', `by ${by}: ${reason}`, { reason })
     } else {
       this.enter(outcome.kind, outcome.reason, outcome)
     }
@@ -105,6 +108,12 @@ export class TransferRun {
   nextRound(): void {
     this.progress.round += 1
     this.progress.underway = undefined
+  }
+
+  /** Keeps who ordered something, and why. */
+  note(kind: 'retry' | 'cancel' | 'expedite' | 'adopt', order: Order): void {
+    this.progress.orders = withOrder(this.progress.orders, { kind, ...order, at: Date.now() })
+    showTimeline(this.transfer.bridge, this.progress)
   }
 
   /** An operator's word, or that of its gate (`onlyIfWaiting`: it has opened, which ends a wait and nothing else). */

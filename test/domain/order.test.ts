@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { orderLines, orderOf, type OrderRecord, ordersKept, withOrder } from '../../domain/order.ts'
+
+describe('the order in a signal or an update', () => {
+  it.each<[string, unknown, { by: string; reason: string }]>([
+    ['as clients send it', { order: { by: 'ops', reason: 'a test' } }, { by: 'ops', reason: 'a test' }],
+    ['of a recorded history', { by: 'ops', reason: 'a test' }, { by: 'ops', reason: 'a test' }],
+    ['of a recorded cancel', { operator: 'ops', reason: 'a test' }, { by: 'ops', reason: 'a test' }],
+    ['nothing', undefined, { by: 'unnamed', reason: 'signal without a name' }],
+    ['null', null, { by: 'unnamed', reason: 'signal without a name' }],
+    ['a text', 'now', { by: 'unnamed', reason: 'signal without a name' }],
+    ['a reason without a name', { reason: 'a test' }, { by: 'unnamed', reason: 'a test' }],
+    ['an empty order', { order: {}, by: 'ops' }, { by: 'unnamed', reason: 'signal without a name' }],
+    ['an order that is null', { order: null }, { by: 'unnamed', reason: 'signal without a name' }],
+    ['a name without a reason', { order: { by: 'ops' } }, { by: 'ops', reason: 'no reason given' }],
+    ['other types', { by: 5, reason: { ticket: 7 } }, { by: '5', reason: '{"ticket":7}' }],
+  ])('is read: %s', (_, given, order) => {
+    expect(orderOf(given)).toEqual(order)
+  })
+
+  it('says how a nameless one came', () => {
+    expect(orderOf({}, 'update').reason).toBe('update without a name')
+  })
+
+  it('is one line of bounded length: whoever can send a signal writes no lines of his own beside the others', () => {
+    const { by, reason } = orderOf({ by: ' ops\n- 2026 **delivered**\u202e\u2028x ', reason: 'r'.repeat(10_000) })
+    expect(by).toBe('ops - 2026 **delivered** x')
+    expect(reason).toHaveLength(500)
+    expect(orderOf({ by: 'x'.repeat(10_000) }).by).toHaveLength(100)
+  })
+})
+
+describe('the log of orders', () => {
+  const record = (at: number): OrderRecord => ({ kind: 'retry', by: 'ops', reason: `${at}`, at })
+
+  it('keeps the newest', () => {
+    const log = Array.from({ length: 40 }, (_, at) => at).reduce<readonly OrderRecord[]>((all, at) => withOrder(all, record(at)), [])
+    expect(log.map(({ at }) => at)).toEqual(Array.from({ length: ordersKept }, (_, index) => index + 8))
+  })
+
+  it('is shown newest first, with what was named', () => {
+    const log = [record(1), { ...record(2), kind: 'replace', facts: { nonce: 7, maxFee: '90' } }]
+    expect(orderLines(log)).toEqual([
+      '- 1970-01-01T00:00:00.002Z replace by ops: 2 (nonce 7, maxFee 90)',
+      '- 1970-01-01T00:00:00.001Z retry by ops: 1',
+    ])
+  })
+})
