@@ -21,7 +21,24 @@ export function reportText(report: TransferReport): string {
     const { partial, ...row } = report
     return `${facts({ ...row })}\n\nOnly a part is known: ${partial}.`
   }
-  const { id, state, mip61, execution, transfer, lane, nonce, txHash, delivery, batch, code, reason, rounds, tried = [], timeline, orders } = report
+  const {
+    id,
+    state,
+    mip61,
+    execution,
+    transfer,
+    lane,
+    nonce,
+    txHash,
+    delivery,
+    batch,
+    code,
+    reason,
+    rounds,
+    tried = [],
+    timeline,
+    orders,
+  } = report
   const head = facts({
     transfer: id,
     state,

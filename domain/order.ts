@@ -5,7 +5,7 @@ export interface Order {
 }
 
 /** An order as the workflow that obeyed it keeps it. */
-export interface OrderRecord extends Order {
+export interface GivenOrder extends Order {
   /** The word of the command: `retry`, `pause`, `replace`… */
   readonly kind: string
   /** ms since the epoch, by the clock of the workflow. */
@@ -42,18 +42,18 @@ export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Or
 }
 
 /** The log of a state with one more order; the oldest is dropped when there are too many. */
-export function withOrder(log: readonly OrderRecord[] | undefined, record: OrderRecord): readonly OrderRecord[] {
+export function withOrder(log: readonly GivenOrder[] | undefined, record: GivenOrder): readonly GivenOrder[] {
   return [...(log ?? []), record].slice(-ordersKept)
 }
 
 /** Without the time: `replace by night-shift: the fee is too low (nonce 118)`. */
-export function orderText({ kind, by, reason, facts = {} }: OrderRecord): string {
+export function orderText({ kind, by, reason, facts = {} }: GivenOrder): string {
   const named = Object.entries(facts).map(([name, value]) => `${name} ${value}`)
   return `${kind} by ${by}: ${reason}${named.length > 0 ? ` (${named.join(', ')})` : ''}`
 }
 
 /** For the details in the Web UI, newest first: a line for each of the newest orders. */
-export function orderLines(orders: readonly OrderRecord[] = []): string[] {
+export function orderLines(orders: readonly GivenOrder[] = []): string[] {
   const newest = orders.slice(-linesShown).toReversed()
   return newest.map((order) => `- ${new Date(order.at).toISOString()} ${orderText(order)}`)
 }

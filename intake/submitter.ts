@@ -76,7 +76,12 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
       const verdict = await bridge.endpoint(transfer.targetChain).verify(message)
       if (verdict.kind !== 'valid') throw new RelayerError(verdict.code, { detail: verdict.reason })
       const orders = order && [{ kind: 'submit', ...checkedOrder(order), at: Date.now() }]
-      const input = { transfer, ...(orders && { orders }), ...(priority !== undefined && { priority }), ...(deadline !== undefined && { deadline }) }
+      const input = {
+        transfer,
+        ...(orders && { orders }),
+        ...(priority !== undefined && { priority }),
+        ...(deadline !== undefined && { deadline }),
+      }
       const { status, adopted } = await within(client, startTimeoutMs, async () => {
         const status = await startTransfer(client, id, input)
         return { status, adopted: status === 'known' && signers !== undefined && (await offerCopy(client, id, transfer, order)) }

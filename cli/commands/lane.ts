@@ -30,7 +30,8 @@ export const laneCommand: CommandSpec = {
       },
     },
     show: {
-      description: 'The ledger of a lane: every nonce that is not final, whose it is and what was signed for it; and what was ordered of the lane.',
+      description:
+        'The ledger of a lane: every nonce that is not final, whose it is and what was signed for it; and what was ordered of the lane.',
       options: laneArgument,
       examples: ['portage lane show evm-1:0x52908400098527886e0f7030069857d2e4169ee7'],
       run: (call: Call<LaneOptions>, name: string) =>

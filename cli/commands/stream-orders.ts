@@ -56,7 +56,8 @@ export const orderCommands: Commands = {
     description: 'Move the cursor no further and start nothing new. What is open goes on; portage halt stops that, too.',
     options: (command) => withAuthor(streamArgument(command)),
     examples: [`portage stream pause ${example} --reason "the source chain is being upgraded"`],
-    run: (call: Call<Author>, stream: string) => sendToStream(call, stream, { done: 'paused' }, { kind: 'pause', order: authorOf(call.options) }),
+    run: (call: Call<Author>, stream: string) =>
+      sendToStream(call, stream, { done: 'paused' }, { kind: 'pause', order: authorOf(call.options) }),
   },
   resume: {
     description: 'End a pause. The scan goes on where it stood.',
@@ -75,7 +76,10 @@ export const orderCommands: Commands = {
           (text) => (text === 'configured' ? undefined : openTransfers(text)),
         ),
       ),
-    examples: [`portage stream set-max-open ${example} 50 --reason "a backlog"`, `portage stream set-max-open ${example} configured --reason "it is gone"`],
+    examples: [
+      `portage stream set-max-open ${example} 50 --reason "a backlog"`,
+      `portage stream set-max-open ${example} configured --reason "it is gone"`,
+    ],
     run: (call: Call<Author>, stream: string, maxOpen: number | undefined) => {
       const done = maxOpen === undefined ? 'as many open as the config says' : `at most ${maxOpen} open`
       return sendToStream(call, stream, { done }, { kind: 'setMaxOpen', maxOpen, order: authorOf(call.options) })

@@ -1,5 +1,5 @@
 import type { Fees } from '../fees/fees.ts'
-import type { OrderRecord } from '../order.ts'
+import type { GivenOrder } from '../order.ts'
 import type { LaneId } from './lane-id.ts'
 
 /** What a lane is told at its start and may be told again at any time. */
@@ -138,7 +138,7 @@ export interface LaneState {
   readonly tombstones: readonly string[]
   readonly counts: LaneCounts
   /** What was ordered of it, the newest 32. Absent: nothing yet. */
-  readonly orders?: readonly OrderRecord[]
+  readonly orders?: readonly GivenOrder[]
 }
 
 export interface LaneCounts {

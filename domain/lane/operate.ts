@@ -1,6 +1,6 @@
 import { type Entry, type LaneConfig, type LaneState, newLane, type Pause } from './lane.ts'
 import type { LaneOrder, LaneRequest } from './messages.ts'
-import { orderFacts, type OrderRecord, orderOf, withOrder } from '../order.ts'
+import { orderFacts, type GivenOrder, orderOf, withOrder } from '../order.ts'
 import { done, put, refuse, without, type Step } from './entries.ts'
 import { reviewFunds } from './funds.ts'
 import { fill } from './withdraw.ts'
@@ -15,7 +15,7 @@ export function obey(state: LaneState, order: LaneOrder | Fill, now: number): St
   return { ...step, state: { ...step.state, orders: withOrder(step.state.orders, recordOf(order, now)) } }
 }
 
-function recordOf(order: Exclude<LaneOrder, { kind: 'configure' | 'replaced' }> | Fill, at: number): OrderRecord {
+function recordOf(order: Exclude<LaneOrder, { kind: 'configure' | 'replaced' }> | Fill, at: number): GivenOrder {
   const { kind } = order
   // One of a recorded history has no name, and the reason beside the kind of the pause.
   const { by, reason } = orderOf(kind === 'pause' && !order.order ? order.pause : order, 'update')

@@ -47,7 +47,10 @@ function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestO
 }
 
 /** All up to a number, known or not, is resolved by somebody's word; raises only. What was found undone stays so: the target's chain outranks any word. */
-export function trusted(state: StreamState, { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height'> & { readonly by: string }): StreamStep {
+export function trusted(
+  state: StreamState,
+  { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height'> & { readonly by: string },
+): StreamStep {
   const first = BigInt(number) + 1n
   if (first <= BigInt(state.first)) return present(state)
   const gaps = state.gaps.flatMap((one) => (one.state === 'undone' ? [one] : punch([one], '0', number)))

@@ -1,4 +1,4 @@
-import { orderFacts, orderOf, type OrderRecord, withOrder } from '../order.ts'
+import { orderFacts, orderOf, type GivenOrder, withOrder } from '../order.ts'
 import { clip } from './gaps.ts'
 import type { StreamRequest, StreamState } from './stream.ts'
 
@@ -26,7 +26,7 @@ export function isStreamOrder(request: StreamRequest): request is StreamOrder {
 /** Keeps who gave the order, and why, clipped like all texts of the state. @param at ms since the epoch by the stream's clock */
 export function noted(state: StreamState, order: StreamOrder, at: number): StreamState {
   const { by, reason } = orderOf(order, 'update')
-  const record: OrderRecord = { kind: order.kind, by: clip(by), reason: clip(reason), at, ...orderFacts(factsOf(order)) }
+  const record: GivenOrder = { kind: order.kind, by: clip(by), reason: clip(reason), at, ...orderFacts(factsOf(order)) }
   return { ...state, orders: withOrder(state.orders, record) }
 }
 

@@ -1,4 +1,4 @@
-import type { Order, OrderRecord } from '../order.ts'
+import type { Order, GivenOrder } from '../order.ts'
 import type { IntervalSet } from './interval-set.ts'
 
 /**
@@ -50,7 +50,7 @@ export interface StreamState {
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
   /** What was ordered of it, the newest. Absent: nothing yet. */
-  readonly orders?: readonly OrderRecord[]
+  readonly orders?: readonly GivenOrder[]
 }
 
 export interface StreamConfig {

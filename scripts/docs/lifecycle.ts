@@ -12,7 +12,8 @@ const meanings: Record<TransferState, string> = {
   delivered: 'The target chain’s finalized state shows the effect, and the result says who delivered.',
   rejected: 'Not a valid message, for good.',
   declined: 'Valid, but our policy says no (fee, asset, chain): `portage transfer retry` has it decided again when the policy has changed.',
-  cancelled: 'Ended by an order, whose name and reason its history shows (`unnamed` for a signal without a name), once nothing of it could be mined any more.',
+  cancelled:
+    'Ended by an order, whose name and reason its history shows (`unnamed` for a signal without a name), once nothing of it could be mined any more.',
 }
 
 /** The state diagram and the tables of the states, from `transitions` in domain/transfer/transfer.ts. */

@@ -76,7 +76,13 @@ export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: La
   await handle.signal(modeSignals[mode], { order: checkedOrder(order) }).catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
 }
 
-const modeSignals = { pause: pauseSignal, resume: resumeSignal, drain: drainSignal, forbid: forbidSignal, activate: activateSignal } as const
+const modeSignals = {
+  pause: pauseSignal,
+  resume: resumeSignal,
+  drain: drainSignal,
+  forbid: forbidSignal,
+  activate: activateSignal,
+} as const
 
 /** What an operator orders of a ledger by an update, which has an answer. */
 export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>

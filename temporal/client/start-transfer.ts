@@ -1,5 +1,5 @@
 import { toRelayerError, RelayerError } from '../../domain/errors.ts'
-import type { OrderRecord } from '../../domain/order.ts'
+import type { GivenOrder } from '../../domain/order.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { chainQueue, searchAttributes } from '../contracts/names.ts'
 import type { TransferInput } from '../contracts/transfer.ts'
@@ -32,7 +32,7 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
 export async function restartTransfer(
   client: TemporalClient,
   id: string,
-  { why = 'started again', order }: { readonly why?: string; readonly order?: OrderRecord } = {},
+  { why = 'started again', order }: { readonly why?: string; readonly order?: GivenOrder } = {},
 ): Promise<void> {
   const { transfer, priority } = await storedInput(client, id)
   const { sourceChain, targetChain, sequence } = transfer

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../domain/errors.ts'
-import type { Order, OrderRecord } from '../../domain/order.ts'
+import type { Order, GivenOrder } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { Delivery, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import type { Landed, Ready } from './transfer-steps.ts'
@@ -13,7 +13,7 @@ export interface TransferInput {
   /** ms since the epoch: if it is not delivered by then, its lane gives it up and it is parked. */
   deadline?: number
   /** Who had it started, or started again: the first of what is ordered of it. */
-  orders?: readonly OrderRecord[]
+  orders?: readonly GivenOrder[]
   /** Carried from run to run when the transfer continues as new. */
   progress?: TransferProgress
   unacknowledged?: UnacknowledgedSignals
@@ -58,7 +58,7 @@ export interface TransferProgress {
   reason?: string
   timeline: TimelineEntry[]
   /** What was ordered of it, the newest 32. Absent: nothing yet. */
-  orders?: readonly OrderRecord[]
+  orders?: readonly GivenOrder[]
 }
 
 /** Answer of the query `status`, and (closed) the result of the workflow. */

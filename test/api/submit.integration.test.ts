@@ -141,12 +141,13 @@ describe('API and command line on a devnet', () => {
     expect(report).toMatchObject({ state: 'delivered', execution: 'COMPLETED', delivery: { ours: true } })
     expect(report).not.toHaveProperty('partial')
 
-    const nothingToDo = await cli('transfer', 'retry', delivered)
+    const nothingToDo = await cli('transfer', 'retry', delivered, '--reason', 'a test')
     expect([nothingToDo.code, nothingToDo.err]).toEqual([1, expect.stringContaining('there is nothing to retry')])
-    const retried = await cli('transfer', 'retry', cancelled, '--json')
+    const retried = await cli('transfer', 'retry', cancelled, '--json', '--reason', 'a test')
     expect([retried.code, retried.json()]).toEqual([0, { id: cancelled, done: 'started again' }])
     const second = await cli('transfer', 'watch', cancelled, '--json')
-    expect([second.code, second.json()]).toEqual([0, expect.objectContaining({ state: 'delivered' })])
+    const again = { kind: 'retry', reason: 'a test', by: expect.any(String), at: expect.any(Number) }
+    expect([second.code, second.json()]).toEqual([0, expect.objectContaining({ state: 'delivered', orders: [again] })])
     const late = await cli('transfer', 'cancel', cancelled, '--by', 'night-shift', '--reason', 'too late')
     expect([late.code, late.err]).toEqual([1, expect.stringContaining('closed already')])
     const listed = async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { orderLines, orderOf, type OrderRecord, ordersKept, withOrder } from '../../domain/order.ts'
+import { orderLines, orderOf, type GivenOrder, ordersKept, withOrder } from '../../domain/order.ts'
 
 describe('the order in a signal or an update', () => {
   it.each<[string, unknown, { by: string; reason: string }]>([
@@ -31,10 +31,10 @@ describe('the order in a signal or an update', () => {
 })
 
 describe('the log of orders', () => {
-  const record = (at: number): OrderRecord => ({ kind: 'retry', by: 'ops', reason: `${at}`, at })
+  const record = (at: number): GivenOrder => ({ kind: 'retry', by: 'ops', reason: `${at}`, at })
 
   it('keeps the newest', () => {
-    const log = Array.from({ length: 40 }, (_, at) => at).reduce<readonly OrderRecord[]>((all, at) => withOrder(all, record(at)), [])
+    const log = Array.from({ length: 40 }, (_, at) => at).reduce<readonly GivenOrder[]>((all, at) => withOrder(all, record(at)), [])
     expect(log.map(({ at }) => at)).toEqual(Array.from({ length: ordersKept }, (_, index) => index + 8))
   })
 

@@ -64,7 +64,9 @@ describe('Fee limits', () => {
     expect(await stage.reaches(sent.id, 'parked')).toMatchObject({ code: 'GAS_LIMIT' })
     expect(await granted()).toBe(before)
     await limit({ maxFeePerGas: String(300n * 10n ** 9n) })
-    const { code } = await runCli(['transfer', 'retry', sent.id, '--reason', 'a test', '--config', portage.configPath], { env: process.env })
+    const { code } = await runCli(['transfer', 'retry', sent.id, '--reason', 'a test', '--config', portage.configPath], {
+      env: process.env,
+    })
     expect(code).toBe(0)
     const [end] = await stage.outcomes([sent])
     expect(end).toMatchObject({ state: 'delivered' })

@@ -18,7 +18,20 @@ describe('Orders to a lane', () => {
 
   const lane = async (order: string, ...args: string[]) => {
     const why = args.includes('--reason') ? [] : ['--reason', 'a test']
-    const argv = ['lane', order, address, ...args, ...why, '--by', 'night-shift', '--chain', 'bsc', '--json', '--config', portage.configPath]
+    const argv = [
+      'lane',
+      order,
+      address,
+      ...args,
+      ...why,
+      '--by',
+      'night-shift',
+      '--chain',
+      'bsc',
+      '--json',
+      '--config',
+      portage.configPath,
+    ]
     const { code, out } = await runCli(argv, { env: { ...process.env, ...stage.devnet.env } })
     return { code, answer: JSON.parse(out) as Record<string, unknown> }
   }

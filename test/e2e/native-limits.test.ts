@@ -200,7 +200,9 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
     })
     await admin('mint', [end().insuranceFund, 4n * cap], 'BridgeToken')
     await untilSeen()
-    const retried = await runCli(['transfer', 'retry', nativeTransferId(big!), '--reason', 'a test', '--config', portage.configPath], { env: process.env })
+    const retried = await runCli(['transfer', 'retry', nativeTransferId(big!), '--reason', 'a test', '--config', portage.configPath], {
+      env: process.env,
+    })
     expect(retried.code).toBe(0)
     await outcomes([big!])
     await expectSound()

@@ -161,9 +161,12 @@ describe('portage stream', () => {
     const ordered = await cli('backfill', stream, '--from', '12', '--to', '99', '--json', '--reason', 'a test')
     expect(ordered.json()).toMatchObject({ done: true, view: { backfill: { left: 19, ordered: 19 } } })
     let shown = ''
-    const waiting = runCli(['stream', 'backfill', stream, '--from', '12', '--to', '20', '--wait', '--reason', 'a test', '--config', config], {
-      onError: (text) => (shown += text),
-    })
+    const waiting = runCli(
+      ['stream', 'backfill', stream, '--from', '12', '--to', '20', '--wait', '--reason', 'a test', '--config', config],
+      {
+        onError: (text) => (shown += text),
+      },
+    )
     const read = (from: number, to: number): StreamRequest => ({ kind: 'backfilled', from, to, numbers: [], passed: [] })
     await until(() => shown.includes('0 of 9 blocks read'), { timeoutMs: 60_000, what: 'the first progress' })
     await tell([read(12, 15)])
@@ -187,11 +190,33 @@ describe('portage stream', () => {
 
   test('a watermark above what is known is refused, and alarms until one is given that can be taken', async () => {
     const alarms = async () => (await state()).view['alarms']
-    await refused('INPUT_INVALID', /number: 99 is not known to exist/, 'trust', stream, '--number', '99', '--by', 'a script', '--reason', 'a test')
+    await refused(
+      'INPUT_INVALID',
+      /number: 99 is not known to exist/,
+      'trust',
+      stream,
+      '--number',
+      '99',
+      '--by',
+      'a script',
+      '--reason',
+      'a test',
+    )
     expect(await alarms()).toEqual(['distrusted'])
     expect((await cli('show', stream)).out).toMatch(/^distrusted: a script gave 99 as watermark/m)
     expect((await cli('list')).out).toContain('ALARM distrusted')
-    await refused('INPUT_INVALID', /height: above the cursor \(20\)/, 'trust', stream, '--number', '2', '--height', '21', '--reason', 'a test')
+    await refused(
+      'INPUT_INVALID',
+      /height: above the cursor \(20\)/,
+      'trust',
+      stream,
+      '--number',
+      '2',
+      '--height',
+      '21',
+      '--reason',
+      'a test',
+    )
     expect((await cli('trust', stream, '--number', '2', '--reason', 'a test')).code).toBe(0)
     expect(await alarms()).toEqual([])
   })
@@ -236,7 +261,19 @@ describe('portage stream', () => {
     expect([forked.code, forked.err]).toEqual([1, expect.stringMatching(/^INPUT_INVALID: .*--hash: block 15 of the source is 0x/)])
     const below = expect.stringContaining('must be below the cursor (20)')
     expect([above.code, above.json()]).toEqual([1, { error: expect.objectContaining({ code: 'INPUT_INVALID', message: below }) }])
-    const back = await cli('reread', stream, '--block', '15', '--hash', await hashOf(15), '--by', 'night-shift', '--json', '--reason', 'a test')
+    const back = await cli(
+      'reread',
+      stream,
+      '--block',
+      '15',
+      '--hash',
+      await hashOf(15),
+      '--by',
+      'night-shift',
+      '--json',
+      '--reason',
+      'a test',
+    )
     expect(back.json()).toMatchObject({ done: true, view: { cursor: 15 } })
     expect((await state()).cursor).toEqual({ height: 15, hash: await hashOf(15) })
   })

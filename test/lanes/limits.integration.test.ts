@@ -47,7 +47,9 @@ describe('Limits of a lane', () => {
   test('a call for which the ledger was never asked, because the lane is paused, gets that reason', async () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
-    await setting.ledgers.temporal.client.workflow.getHandle(laneWorkflowId(laneOf(signer))).signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
+    await setting.ledgers.temporal.client.workflow
+      .getHandle(laneWorkflowId(laneOf(signer)))
+      .signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
     // The first is refused by the ledger, and the agent has heard of the pause.
     await agent.acquire(request('first'), { timeoutMs: 100 })
     await until(() => agent.view?.closed?.pause, { timeoutMs: 60_000, what: 'the agent to hear of the pause' })

@@ -107,7 +107,9 @@ async function leftToItsLane(stage: Stage, portage: PortageProcess): Promise<str
     return index >= 0 && bscLanes(stage)[index]
   }
   const lane = await until(carrier, { timeoutMs: 30_000, what: 'the call to be in the pool' })
-  await stage.client.workflow.getHandle(laneWorkflowId(lane)).signal(forbidSignal, { order: { by: 'night-shift', reason: 'a recording wants another lane' } })
+  await stage.client.workflow
+    .getHandle(laneWorkflowId(lane))
+    .signal(forbidSignal, { order: { by: 'night-shift', reason: 'a recording wants another lane' } })
   const moved = async () => {
     await stuck.passBlock()
     return (await stage.status(sent!.id)).rounds > 1
@@ -150,7 +152,8 @@ async function waitAndRetry(stage: Stage): Promise<string> {
     each(async (lane) => (await lane.query(laneStatusQuery)).synced),
     watched,
   )
-  for (const lane of lanes) await lane.signal(pauseSignal, { order: { by: 'night-shift', reason: 'a recording needs a transfer that waits' } })
+  for (const lane of lanes)
+    await lane.signal(pauseSignal, { order: { by: 'night-shift', reason: 'a recording needs a transfer that waits' } })
   await until(
     each(async (lane) => (await lane.query(laneStatusQuery)).paused !== undefined),
     watched,

@@ -35,5 +35,7 @@ export function addToTimeline(timeline: TimelineEntry[], entry: TimelineEntry): 
 export function showTimeline(bridge: BridgeName, { timeline, orders, state: now, code }: TransferProgress): void {
   const mip61 = mip61Of({ bridge, state: now, code })
   const lines = timeline.map(({ at, state, note }) => `- ${new Date(at).toISOString()} **${state}** ${note}`)
-  setCurrentDetails([...(mip61 ? [`MIP-61: **${mip61}**\n`] : []), ...lines, ...(orders ? ['\nOrders:\n', ...orderLines(orders)] : [])].join('\n'))
+  setCurrentDetails(
+    [...(mip61 ? [`MIP-61: **${mip61}**\n`] : []), ...lines, ...(orders ? ['\nOrders:\n', ...orderLines(orders)] : [])].join('\n'),
+  )
 }
