@@ -24,7 +24,7 @@ export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack
     for (const { id, key } of await lookAtTransfers(client)) {
       if (!keys.has(key) || ordered.has(key)) continue
       ordered.add(key)
-      await cancelTransfer(client, id, { operator: 'dora', reason: 'the user asked for it' }).catch(() => undefined)
+      await cancelTransfer(client, id, { by: 'dora', reason: 'the user asked for it' }).catch(() => undefined)
     }
   }
   return `${ordered.size} of ${keys.size} transfers`
@@ -38,7 +38,7 @@ export async function payment(scene: AttackScene, { chain, dice }: PlannedAttack
   const lane = laneId('evm', devnet.chains[chain].anvil.chainId, address)
   const amount = 10n ** 12n + BigInt(payments.length)
   const intent = { to: treasury, value: String(amount), data: '0x' }
-  const id = await startOperatorTransaction(client, { lane, intent, by: 'dora', reason: 'a payment' })
+  const id = await startOperatorTransaction(client, { lane, intent }, { by: 'dora', reason: 'a payment' })
   payments.push({ chain, amount, id })
   return `${amount} wei from ${lane}`
 }
