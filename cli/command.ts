@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
+import { type ResolvedTemporal, resolveTemporal } from '../config/temporal-access.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { withTemporalClient } from '../temporal/client/connect.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
@@ -59,16 +60,19 @@ function createCall<Options>(context: CliContext, command: Command, options: Opt
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
   /** Throws CONFIG_INVALID. */
   const config = () => loadConfig(configFile, context.env)
+  /** The Temporal server of a config and of the environment. Throws CONFIG_INVALID. */
+  const temporalOf = ({ temporal }: Config): ResolvedTemporal => resolveTemporal(temporal, context.env)
   return {
     options,
     globals,
     context,
     configFile,
     config,
-    /** Runs `use` with a Temporal client of the config. Throws CONFIG_INVALID, TEMPORAL_UNAVAILABLE, TEMPORAL_TLS. */
+    temporalOf,
+    /** Runs `use` with a Temporal client of the config. Throws CONFIG_INVALID, and what `withTemporalClient` throws. */
     async withTemporal<Answer>(this: void, use: (temporal: TemporalClient, config: Config) => Promise<Answer>): Promise<Answer> {
       const loaded = await config()
-      return withTemporalClient(loaded.temporal, (client) => use(client, loaded))
+      return withTemporalClient(temporalOf(loaded), (client) => use(client, loaded))
     },
     /** Ends the command with the exit code of a wrong command line. */
     misuse: (detail: string): never => command.error(`error: ${detail}`),

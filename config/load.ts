@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
-import { RelayerError } from '../domain/errors.ts'
 import { crossCheck } from './cross-checks.ts'
 import { interpolate } from './interpolate.ts'
-import { type Problem, toProblems } from './problems.ts'
+import { invalid, type Problem, toProblems } from './problems.ts'
 import { type Config, configSchema } from './schema.ts'
 
 /**
- * The config of a YAML file, with defaults and with `${VAR}` replaced from the environment. Paths of the data folder, keystores, password files and
- * checkpoints become absolute, relative to the file's folder. Throws CONFIG_INVALID that lists every problem with its field and what to do.
+ * The config of a YAML file, with defaults and with `${VAR}` replaced from the environment. Paths of the data folder, keystores, password files,
+ * Temporal's credentials and checkpoints become absolute, relative to the file's folder. Throws CONFIG_INVALID that lists every problem with its field
+ * and what to do.
  */
 export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<Config> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
@@ -39,11 +39,6 @@ export function parseConfig(text: string, env: NodeJS.ProcessEnv, source: string
   return parsed.data
 }
 
-function invalid(source: string, problems: readonly Problem[], cause?: unknown): RelayerError {
-  const lines = problems.map(({ path, problem, remedy }) => `\n  - ${path ? `${path} ` : ''}${problem}. ${remedy}`)
-  return new RelayerError('CONFIG_INVALID', { detail: `${source}:${lines.join('')}\n`, facts: { problems: problems.length }, cause })
-}
-
 function toYamlProblem(error: { message: string; linePos?: readonly { line: number; col: number }[] | undefined }): Problem {
   // The rest of the YAML library's message quotes the line, which may hold a secret.
   const what = error.message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
@@ -57,6 +52,12 @@ function resolvePaths(config: Config, folder: string): Config {
     if (signer?.kind !== 'keystore') continue
     signer.file = resolve(folder, signer.file)
     if (signer.passwordFile) signer.passwordFile = resolve(folder, signer.passwordFile)
+  }
+  const { temporal } = resolved
+  if (temporal.apiKeyFile) temporal.apiKeyFile = resolve(folder, temporal.apiKeyFile)
+  for (const field of ['caFile', 'certificateFile', 'keyFile'] as const) {
+    const file = temporal.tls?.[field]
+    if (temporal.tls && file) temporal.tls[field] = resolve(folder, file)
   }
   const { checkpoints } = resolved.streams
   if (checkpoints?.kind === 'directory') checkpoints.path = resolve(folder, checkpoints.path)

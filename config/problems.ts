@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { RelayerError } from '../domain/errors.ts'
 import { type Field, fieldAt } from './fields.ts'
 
 /** One thing that is wrong with a config: where, what, and what to do. No value of the config is quoted: it may be a secret. */
@@ -7,6 +8,12 @@ export interface Problem {
   readonly path: string
   readonly problem: string
   readonly remedy: string
+}
+
+/** CONFIG_INVALID with every problem. `source` names the config. */
+export function invalid(source: string, problems: readonly Problem[], cause?: unknown): RelayerError {
+  const lines = problems.map(({ path, problem, remedy }) => `\n  - ${path ? `${path} ` : ''}${problem}. ${remedy}`)
+  return new RelayerError('CONFIG_INVALID', { detail: `${source}:${lines.join('')}\n`, facts: { problems: problems.length }, cause })
 }
 
 export function pathText(path: readonly PropertyKey[]): string {

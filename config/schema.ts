@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { nativeBridgeSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
 import { chainSchema } from './chain-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
+import { temporalSchema } from './temporal-schema.ts'
 import { name, url, whole } from './values.ts'
 
 /** Where checkpoints of streams are kept: outside Temporal, because they are needed when Temporal was wiped. */
@@ -93,13 +94,7 @@ export const configSchema = z.strictObject({
     .describe(
       'A folder for what has to outlive Temporal; relative to the config file. Made at first use, for the user of the process alone (mode 0700). Keep it on another disk than that of Temporal.',
     ),
-  temporal: z
-    .strictObject({
-      address: z.string().default('127.0.0.1:7233').describe('host:port of the Temporal frontend.'),
-      namespace: z.string().default('default').describe('The Temporal namespace that holds the workflows.'),
-    })
-    .prefault({})
-    .describe('The Temporal server.'),
+  temporal: temporalSchema,
   worker: workerSchema,
   chains: z
     .record(name, chainSchema)

@@ -162,8 +162,32 @@ export const errorCatalogue = {
     'Check temporal.namespace in the config, or create it: temporal operator namespace create --namespace <name> --retention 72h',
   ),
   TEMPORAL_TLS: retry(
-    'The server at temporal.address wants TLS, which Portage does not speak to Temporal.',
-    'Name its plain port in temporal.address, or a proxy beside Portage that adds TLS.',
+    'The Temporal server wants TLS, and is called in plain text.',
+    'Set temporal.tls in the config ({} where a public CA signed its certificate), or TEMPORAL_TLS=true.',
+  ),
+  TEMPORAL_NO_TLS: retry(
+    'The Temporal server does not speak TLS, and is called with it.',
+    'Correct temporal.address, or have the server speak TLS. Plain text is temporal.tls.disabled: true, or TEMPORAL_TLS=false.',
+  ),
+  TEMPORAL_UNTRUSTED: retry(
+    "The Temporal server's certificate is not trusted.",
+    'Name the CA that signed it: temporal.tls.caFile, or TEMPORAL_TLS_SERVER_CA_CERT_PATH. Where its name differs: temporal.tls.serverName.',
+  ),
+  TEMPORAL_CERTIFICATE_REFUSED: retry(
+    'The Temporal server refuses our certificate, or wants one and got none.',
+    'Give a certificate that a CA of the server has signed and that is valid: temporal.tls.certificateFile and keyFile, or TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH.',
+  ),
+  TEMPORAL_CREDENTIALS: retry(
+    'A certificate, key or API key for Temporal cannot be used.',
+    'Correct the file or variable that is named: PEM for certificates and keys, of the same pair; the bare text for an API key.',
+  ),
+  TEMPORAL_API_KEY_REFUSED: retry(
+    'The Temporal server does not accept our API key.',
+    'It is wrong or has expired, or is for another account: put a new one into temporal.apiKeyFile (read again without a restart) or TEMPORAL_API_KEY.',
+  ),
+  TEMPORAL_PERMISSION: retry(
+    'The Temporal server does not let us do this in the namespace.',
+    'Have the API key or certificate permitted: for workers and orders to write, for a look to read, in the namespace that is named; or use another one.',
   ),
   API_UNAVAILABLE: retry('The REST API of Portage cannot be reached.', 'Start it (portage run --role api), or name its URL with --api.'),
   // Input and operation.

@@ -23,6 +23,12 @@ const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'TEMPORAL_UNAVAILABLE',
   'TEMPORAL_NAMESPACE',
   'TEMPORAL_TLS',
+  'TEMPORAL_NO_TLS',
+  'TEMPORAL_UNTRUSTED',
+  'TEMPORAL_CERTIFICATE_REFUSED',
+  'TEMPORAL_CREDENTIALS',
+  'TEMPORAL_API_KEY_REFUSED',
+  'TEMPORAL_PERMISSION',
   'SETUP_INCOMPLETE',
 ])
 /** Unexpected errors, for which only the stack shows where they come from. */

@@ -10,7 +10,7 @@ const minimumNode = [20, 3]
 const root = fileURLToPath(new URL('..', import.meta.url))
 const stampFile = `${root}node_modules/.portage-setup`
 
-const help = `Usage: npm run setup [-- --force]
+const help = `Usage: npm run setup [-- --force] [--tests]
 
 Makes this clone ready to run. When nothing changed, it takes a second.
 
@@ -19,6 +19,7 @@ Makes this clone ready to run. When nothing changed, it takes a second.
   3. finds the Temporal CLI: TEMPORAL_CLI, then PATH, then an earlier download, else downloads it, else builds it with Go
 
 Options:
+  --tests   also builds the Temporal server with which TLS and authorization are tested, once, where Go is installed; without it those tests do not run
   --force   install the packages even if nothing changed
   --help    this text
 
@@ -108,6 +109,11 @@ function findTemporal() {
   )
 }
 
+/** For tests only, and never a reason to stop: it says itself which tests do not run without it. */
+function findTemporalServer() {
+  run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/find-temporal-server.ts`])
+}
+
 const args = process.argv.slice(2)
 if (args.includes('--help')) {
   console.log(help)
@@ -115,4 +121,5 @@ if (args.includes('--help')) {
   checkNode()
   installPackages(args.includes('--force'))
   findTemporal()
+  if (args.includes('--tests')) findTemporalServer()
 }

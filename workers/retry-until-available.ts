@@ -1,10 +1,13 @@
 import { backoffMs } from '../domain/backoff.ts'
-import { RelayerError } from '../domain/errors.ts'
+import { type ErrorCode, RelayerError } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
 
 /** First and longest pause between two tries, ms. */
 const firstMs = 250
 const longestMs = 5_000
+/** Pause after a server has refused us: it is not helped by many tries, and may lock us out for them. */
+const refusedMs = 30_000
+const refusals: ReadonlySet<ErrorCode> = new Set(['TEMPORAL_CERTIFICATE_REFUSED', 'TEMPORAL_API_KEY_REFUSED', 'TEMPORAL_PERMISSION'])
 /** Between two log lines about the same error, ms. */
 const logAgainMs = 5 * 60_000
 
@@ -32,6 +35,7 @@ export async function retryUntilAvailable<Value>(
   const since = Date.now()
   let logged: { code: string; at: number } | undefined
   for (let tries = 0; ; tries++) {
+    let refused = false
     try {
       const value = await orStopped(stopping, attempt)
       if (logged) logger.info(`${dependency} is there; going on`, { waitedSeconds: secondsSince(since) })
@@ -39,14 +43,16 @@ export async function retryUntilAvailable<Value>(
     } catch (error) {
       if (!(error instanceof RelayerError) || !error.retriable || error.code === 'INTERNAL') throw error
       const { code, message: reason } = error
+      refused = refusals.has(code)
       if (logged?.code !== code || Date.now() - logged.at >= logAgainMs) {
         logger.warn(`waiting for ${dependency}; trying until it is there`, { code, reason, waitedSeconds: secondsSince(since) })
         logged = { code, at: Date.now() }
       } else logger.debug(`still waiting for ${dependency}`, { code, reason, tries })
       await onWaiting?.(dependency, error)
     }
+    const pauseMs = refused ? refusedMs : backoffMs(tries, firstMs, longestMs)
     let timer: NodeJS.Timeout | undefined
-    const pause = () => new Promise((resolve) => (timer = setTimeout(resolve, backoffMs(tries, firstMs, longestMs))))
+    const pause = () => new Promise((resolve) => (timer = setTimeout(resolve, pauseMs)))
     await orStopped(stopping, pause).finally(() => clearTimeout(timer))
   }
 }

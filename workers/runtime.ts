@@ -12,6 +12,7 @@ import { processMetrics } from './process-metrics.ts'
 import type { Role, RunOptions } from './roles.ts'
 import { awaitStartupDependencies, type StartupDependencies } from './startup-dependencies.ts'
 import { type ProcessWork, type Running, stopWork, supervise } from './supervise.ts'
+import { watchCredentials } from './temporal-credentials.ts'
 import { tuningFrom } from './tuning.ts'
 
 /**
@@ -39,7 +40,7 @@ async function startRole(
   role: Role,
   config: Config,
   options: RunOptions,
-  { temporal, network, watch, startupServer }: StartupDependencies,
+  { temporal, target, network, watch, startupServer }: StartupDependencies,
   work: ProcessWork,
 ): Promise<void> {
   const { logger, api } = options
@@ -69,6 +70,7 @@ async function startRole(
       services.push(...served.services, scheduleAudits(name, context))
     }
   }
+  services.push(watchCredentials({ target, temporal, workers: [...ledgers, ...workers], logger }))
   if (serves('intake')) services.push(startIntake(context))
   await startupServer?.close()
   if (serves('api')) services.push(await api.start({ ...context, feedsStreams: serves('intake') }))

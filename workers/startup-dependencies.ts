@@ -1,7 +1,11 @@
 import type { Chain } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
+import { resolveTemporal } from '../config/temporal-access.ts'
 import { toRelayerError } from '../domain/errors.ts'
+import { openness } from '../temporal/client/openness.ts'
 import { type SettingsWatch, watchSettings } from '../temporal/client/settings-watch.ts'
+import type { TemporalAccess } from '../domain/temporal-access.ts'
+import type { Logger } from '../observability/logger.ts'
 import { connectNetwork, type Network } from './network.ts'
 import type { Role, RunOptions, StartupServer } from './roles.ts'
 import { retryUntilAvailable, type RetryOptions, Stopped } from './retry-until-available.ts'
@@ -10,6 +14,8 @@ import { connectTemporal, type Temporal } from './temporal.ts'
 /** What no role starts without. */
 export interface StartupDependencies {
   readonly temporal: Temporal
+  /** What `temporal` was connected to. */
+  readonly target: TemporalAccess
   /** Empty for the role `ledger`, which reads no chain. */
   readonly network: Network
   readonly watch: SettingsWatch
@@ -27,6 +33,8 @@ const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), 
  */
 export async function awaitStartupDependencies(role: Role, config: Config, options: RunOptions): Promise<StartupDependencies | undefined> {
   const { logger, stopping = new AbortController().signal, chains, api } = options
+  const target = resolveTemporal(config.temporal, options.env)
+  warnOfOpenness(target, logger)
   const startupServer = role === 'all' || role === 'api' ? api.createStartupServer(config.api) : undefined
   const retry = { logger, stopping, onWaiting: startupServer?.say }
   const onAway = (chain: Chain, closing: AbortSignal) => keepConnecting(chain, { logger, stopping: AbortSignal.any([stopping, closing]) })
@@ -40,19 +48,24 @@ export async function awaitStartupDependencies(role: Role, config: Config, optio
     await temporal?.connection.close()
   }
   try {
-    const connect = () => connectTemporal(config.temporal, logger, { stopping, takeover: config.worker })
+    const connect = () => connectTemporal(target, logger, { stopping, takeover: config.worker })
     temporal = await retryUntilAvailable('Temporal', connect, retry)
     network =
       role === 'ledger'
         ? noNetwork
         : await retryUntilAvailable('nodes', () => connectNetwork(config, { only: chains, stopping, onAway }), retry)
     watch = await watchSettings({ client: temporal.client, logger })
-    return { temporal, network, watch, startupServer, close }
+    return { temporal, target, network, watch, startupServer, close }
   } catch (error) {
     await close().catch(() => {})
     if (error instanceof Stopped) return undefined
     throw error
   }
+}
+
+function warnOfOpenness(target: TemporalAccess, logger: Logger): void {
+  const open = openness(target)
+  if (open) logger.warn(open.what, { remedy: open.remedy })
 }
 
 /** Connects a chain in the background that could not be reached at the start. */

@@ -1,43 +1,97 @@
-import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
+import type { TemporalAccess } from '../domain/temporal-access.ts'
 import type { TakeoverSettings } from '../temporal/client/takeover.ts'
 import type { Logger } from '../observability/logger.ts'
 import { sdkLine } from './sdk-lines.ts'
 import { probeTemporal } from '../temporal/client/probe.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { createTemporalClient } from '../temporal/client/connect.ts'
+import { connectionOptions, readCredentials, type TemporalCredentials } from '../temporal/client/credentials.ts'
+import { redactText } from '../observability/redact.ts'
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker'
 
 export interface Temporal {
+  /** As it is now: another one after `replace`. */
   readonly connection: NativeConnection
+  /** Uses the connection as it is at each call. */
   readonly client: TemporalClient
   readonly namespace: string
+  /** What the connection was made with. */
+  readonly credentials: TemporalCredentials
+  /** Connects with these and goes on with the new connection; the old one is returned and still open. Throws TEMPORAL_UNAVAILABLE. */
+  replace(credentials: TemporalCredentials): Promise<NativeConnection>
+  /** The same connection, with another API key for every later call. */
+  replaceApiKey(credentials: TemporalCredentials & { readonly apiKey: string }): Promise<void>
 }
 
-/** Connects to the Temporal server, and checks that it has the namespace. Throws as `probeTemporal`. */
+/** Connects to the Temporal server, and checks that it has the namespace and lets us write there. Throws as `probeTemporal`. */
 export async function connectTemporal(
-  { address, namespace }: Config['temporal'],
+  target: TemporalAccess,
   logger: Logger,
   { stopping, takeover }: { readonly stopping?: AbortSignal; readonly takeover?: TakeoverSettings } = {},
 ): Promise<Temporal> {
   // The native connection has less precise errors, and cannot be stopped while it connects.
-  await probeTemporal({ address, namespace }, { stopping })
+  await probeTemporal(target, { stopping, writes: true })
   // Only now: without a connection the runtime would keep the process alive; it ends with its last one.
   installRuntime(logger)
-  try {
-    // On loopback compression costs more than it saves.
-    const local = /^(127\.|localhost|\[::1\])/.test(address)
-    const connection = await NativeConnection.connect({ address, ...(local && { grpcCompression: { codec: 'none' } }) })
-    // The caller has given up.
-    if (stopping?.aborted) await connection.close()
-    return { connection, namespace, client: createTemporalClient(connection, namespace, takeover) }
-  } catch (error) {
-    throw new RelayerError('TEMPORAL_UNAVAILABLE', { facts: { address, namespace }, cause: error })
+  let credentials = readCredentials(target)
+  let connection = await open(target, credentials)
+  // The caller has given up.
+  if (stopping?.aborted) await connection.close()
+  const { namespace } = target
+  return {
+    get connection() {
+      return connection
+    },
+    get credentials() {
+      return credentials
+    },
+    namespace,
+    client: createTemporalClient(
+      following(() => connection),
+      namespace,
+      takeover,
+    ),
+    async replace(next) {
+      const old = connection
+      connection = await open(target, next)
+      credentials = next
+      return old
+    },
+    async replaceApiKey(next) {
+      await connection.setApiKey(next.apiKey)
+      credentials = next
+    },
   }
 }
 
-let installed = false
+async function open(target: TemporalAccess, credentials: TemporalCredentials): Promise<NativeConnection> {
+  const { address, namespace } = target
+  // On loopback compression costs more than it saves.
+  const local = /^(127\.|localhost|\[::1\])/.test(address)
+  try {
+    return await NativeConnection.connect({
+      ...connectionOptions(target, credentials),
+      ...(local && { grpcCompression: { codec: 'none' as const } }),
+    })
+  } catch (cause) {
+    const detail = redactText(cause instanceof Error ? cause.message : String(cause))
+    throw new RelayerError('TEMPORAL_UNAVAILABLE', { detail, facts: { address, namespace }, cause })
+  }
+}
 
+/** A connection that is at each use the one of that moment: a client is made once, and its connection may be replaced. */
+function following(current: () => NativeConnection): NativeConnection {
+  return new Proxy(current(), {
+    get(_, name) {
+      const connection = current()
+      const member: unknown = Reflect.get(connection, name, connection)
+      return typeof member === 'function' ? (member.bind(connection) as unknown) : member
+    },
+  })
+}
+
+let installed = false
 /** Sends the log lines of the SDK to our logger; once per process, before any connection. */
 function installRuntime(logger: Logger): void {
   if (installed) return

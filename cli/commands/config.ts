@@ -1,5 +1,6 @@
 import type { CommandSpec } from '../command.ts'
 import { facts } from '../output.ts'
+import { temporalText } from '../temporal-text.ts'
 
 export const configCommand: CommandSpec = {
   description: 'The config file.',
@@ -7,12 +8,20 @@ export const configCommand: CommandSpec = {
     check: {
       description: 'Read the config and list all its problems at once, each with its field and what to do.',
       examples: ['portage config check --config portage.yaml'],
-      run: async ({ config, configFile: file }) => {
-        const { chains, bridges } = await config()
+      run: async ({ config, temporalOf, configFile: file }) => {
+        const loaded = await config()
+        const { chains, bridges } = loaded
+        const temporal = temporalOf(loaded).settings
         const lanes = Object.values(chains).reduce((count, chain) => count + chain.lanes.length, 0)
         const found = { chains: Object.keys(chains), lanes, bridges: Object.keys(bridges) }
-        const text = facts({ config: 'valid', chains: found.chains.join(', '), lanes, bridges: found.bridges.join(', ') })
-        return { json: { valid: true, file, ...found }, text }
+        const text = facts({
+          config: 'valid',
+          chains: found.chains.join(', '),
+          lanes,
+          bridges: found.bridges.join(', '),
+          ...temporalText(temporal),
+        })
+        return { json: { valid: true, file, ...found, temporal }, text }
       },
     },
   },

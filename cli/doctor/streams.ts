@@ -2,6 +2,7 @@ import { createBridges } from '../../bridges/registry.ts'
 import type { Source } from '../../bridges/source-port.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
+import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { ignoredChanges } from '../../streams/config-changes.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
@@ -12,11 +13,11 @@ import { maxOpenText } from '../stream-text.ts'
 import { type Check, type Finding, look, warn } from './check.ts'
 
 /** Checks that each stream of the config runs with the values of the config. No checks if Temporal does not answer: checkTemporal reports that. */
-export async function checkStreams(config: Config): Promise<Check[]> {
+export async function checkStreams(config: Config, temporal: TemporalAccess): Promise<Check[]> {
   // Never connected: a source is only asked for its config.
   const chains = new Map(Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain)]))
   const sources = [...createBridges(config, chains).values()].flatMap((bridge) => bridge.sources)
-  return withTemporalClient(config.temporal, (client) =>
+  return withTemporalClient(temporal, (client) =>
     Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source)))),
   ).catch(() => [])
 }

@@ -1,12 +1,31 @@
 import type { Config } from '../../config/schema.ts'
+import type { ResolvedTemporal } from '../../config/temporal-access.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { connectServerInfo, type ServerInfo } from '../../temporal/client/connect.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
-import { type Check, checkTimeoutMs, fail, type Finding, look } from './check.ts'
+import { openness } from '../../temporal/client/openness.ts'
+import { probeTemporal } from '../../temporal/client/probe.ts'
+import { settingText } from '../temporal-text.ts'
+import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
 
 const area = 'temporal'
+const names = Object.values(searchAttributes).map(({ name }) => name)
 
 /** Checks that the server answers, the namespace exists, and it has our search attributes. Each is checked only if the one before is well. */
-export async function checkTemporal({ temporal }: Config): Promise<Check[]> {
+export async function checkTemporal(_: Config, temporal: ResolvedTemporal): Promise<Check[]> {
+  const reached = await look(area, 'access', () => Promise.resolve(checkAccess(temporal)))
+  return [reached, ...(await checkServer(temporal))]
+}
+
+/** By which settings the server is reached, and what is open about that. */
+function checkAccess(temporal: ResolvedTemporal): Finding {
+  const settings = temporal.settings.map((setting) => `${setting.name} ${settingText(setting)}`).join(', ')
+  const open = openness(temporal)
+  return open ? warn(`${settings}; ${open.what}`, open.remedy) : settings
+}
+
+async function checkServer(temporal: TemporalAccess): Promise<Check[]> {
   let server: ServerInfo | undefined
   const found = await look(area, 'server', async () => {
     server = await connectServerInfo(temporal, checkTimeoutMs / 2)
@@ -17,7 +36,8 @@ export async function checkTemporal({ temporal }: Config): Promise<Check[]> {
   try {
     const namespace = await look(area, 'namespace', () => checkNamespace(info, temporal.namespace))
     if (namespace.status !== 'ok') return [found, namespace]
-    return [found, namespace, await look(area, 'search attributes', () => checkAttributes(info, temporal.namespace))]
+    const permission = await look(area, 'permission', () => checkPermission(temporal))
+    return [found, namespace, permission, await look(area, 'search attributes', () => checkAttributes(info, temporal.namespace))]
   } finally {
     await info.close()
   }
@@ -29,10 +49,21 @@ async function checkNamespace(server: ServerInfo, namespace: string): Promise<Fi
   return fail(`there is no namespace ${namespace}`, `temporal operator namespace create --namespace ${namespace} --retention 72h`)
 }
 
+async function checkPermission(temporal: TemporalAccess): Promise<Finding> {
+  try {
+    await probeTemporal(temporal, { writes: true, timeoutMs: checkTimeoutMs / 2 })
+    return 'may read and write'
+  } catch (error) {
+    if (!(error instanceof RelayerError) || error.code !== 'TEMPORAL_PERMISSION') throw error
+    return warn('may read, and not write: neither orders nor workers are possible with this API key or certificate', error.remedy)
+  }
+}
+
 async function checkAttributes(server: ServerInfo, namespace: string): Promise<Finding> {
   const missing = await server.missingSearchAttributes()
-  const all = Object.values(searchAttributes).map(({ name }) => name)
-  if (missing.length === 0) return all.join(', ')
+  // Temporal Cloud shows them in its own API and UI only.
+  if (!missing) return warn('the server does not tell them', `They must be there, of the type Keyword: ${names.join(', ')}.`)
+  if (missing.length === 0) return names.join(', ')
   const options = missing.map((name) => `--name ${name} --type Keyword`).join(' ')
   return fail(`missing: ${missing.join(', ')}`, `temporal operator search-attribute create --namespace ${namespace} ${options}`)
 }

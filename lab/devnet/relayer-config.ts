@@ -75,7 +75,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
   }
   return {
     dataFolder,
-    temporal: { address: input.temporalAddress, namespace: 'default' },
+    temporal: { address: input.temporalAddress, namespace: 'default', useEnvironment: false },
     ...(worker && { worker }),
     chains: Object.fromEntries(
       chains.map(({ name, wormholeChainId, anvil, core, tokenBridge }) => [

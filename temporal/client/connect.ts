@@ -1,8 +1,11 @@
 import { Client, Connection, type ConnectionLike } from '@temporalio/client'
 import { searchAttributes } from '../contracts/names.ts'
 import type { TemporalClient } from './client.ts'
-import { isNamespaceMissing } from './errors.ts'
-import { connectionError, type TemporalAddress } from './probe.ts'
+import type { TemporalAccess } from '../../domain/temporal-access.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { connectionOptions, readCredentials } from './credentials.ts'
+import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
+import { connectionError } from './probe.ts'
 import { takeoverInterceptor, type TakeoverSettings } from './takeover.ts'
 
 const connectTimeoutMs = 5_000
@@ -12,34 +15,43 @@ export function createTemporalClient(connection: ConnectionLike, namespace: stri
   return new Client({ connection, namespace, ...(takeover && { interceptors: { workflow: [takeoverInterceptor(takeover)] } }) })
 }
 
-/** Runs `use` with a client of a connection of its own, and closes the connection. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS. */
+/**
+ * Runs `use` with a client of a connection of its own, and closes the connection. Throws what `probeTemporal` throws, TEMPORAL_PERMISSION also for a call
+ * in `use`.
+ */
 export async function withTemporalClient<Result>(
-  { address, namespace, takeover }: TemporalAddress & { readonly takeover?: TakeoverSettings },
+  target: TemporalAccess & { readonly takeover?: TakeoverSettings },
   use: (client: TemporalClient) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await openConnection(address, connectTimeoutMs)
+  const { address, namespace, takeover } = target
+  const connection = await openConnection(target, connectTimeoutMs)
   try {
     return await use(createTemporalClient(connection, namespace, takeover))
+  } catch (error) {
+    const refused = refusalCode(error)
+    throw refused ? new RelayerError(refused, { detail: detailOf(error), facts: { address, namespace }, cause: error }) : error
   } finally {
     await connection.close()
   }
 }
 
-/** Opens a connection. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS. */
-async function openConnection(address: string, connectTimeout: number): Promise<Connection> {
+/** Opens a connection. Throws TEMPORAL_UNAVAILABLE and the codes of what we show the server. */
+async function openConnection(target: TemporalAccess, connectTimeout: number): Promise<Connection> {
+  const credentials = readCredentials(target)
   try {
-    return await Connection.connect({ address, connectTimeout })
+    return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout })
   } catch (cause) {
-    throw await connectionError(address, cause)
+    throw await connectionError(target, credentials, cause)
   }
 }
 
 /** A server that answers. Its methods throw what the server says. */
 export type ServerInfo = Awaited<ReturnType<typeof connectServerInfo>>
 
-/** Connects to a server. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS. */
-export async function connectServerInfo({ address, namespace }: TemporalAddress, connectTimeoutMs: number) {
-  const connection = await openConnection(address, connectTimeoutMs)
+/** Connects to a server. Throws what `withTemporalClient` throws. */
+export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs: number) {
+  const { namespace } = target
+  const connection = await openConnection(target, connectTimeoutMs)
   const { workflowService, operatorService } = connection
   return {
     /** Undefined: the server does not say. */
@@ -54,9 +66,14 @@ export async function connectServerInfo({ address, namespace }: TemporalAddress,
         throw error
       }
     },
-    /** The search attributes of Portage that the namespace does not have, by name. */
+    /** The search attributes of Portage that the namespace does not have, by name; undefined: the server does not let us ask, as Temporal Cloud. */
     async missingSearchAttributes() {
-      const { customAttributes } = await operatorService.listSearchAttributes({ namespace })
+      const listed = await operatorService.listSearchAttributes({ namespace }).catch((error: unknown) => {
+        if (refusalCode(error)) return undefined
+        throw error
+      })
+      if (!listed) return undefined
+      const { customAttributes } = listed
       return Object.values(searchAttributes).flatMap(({ name }) => (customAttributes?.[name] === undefined ? [name] : []))
     },
     close: () => connection.close(),

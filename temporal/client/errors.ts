@@ -16,6 +16,18 @@ const unservedCodes = [1, 4, 9]
 /** gRPC: NOT_FOUND, the answer of describeNamespace for a namespace that does not exist. */
 const notFoundCode = 5
 
+/** gRPC: PERMISSION_DENIED and UNAUTHENTICATED. */
+const refusals: ReadonlyMap<number, ErrorCode> = new Map([
+  [7, 'TEMPORAL_PERMISSION'],
+  [16, 'TEMPORAL_API_KEY_REFUSED'],
+])
+
+/** The code of a call that the server refuses because of who we are; undefined if it does not. */
+export function refusalCode(error: unknown): ErrorCode | undefined {
+  const cause = error instanceof ServiceError ? error.cause : error
+  return isGrpcServiceError(cause) ? refusals.get(cause.code) : undefined
+}
+
 /** No workflow of this id takes signals and updates: it was never started, has ended, or Temporal was wiped. */
 export function isGone(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError
@@ -63,12 +75,14 @@ export interface TemporalErrorCodes {
 }
 
 /**
- * What the Temporal client threw, as a RelayerError where it has a code: one of `codes`, or TEMPORAL_UNAVAILABLE. Without the code `unserved` a missing
- * worker is TEMPORAL_UNAVAILABLE too, and everything else comes back as it is.
+ * What the Temporal client threw, as a RelayerError where it has a code: one of `codes`, TEMPORAL_PERMISSION, TEMPORAL_API_KEY_REFUSED or
+ * TEMPORAL_UNAVAILABLE. Without the code `unserved` a missing worker is TEMPORAL_UNAVAILABLE too, and everything else comes back as it is.
  */
 export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error
   if (codes.gone && isGone(error)) return new RelayerError(codes.gone, { facts, cause: error })
+  const refused = refusalCode(error)
+  if (refused) return new RelayerError(refused, { detail: detailOf(error), facts, cause: error })
   const byServer = error instanceof ServiceError || isGrpcServiceError(error)
   const code = codes.unserved && !isUnavailable(error) ? codes.unserved : byServer ? ('TEMPORAL_UNAVAILABLE' as const) : undefined
   return code ? new RelayerError(code, { detail: detailOf(error), facts, cause: error }) : error

@@ -1,47 +1,76 @@
-import { once } from 'node:events'
-import { connect as connectTcp } from 'node:net'
-import { connect as connectTls } from 'node:tls'
 import { type Facts, RelayerError } from '../../domain/errors.ts'
+import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { Connection } from '@temporalio/client'
 import { type TemporalClient, within } from './client.ts'
-import { detailOf, isNamespaceMissing } from './errors.ts'
+import { apiKeyExpiry, connectionOptions, readCredentials, type TemporalCredentials } from './credentials.ts'
+import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
+import { greetServer } from './greeting.ts'
 
-/** Longest wait for each of the three steps of a probe, ms. */
+/** Longest wait for each of the steps of a probe, ms. */
 const answerTimeoutMs = 5_000
-/** Longest wait for a TLS handshake, ms. */
-const tlsTimeoutMs = 2_000
+/** No workflow has this id: a signal to it changes nothing, and is answered by `permission denied` or by `not found`. */
+const noWorkflow = 'portage-permission-check'
 
-/** Where a Temporal server listens, `host:port`, and the namespace that is used there. */
-export interface TemporalAddress {
-  readonly address: string
-  readonly namespace: string
+export interface ProbeOptions {
+  readonly stopping?: AbortSignal | undefined
+  readonly timeoutMs?: number
+  /** Asks also whether we may write there, which workers and orders need. */
+  readonly writes?: boolean
 }
 
 /**
- * Checks that a Temporal server answers at the address and has the namespace. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS (the server wants TLS),
- * TEMPORAL_NAMESPACE. All of them are retriable: a server may still be starting, and its namespace may be created after it.
+ * Checks that a Temporal server answers at the address, that it and we accept each other, and that it has the namespace and lets us use it. Throws
+ * TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED, TEMPORAL_CREDENTIALS,
+ * TEMPORAL_API_KEY_REFUSED, TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE. All of them are retriable: a server may still be starting, a file may still be
+ * written, a permission or a namespace may be given after it.
  */
 export async function probeTemporal(
-  { address, namespace }: TemporalAddress,
-  { stopping, timeoutMs = answerTimeoutMs }: { readonly stopping?: AbortSignal | undefined; readonly timeoutMs?: number } = {},
+  target: TemporalAccess,
+  { stopping, timeoutMs = answerTimeoutMs, writes = false }: ProbeOptions = {},
 ): Promise<void> {
+  const { address, namespace } = target
   const facts = { address, namespace }
+  const credentials = readCredentials(target)
+  // gRPC alone would try until its deadline, and then not say what was wrong.
+  await greetServer(target, credentials, { stopping, timeoutMs, facts })
+  const connection = Connection.lazy({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs })
+  const { workflowService } = connection
+  const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
   try {
-    // gRPC alone would try until its deadline, and then not say what was wrong.
-    await connectOverTcp(address, timeoutMs, stopping)
+    // The server answers this one to everybody whose key it accepts.
+    await ask(() => workflowService.getSystemInfo({})).catch(refuseKey(credentials, facts))
+    await ask(() => workflowService.describeNamespace({ namespace }))
+    if (writes) await ask(() => mayWrite(connection, namespace))
   } catch (error) {
-    throw new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(error), facts, cause: error })
-  }
-  const connection = Connection.lazy({ address, connectTimeout: timeoutMs })
-  try {
-    await connection.ensureConnected()
-    await connection.withDeadline(Date.now() + timeoutMs, () => connection.workflowService.describeNamespace({ namespace }))
-  } catch (error) {
+    if (error instanceof RelayerError) throw error
     if (isNamespaceMissing(error)) throw new RelayerError('TEMPORAL_NAMESPACE', { facts, cause: error })
-    throw await connectionError(address, error, facts)
+    throw await connectionError(target, credentials, error, facts)
   } finally {
     await connection.close().catch(() => {})
   }
+}
+
+/** Whether the server lets us write in the namespace; throws what it says if it does not. */
+async function mayWrite({ workflowService }: Connection, namespace: string): Promise<void> {
+  await workflowService
+    .signalWorkflowExecution({ namespace, workflowExecution: { workflowId: noWorkflow }, signalName: noWorkflow })
+    .catch((error: unknown) => {
+      if (!isNamespaceMissing(error)) throw error
+    })
+}
+
+/** For `catch` after a call that needs no permission: what is refused there is the key. */
+function refuseKey(credentials: TemporalCredentials, facts: Facts) {
+  return (error: unknown): never => {
+    if (!refusalCode(error) || credentials.apiKey === undefined) throw error
+    throw keyRefused(credentials.apiKey, facts, error)
+  }
+}
+
+function keyRefused(apiKey: string, facts: Facts, cause: unknown): RelayerError {
+  const expiry = apiKeyExpiry(apiKey)
+  const detail = expiry !== undefined && expiry < Date.now() ? `it expired at ${new Date(expiry).toISOString()}` : undefined
+  return new RelayerError('TEMPORAL_API_KEY_REFUSED', { ...(detail && { detail }), facts, cause })
 }
 
 /** Checks that the server answers for the namespace of the client. Throws what the Temporal client throws. */
@@ -50,36 +79,23 @@ export async function checkNamespace(client: TemporalClient, timeoutMs: number):
   await within(client, timeoutMs, () => client.workflowService.describeNamespace({ namespace }))
 }
 
-/** The error of a failed connection: TEMPORAL_TLS if the server speaks TLS, else TEMPORAL_UNAVAILABLE. */
-export async function connectionError(address: string, cause: unknown, facts: Facts = { address }): Promise<RelayerError> {
-  if (await speaksTls(address)) return new RelayerError('TEMPORAL_TLS', { facts, cause })
+/** The error of a connection that was not made, or of its first call: what is wrong, as precisely as a greeting tells. */
+export async function connectionError(
+  target: TemporalAccess,
+  credentials: TemporalCredentials,
+  cause: unknown,
+  facts: Facts = { address: target.address },
+): Promise<RelayerError> {
+  const code = refusalCode(cause)
+  if (code === 'TEMPORAL_API_KEY_REFUSED' && credentials.apiKey !== undefined) return keyRefused(credentials.apiKey, facts, cause)
+  const none = credentials.apiKey === undefined ? { detail: 'no API key was shown' } : {}
+  if (code) return new RelayerError(code, { ...none, facts, cause })
+  return greetServer(target, credentials, { timeoutMs: answerTimeoutMs, facts }).then(
+    () => unavailable(cause, facts),
+    (error: unknown) => (error instanceof RelayerError ? error : unavailable(error, facts)),
+  )
+}
+
+function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
-}
-
-/** Opens a TCP connection and closes it. Throws the system's error. */
-async function connectOverTcp(address: string, timeoutMs: number, stopping?: AbortSignal): Promise<void> {
-  const socket = connectTcp(hostAndPort(address))
-  socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)))
-  await once(socket, 'connect', { signal: stopping }).finally(() => socket.destroy())
-}
-
-/** A server that speaks TLS ends a plain connection without an error that gRPC could pass on. */
-async function speaksTls(address: string): Promise<boolean> {
-  // The certificate itself is not checked, only that the server offers one.
-  const socket = connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs })
-  socket.once('timeout', () => socket.destroy(new Error('no handshake')))
-  try {
-    await once(socket, 'secureConnect')
-    return true
-  } catch (error) {
-    // A server that asks for our certificate, or accepts none of our ciphers, sends a TLS alert.
-    return error instanceof Error && /\balert\b/i.test(error.message)
-  } finally {
-    socket.destroy()
-  }
-}
-
-function hostAndPort(address: string): { host: string; port: number } {
-  const { hostname, port } = new URL(`tcp://${address}`)
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }
 }

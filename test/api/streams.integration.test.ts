@@ -18,7 +18,10 @@ describe('/v1/streams', () => {
 
   beforeAll(async () => {
     stage = await startStreamStage()
-    setting = await openApi({ ...deadConfig(await freePort()), temporal: { address: stage.address, namespace: 'default' } })
+    setting = await openApi({
+      ...deadConfig(await freePort()),
+      temporal: { address: stage.address, namespace: 'default', useEnvironment: false },
+    })
     const numbers = [
       ['1', 11],
       ['2', 12],

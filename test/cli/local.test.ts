@@ -59,10 +59,25 @@ async function closedPort(): Promise<number> {
 describe('config check', () => {
   test('tells what a good config holds, for people and for scripts', async () => {
     const file = await writeDeadConfig()
-    const people = await runCli(['config', 'check', '--config', file])
-    expect(people.out).toBe('config   valid\nchains   ethereum\nlanes    1\nbridges  wormhole-token-bridge\n')
+    const people = await runCli(['config', 'check', '--config', file], { env: { TEMPORAL_API_KEY: 'secret-key' } })
+    expect(people.out.split('\n')).toEqual([
+      'config              valid',
+      'chains              ethereum',
+      'lanes               1',
+      'bridges             wormhole-token-bridge',
+      expect.stringMatching(/^temporal address    127\.0\.0\.1:\d+ \(the config file\)$/),
+      'temporal namespace  default (the config file)',
+      'temporal tls        on (TEMPORAL_API_KEY)',
+      'temporal apiKey     from TEMPORAL_API_KEY',
+      '',
+    ])
     const scripts = await runCli(['config', 'check', '--json'], { env: { PORTAGE_CONFIG: file } })
-    expect(scripts.json()).toEqual({ valid: true, file, chains: ['ethereum'], lanes: 1, bridges: ['wormhole-token-bridge'] })
+    const from = 'the config file'
+    const temporal = [
+      { name: 'address', value: expect.stringMatching(/^127\.0\.0\.1:\d+$/), from },
+      { name: 'namespace', value: 'default', from },
+    ]
+    expect(scripts.json()).toEqual({ valid: true, file, chains: ['ethereum'], lanes: 1, bridges: ['wormhole-token-bridge'], temporal })
     expect([people.code, scripts.code]).toEqual([0, 0])
   })
 

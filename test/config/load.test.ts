@@ -92,6 +92,7 @@ describe('a good config', () => {
         "temporal": {
           "address": "127.0.0.1:7233",
           "namespace": "default",
+          "useEnvironment": true,
         },
         "transfers": {
           "abandonAfterMinutes": 3,

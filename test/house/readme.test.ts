@@ -60,6 +60,6 @@ describe('the commands of the CLI', () => {
 })
 
 test('npm test and npm run demo do the set-up themselves', () => {
-  for (const script of ['test', 'demo', 'devnet', 'bench']) expect(scripts[script]).toMatch(/^node scripts\/setup\.mjs && /)
+  for (const script of ['test', 'demo', 'devnet', 'bench']) expect(scripts[script]).toMatch(/^node scripts\/setup\.mjs (--tests )?&& /)
   expect(scripts.verify).toBe('bash .ci/run')
 })

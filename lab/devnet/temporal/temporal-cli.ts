@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { RelayerError } from '../../../domain/errors.ts'
 import { run } from '../run.ts'
+import { goInstall, lastLine } from './go-install.ts'
 
 /** Where a Temporal CLI came from. */
 export type CliOrigin = 'TEMPORAL_CLI' | 'PATH' | 'cache' | 'sdk-download' | 'go-install'
@@ -38,7 +39,7 @@ const program = process.platform === 'win32' ? 'temporal.exe' : 'temporal'
 export async function findTemporalCli(options: FindOptions = {}): Promise<TemporalCli> {
   const env = options.env ?? process.env
   const log = options.log ?? ((line) => process.stderr.write(`${line}\n`))
-  const cacheDir = options.cacheDir ?? join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
+  const cacheDir = options.cacheDir ?? programCache(env)
   const tried: string[] = []
   // A path that was set on purpose is never silently replaced by another.
   if (env.TEMPORAL_CLI) {
@@ -64,7 +65,7 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
   try {
     const made =
       ((await download(work, options.downloadTimeoutMs ?? 60_000, log, tried)) && 'sdk-download') ||
-      ((await build(work, env, log, tried)) && 'go-install')
+      ((await goInstall({ what: 'Temporal CLI', module: goModule, dir: work, env, log, tried })) && 'go-install')
     if (!made) throw incomplete(tried)
     const [binary] = (await readdir(work)).filter((name) => name.startsWith('temporal'))
     // Renamed only when complete: another process that looks at the same time sees all of it or nothing.
@@ -75,6 +76,11 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
   } finally {
     await rm(work, { recursive: true, force: true })
   }
+}
+
+/** Where programs that were downloaded or built are kept. */
+export function programCache(env: NodeJS.ProcessEnv): string {
+  return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
 }
 
 async function probe(path: string, origin: CliOrigin, tried: string[]): Promise<TemporalCli | undefined> {
@@ -103,31 +109,6 @@ async function download(dir: string, timeoutMs: number, log: (line: string) => v
   return false
 }
 
-async function build(dir: string, env: NodeJS.ProcessEnv, log: (line: string) => void, tried: string[]): Promise<boolean> {
-  const go = await run('go', ['version'], { env, timeoutMs: 20_000 })
-  if (go.code !== 0) {
-    tried.push('go install: Go is not installed')
-    return false
-  }
-  log(`Temporal CLI: building it with \`go install ${goModule}\` (once; about 3 minutes on 2 cores)…`)
-  const started = Date.now()
-  const seconds = () => Math.round((Date.now() - started) / 1000)
-  let latest = 'compiling'
-  const ticker = setInterval(() => log(`Temporal CLI: ${seconds()} s, ${latest}`), 10_000)
-  const answer = await run('go', ['install', goModule], {
-    env: { ...env, GOBIN: dir },
-    timeoutMs: 1_800_000,
-    onLine: (line) => (latest = line.slice(0, 100)),
-  })
-  clearInterval(ticker)
-  if (answer.code === 0) {
-    log(`Temporal CLI: built in ${seconds()} s.`)
-    return true
-  }
-  tried.push(`go install: ${answer.timedOut ? 'not done after 30 minutes' : lastLine(answer.stderr)}`)
-  return false
-}
-
 function announce(cli: TemporalCli, log: (line: string) => void): TemporalCli {
   log(`Temporal CLI: ${cli.path} (from ${cli.origin}; ${cli.version})`)
   return cli
@@ -138,10 +119,6 @@ function incomplete(tried: readonly string[]): RelayerError {
     'Three ways to provide it: install the Temporal CLI on PATH or name it in TEMPORAL_CLI; or let this machine reach the internet, so that the ' +
     'SDK downloads it; or install Go 1.24 or later, with which it is built once.'
   return new RelayerError('SETUP_INCOMPLETE', { detail: `No Temporal CLI: ${tried.join('; ')}. ${ways}` })
-}
-
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1)?.slice(0, 160) ?? 'no reason given'
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -1,0 +1,213 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type ClientConfigProfile, loadClientConfigProfile } from '@temporalio/envconfig'
+import { z } from 'zod'
+import type { CredentialSource, TemporalAccess, TlsSettings } from '../domain/temporal-access.ts'
+import { invalid } from './problems.ts'
+import type { Config } from './schema.ts'
+
+type TemporalConfig = Config['temporal']
+
+/** One value and the setting that it came from. */
+type Setting<Value> = Value & { readonly from: string }
+type Text = Setting<{ readonly value: string }>
+
+/** What one place says. Later places replace it value by value. */
+interface Layer {
+  readonly address?: Text
+  readonly namespace?: Text
+  /** It speaks of TLS at all. */
+  readonly tls?: Setting<object>
+  /** Absent: it says neither. */
+  readonly tlsDisabled?: Setting<{ readonly value: boolean }>
+  readonly serverName?: Text
+  readonly ca?: CredentialSource
+  readonly certificate?: CredentialSource
+  readonly key?: CredentialSource
+  readonly apiKey?: CredentialSource
+  readonly headers?: Setting<{ readonly values: Readonly<Record<string, string>> }>
+}
+
+/** The Temporal server of a config, and for each setting that is set, without its value if that is a secret, where it came from. */
+export interface ResolvedTemporal extends TemporalAccess {
+  readonly settings: readonly { readonly name: string; readonly value?: string; readonly from: string }[]
+}
+
+/**
+ * The config's Temporal server, in which a profile of temporal.toml replaces what the config says, and the variables TEMPORAL_* what both say. Reads
+ * temporal.toml, and no credentials. Throws CONFIG_INVALID.
+ */
+export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv): ResolvedTemporal {
+  const fromConfig = configLayer(config, env)
+  const merged: Layer = config.useEnvironment
+    ? { ...fromConfig, ...profileLayer(config, set(env)), ...variableLayer(set(env)) }
+    : fromConfig
+  const { address, namespace, apiKey, headers } = merged
+  const tls = tlsOf(merged)
+  return {
+    address: address?.value ?? config.address,
+    namespace: namespace?.value ?? config.namespace,
+    ...(tls && { tls }),
+    ...(apiKey && { apiKey }),
+    ...(headers && { headers: headers.values }),
+    settings: settingsOf(merged),
+  }
+}
+
+/** An API key asks for TLS, as in every SDK of Temporal. */
+function tlsOf({ tls, tlsDisabled, serverName, ca, certificate, key, apiKey }: Layer): TlsSettings | undefined {
+  if (tlsDisabled?.value === true || !(tls ?? apiKey)) return undefined
+  return { serverName: serverName?.value, ca, certificate, key }
+}
+
+function settingsOf(layer: Layer): ResolvedTemporal['settings'] {
+  const { address, namespace, serverName, tls, tlsDisabled, ca, certificate, key, apiKey, headers } = layer
+  const texts = Object.entries({ address, namespace, serverName }).flatMap(([name, text]) =>
+    text ? [{ name, value: text.value, from: text.from }] : [],
+  )
+  const { from } = tlsDisabled ?? tls ?? apiKey ?? {}
+  const switched = from === undefined ? [] : [{ name: 'tls', value: tlsOf(layer) ? 'on' : 'disabled', from }]
+  const secrets = Object.entries({ ca, certificate, key, apiKey, headers }).flatMap(([name, one]) =>
+    one ? [{ name, from: one.from }] : [],
+  )
+  return [...texts, ...switched, ...secrets]
+}
+
+function configLayer({ address, namespace, tls, apiKeyFile, apiKeyVariable }: TemporalConfig, env: NodeJS.ProcessEnv): Layer {
+  const from = 'the config file'
+  const file = (path: string | undefined) => (path === undefined ? undefined : fileSource(path, from))
+  if (apiKeyFile !== undefined && apiKeyVariable !== undefined) {
+    throw problem('temporal', 'has apiKeyFile and apiKeyVariable', 'Remove one of them.')
+  }
+  if (apiKeyVariable !== undefined && !env[apiKeyVariable]) {
+    throw problem('temporal.apiKeyVariable', `needs the environment variable ${apiKeyVariable}, which is not set`, `Set ${apiKeyVariable}.`)
+  }
+  const apiKey = apiKeyVariable === undefined ? file(apiKeyFile) : textSource(String(env[apiKeyVariable]), `the variable ${apiKeyVariable}`)
+  return defined({
+    address: { value: address, from },
+    namespace: { value: namespace, from },
+    tls: tls && { from },
+    tlsDisabled: tls && { value: tls.disabled, from },
+    serverName: tls?.serverName === undefined ? undefined : { value: tls.serverName, from },
+    ca: file(tls?.caFile),
+    certificate: file(tls?.certificateFile),
+    key: file(tls?.keyFile),
+    apiKey,
+  })
+}
+
+function profileLayer({ profile: configured }: TemporalConfig, env: Record<string, string>): Layer {
+  const file = env['TEMPORAL_CONFIG_FILE']
+  if (file !== undefined && !existsSync(file)) {
+    throw problem('TEMPORAL_CONFIG_FILE', 'names a file that does not exist', 'Correct it, or unset it.')
+  }
+  const profile = env['TEMPORAL_PROFILE'] ?? configured
+  const where = `profile ${profile ?? 'default'} of ${file ?? 'temporal.toml'}`
+  return layerOf(
+    load(where, () =>
+      loadClientConfigProfile({ ...(profile && { profile }), disableEnv: true, configFileStrict: true, overrideEnvVars: env }),
+    ),
+    () => where,
+  )
+}
+
+const variables: Readonly<Record<keyof Layer, string>> = {
+  address: 'TEMPORAL_ADDRESS',
+  namespace: 'TEMPORAL_NAMESPACE',
+  tls: 'TEMPORAL_TLS_*',
+  tlsDisabled: 'TEMPORAL_TLS',
+  serverName: 'TEMPORAL_TLS_SERVER_NAME',
+  ca: 'TEMPORAL_TLS_SERVER_CA_CERT',
+  certificate: 'TEMPORAL_TLS_CLIENT_CERT',
+  key: 'TEMPORAL_TLS_CLIENT_KEY',
+  apiKey: 'TEMPORAL_API_KEY',
+  headers: 'TEMPORAL_GRPC_META_*',
+}
+
+function variableLayer(env: Record<string, string>): Layer {
+  // The SDK takes every other text for false, and `yes` would switch TLS off.
+  if (!['1', 'true', '0', 'false', undefined].includes(env['TEMPORAL_TLS'])) {
+    throw problem('TEMPORAL_TLS', 'is neither true nor false', 'Set it to true or false.')
+  }
+  if (['1', 'true'].includes(env['TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'] ?? '')) {
+    const remedy =
+      'Unset it, and name the CA of the server: TEMPORAL_TLS_SERVER_CA_CERT_PATH, or TEMPORAL_TLS_SERVER_NAME for another host name.'
+    throw problem('TEMPORAL_TLS_DISABLE_HOST_VERIFICATION', "is not possible with Temporal's TypeScript SDK", remedy)
+  }
+  const profile = load('the variables TEMPORAL_*', () => loadClientConfigProfile({ disableFile: true, overrideEnvVars: env }))
+  return layerOf(profile, (name, isFile) => variables[name] + (isFile === undefined ? '' : isFile ? '_PATH' : '_DATA'))
+}
+
+/** Variables that are set to nothing are not set, as a container's empty defaults mean it. */
+function set(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])))
+}
+
+const text = z.string().min(1).optional()
+const source = z
+  .union([z.object({ path: z.string().min(1) }), z.object({ data: z.union([z.string(), z.instanceof(Uint8Array)]) })])
+  .optional()
+const profileSchema = z.object({
+  address: text,
+  namespace: text,
+  apiKey: text,
+  tls: z
+    .object({ disabled: z.boolean().optional(), serverName: text, clientCert: source, clientKey: source, serverCACert: source })
+    .optional(),
+  grpcMeta: z.record(z.string(), z.string()).optional(),
+})
+
+/** Throws CONFIG_INVALID, which quotes no line of a file: it may hold a secret. */
+function load(where: string, read: () => ClientConfigProfile): z.output<typeof profileSchema> {
+  let profile: ClientConfigProfile
+  try {
+    profile = read()
+  } catch (cause) {
+    const [why] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
+    throw problem(where, `cannot be used: ${why}`, 'Correct it; temporal.useEnvironment: false does without it.')
+  }
+  const parsed = profileSchema.safeParse(profile)
+  if (parsed.success) return parsed.data
+  const fields = parsed.error.issues.map(({ path }) => path.join('.')).join(', ')
+  throw problem(where, `has a wrong value in ${fields}`, 'Correct it; temporal.useEnvironment: false does without it.')
+}
+
+/** @param from the name of the setting; `isFile` for those that may name a file or hold the text itself */
+function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Layer, isFile?: boolean) => string): Layer {
+  const { address, namespace, apiKey, tls, grpcMeta } = profile
+  const asText = (name: keyof Layer, value: string | undefined) => (value === undefined ? undefined : { value, from: from(name) })
+  const asSource = (name: keyof Layer, one: z.output<typeof source>) => {
+    if (!one) return undefined
+    if ('path' in one) return fileSource(resolve(one.path), from(name, true))
+    return textSource(Buffer.from(one.data).toString('utf8'), from(name, false))
+  }
+  return defined({
+    address: asText('address', address),
+    namespace: asText('namespace', namespace),
+    tls: tls && { from: from('tls') },
+    tlsDisabled: tls?.disabled === undefined ? undefined : { value: tls.disabled, from: from('tlsDisabled') },
+    serverName: asText('serverName', tls?.serverName),
+    ca: asSource('ca', tls?.serverCACert),
+    certificate: asSource('certificate', tls?.clientCert),
+    key: asSource('key', tls?.clientKey),
+    apiKey: apiKey === undefined ? undefined : textSource(apiKey, from('apiKey')),
+    headers: grpcMeta && Object.keys(grpcMeta).length > 0 ? { values: grpcMeta, from: from('headers') } : undefined,
+  })
+}
+
+function fileSource(file: string, from: string): CredentialSource {
+  return { from, file, read: () => readFileSync(file, 'utf8') }
+}
+
+function textSource(value: string, from: string): CredentialSource {
+  return { from, read: () => value }
+}
+
+/** Without the names that have no value, so that they replace nothing. */
+function defined(layer: { readonly [Name in keyof Layer]: Layer[Name] | undefined }): Layer {
+  return Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined)) as Layer
+}
+
+function problem(path: string, what: string, remedy: string) {
+  return invalid('Temporal', [{ path, problem: what, remedy }])
+}

@@ -1,0 +1,30 @@
+/** A secret or certificate that is read when it is needed. Nobody sees it by printing the object that holds this. */
+export interface CredentialSource {
+  /** Which setting named it: `the config file`, `TEMPORAL_API_KEY`, `profile prod of /etc/temporal.toml`. */
+  readonly from: string
+  /** The file that holds it, absolute; absent: it is a variable or stands in the setting itself, and does not change while the process runs. */
+  readonly file?: string
+  /** Its text as it is now. Throws what the system says if the file cannot be read. */
+  read(): string
+}
+
+/** TLS to Temporal. Without `ca` the CAs of Node are trusted; without `certificate` and `key` the server is not told who we are. */
+export interface TlsSettings {
+  /** Checked in the server's certificate in place of the host of the address. */
+  readonly serverName?: string | undefined
+  readonly ca?: CredentialSource | undefined
+  readonly certificate?: CredentialSource | undefined
+  readonly key?: CredentialSource | undefined
+}
+
+/** A Temporal server and what we show it: the result of the config, a profile of temporal.toml and the TEMPORAL_* variables. */
+export interface TemporalAccess {
+  /** `host:port` */
+  readonly address: string
+  readonly namespace: string
+  /** Absent: plain text. */
+  readonly tls?: TlsSettings | undefined
+  readonly apiKey?: CredentialSource | undefined
+  /** More headers of every call; their values are secrets. */
+  readonly headers?: Readonly<Record<string, string>>
+}

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { RelayerError } from '../../../domain/errors.ts'
+import { goInstall } from './go-install.ts'
+import { programCache } from './temporal-cli.ts'
+
+/** The version of the server that production would run; the dev server of the CLI has neither TLS nor authorization. */
+const version = '1.32.0'
+const goModule = `go.temporal.io/server/cmd/server@v${version}`
+
+export interface FindServerOptions {
+  readonly env?: NodeJS.ProcessEnv
+  /** One line of progress. Default: standard error. */
+  readonly log?: (line: string) => void
+}
+
+/** The Temporal server that TEMPORAL_SERVER names or that an earlier set-up built; undefined: there is none. */
+export function knownTemporalServer(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  // A path that was set on purpose is never silently replaced by another.
+  const path = env['TEMPORAL_SERVER'] || join(programCache(env), `temporal-server-${version}`)
+  return existsSync(path) ? path : undefined
+}
+
+/** Finds the Temporal server, or builds it by `go install` and keeps it. Throws SETUP_INCOMPLETE, which tells why not. */
+export async function findTemporalServer({ env = process.env, log = say }: FindServerOptions = {}): Promise<string> {
+  const known = knownTemporalServer(env)
+  if (known !== undefined) return known
+  if (env['TEMPORAL_SERVER'])
+    throw new RelayerError('SETUP_INCOMPLETE', { detail: `TEMPORAL_SERVER: ${env['TEMPORAL_SERVER']} is not there` })
+  const cache = programCache(env)
+  await mkdir(cache, { recursive: true })
+  const work = await mkdtemp(join(cache, 'work-'))
+  const tried: string[] = []
+  try {
+    const built = await goInstall({ what: 'Temporal server', module: goModule, dir: work, env, log, tried })
+    if (!built) throw new RelayerError('SETUP_INCOMPLETE', { detail: `No Temporal server: ${tried.join('; ')}.` })
+    const path = join(cache, `temporal-server-${version}`)
+    // Renamed only when complete: another process that looks at the same time sees all of it or nothing.
+    await rename(join(work, process.platform === 'win32' ? 'server.exe' : 'server'), path)
+    return path
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  try {
+    say(`Temporal server: ${await findTemporalServer()}`)
+  } catch (error) {
+    // Only these tests need it, so that everything else goes on.
+    say(error instanceof Error ? error.message : String(error))
+    say(
+      'NOT RUN: the tests with a Temporal server with TLS and authorization, test/secured/ (they need Go 1.26 or newer, or TEMPORAL_SERVER)',
+    )
+  }
+}

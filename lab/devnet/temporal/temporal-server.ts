@@ -1,0 +1,166 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Connection } from '@temporalio/client'
+import { stringify } from 'yaml'
+import { RelayerError } from '../../../domain/errors.ts'
+import type { TemporalAccess } from '../../../domain/temporal-access.ts'
+import { connectionOptions, readCredentials } from '../../../temporal/client/credentials.ts'
+import { searchAttributes } from '../../../temporal/contracts/names.ts'
+import { type Child, startChild } from '../child.ts'
+import { freePort } from '../ports.ts'
+import { until } from '../until.ts'
+import type { CertificateFiles } from './certificates.ts'
+import { devServerDynamicConfig } from './temporal.ts'
+
+/** Where a server keeps its data: an entry of `persistence.datastores` in its config. */
+export interface TemporalStore {
+  readonly sql: Readonly<Record<string, unknown>>
+  readonly visibility: Readonly<Record<string, unknown>>
+}
+
+export interface SecuredTemporalOptions {
+  /** The server's program: find-temporal-server.ts. */
+  readonly path: string
+  /** Gets its config, its log and the key set. */
+  readonly dir: string
+  /** Default: SQLite in memory. */
+  readonly store?: TemporalStore
+  /** TLS; absent: plain text. */
+  readonly tls?: {
+    readonly server: CertificateFiles
+    /** PEM files of the CAs whose certificates clients must show; absent: clients need none. */
+    readonly clientCas?: readonly string[]
+  }
+  /** The JSON Web Key Set by which tokens are checked; absent: everybody may do everything. */
+  readonly keySet?: string
+  /** Made with their search attributes by `admin`. */
+  readonly namespaces: readonly string[]
+  /** How the administrator of the server reaches it; `address` and `namespace` are filled in. */
+  readonly admin: Omit<TemporalAccess, 'address' | 'namespace'>
+}
+
+/** A running Temporal server as in production, on 127.0.0.1. */
+export interface SecuredTemporal {
+  /** host:port of gRPC. */
+  readonly address: string
+  readonly pid: number
+  readonly logFile: string
+  stop(): Promise<void>
+}
+
+/** SQLite in memory: everything is forgotten when the server ends. */
+const inMemory: TemporalStore = { sql: sqlite(), visibility: sqlite() }
+
+function sqlite() {
+  return {
+    pluginName: 'sqlite',
+    databaseName: 'default',
+    connectAddr: 'localhost',
+    connectProtocol: 'tcp',
+    connectAttributes: { mode: 'memory', cache: 'private' },
+    maxConns: 1,
+    maxIdleConns: 1,
+    maxConnLifetime: '1h',
+  }
+}
+
+/** All in one process. The server's own workers use the internal frontend, which asks for no token and which the program starts only when it is named. */
+const services = ['frontend', 'internal-frontend', 'matching', 'history', 'worker'] as const
+
+/** Starts the server and makes its namespaces. Throws TEMPORAL_UNAVAILABLE, with its last words, if it does not come up. */
+export async function startSecuredTemporal(options: SecuredTemporalOptions): Promise<SecuredTemporal> {
+  const { path, dir, keySet, namespaces, admin } = options
+  await mkdir(dir, { recursive: true })
+  if (keySet !== undefined) await writeFile(join(dir, 'keys.json'), keySet)
+  const dynamicConfig = Object.fromEntries(
+    Object.entries(devServerDynamicConfig).map(([key, value]) => [key, [{ value: JSON.parse(value) as unknown }]]),
+  )
+  await writeFile(join(dir, 'dynamic.yaml'), stringify(dynamicConfig))
+  const { config, port } = await serverConfig(options)
+  await writeFile(join(dir, 'server.yaml'), stringify(config))
+  const logFile = join(dir, 'server.log')
+  const child = await startChild(
+    path,
+    ['--config-file', join(dir, 'server.yaml'), 'start', ...services.flatMap((name) => ['--service', name])],
+    { logFile },
+  )
+  const address = `127.0.0.1:${port}`
+  try {
+    await makeNamespaces(child, { ...admin, address, namespace: 'temporal-system' }, namespaces)
+  } catch (cause) {
+    await child.stop(0)
+    throw new RelayerError('TEMPORAL_UNAVAILABLE', { detail: `The server did not start: ${child.tail() || 'it wrote nothing'}`, cause })
+  }
+  return { address, pid: child.pid, logFile, stop: () => child.stop(2_000) }
+}
+
+async function serverConfig({ dir, store = inMemory, tls, keySet }: SecuredTemporalOptions) {
+  const ports = await Promise.all(services.map(async (name) => [name, await freePort(), await freePort()] as const))
+  const port = ports[0]![1]
+  const config = {
+    log: { stdout: true, level: 'warn' },
+    persistence: {
+      defaultStore: 'main',
+      visibilityStore: 'visibility',
+      numHistoryShards: 1,
+      datastores: { main: { sql: store.sql }, visibility: { sql: store.visibility } },
+    },
+    global: {
+      membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' },
+      ...(tls && { tls: { frontend: { server: serverTls(tls), client: { rootCaFiles: [] } } } }),
+      ...(keySet !== undefined && {
+        authorization: {
+          authorizer: 'default',
+          claimMapper: 'default',
+          permissionsClaimName: 'permissions',
+          jwtKeyProvider: { keySourceURIs: [`file://${join(dir, 'keys.json')}`] },
+        },
+      }),
+    },
+    services: Object.fromEntries(
+      ports.map(([name, grpcPort, membershipPort]) => [name, { rpc: { grpcPort, membershipPort, bindOnLocalHost: true } }]),
+    ),
+    clusterMetadata: {
+      enableGlobalNamespace: false,
+      failoverVersionIncrement: 10,
+      masterClusterName: 'active',
+      currentClusterName: 'active',
+      clusterInformation: {
+        active: { enabled: true, initialFailoverVersion: 1, rpcName: 'frontend', rpcAddress: `127.0.0.1:${port}` },
+      },
+    },
+    dcRedirectionPolicy: { policy: 'noop' },
+    dynamicConfigClient: { filepath: join(dir, 'dynamic.yaml'), pollInterval: '60s' },
+  }
+  return { config, port }
+}
+
+function serverTls({ server, clientCas }: NonNullable<SecuredTemporalOptions['tls']>) {
+  return {
+    certFile: server.certificate,
+    keyFile: server.key,
+    ...(clientCas && { requireClientAuth: true, clientCaFiles: clientCas }),
+  }
+}
+
+async function makeNamespaces(child: Child, admin: TemporalAccess, namespaces: readonly string[]): Promise<void> {
+  const options = { timeoutMs: 60_000, everyMs: 100, giveUp: () => child.ended }
+  const connection = await until(() => Connection.connect({ ...connectionOptions(admin, readCredentials(admin)), connectTimeout: 2_000 }), {
+    ...options,
+    what: 'the Temporal server to answer',
+  })
+  const { workflowService, operatorService } = connection
+  const attributes = Object.fromEntries(Object.keys(searchAttributes).map((name) => [name, 2 /* INDEXED_VALUE_TYPE_KEYWORD */]))
+  try {
+    for (const namespace of namespaces) {
+      const register = () =>
+        workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: 86_400 as never } })
+      await until(() => register().then(() => true), { ...options, what: `the server to make the namespace ${namespace}` })
+      const add = () => operatorService.addSearchAttributes({ namespace, searchAttributes: attributes })
+      // The frontend's list of namespaces is a few seconds old.
+      await until(() => add().then(() => true), { ...options, what: `the server to add search attributes to ${namespace}` })
+    }
+  } finally {
+    await connection.close()
+  }
+}

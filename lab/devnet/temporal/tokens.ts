@@ -1,0 +1,33 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto'
+
+/** Issues JWTs as an operator's identity provider would. */
+export interface TokenIssuer {
+  /** The JSON Web Key Set with its public key, as text. */
+  readonly keySet: string
+  /** @param permissions `<namespace>:read`, `:write`, `:worker`, `:admin`; `temporal-system:admin` for the whole server */
+  issue(permissions: readonly string[], options?: TokenOptions): string
+}
+
+export interface TokenOptions {
+  /** Seconds from now; negative: it has expired. Default: an hour. */
+  readonly endsInSeconds?: number
+  readonly subject?: string
+}
+
+/** A new key for a test. */
+export function createTokenIssuer(): TokenIssuer {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const { n, e } = publicKey.export({ format: 'jwk' })
+  const kid = createHash('sha256').update(String(n)).digest('hex').slice(0, 16)
+  return {
+    keySet: JSON.stringify({ keys: [{ kty: 'RSA', use: 'sig', alg: 'RS256', kid, n, e }] }),
+    issue(permissions, { endsInSeconds = 3_600, subject = 'portage-test' } = {}) {
+      const now = Math.floor(Date.now() / 1000)
+      const claims = { sub: subject, iat: now, exp: now + endsInSeconds, permissions }
+      const signed = [{ alg: 'RS256', typ: 'JWT', kid }, claims]
+        .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+        .join('.')
+      return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), privateKey).toString('base64url')}`
+    },
+  }
+}

@@ -1,0 +1,139 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { temporalSchema } from '../../config/temporal-schema.ts'
+import { resolveTemporal } from '../../config/temporal-access.ts'
+
+let folder = ''
+let toml = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portage-temporal-'))
+  toml = join(folder, 'temporal.toml')
+  await writeFile(
+    toml,
+    `[profile.default]
+address = "toml.example:7233"
+namespace = "toml"
+api_key = "secret-of-toml"
+[profile.default.tls]
+server_name = "name.example"
+client_cert_path = "/toml/client.pem"
+client_key_data = "secret-key-of-toml"
+[profile.bare]
+address = "bare.example:7233"
+`,
+  )
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const config = (input: object) => temporalSchema.parse({ address: 'config.example:7233', namespace: 'config', ...input })
+const origins = (settings: ReturnType<typeof resolveTemporal>['settings']) =>
+  Object.fromEntries(settings.map(({ name, from }) => [name, from]))
+
+describe('which setting counts', () => {
+  test('a profile of temporal.toml replaces the config, and a variable replaces both, value by value', () => {
+    const env = { TEMPORAL_CONFIG_FILE: toml, TEMPORAL_NAMESPACE: 'variable', TEMPORAL_TLS_CLIENT_KEY_PATH: '/variable/client.key' }
+    const found = resolveTemporal(config({ tls: { caFile: '/config/ca.pem' }, apiKeyFile: '/config/key' }), env)
+    expect(found).toMatchObject({
+      address: 'toml.example:7233',
+      namespace: 'variable',
+      tls: {
+        serverName: 'name.example',
+        ca: { file: '/config/ca.pem' },
+        certificate: { file: '/toml/client.pem' },
+        key: { file: '/variable/client.key' },
+      },
+    })
+    expect(found.apiKey?.read()).toBe('secret-of-toml')
+    const profile = `profile default of ${toml}`
+    expect(origins(found.settings)).toEqual({
+      address: profile,
+      namespace: 'TEMPORAL_NAMESPACE',
+      serverName: profile,
+      tls: 'the config file',
+      ca: 'the config file',
+      certificate: profile,
+      key: 'TEMPORAL_TLS_CLIENT_KEY_PATH',
+      apiKey: profile,
+    })
+  })
+
+  test('no secret is in what the object prints', () => {
+    const env = { TEMPORAL_CONFIG_FILE: toml, TEMPORAL_GRPC_META_X_KEY: 'secret-header' }
+    const { headers: _, ...found } = resolveTemporal(config({ apiKeyVariable: 'MINE' }), { ...env, MINE: 'secret-mine' })
+    expect(JSON.stringify(found) + inspect(found, { depth: 9 })).not.toContain('secret')
+  })
+
+  test('the profile of TEMPORAL_PROFILE goes before that of the config', () => {
+    const env = { TEMPORAL_CONFIG_FILE: toml }
+    expect(resolveTemporal(config({ profile: 'bare' }), env)).toMatchObject({ address: 'bare.example:7233', namespace: 'config' })
+    expect(resolveTemporal(config({ profile: 'bare' }), { ...env, TEMPORAL_PROFILE: 'default' }).address).toBe('toml.example:7233')
+  })
+
+  test('useEnvironment: false keeps to the config', () => {
+    const env = { TEMPORAL_CONFIG_FILE: toml, TEMPORAL_ADDRESS: 'variable.example:7233', TEMPORAL_TLS: 'yes' }
+    const { address, tls, apiKey } = resolveTemporal(config({ useEnvironment: false }), env)
+    expect([address, tls, apiKey]).toEqual(['config.example:7233', undefined, undefined])
+  })
+
+  test('a variable that is set to nothing is not set', () => {
+    const env = { TEMPORAL_ADDRESS: '', TEMPORAL_API_KEY: '', TEMPORAL_TLS: '', TEMPORAL_CONFIG_FILE: '' }
+    const { address, tls, apiKey } = resolveTemporal(config({}), env)
+    expect([address, tls, apiKey]).toEqual(['config.example:7233', undefined, undefined])
+  })
+
+  test('an API key asks for TLS; plain text is only by order', () => {
+    expect(resolveTemporal(config({}), { TEMPORAL_API_KEY: 'k' }).tls).toEqual({})
+    expect(resolveTemporal(config({}), { TEMPORAL_API_KEY: 'k', TEMPORAL_TLS: 'false' }).tls).toBeUndefined()
+    expect(resolveTemporal(config({ tls: { disabled: true } }), { TEMPORAL_API_KEY: 'k' }).tls).toBeUndefined()
+    expect(resolveTemporal(config({ tls: { disabled: true } }), { TEMPORAL_TLS: 'true' }).tls).toEqual({})
+    expect(resolveTemporal(config({ tls: {} }), {}).tls).toEqual({})
+    const named = { TEMPORAL_TLS_SERVER_NAME: 'name.example' }
+    expect(resolveTemporal(config({ tls: { disabled: true } }), named).tls).toBeUndefined()
+    expect(resolveTemporal(config({}), named).tls).toEqual({ serverName: 'name.example' })
+  })
+})
+
+describe('settings that cannot be meant', () => {
+  const refused = (env: NodeJS.ProcessEnv, input: object = {}) => {
+    try {
+      resolveTemporal(config(input), env)
+    } catch (error) {
+      return error
+    }
+    throw new Error('was not refused')
+  }
+  test.each<[string, NodeJS.ProcessEnv, string]>([
+    ['a word that the SDK would take for false', { TEMPORAL_TLS: 'yes' }, 'TEMPORAL_TLS is neither true nor false'],
+    ['no check of the server', { TEMPORAL_TLS_DISABLE_HOST_VERIFICATION: '1' }, "is not possible with Temporal's TypeScript SDK"],
+    [
+      'a file and its text',
+      { TEMPORAL_TLS_CLIENT_CERT_PATH: 'a', TEMPORAL_TLS_CLIENT_CERT_DATA: 'secret' },
+      'Cannot specify both client_cert_path',
+    ],
+    ['a file that is not there', { TEMPORAL_CONFIG_FILE: '/no/such.toml' }, 'TEMPORAL_CONFIG_FILE names a file that does not exist'],
+    ['a profile that is not there', { TEMPORAL_PROFILE: 'prod' }, "Profile 'prod' not found"],
+  ])('%s', (_, env, why) => {
+    const error = refused(env)
+    expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(why) })
+    expect(String(error)).not.toContain('secret')
+  })
+
+  test('what is wrong in temporal.toml is told without its lines', async () => {
+    const file = join(folder, 'broken.toml')
+    const broken = ['[profile.default]\napi_key = "secret', '[profile.default]\napi_kee = "secret"', '[profile.default]\napi_key = 5']
+    for (const text of broken) {
+      await writeFile(file, text)
+      const error = refused({ TEMPORAL_CONFIG_FILE: file })
+      expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining('profile default of') })
+      expect(String(error)).not.toContain('secret')
+    }
+  })
+
+  test('two API keys in the config, and one whose variable is not set', () => {
+    expect(refused({ K: 'k' }, { apiKeyFile: '/f', apiKeyVariable: 'K' })).toMatchObject({ code: 'CONFIG_INVALID' })
+    expect(refused({}, { apiKeyVariable: 'K' })).toMatchObject({ message: expect.stringContaining('K, which is not set') })
+  })
+})

@@ -1,0 +1,97 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type CertificateFiles, createTestCa, hasOpenssl, type TestCa } from '../../lab/devnet/temporal/certificates.ts'
+import { createTokenIssuer } from '../../lab/devnet/temporal/tokens.ts'
+import { apiKeyExpiry, readCredentials } from '../../temporal/client/credentials.ts'
+import { openness } from '../../temporal/client/openness.ts'
+
+const at = { address: 'temporal.example:7233', namespace: 'default' }
+const file = (path: string) => ({ from: 'a test', file: path, read: () => readFileSync(path, 'utf8') })
+const text = (value: string) => ({ from: 'a test', read: () => value })
+
+const refusal = (target: object): { code?: string; message?: string } => {
+  try {
+    readCredentials({ ...at, ...target })
+  } catch (error) {
+    return error as { code: string; message: string }
+  }
+  return {}
+}
+
+describe.skipIf(!(await hasOpenssl()))('certificates', () => {
+  let dir = ''
+  let ca: TestCa
+  let client: CertificateFiles
+  let other: CertificateFiles
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'portage-certificates-'))
+    ca = await createTestCa(dir, 'ca')
+    ;[client, other] = await Promise.all([ca.issue('client'), ca.issue('other')])
+  })
+  afterAll(() => rm(dir, { recursive: true }))
+
+  test('a pair and a CA are read as they are', async () => {
+    const { tls } = readCredentials({ ...at, tls: { ca: file(ca.file), certificate: file(client.certificate), key: file(client.key) } })
+    const files = [ca.file, client.certificate, client.key]
+    expect([tls?.ca, tls?.pair?.certificate, tls?.pair?.key]).toEqual(await Promise.all(files.map((one) => readFile(one))))
+  })
+
+  test('what cannot be used is named with its file, and nothing of a key is told', async () => {
+    const expired = await ca.issue('expired', -1)
+    const key = await readFile(client.key, 'utf8')
+    const pair = (certificate: string, keyFile: string) => ({ tls: { certificate: file(certificate), key: file(keyFile) } })
+    const cases: [object, string][] = [
+      [pair(client.certificate, other.key), `our private key is not that of our certificate (file=${other.key}`],
+      [pair(expired.certificate, expired.key), 'our certificate ended at'],
+      [pair(client.key, client.key), 'our certificate is not a PEM certificate'],
+      [pair(client.certificate, client.certificate), 'our private key is not an unencrypted PEM private key'],
+      [pair(client.certificate, join(dir, 'absent')), 'our private key cannot be read (ENOENT)'],
+      [{ tls: { certificate: file(client.certificate) } }, 'there is a certificate, and no private key'],
+      [{ tls: { key: text(key) } }, 'there is a private key, and no certificate'],
+      [{ tls: { ca: file(client.key) } }, "the server's CA is not a PEM certificate"],
+    ]
+    const secret = key.split('\n')[1]!
+    for (const [target, why] of cases) {
+      const { code, message } = refusal(target)
+      expect([code, message]).toEqual(['TEMPORAL_CREDENTIALS', expect.stringContaining(why)])
+      expect(message).not.toContain(secret)
+    }
+  })
+
+  test('a key that is locked is refused, not asked for', async () => {
+    const locked = join(dir, 'locked.key')
+    await writeFile(locked, '-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIH=\n-----END ENCRYPTED PRIVATE KEY-----\n')
+    expect(refusal({ tls: { certificate: file(client.certificate), key: file(locked) } }).message).toContain('not an unencrypted PEM')
+  })
+})
+
+describe('API keys', () => {
+  test('white space around is no part of it; more than a word is no key', () => {
+    expect(readCredentials({ ...at, apiKey: text(' key\n') }).apiKey).toBe('key')
+    for (const wrong of ['two words', 'line\nline', 'kéy', '  ']) {
+      const { code, message } = refusal({ apiKey: text(wrong) })
+      expect(code).toBe('TEMPORAL_CREDENTIALS')
+      expect(message).not.toContain('two')
+    }
+  })
+
+  test('its end is read from a JWT', () => {
+    const ends = apiKeyExpiry(createTokenIssuer().issue([], { endsInSeconds: 60 }))
+    expect((ends ?? 0) - Date.now()).toBeGreaterThan(50_000)
+    expect(['plain', 'a.b.c', '..', 'a.bnVsbA.c'].map(apiKeyExpiry)).toEqual([undefined, undefined, undefined, undefined])
+  })
+})
+
+test('what is open is said: nobody is asked who he is, or a key goes in plain text', () => {
+  const [source] = [text('x')]
+  expect(openness(at)?.what).toContain('in plain text and without a client certificate or API key')
+  expect(openness({ ...at, tls: {} })?.what).toContain('whoever reaches temporal.example:7233 can read all transfers')
+  expect(openness({ ...at, apiKey: source })?.what).toContain('the API key goes to temporal.example:7233 in plain text')
+  expect([openness({ ...at, tls: {}, apiKey: source }), openness({ ...at, tls: { certificate: source, key: source } })]).toEqual([
+    undefined,
+    undefined,
+  ])
+})
