@@ -69,6 +69,20 @@ describe('a start that waits', () => {
     expect(await ended).toBeInstanceOf(Stopped)
   })
 
+  test.each(['TEMPORAL_API_KEY_REFUSED', 'TEMPORAL_PERMISSION', 'TEMPORAL_CERTIFICATE_REFUSED'] as const)(
+    'a server that refuses us (%s) is not stormed: a try every half minute',
+    async (code) => {
+      const { retry, stopping } = setting()
+      const attempt = vi.fn(() => Promise.reject(new RelayerError(code)))
+      const ended = retry('Temporal', attempt).catch((error: unknown) => error)
+      await vi.advanceTimersByTimeAsync(3_600_000)
+      expect(attempt.mock.calls.length).toBeGreaterThan(115)
+      expect(attempt.mock.calls.length).toBeLessThanOrEqual(121)
+      stopping.abort()
+      expect(await ended).toBeInstanceOf(Stopped)
+    },
+  )
+
   test('ends when it is stopped, in a pause as in a try that hangs, and tries nothing more', async () => {
     const paused = setting()
     const attempt = vi.fn(() => Promise.reject(new RelayerError('NODE_UNAVAILABLE')))
