@@ -54,6 +54,12 @@ export interface Endpoint {
   intent(transfer: Transfer): Promise<Intent>
   /** Every call that `intent` may make: contract (0x, lower case) → selectors. The keys of this chain sign nothing else for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
+  /**
+   * Proves a call right before a key signs it, from its calldata alone, whoever asked for it: exactly encoded, and every transfer in it is genuine (`verify`) and for
+   * this chain. What was proved lately costs no read. Throws CALL_UNJUSTIFIED, also for a call that is none of `calls`; what waits (NATIVE_NOT_FINAL,
+   * GUARDIAN_SET_UNKNOWN), and what reads throw.
+   */
+  justify(intent: Intent): Promise<void>
   /** @param transfer tells more where the bridge has limits: an amount that never fits from a budget that is spent */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
   /**

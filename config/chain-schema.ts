@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { feePolicySchema, laneSchema } from './lane-schema.ts'
+import { feePolicySchema, laneSchema, signingLimitsSchema } from './lane-schema.ts'
 import { address, milliseconds, name, selector, url, whole } from './values.ts'
 
 const finalitySchema = z.discriminatedUnion('kind', [
@@ -89,5 +89,6 @@ export const chainSchema = z.strictObject({
   bumpAfterBlocks: whole(1)
     .default(3)
     .describe('A transaction at the lowest nonce that is not mined after this many blocks is replaced with a higher fee.'),
+  signing: signingLimitsSchema,
   lanes: z.array(laneSchema).prefault([]).describe('The keys that deliver on this chain. Without one, transfers to it wait.'),
 })

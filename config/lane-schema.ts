@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, decimal, milliseconds, selector, url, whole } from './values.ts'
+import { address, decimal, milliseconds, selector, url, wei, whole } from './values.ts'
 
 /** Limits of what may be spent (domain/fees/policy.ts). The most specific rule that sets a field decides it. */
 export const feePolicySchema = z.strictObject({
@@ -42,19 +42,55 @@ export const signerSchema = z.discriminatedUnion('kind', [
   }),
 ])
 
-/** What a key may sign: a transaction to anything else is refused by its signer. */
-export const signingPolicySchema = z
-  .record(address, z.array(selector).min(1))
-  .describe('Contract → selectors of the functions that the key may call. No-ops to itself are always allowed.')
+const limits = {
+  maxGasPerTransaction: whole(21_000).max(1_000_000_000).describe('Highest gas limit of a transaction.'),
+  maxTipPerGasWei: wei.describe('Highest tip per unit of gas; on a chain without base fee, the highest gas price.'),
+  maxCostPerTransactionWei: wei.describe('Most that one transaction may cost: gas limit × fee per gas.'),
+  maxSpendingPerHourWei: wei.describe(
+    'Most that the transactions of a key may cost in an hour, each nonce counted once, by its dearest attempt.',
+  ),
+  maxSpendingPerDayWei: wei.describe('The same in a day.'),
+  maxPaymentWei: wei.optional().describe('Most coins of one payment to the treasury or to another lane; absent: no limit.'),
+}
+
+/** The most that a key signs for: held by its signer, past every other layer. The defaults bound what a stranger can waste, for a coin of some worth. */
+export const signingLimitsSchema = z
+  .strictObject({
+    ...limits,
+    // Ethereum's own limit of a transaction (EIP-7825).
+    maxGasPerTransaction: limits.maxGasPerTransaction.default(16_777_216),
+    maxTipPerGasWei: limits.maxTipPerGasWei.default('10000000000000'),
+    maxCostPerTransactionWei: limits.maxCostPerTransactionWei.default(coins(1)),
+    maxSpendingPerHourWei: limits.maxSpendingPerHourWei.default(coins(10)),
+    maxSpendingPerDayWei: limits.maxSpendingPerDayWei.default(coins(50)),
+  })
+  .prefault({})
+  .describe(
+    'The most that a key of this chain signs for, whoever asks. Only the config changes it: no command and no setting does. docs/signers.md',
+  )
+
+const laneLimitsSchema = z.strictObject(limits).partial().describe("Limits of this key, instead of the chain's `signing`.")
+
+function coins(count: number): string {
+  return String(BigInt(count) * 10n ** 18n)
+}
+
+const contractCalls = z.record(address, z.array(selector).min(1))
 
 export const laneSchema = z.strictObject({
   address: address.describe('The address of the key. Every worker of the chain knows it; only lane workers need the signer.'),
   signer: signerSchema.optional().describe('Where the key is; absent on workers that do not serve this lane.'),
-  allow: signingPolicySchema
+  allow: contractCalls
     .optional()
     .describe(
-      "Contracts and functions that the key may call; absent: those of the config's bridges. Always allowed besides: no-ops, coins to the treasury and to other lanes of the chain, listed tokens to the treasury.",
+      "Contract → selectors of the deliveries that the key signs; absent: all of the config's bridges. Each is signed only with a proof by its bridge. Always allowed besides: no-ops, coins to the treasury and to other lanes of the chain, listed tokens to the treasury.",
     ),
+  operatorCalls: contractCalls
+    .optional()
+    .describe(
+      'Contract → selectors of other functions that operators may have called (portage lane send --data). Nothing proves them: whoever reaches Temporal can have them called with any arguments.',
+    ),
+  signing: laneLimitsSchema.optional(),
   minimumBalance: decimal
     .optional()
     .describe('Below this balance, wei, the lane takes no new work until it is funded. Absent: it must only pay for what is in flight.'),

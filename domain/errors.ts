@@ -150,8 +150,16 @@ export const errorCatalogue = {
     'Nothing, if it passes; else check the remote signer or AWS KMS, and that this process may use the key: portage doctor.',
   ),
   SIGNING_REFUSED: fatal(
-    'The signing policy of the lane does not allow this call.',
-    'Allow the contract and selector in chains.<name>.lanes[].allow, if it should be signed.',
+    'The signing policy of the lane does not allow this.',
+    'Nothing was signed. If it should be, change what the message names in the config of the processes that hold the key; no command does.',
+  ),
+  CALL_UNJUSTIFIED: fatal(
+    'No message of a bridge justifies this call: the key of the lane does not sign it.',
+    'Nothing was signed. Find out who asked for it: the workflow was not started by Portage, or its message was altered. Who can reach Temporal?',
+  ),
+  SPENDING_UNRECORDED: retry(
+    'What the key spends could not be recorded, so that nothing is signed.',
+    'Check the folder and its rights, and the space on its disk.',
   ),
   SETTINGS_UNREACHABLE: retry('The settings workflow did not answer.', 'Check that a worker serves the queue ledger.'),
   SPY_UNAVAILABLE: retry('The guardian spy cannot be reached.', 'Check bridges.wormhole-token-bridge.spy.address.'),

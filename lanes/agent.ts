@@ -1,3 +1,4 @@
+import type { Spending } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { LaneAnswer, LaneView } from '../domain/lane/messages.ts'
@@ -97,11 +98,31 @@ export class LaneAgent {
 
   /**
    * A nonce for a call, and its transaction. Refused when no slot came free within `timeoutMs`; at once if `withdrawn` or a `conflict`, and when the lane takes
-   * no new work, so that another lane does. Throws LANE_UNREACHABLE when this process stops.
+   * no new work, so that another lane does. Throws LANE_UNREACHABLE when this process stops, and as `justify`.
    */
   async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)
-    return pending ? { kind: 'acquired', pending } : this.#requests.acquire(request, limit)
+    if (pending) return { kind: 'acquired', pending }
+    if (this.#deps.signer.check) await this.justify(request)
+    return this.#requests.acquire(request, limit)
+  }
+
+  /** Would the signer sign it now? Asked before anything holds a nonce, or shares a call, for it. Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, what reads throw. */
+  async justify({ intent, first }: Pick<NonceRequest, 'intent' | 'first'>): Promise<void> {
+    const { signer, chain } = this.#deps
+    const { gasLimit, maxFee, tip } = first
+    const { to, data, value } = intent
+    await signer.check?.({ networkId: chain.networkId, gasLimit, maxFee, tip, to, data, value })
+  }
+
+  /** How many nonces need an attempt that the signer refuses. */
+  get signingRefused(): number {
+    return this.#transactions.signingRefused
+  }
+
+  /** What the key has signed for lately, as this process knows it. */
+  get spending(): readonly Spending[] {
+    return this.#deps.signer.spending?.() ?? []
   }
 
   /** Signs what is recorded for a nonce, and sends it. If that fails and nothing was signed, the nonce goes back. Throws what the signer throws. */

@@ -31,6 +31,11 @@ export class PendingTransactions {
     return this.#all.filter((pending) => pending.atFeeLimit).length
   }
 
+  /** How many need an attempt that the signer refuses. */
+  get signingRefused(): number {
+    return this.#all.filter((pending) => pending.signingRefused).length
+  }
+
   of(intentId: string): PendingTransaction | undefined {
     return this.#all.find((pending) => pending.intentId === intentId && !pending.forgotten)
   }

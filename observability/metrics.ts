@@ -51,6 +51,15 @@ export const metricDefinitions = {
     portage_lane_at_fee_limit:
       'Nonces of this process that are stuck at the highest fee that the limits allow; the best attempt is sent again until fees fall or a limit is raised.',
   }),
+  ...define('gauge', ['lane'], {
+    portage_lane_signing_refused:
+      'Nonces of this process that need an attempt which the signer refuses (SIGNING_REFUSED), by the limits of the config; the best one is sent again.',
+  }),
+  ...define('gauge', ['lane', 'window'], {
+    portage_lane_spent_wei:
+      'What the key of the lane has signed for in the last hour or day, wei: each nonce once, by its dearest attempt.',
+    portage_lane_spending_limit_wei: 'The most that it may, by the config (maxSpendingPerHourWei, maxSpendingPerDayWei).',
+  }),
   ...define('gauge', ['lane', 'state'], { portage_lane_state: '1 for the state that the lane is in, 0 for the others.' }),
   ...define('counter', ['lane'], {
     portage_lane_external_nonces_total: 'Nonces of the account that a transaction from outside Portage used.',

@@ -1,7 +1,9 @@
 import { type BatchRouting, createBatchRouting } from '../activities/batch/batch-routing.ts'
 import { createLaneSteps } from '../activities/index.ts'
+import { sourcesOf } from '../bridges/registry.ts'
 import { chainFamilies } from '../chains/registry.ts'
 import { chainOf, idOf } from '../config/chains.ts'
+import { makeDataFolder } from '../config/data-folder.ts'
 import type { ChainConfig, Config, LaneSettings, SignerConfig } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { Chain } from '../chains/port.ts'
@@ -16,6 +18,7 @@ import type { ProcessContext } from './context.ts'
 import { openSigner, signingPolicy } from './signer.ts'
 import { commonOptions, type Hosting, pollers } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
+import { join } from 'node:path'
 
 /** Steps in memory per nonce of the window: one in flight and one that waits; the others wait in the task queue. */
 const slotsPerNonce = 2
@@ -67,7 +70,15 @@ export function signingLanes({ config, network }: ProcessContext, addresses: rea
   return lanes
 }
 
-/** The activities of one key, and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE. */
+/** A key proves native deliveries by the tables of their sources: without those it could sign none. Throws CONFIG_INVALID. */
+function demandSources({ config, network }: Pick<ProcessContext, 'config' | 'network'>, target: ChainName): void {
+  const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
+  if (missing.length === 0) return
+  const detail = `The process of a lane on ${target} must read ${missing.join(', ')}, where native transfers to it start, and is not connected.`
+  throw new RelayerError('CONFIG_INVALID', { detail })
+}
+
+/** The activities of one key, and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
 export async function createLaneWorker(
   { chain, chainConfig, lane, signer: spec }: SigningLane,
   context: ProcessContext,
@@ -77,7 +88,10 @@ export async function createLaneWorker(
   const config = laneConfig(context.config, chainConfig, lane)
   const logger = context.logger.child({ lane: config.lane })
   const endpoints = [...network.bridges.values()].map((bridge) => bridge.endpoint(chain.name))
-  const policy = signingPolicy(chainConfig, lane, endpoints)
+  demandSources(context, chain.name)
+  const dataFolder = await makeDataFolder(context.config.dataFolder)
+  const spendingFolder = join(dataFolder, 'spending', config.lane.replaceAll(/[^\w.-]/g, '_'))
+  const policy = signingPolicy({ chainName: chain.name, chain: chainConfig, lane, bridges: endpoints, spendingFolder })
   const signer = await openSigner(lane.address, () => chainFamilies[chainConfig.family].createSigner(spec, lane.address, policy), logger)
   const ledger = new LedgerClient({ client, config, logger, updatesPerRun: hosting.tuning.updatesPerRun })
   const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: chainConfig.bumpAfterBlocks, fees })

@@ -37,10 +37,15 @@ export function processMetrics(network: Pick<Network, 'chains'>, agents: readonl
       all.portage_head_height.set({ chain: chain.name }, event.latest.height)
       all.portage_finalized_height.set({ chain: chain.name }, event.finalized)
     }
-    for (const { lane, view, load, balance, external, atFeeLimit, batchCounts } of agents) {
+    for (const { lane, view, load, balance, external, atFeeLimit, signingRefused, spending, batchCounts } of agents) {
       collectBatches(all, lane, batchCounts)
       all.portage_lane_waiting.set({ lane }, load.waiting)
       all.portage_lane_at_fee_limit.set({ lane }, atFeeLimit)
+      all.portage_lane_signing_refused.set({ lane }, signingRefused)
+      for (const { window, spent, limit } of spending) {
+        all.portage_lane_spent_wei.set({ lane, window }, Number(spent))
+        all.portage_lane_spending_limit_wei.set({ lane, window }, Number(limit))
+      }
       if (balance !== undefined) all.portage_lane_balance_wei.set({ lane }, Number(balance))
       if (!view) continue
       const state = view.closed?.why ?? (view.synced ? 'active' : 'syncing')

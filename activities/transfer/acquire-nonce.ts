@@ -22,7 +22,7 @@ const believedShare = 0.8
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
 /** The part of a lane's agent that acquiring a nonce needs. */
-export type NonceSource = Pick<LaneAgent, 'find' | 'acquire' | 'release'>
+export type NonceSource = Pick<LaneAgent, 'find' | 'acquire' | 'release' | 'justify'>
 
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings'> {
   readonly chain: Chain
@@ -66,6 +66,8 @@ export async function acquire(
   if (input.mode === 'follow') return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
   const before = await restrictionOf(deps, transfer, lane)
   if (before) return before
+  // Alone: in a call with others, one that nothing justifies would keep those from being signed.
+  await agent.justify(request)
   const candidate = { ...request, intentId, transfer, maybeSent, believedMs }
   const batched = await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
   if (batched?.kind === 'seen') return 'seen'

@@ -12,6 +12,7 @@ import { createDelivered, hasCompletion } from './delivered.ts'
 import { completionLog } from './events.ts'
 import type { GoodMessages } from '../common/good-messages.ts'
 import { createInbound } from './inbound.ts'
+import { createJustify } from './justify.ts'
 import { secondsOf } from './limits.ts'
 import { checkSame, createOpen } from './open.ts'
 import { explainRevert } from './reverts.ts'
@@ -57,6 +58,7 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
       return completionIntent(route.targetBridge, message)
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
+    justify: createJustify(routes.all, verify),
     /** The code tells an amount that never fits from a spent budget, by the limits that `reserve` last read; both wait: the gate parks. */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)

@@ -12,7 +12,8 @@ import { createTokenBridgeReads, isCompleted, tokenBridgeAbi, type TokenBridgeRe
 import { createGuardianSets } from './guardian-sets.ts'
 import { contractOf, readMessage } from './message.ts'
 import { explainRevert } from './reverts.ts'
-import { createCheck, type PolicyOptions } from './validate.ts'
+import { completions, createJustify, selectorOf } from './justify.ts'
+import { createCheck, createProof, type PolicyOptions } from './validate.ts'
 import { createVerifier, refusals } from './verify.ts'
 
 /** The token bridge on one EVM chain, as values of the config. Addresses lower-case 0x. */
@@ -29,7 +30,8 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const tokenBridge = options.tokenBridge.toLowerCase()
   const reads = createTokenBridgeReads(chain, tokenBridge)
   const verify = createVerifier(createGuardianSets({ chain, core }), () => currentHead(chain).latest.timestamp)
-  const check = createCheck({ ...options, verify, reads })
+  const prove = createProof({ ...options, verify, reads })
+  const check = createCheck(options, prove)
   return {
     chain: chain.name,
     verify: (message) => toVerdict(() => verify(message), refusals),
@@ -38,6 +40,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     findDelivery: (transfer) => findDelivery(chain, redemptionLog(tokenBridge, transfer)),
     intent: createIntent({ ...options, tokenBridge }, reads),
     calls: allCalls(tokenBridge, calls),
+    justify: createJustify(tokenBridge, calls, prove),
     explainRevert,
     parties(transfer) {
       const { recipient, originToken } = readMessage(decodeBase64(transfer.message)).transfer
@@ -75,10 +78,5 @@ function createIntent({ wormholeChainId, tokenBridge, calls }: EvmEndpointOption
 /** What `intent` above may choose among. */
 function allCalls(tokenBridge: string, calls: PolicyOptions['calls'] = {}): Readonly<Record<string, readonly string[]>> {
   const redeemers = Object.fromEntries(Object.entries(calls).map(([contract, call]) => [contract.toLowerCase(), [selectorOf(call)]]))
-  const complete = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selectorOf)
-  return { ...redeemers, [tokenBridge]: [...complete, ...(redeemers[tokenBridge] ?? [])] }
-}
-
-function selectorOf(signature: string): string {
-  return id(signature).slice(0, 10)
+  return { ...redeemers, [tokenBridge]: [...completions, ...(redeemers[tokenBridge] ?? [])] }
 }

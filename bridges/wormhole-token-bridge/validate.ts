@@ -2,7 +2,7 @@ import { decodeBase64 } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { type TokenBridgeReads, unregistered } from './contracts.ts'
-import { contractOf, readMessage } from './message.ts'
+import { contractOf, readMessage, type TokenBridgeMessage } from './message.ts'
 import type { TokenTransfer } from './payload.ts'
 
 /** What is delivered to one target chain, and for how much. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of where they are native. */
@@ -15,7 +15,7 @@ export interface PolicyOptions {
   readonly calls?: Readonly<Record<string, string>>
 }
 
-export interface CheckOptions extends PolicyOptions {
+export interface ProofOptions {
   readonly chain: { readonly name: string }
   /** Wormhole's number of the target chain. */
   readonly wormholeChainId: number
@@ -23,15 +23,15 @@ export interface CheckOptions extends PolicyOptions {
   readonly reads: Pick<TokenBridgeReads, 'emitter'>
 }
 
-/** All that makes a message deliverable. `check` throws MESSAGE_MISMATCH, EMITTER_UNKNOWN, and what decoding, `verify`, the policy and reads throw. */
-export function createCheck({ chain, wormholeChainId, verify, reads, ...policy }: CheckOptions) {
-  return async function check(transfer: Transfer): Promise<void> {
-    const bytes = decodeBase64(transfer.message)
-    const { vaa, digest, transfer: tokens } = readMessage(bytes)
-    const { emitter, emitterChain, sequence } = vaa
-    const isSame = digest === transfer.digest && emitter === transfer.emitter && sequence === transfer.sequence
-    if (!isSame) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
-    const { targetChain } = tokens
+/**
+ * What the chains say of a message: it is for this chain, of the registered token bridge of its source, and signed. `prove` throws MESSAGE_MISMATCH,
+ * EMITTER_UNKNOWN, and what decoding, `verify` and reads throw.
+ */
+export function createProof({ chain, wormholeChainId, verify, reads }: ProofOptions) {
+  return async function prove(bytes: Uint8Array): Promise<TokenBridgeMessage> {
+    const message = readMessage(bytes)
+    const { emitter, emitterChain } = message.vaa
+    const { targetChain } = message.transfer
     if (targetChain !== wormholeChainId) {
       throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, wormholeChainId, targetChain } })
     }
@@ -40,7 +40,20 @@ export function createCheck({ chain, wormholeChainId, verify, reads, ...policy }
       const detail = registered === unregistered ? `The token bridge of ${chain.name} has registered none for that chain.` : ''
       throw new RelayerError('EMITTER_UNKNOWN', { detail, facts: { emitterChain, emitter } })
     }
-    checkPolicy(policy, tokens)
+    return message
+  }
+}
+
+export type Proof = ReturnType<typeof createProof>
+
+/** All that makes a message deliverable. `check` throws MESSAGE_MISMATCH, what `prove` throws, and PAYLOAD_WITH_CALL, ASSET_UNSUPPORTED, FEE_TOO_LOW. */
+export function createCheck({ assets, minimumFees, calls }: PolicyOptions, prove: Proof) {
+  return async function check(transfer: Transfer): Promise<void> {
+    const bytes = decodeBase64(transfer.message)
+    const { vaa, digest } = readMessage(bytes)
+    const isSame = digest === transfer.digest && vaa.emitter === transfer.emitter && vaa.sequence === transfer.sequence
+    if (!isSame) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
+    checkPolicy({ assets, minimumFees, calls }, (await prove(bytes)).transfer)
   }
 }
 

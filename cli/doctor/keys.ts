@@ -1,18 +1,30 @@
 import { chainFamilies } from '../../chains/registry.ts'
+import type { SigningPolicy } from '../../chains/port.ts'
 import type { ChainConfig, LaneSettings } from '../../config/schema.ts'
+import { laneId } from '../../domain/lane/lane-id.ts'
 import { type Finding, warn } from './check.ts'
 
 /** A policy that allows only no-ops, so that the trial can sign nothing of value. */
-const noopsOnly = { calls: {}, coinPayees: [], tokens: [], tokenPayees: [] } as const
+const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
+  calls: {},
+  operatorCalls: {},
+  coinPayees: [],
+  tokens: [],
+  tokenPayees: [],
+  justify: () => Promise.resolve(),
+  fieldOf: (what) => what,
+}
 
 /**
  * Opens the key of a lane and has it sign a no-op, which is thrown away: a key that is there may still refuse to sign (a locked key, a grant of
  * kms:GetPublicKey without kms:Sign, a remote signer's own rules). Throws what opening and signing throw.
  */
-export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId'>, lane: LaneSettings): Promise<Finding> {
+export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId' | 'signing'>, lane: LaneSettings): Promise<Finding> {
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'
-  const signer = await chainFamilies[chain.family].createSigner(spec, address, noopsOnly)
+  const limits = { ...chain.signing, maxGasPerTransaction: String(chain.signing.maxGasPerTransaction) }
+  const policy = { ...noopsOnly, limits, lane: laneId(chain.family, chain.networkId, address) }
+  const signer = await chainFamilies[chain.family].createSigner(spec, address, policy)
   // Nonce 0 at 1 wei per gas: an account in use is past that nonce, and no node accepts that fee. The signed bytes never leave this function.
   const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
   await signer.sign({ ...noop, networkId: String(chain.networkId), nonce: 0, maxFee: '1', tip: '0' })

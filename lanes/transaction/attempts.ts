@@ -1,9 +1,10 @@
-import type { MinedTransaction, SignedTransaction, Watch } from '../../chains/port.ts'
+import type { MinedTransaction, SignedTransaction, UnsignedTransaction, Watch } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
+import { isLasting, type SigningRefusal, signingRefusal } from './refusals.ts'
 
 /**
  * The attempts of one nonce: recorded in the ledger, signed in its order, watched by hash. A signer that takes a random number each time (KMS) gives every
@@ -43,9 +44,14 @@ export class Attempts {
     return this.#signed.has(this.recorded.length - 1)
   }
 
-  /** The signing policy does not allow the last attempt. */
-  get isLastRefused(): boolean {
-    return this.#refused.has(this.recorded.length - 1)
+  /** Why the signer refused the last attempt; undefined: it did not. */
+  get lastRefused(): SigningRefusal | undefined {
+    return signingRefusal(this.#refused.get(this.recorded.length - 1))
+  }
+
+  /** Fees that a pool may hold: what the signer refuses was signed by no process with this config, and need not be outbid, whoever had it recorded. */
+  get offered(): readonly Attempt[] {
+    return this.recorded.filter((_, place) => !this.#refused.has(place))
   }
 
   /** The dearest that was signed: every attempt is dearer than those before it. */
@@ -86,29 +92,51 @@ export class Attempts {
   }
 
   /**
-   * Signs every attempt that is not signed yet; calls only if the intent is at hand. One that the signing policy refuses is skipped: later ones, no-ops among
-   * them, must still be signed. Throws what the signer throws, and SIGNING_REFUSED if nothing is signed.
+   * Signs every attempt that is not signed yet; calls only if the intent is at hand. One that the signer refuses is skipped: later ones, no-ops among
+   * them, must still be signed. Throws what the signer throws, and its refusal if nothing is signed.
    */
   async sign(): Promise<void> {
-    const { signer } = this.#deps
     for (const [place, attempt] of this.recorded.entries()) {
-      if (this.#signed.has(place) || this.#refused.has(place)) continue
-      const call = attempt.kind === 'noop' ? { to: signer.address, data: '0x', value: '0' } : this.#intent
-      if (call) await this.#sign(place, attempt, call)
+      const refused = this.#refused.get(place)
+      if (this.#signed.has(place) || (refused && isLasting(refused))) continue
+      const transaction = this.#transaction(attempt)
+      if (transaction) await this.#sign(place, transaction)
     }
     const [refusal] = this.#refused.values()
     if (this.noneSigned && refusal) throw refusal
   }
 
-  async #sign(place: number, { maxFee, tip, gasLimit }: Attempt, { to, data, value }: Intent): Promise<void> {
-    const { chain, signer } = this.#deps
+  /** The signer's refusal of an attempt that is not recorded yet. Throws what the reads of a proof throw. */
+  async refusal(attempt: Attempt): Promise<RelayerError | undefined> {
+    const transaction = this.#transaction(attempt)
     try {
-      const signed = await signer.sign({ networkId: chain.networkId, nonce: this.#nonce, gasLimit, maxFee, tip, to, data, value })
+      if (transaction) await this.#deps.signer.check?.(transaction)
+      return undefined
+    } catch (error) {
+      if (error instanceof RelayerError && signingRefusal(error)) return error
+      throw error
+    }
+  }
+
+  /** Undefined: the call is not at hand. */
+  #transaction({ kind, maxFee, tip, gasLimit }: Attempt): UnsignedTransaction | undefined {
+    const { chain, signer } = this.#deps
+    const call = kind === 'noop' ? { to: signer.address, data: '0x', value: '0' } : this.#intent
+    if (!call) return undefined
+    const { to, data, value } = call
+    return { networkId: chain.networkId, nonce: this.#nonce, gasLimit, maxFee, tip, to, data, value }
+  }
+
+  async #sign(place: number, transaction: UnsignedTransaction): Promise<void> {
+    try {
+      const signed = await this.#deps.signer.sign(transaction)
+      this.#refused.delete(place)
       this.#signed.set(place, signed)
       this.#places.set(signed.hash, place)
       this.watch.add(signed.hash)
     } catch (error) {
-      if (!(error instanceof RelayerError) || error.code !== 'SIGNING_REFUSED') throw error
+      if (!(error instanceof RelayerError) || !signingRefusal(error)) throw error
+      if (!this.#refused.has(place)) this.#deps.logger.warn('the signer refused an attempt', { nonce: this.#nonce, reason: error.message })
       this.#refused.set(place, error)
     }
   }

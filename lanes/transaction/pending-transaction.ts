@@ -1,5 +1,5 @@
 import type { Account, Inclusion } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import type { RelayerError } from '../../domain/errors.ts'
 import { pricedOut, type Fees } from '../../domain/fees/fees.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
@@ -11,6 +11,7 @@ import { Attempts } from './attempts.ts'
 import { Broadcaster } from './broadcaster.ts'
 import { FeeEscalator, type RaiseReason } from './fee-escalator.ts'
 import { NonceConflictCheck } from './nonce-conflict-check.ts'
+import { signingRefusal } from './refusals.ts'
 import { StuckDetector } from './stuck-detector.ts'
 
 /** What this process knows of the call of a nonce. Without `intent` only no-ops can be signed. */
@@ -46,6 +47,7 @@ export class PendingTransaction {
   readonly #outbid: readonly Fees[]
   #balance: string | undefined
   #usedExternally = false
+  #refused = false
   #work: Promise<void> | undefined
   #closed = false
 
@@ -99,6 +101,11 @@ export class PendingTransaction {
     return this.state.kind === 'pending'
   }
 
+  /** The signer refuses the next attempt that the nonce needs. */
+  get signingRefused(): boolean {
+    return this.#refused && this.unmined
+  }
+
   /** True while this process works at getting the nonce into a block. */
   get drives(): boolean {
     return this.unmined && !this.unsigned && !this.forgotten
@@ -109,9 +116,9 @@ export class PendingTransaction {
     return this.#attempts.forgotten
   }
 
-  /** All fees that were ever offered for this nonce. */
+  /** All fees that a pool may hold for this nonce. */
   get offered(): readonly Fees[] {
-    return [...this.#outbid, ...this.#attempts.recorded]
+    return [...this.#outbid, ...this.#attempts.offered]
   }
 
   /** Nothing of this nonce was signed in this process, nor is being signed. */
@@ -136,7 +143,8 @@ export class PendingTransaction {
     // An order often comes with the answer to a raise: wait until that is done, since the next order would meet the next raise.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
-    if (!this.#attempts.isFilling) return this.bump('noop')
+    // A recorded no-op that the signer refuses (a forged one) is no end: a cheaper one may do.
+    if (!this.#attempts.isFilling || this.#attempts.lastRefused) return this.bump('noop')
     if (this.#attempts.isLastSigned) return
     await this.#exclusively(async () => {
       await this.#sign()
@@ -161,11 +169,11 @@ export class PendingTransaction {
   }
 
   #dueWork(height: number, account: Account): (() => Promise<void>) | undefined {
-    const { isFilling, recorded } = this.#attempts
+    const { isFilling, offered } = this.#attempts
     if (isFilling && this.#broadcaster.unfit) return () => this.#raise({ why: 'more-gas' })
     const { baseFee } = this.#deps.chain.heads.current?.latest ?? {}
     const lowest = this.nonce === account.latestNonce
-    const due = this.#stuck.look({ height, lowest, pricedOut: pricedOut(recorded, baseFee) })
+    const due = this.#stuck.look({ height, lowest, pricedOut: pricedOut(offered, baseFee) })
     if (due) return () => this.#raise({ why: due })
     return this.#broadcaster.due(height) ? () => this.#send() : undefined
   }
@@ -189,16 +197,28 @@ export class PendingTransaction {
   /** One more attempt; the best again if none may be dearer. */
   async #raise(reason: RaiseReason): Promise<void> {
     const { outpriced } = this.#broadcaster
-    const attempt = await this.#escalator.next(this.#attempts.recorded, this.offered, reason, { outpriced, balance: this.#balance })
-    if (!attempt) {
+    const attempt = await this.#escalator.next(this.#attempts.offered, this.offered, reason, { outpriced, balance: this.#balance })
+    const refusal = attempt && (await this.#attempts.refusal(attempt))
+    this.#tellRefusal(refusal)
+    if (!attempt || refusal) {
       this.#stuck.attempted(this.#height)
+      if (signingRefusal(refusal) === 'call' && attempt?.kind === 'call') await this.#askForFill()
       return this.#send()
     }
     if (!(await this.#attempts.record(attempt))) return
     failpoint('after-bump-recorded')
     await this.#sign()
-    if (this.#attempts.isLastRefused) await this.#askForFill()
+    if (this.#attempts.lastRefused === 'call') await this.#askForFill()
     await this.#send()
+  }
+
+  /** Once per nonce: it stays as it is, and the best that was signed is sent again, until the market falls or the config allows more. */
+  #tellRefusal(refusal: RelayerError | undefined): void {
+    if (refusal && !this.#refused) {
+      const about = { nonce: this.nonce, code: refusal.code, reason: refusal.message }
+      this.#deps.logger.error('the signer refuses the next attempt of a nonce; the best one is sent again', about)
+    }
+    this.#refused = refusal !== undefined
   }
 
   async #sign(): Promise<void> {
@@ -208,7 +228,7 @@ export class PendingTransaction {
 
   async #onSigningRefused(error: unknown): Promise<never> {
     const { intentId, grantedTo } = this
-    if (error instanceof RelayerError && error.code === 'SIGNING_REFUSED' && intentId) {
+    if (signingRefusal(error) && intentId) {
       const answer = grantedTo && (await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo }))
       if (!answer || answer.kind === 'held') await this.#askForFill()
     }

@@ -24,6 +24,7 @@ function setting(attempt: number, meanwhile: (now: { block: string; delivered: b
       return { kind: 'acquired', pending }
     },
     release: async () => void seen.givenBack++,
+    justify: async () => {},
   }
   const endpoint = fakeEndpoint({
     intent: async () => intent,

@@ -1,7 +1,9 @@
 import { Interface } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { refusal, withPolicy } from '../../chains/evm/signers/policy.ts'
+import { judge, withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { SignedTransaction, UnsignedTransaction } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { testPolicy } from '../helpers/signing-policy.ts'
 
 const address = (digit: string) => `0x${digit.repeat(40)}`
 const [self, bridge, treasury, lane, token, stranger] = ['1', '2', '3', '4', '5', '6'].map(address) as [
@@ -13,7 +15,14 @@ const [self, bridge, treasury, lane, token, stranger] = ['1', '2', '3', '4', '5'
   string,
 ]
 const complete = '0xc6878519'
-const policy = { calls: { [bridge]: [complete] }, coinPayees: [treasury, lane], tokens: [token], tokenPayees: [treasury] }
+const ping = '0x5c36b186'
+const policy = testPolicy({
+  calls: { [bridge]: [complete] },
+  operatorCalls: { [stranger]: [ping] },
+  coinPayees: [treasury, lane],
+  tokens: [token],
+  tokenPayees: [treasury],
+})
 const erc20 = new Interface(['function transfer(address to, uint256 amount)', 'function approve(address to, uint256 amount)'])
 const send = (to: string) => erc20.encodeFunctionData('transfer', [to, 9n])
 
@@ -32,7 +41,8 @@ describe('signing policy', () => {
     ['coins to the treasury', unsigned(treasury, '0x', '1000')],
     ['coins to another lane', unsigned(lane, '0x', '1000')],
     ['a listed token to the treasury', unsigned(token, send(treasury))],
-  ])('%s is signed', (_, transaction) => expect(refusal(transaction, self, policy)).toBeUndefined())
+    ['a listed call of operators', unsigned(stranger, `${ping}00`)],
+  ])('%s is signed', (_, transaction) => expect(judge(transaction, self, policy)).toMatch(/^(delivery|own)$/))
 
   const dirty = `${send(treasury).slice(0, 10)}${'ff'.repeat(12)}${send(treasury).slice(34)}`
   test.each([
@@ -66,8 +76,50 @@ describe('signing policy', () => {
   })
 
   test('without anything allowed, no-ops are', () => {
-    const nothing = { calls: {}, coinPayees: [], tokens: [], tokenPayees: [] }
-    expect(refusal(unsigned(self, '0x'), self, nothing)).toBeUndefined()
-    expect(refusal(unsigned(bridge, complete), self, nothing)).toBeDefined()
+    expect(judge(unsigned(self, '0x'), self, testPolicy())).toBe('own')
+    expect(judge(unsigned(bridge, complete), self, testPolicy())).toMatchObject({ by: 'calls' })
+  })
+})
+
+describe('a delivery is proved before the key is asked', () => {
+  const delivery = unsigned(bridge, `${complete}00ff`)
+
+  /** A key that counts its signatures, and a proof that counts how often it is asked. */
+  function setting(answer: () => Promise<void>) {
+    const seen = { signed: 0, asked: [] as string[] }
+    const key = { address: self, sign: () => Promise.resolve({ raw: String(++seen.signed) } as SignedTransaction) }
+    const justify = (call: { data: string }) => {
+      seen.asked.push(call.data)
+      return answer()
+    }
+    return { seen, signer: withPolicy(key, { ...policy, justify }) }
+  }
+
+  test('once for each call, whatever its fee and nonce; no-ops, payments and operators calls need no proof', async () => {
+    const { seen, signer } = setting(() => Promise.resolve())
+    await signer.check?.(delivery)
+    await signer.sign(delivery)
+    await signer.sign({ ...delivery, maxFee: '40', nonce: 6 })
+    await signer.sign(unsigned(bridge, `${complete}00fe`))
+    for (const own of [unsigned(self, '0x'), unsigned(treasury, '0x', '1'), unsigned(stranger, ping)]) await signer.sign(own)
+    expect(seen).toEqual({ signed: 6, asked: [`${complete}00ff`, `${complete}00fe`] })
+  })
+
+  test('one that nothing justifies is not signed, however often it is asked for', async () => {
+    const { seen, signer } = setting(() => Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
+    for (const ask of [signer.check!, signer.sign, signer.sign])
+      await expect(ask(delivery)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED', retriable: false })
+    expect(seen).toMatchObject({ signed: 0 })
+    await signer.sign(unsigned(self, '0x'))
+    expect(seen).toMatchObject({ signed: 1 })
+  })
+
+  test('a proof that could not be read is asked for again', async () => {
+    let away = true
+    const { seen, signer } = setting(() => (away ? Promise.reject(new RelayerError('NODE_UNAVAILABLE')) : Promise.resolve()))
+    await expect(signer.sign(delivery)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', retriable: true })
+    away = false
+    await signer.sign(delivery)
+    expect(seen).toMatchObject({ signed: 1, asked: { length: 2 } })
   })
 })

@@ -4,7 +4,7 @@ import type { Chain, Receipt } from '../../chains/port.ts'
 import { type ErrorCode, errorCatalogue } from '../../domain/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
-import { codeOf } from '../helpers/refusals.ts'
+import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 
 /** A bridge on a real target chain with its real contracts. */
 export interface BridgeHarness {
@@ -104,6 +104,39 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       expect(intent.data).toMatch(/^0x([0-9a-f]{2})+$/)
       expect(intent.value).toMatch(/^[0-9]+$/)
       expect(await endpoint.intent(transfer)).toEqual(intent)
+    })
+
+    test('proves the calls that deliver, and no other: a key signs what this proves', async () => {
+      const intent = await endpoint.intent(next())
+      await endpoint.justify(intent)
+      await endpoint.justify({ ...intent, to: intent.to.toUpperCase().replace('0X', '0x') })
+      const forged = harness
+        .forgeries()
+        .map(async ({ what, bytes }) => ({ what, call: await endpoint.intent(harness.bridge.decode(bytes)) }))
+      const selector = intent.data.slice(0, 10)
+      const calls = [
+        ...(await Promise.all(forged)),
+        { what: 'a byte more', call: { ...intent, data: `${intent.data}00` } },
+        { what: 'a word more', call: { ...intent, data: `${intent.data}${'00'.repeat(32)}` } },
+        { what: 'a byte less', call: { ...intent, data: intent.data.slice(0, -2) } },
+        { what: 'no arguments', call: { ...intent, data: selector } },
+        { what: 'no function', call: { ...intent, data: '0x' } },
+        { what: 'another function', call: { ...intent, data: `0xdeadbeef${intent.data.slice(10)}` } },
+        { what: 'another contract', call: { ...intent, to: `0x${'ab'.repeat(20)}` } },
+        { what: 'coins', call: { ...intent, value: '1' } },
+      ]
+      for (const { what, call } of calls) {
+        await expect(endpoint.justify(call), what).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED', retriable: false })
+      }
+      // Every byte counts, wherever it is.
+      for (let at = 10; at < intent.data.length; at += Math.max(2, Math.ceil(intent.data.length / 128)) & ~1) {
+        const byte = (Number.parseInt(intent.data.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0')
+        const data = `${intent.data.slice(0, at)}${byte}${intent.data.slice(at + 2)}`
+        // A number that does not exist yet, and a guardian set that is not known yet, are waited for.
+        expect(['CALL_UNJUSTIFIED', 'NATIVE_NOT_FINAL', 'GUARDIAN_SET_UNKNOWN'], `byte ${at}`).toContain(
+          await codeOfAsync(() => endpoint.justify({ ...intent, data })),
+        )
+      }
     })
 
     test('shows a delivery as the chain does: latest, then final, with its deliverer, and refuses a second one', async () => {

@@ -7,10 +7,13 @@ import type { SentNativeTransfer } from '../../lab/devnet/native/native-users.ts
 import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { callHash } from '../../lanes/lane-call.ts'
+import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { chainQueue, transferId } from '../../temporal/contracts/names.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { type ChainKey, type Stage, startStage } from '../helpers/e2e.ts'
 import { settingsReach } from '../helpers/e2e-settings.ts'
+import { hostileClient } from '../helpers/e2e-hostile.ts'
 
 const bridge = 'native-bridge'
 
@@ -119,6 +122,52 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     expect(people.out).toContain('transfer_completed')
   })
 
+  test('who reaches Temporal has nothing signed that the source did not record, and no fee beyond the limits; honest transfers go on', async () => {
+    const attack = await hostileClient(stage)
+    const honest = send('ethereum', 20n, 21n, 22n)
+    const lane = () => attack.ledger.query(laneStatusQuery)
+    const forged = attack.completion({ nonce: 1n })
+
+    // Workflows of Portage with inputs of his own.
+    const refused = { state: 'refused', detail: expect.stringContaining('No message of a bridge justifies this call') }
+    expect(await attack.operatorTransaction(forged.intent)).toMatchObject(refused)
+    expect(await attack.operatorTransaction(attack.batchOf(forged, attack.completion({ nonce: 2n })))).toMatchObject(refused)
+
+    // Steps on the lane's queue, from a workflow of his own; once with a nonce that he had the ledger grant.
+    const unjustified = { failure: { code: 'CALL_UNJUSTIFIED', nonRetryable: true } }
+    expect(await attack.step('sendOperatorTransaction', { intent: forged.intent, lookUpOnly: false, cancel: false })).toMatchObject(
+      unjustified,
+    )
+    expect(await attack.step('broadcast', attack.broadcastOf(forged))).toMatchObject(unjustified)
+    const granted = { intentId: 'batch:forged/1', callHash: callHash(forged.intent) }
+    const [grant] = await attack.order({
+      kind: 'grant',
+      owner: granted,
+      attempt: attack.attempt({ maxFee: '3000000000', tip: '1000000000' }),
+    })
+    expect(grant).toMatchObject({ kind: 'granted' })
+    expect(await attack.step('broadcastBatch', { intent: forged.intent, intentId: granted.intentId })).toMatchObject(unjustified)
+
+    // The ledger: attempts and orders with ruinous fees, and a state of his own making.
+    const ruinous = attack.attempt({ kind: 'noop', gasLimit: '4000000', maxFee: String(10n ** 14n), tip: String(10n ** 14n) })
+    const nonce = await attack.forgeLane(ruinous)
+    await attack.order({ kind: 'replace', nonce, maxFee: String(10n ** 18n), tip: String(10n ** 18n) })
+    await attack.order({ kind: 'attempt', nonce, index: 1, attempt: { ...ruinous, gasLimit: '16000000' } })
+
+    const more = [...(await honest), ...(await send('ethereum', 23n, 24n))]
+    await Promise.all(more.map(submit))
+    for (const outcome of await stage.outcomes(more.map(idFor)))
+      expect(outcome).toMatchObject({ state: 'delivered', delivery: { ours: true } })
+    // What he forged is mined as a no-op of the lane at an honest price.
+    await until(async () => ((await lane()).observed?.latest ?? 0) > nonce, { timeoutMs: 90_000, what: 'the forged nonce to be used' })
+    expect(await attack.spendAtMost()).toEqual([])
+    expect(await attack.stolen()).toBe(0n)
+    const { delivered, lost, duplicates, foreignCompletions, nonceHoles } = await stage.devnet.check([], sent)
+    expect({ delivered, lost, duplicates, foreignCompletions, nonceHoles }).toEqual({
+      ...{ delivered: sent.length, lost: 0, duplicates: 0, foreignCompletions: 0, nonceHoles: 0 },
+    })
+  })
+
   test('refuses what the source never recorded, in the API and in a workflow', async () => {
     const [one] = (await send('bsc', 11n)) as [SentNativeTransfer]
     await submit(one)
@@ -157,8 +206,9 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     const checks = await doctor()
     expect(checks.filter(({ area, status }) => area.startsWith('route ') && status !== 'ok')).toEqual([])
     expect(checks.some(({ name }) => name.includes('token bridge'))).toBe(false)
+    const fromEthereum = sent.filter(({ source }) => source === 'ethereum').length
     const [there] = checks.filter(({ area, name }) => area === 'route ethereum → bsc' && name === 'source contract')
-    expect(there).toMatchObject({ status: 'ok', detail: expect.stringMatching(/, 4 transfers so far$/) })
+    expect(there).toMatchObject({ status: 'ok', detail: expect.stringContaining(`, ${fromEthereum} transfers so far`) })
     expect(checks.filter(({ area }) => area.startsWith('route ')).map(({ name }) => name.replace(/0x.*/, 'lane'))).toEqual([
       'source contract',
       'target contract',

@@ -6,6 +6,9 @@ import { createEvmChain, createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { startWeb3Signer } from '../../lab/devnet/signing/web3signer.ts'
+import { signingLimitsSchema } from '../../config/lane-schema.ts'
+import { codeOf } from '../helpers/refusals.ts'
+import { testPolicy } from '../helpers/signing-policy.ts'
 import { createLogger } from '../../observability/logger.ts'
 import { openSigner, signingPolicy } from '../../workers/signer.ts'
 
@@ -33,8 +36,14 @@ describe('what the key of a lane may sign', () => {
   )
   const endpoints = [...bridges.values()].map((one) => one.endpoint('here'))
 
+  const signing = signingLimitsSchema.parse({})
+  const here = { family: 'evm', networkId: 1, lanes, signing } as const
+  type Parts = Parameters<typeof signingPolicy>[0]
+  const policyOf = (lane: Partial<Parts['lane']> = {}, more: Partial<Parts['chain']> = {}) =>
+    signingPolicy({ chainName: 'here', chain: { ...here, ...more }, lane: { address: mine.address, ...lane }, bridges: endpoints })
+
   test('by default: the calls of its bridges, coins to the other lanes', () => {
-    expect(signingPolicy({ lanes }, { address: mine.address }, endpoints)).toEqual({
+    expect(policyOf()).toMatchObject({
       calls: { [bridge]: complete, [redeemer]: [selector('redeem(bytes)')] },
       coinPayees: [other.address],
       tokens: [],
@@ -44,19 +53,37 @@ describe('what the key of a lane may sign', () => {
 
   test('with a treasury and a list of its own: those', () => {
     const allow = { [redeemer]: ['0x12345678'] }
-    expect(signingPolicy({ lanes, treasury: { address: treasury, tokens: [token] } }, { address: mine.address, allow }, endpoints)).toEqual(
-      {
-        calls: allow,
-        coinPayees: [treasury, other.address],
-        tokens: [token],
-        tokenPayees: [treasury],
-      },
-    )
+    const operatorCalls = { [token]: ['0x87654321'] }
+    expect(policyOf({ allow, operatorCalls }, { treasury: { address: treasury, tokens: [token] } })).toMatchObject({
+      calls: allow,
+      operatorCalls,
+      coinPayees: [treasury, other.address],
+      tokens: [token],
+      tokenPayees: [treasury],
+    })
+  })
+
+  test('what no bridge can prove is signed for nobody, and a delivery cannot be listed as a call that needs no proof', async () => {
+    const policy = policyOf({ allow: { [redeemer]: ['0x12345678'] } })
+    await expect(policy.justify({ to: redeemer, data: '0x12345678', value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+    await expect(policy.justify({ to: bridge, data: complete[0]!, value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+    expect(codeOf(() => policyOf({ operatorCalls: { [bridge]: ['0x12345678', complete[1]!] } }))).toBe('CONFIG_INVALID')
+  })
+
+  test('limits: those of the chain, or of the lane; a refusal names the field that decides', () => {
+    const limits = { maxTipPerGasWei: '5', maxPaymentWei: '7' }
+    const policy = policyOf({ signing: limits })
+    expect(policy.limits).toEqual({ ...signing, ...limits, maxGasPerTransaction: '16777216' })
+    expect([policy.fieldOf('maxTipPerGasWei'), policy.fieldOf('maxGasPerTransaction'), policy.fieldOf('payees')]).toEqual([
+      `chains.here.lanes[${mine.address}].signing.maxTipPerGasWei`,
+      'chains.here.signing.maxGasPerTransaction',
+      'chains.here.treasury',
+    ])
   })
 })
 
 describe('a signing service that is not there when a process starts', () => {
-  const policy = { calls: {}, coinPayees: [], tokens: [], tokenPayees: [] }
+  const policy = testPolicy()
   const noop = { networkId: '1', nonce: 0, to: mine.address, data: '0x', value: '0', gasLimit: '21000', maxFee: '2', tip: '1' }
   const logger = createLogger({ level: 'silent' })
 

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../domain/errors.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
 import type { BroadcastMode, BroadcastResult, Ready, Withdrawal } from '../../temporal/contracts/transfer-steps.ts'
-import { failureText, timedOutInQueue } from '../failures.ts'
+import { codeOf, failureText, timedOutInQueue } from '../failures.ts'
 import { waits } from '../policies.ts'
 import * as steps from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
@@ -38,7 +38,7 @@ export class LaneBroadcast {
       } catch (error) {
         if (isCancellation(error)) throw error
         const status = timedOutInQueue(error) ? await this.#laneStatus() : undefined
-        if (!status?.lane.open) return this.#unserved(failureText(error), status?.lane)
+        if (!status?.lane.open) return this.#unserved(error, status?.lane)
         await this.#run.continueAsNewIfDue()
       }
     }
@@ -104,11 +104,12 @@ export class LaneBroadcast {
     return { kind: 'cancelled' }
   }
 
-  async #unserved(failure: string, status: LaneStatus | undefined): Promise<LaneBroadcastResult> {
-    const reason = status?.detail ?? failure
+  /** @param status absent: the step failed for good, such as by a refusal of the signer, and that says why */
+  async #unserved(failure: unknown, status: LaneStatus | undefined): Promise<LaneBroadcastResult> {
+    const reason = status?.detail ?? failureText(failure)
     const answer = await this.#withdraw('leave')
     if (answer.kind === 'held') return { kind: 'pending', nonce: answer.nonce, attempts: 0, reason }
-    return { kind: 'unserved', code: refusalCodes[status?.why ?? 'unserved'], reason }
+    return { kind: 'unserved', code: status ? refusalCodes[status.why ?? 'unserved'] : codeOf(failure), reason }
   }
 
   #laneStatus() {

@@ -1,42 +1,97 @@
-import { RelayerError } from '../../../domain/errors.ts'
-import type { SigningPolicy, Signer, UnsignedTransaction } from '../../port.ts'
+import { type Facts, RelayerError } from '../../../domain/errors.ts'
+import type { Proposed, Signer, SigningPolicy } from '../../port.ts'
+import { costOf, type Passed, passed, passedLimit } from './limits.ts'
+import { rememberProofs } from './proofs.ts'
+import type { SpendingCounter } from './spending-counter.ts'
+import { createSpendingLog, createSpendingMemory } from './spending-log.ts'
 
 /** `transfer(address,uint256)` of ERC-20. */
 const tokenTransfer = '0xa9059cbb'
 
-/** Signs only no-ops to itself, listed functions, and coins and tokens to listed payees. Throws SIGNING_REFUSED before the key is touched. */
-export function withPolicy(signer: Signer, policy: SigningPolicy): Signer {
+/** `delivery`: of a bridge, and to be proved. `own`: allowed as it is. Else why it may not be signed, and what of the config says so. */
+type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' }
+
+/**
+ * The last thing before the key, whatever asks for a signature. Signs only no-ops to itself, coins and tokens to listed payees, operators' calls that the config
+ * lists, and deliveries that `justify` proves; each within the limits, and all together within those of an hour and a day. See `Signer` for what it throws.
+ */
+export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
+  const { limits, spendingFolder } = policy
+  const prove = rememberProofs(policy.justify)
+  const log = spendingFolder === undefined ? createSpendingMemory(clock) : createSpendingLog(spendingFolder, clock)
+
+  const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
+    const { to, data, value, nonce } = transaction
+    throw new RelayerError('SIGNING_REFUSED', {
+      detail,
+      facts: { lane: policy.lane, nonce, to, selector: selectorOf(data), value, ...facts },
+    })
+  }
+  const refuseBeyond = (transaction: Proposed, found: Passed | undefined) => {
+    if (!found) return
+    const { limit, value, allowed } = found
+    refuse(transaction, `It passes ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed) })
+  }
+  const refuseSpending = (transaction: Proposed) => (spending: SpendingCounter, nowMs: number) => {
+    const added = spending.added(costOf(transaction), transaction.nonce)
+    if (added === 0n) return
+    refuseBeyond(transaction, passed('maxSpendingPerHourWei', spending.spent('hour', nowMs) + added, limits))
+    refuseBeyond(transaction, passed('maxSpendingPerDayWei', spending.spent('day', nowMs) + added, limits))
+  }
+
+  /** All but spending. */
+  async function allow(transaction: Proposed): Promise<void> {
+    const { to, data, value } = transaction
+    const judged = judge(transaction, signer.address, policy)
+    if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
+    refuseBeyond(transaction, passedLimit(transaction, limits))
+    if (judged === 'delivery') await prove({ to, data, value })
+  }
+
   return {
     address: signer.address,
-    async sign(transaction) {
-      const reason = refusal(transaction, signer.address, policy)
-      if (reason === undefined) return signer.sign(transaction)
-      const { to, data, value, nonce } = transaction
-      const facts = { address: signer.address, nonce, to, selector: selectorOf(data), value }
-      throw new RelayerError('SIGNING_REFUSED', { detail: reason, facts })
+    async check(transaction) {
+      await allow(transaction)
+      await log.load()
+      refuseSpending(transaction)(log.spending, clock())
     },
+    async sign(transaction) {
+      await allow(transaction)
+      await log.charge(costOf(transaction), transaction.nonce, refuseSpending(transaction))
+      return signer.sign(transaction)
+    },
+    spending: () => [
+      { window: 'hour', spent: log.spending.spent('hour', clock()), limit: BigInt(limits.maxSpendingPerHourWei) },
+      { window: 'day', spent: log.spending.spent('day', clock()), limit: BigInt(limits.maxSpendingPerDayWei) },
+    ],
   }
 }
 
-/** Why it may not be signed, or undefined. */
-export function refusal(transaction: UnsignedTransaction, self: string, policy: SigningPolicy): string | undefined {
+/** What a transaction is by its target, function and payee. */
+export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self: string, policy: SigningPolicy): Judged {
   const to = transaction.to.toLowerCase()
   const data = transaction.data.toLowerCase()
-  if (data === '0x') return refusalOfCoins(to, transaction.value, self, policy)
-  if (transaction.value !== '0') return 'A call that carries coins is never allowed.'
+  if (data === '0x') return judgeCoins(to, transaction.value, self, policy)
+  const { calls, operatorCalls, tokens, tokenPayees } = policy
+  if (transaction.value !== '0') return { reason: 'A call that carries coins is never allowed.', by: 'calls' }
   const selector = selectorOf(data)
-  if (selector === undefined) return 'The call names no function.'
-  if (policy.calls[to]?.includes(selector)) return undefined
-  if (policy.tokens.includes(to) && selector === tokenTransfer) {
+  if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
+  // Before the operators' calls: no list of those makes a delivery one that needs no proof.
+  if (calls[to]?.includes(selector)) return 'delivery'
+  if (operatorCalls[to]?.includes(selector)) return 'own'
+  if (tokens.includes(to) && selector === tokenTransfer) {
     const recipient = recipientOf(data)
-    return recipient !== undefined && policy.tokenPayees.includes(recipient) ? undefined : 'The token transfer is not to the treasury.'
+    const isPayee = recipient !== undefined && tokenPayees.includes(recipient)
+    return isPayee ? 'own' : { reason: 'The token transfer is not to the treasury.', by: 'payees' }
   }
-  return policy.calls[to] ? 'This function of the contract is not allowed.' : 'This contract is not allowed.'
+  const isKnown = calls[to] ?? operatorCalls[to]
+  return { reason: isKnown ? 'This function of the contract is not allowed.' : 'This contract is not allowed.', by: 'calls' }
 }
 
-function refusalOfCoins(to: string, value: string, self: string, { coinPayees }: SigningPolicy): string | undefined {
-  if (to === self) return value === '0' ? undefined : 'A no-op carries no coins.'
-  return coinPayees.includes(to) ? undefined : 'Coins may go only to the treasury and to lanes of this chain.'
+function judgeCoins(to: string, value: string, self: string, { coinPayees }: SigningPolicy): Judged {
+  if (to === self) return value === '0' ? 'own' : { reason: 'A no-op carries no coins.', by: 'payees' }
+  if (coinPayees.includes(to)) return 'own'
+  return { reason: 'Coins may go only to the treasury and to lanes of this chain.', by: 'payees' }
 }
 
 function selectorOf(data: string): string | undefined {

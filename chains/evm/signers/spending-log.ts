@@ -1,0 +1,133 @@
+import { appendFile, mkdir, open, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { RelayerError } from '../../../domain/errors.ts'
+import { SpendingCounter, windows } from './spending-counter.ts'
+
+const hourMs = windows.hour
+/** Files of hours that no window reaches any more are removed. */
+const keptMs = windows.day + 2 * hourMs
+
+/** Counts what a key signs for, whatever process does. */
+export interface SpendingLog {
+  /**
+   * Counts an attempt and records it, unless `refuse` throws. One after the other: of many at once, each sees those before it.
+   * Throws what `refuse` throws, SPENDING_UNRECORDED.
+   */
+  charge(cost: bigint, nonce: number, refuse: (spending: SpendingCounter, nowMs: number) => void): Promise<void>
+  /** As it was last read. */
+  readonly spending: SpendingCounter
+  /** Reads what there is. Throws SPENDING_UNRECORDED. */
+  load(): Promise<void>
+}
+
+/** In memory: a new process begins at nothing. */
+export function createSpendingMemory(clock: () => number = Date.now): SpendingLog {
+  const spending = new SpendingCounter()
+  return {
+    spending,
+    load: () => Promise.resolve(),
+    async charge(cost, nonce, refuse) {
+      if (spending.added(cost, nonce) === 0n) return
+      refuse(spending, clock())
+      spending.charge(cost, nonce, clock())
+    },
+  }
+}
+
+/**
+ * In a folder, a file per hour, a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the attempt is signed. Lines are only appended, so that
+ * several processes with the key count together. A line that a crash cut short is of an attempt that was not signed, and is passed over.
+ */
+export function createSpendingLog(folder: string, clock: () => number = Date.now): SpendingLog {
+  const spending = new SpendingCounter()
+  let reading: { readonly hour: number; readonly offset: number } | undefined
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function load(): Promise<void> {
+    if (reading) return
+    const now = hourOf(clock())
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const hours = (await readdir(folder)).flatMap((name) => /^(\d{13})\.log$/.exec(name)?.[1] ?? []).map(Number)
+    for (const hour of hours.sort((a, b) => a - b)) {
+      if (hour < now - keptMs) await rm(fileOf(folder, hour), { force: true })
+      else await readFrom(hour, 0)
+    }
+    reading ??= { hour: now, offset: 0 }
+  }
+
+  /** Counts the lines of a file from a byte on, up to the last whole one. */
+  async function readFrom(hour: number, offset: number): Promise<void> {
+    const text = await textFrom(fileOf(folder, hour), offset)
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+    for (const line of whole.split('\n')) {
+      const [, at, nonce, cost] = /^(\d{13}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
+      if (at && nonce && cost) spending.charge(BigInt(cost), Number(nonce), Number(at))
+    }
+    reading = { hour, offset: offset + Buffer.byteLength(whole) }
+  }
+
+  /** What other processes, or this one, have appended. */
+  async function catchUp(): Promise<void> {
+    await load()
+    if (!reading) return
+    await readFrom(reading.hour, reading.offset)
+    const now = hourOf(clock())
+    if (reading.hour < now) await readFrom(now, 0)
+  }
+
+  async function charge(cost: bigint, nonce: number, refuse: (spending: SpendingCounter, nowMs: number) => void): Promise<void> {
+    await recorded(folder, catchUp)
+    if (spending.added(cost, nonce) === 0n) return
+    const now = clock()
+    refuse(spending, now)
+    // The first line break ends a line that a crash may have left open.
+    await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), `\n${now} ${nonce} ${cost}\n`, { mode: 0o600 }))
+    await recorded(folder, catchUp)
+  }
+
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = last.then(work, work)
+    last = mine.catch(() => {})
+    return mine
+  }
+  return {
+    spending,
+    load: () => inTurn(() => recorded(folder, catchUp)),
+    charge: (cost, nonce, refuse) => inTurn(() => charge(cost, nonce, refuse)),
+  }
+}
+
+function hourOf(ms: number): number {
+  return ms - (ms % hourMs)
+}
+
+function fileOf(folder: string, hour: number): string {
+  return join(folder, `${hour}.log`)
+}
+
+/** The text of a file from a byte on; empty where there is none. */
+async function textFrom(file: string, offset: number): Promise<string> {
+  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (!handle) return ''
+  try {
+    const { size } = await handle.stat()
+    const buffer = Buffer.alloc(Math.max(0, size - offset))
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset)
+    return buffer.toString('latin1', 0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function recorded<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (cause instanceof RelayerError) throw cause
+    const { code, message } = cause as NodeJS.ErrnoException
+    throw new RelayerError('SPENDING_UNRECORDED', { detail: `${folder}: ${code ?? message}`, cause })
+  }
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ContractReader } from '../../bridges/common/contract-reader.ts'
+import { batchIntent, completionIntent } from '../../bridges/native-bridge/batch.ts'
+import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
+import { createEvmEndpoint, type NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
+import { idOf, type NativeTransfer, toTransfer } from '../../bridges/native-bridge/message.ts'
+import { signingPolicy } from '../../workers/signer.ts'
+import { signingLimitsSchema } from '../../config/lane-schema.ts'
+import { withPolicy } from '../../chains/evm/signers/policy.ts'
+import type { Intent } from '../../domain/intent.ts'
+import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
+
+/** The target contract believes whoever has RELAYER_ROLE: these calls would all succeed if they were signed. */
+describe('What the key of a lane signs for the native bridge', () => {
+  let network: NativeBridgeNetwork
+  let recorded: readonly NativeTransfer[]
+  let endpoint: NativeEndpoint
+  let to: string
+
+  beforeAll(async () => {
+    network = await startNativeBridge('fixed')
+    recorded = await network.start(...Array.from({ length: 6 }, (_, index) => 100n + BigInt(index)))
+    await network.source.finalise()
+    to = network.target.bridge
+    endpoint = network.endpoint
+  })
+  afterAll(() => network?.stop())
+
+  const forge = (changes: Partial<NativeTransfer>, base = recorded[0]!): NativeTransfer => {
+    const changed = { ...base, ...changes }
+    return { ...changed, id: idOf(changed) }
+  }
+  const thief = `0x${'0'.repeat(24)}${'7e'.repeat(20)}`
+  const refused = (call: Intent) => expect(endpoint.justify(call)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+
+  test('an invented completion would succeed on the chain, and is not signed', async () => {
+    const call = completionIntent(to, forge({ recipient: thief, amount: 10n ** 6n }))
+    expect(await network.target.chain.simulate(call, network.relayer.address)).toMatchObject({ ok: true })
+    await refused(call)
+    const bridges = [endpoint]
+    const chain = { family: 'evm' as const, networkId: 1397, lanes: [], signing: signingLimitsSchema.parse({}) }
+    const policy = signingPolicy({ chainName: 'target', chain, lane: { address: network.relayer.address }, bridges })
+    const signer = withPolicy(network.relayer, policy)
+    await expect(network.deliver(call, '500000', signer)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+    // The same key goes on with what the source recorded.
+    expect(await network.deliver(completionIntent(to, recorded[5]!), '500000', signer)).toMatchObject({ status: 'success' })
+  })
+
+  test('one whose number the source has not given out yet waits, and holds nothing else up', async () => {
+    expect(await codeOfAsync(() => endpoint.justify(completionIntent(to, forge({ nonce: 99n }))))).toBe('NATIVE_NOT_FINAL')
+    await endpoint.justify(completionIntent(to, recorded[0]!))
+  })
+
+  test('a batch needs every row: one forged, one twice, or none, and it is not signed', async () => {
+    await endpoint.justify(batchIntent(to, recorded))
+    await refused(batchIntent(to, [...recorded.slice(0, 3), forge({ recipient: thief }, recorded[4]), recorded[5]!]))
+    const rows = [recorded[0]!, recorded[0]!].map((row) => ({ ...row }))
+    const twice = rows.map(({ id }) => id)
+    const { data } = completionIntent(to, recorded[0]!)
+    const [, initiator, recipient, amount, nonce] = nativeBridgeAbi.decodeFunctionData('completeBridgeTransfer', data)
+    const double = (value: unknown) => [value, value]
+    const encode = (columns: readonly unknown[]) => ({
+      to,
+      value: '0',
+      data: nativeBridgeAbi.encodeFunctionData('batchCompleteBridgeTransfer', columns),
+    })
+    await refused(encode([twice, double(initiator), double(recipient), double(amount), double(nonce)]))
+    await refused(encode([[], [], [], [], []]))
+    // Columns of different lengths.
+    await refused(encode([[twice[0]], [initiator], [recipient], double(amount), [nonce]]))
+  })
+
+  test('what was validated lately costs no read when it is signed', async () => {
+    const { target, source, route } = network
+    let reads = 0
+    const counting: ContractReader = {
+      name: source.chain.name,
+      call(...query) {
+        reads += 1
+        return source.chain.call(...query)
+      },
+    }
+    const own = createEvmEndpoint({ chain: target.chain, routes: [{ ...route, source: counting }] })
+    for (const one of recorded) expect(await own.validate(toTransfer(route, one))).toMatchObject({ kind: 'valid' })
+    const before = reads
+    await own.justify(batchIntent(to, recorded))
+    await own.justify(completionIntent(to, recorded[2]!))
+    expect([before, reads]).toEqual([recorded.length, recorded.length])
+  })
+
+  test('while the source cannot be read nothing is signed, and it is tried again', async () => {
+    const { target, source, route } = network
+    const silent = { name: source.chain.name, call: () => source.chain.call(to, '0x00000000', 'latest') }
+    const own = createEvmEndpoint({ chain: target.chain, routes: [{ ...route, source: silent }] })
+    await expect(own.justify(completionIntent(to, recorded[0]!))).rejects.toMatchObject({ retriable: true })
+  })
+})

@@ -1,0 +1,81 @@
+import type { Client } from '@temporalio/client'
+import { defaultPayloadConverter } from '@temporalio/common'
+import { msToTs } from '@temporalio/common/lib/time.js'
+import { randomUUID } from 'node:crypto'
+
+type Poll = Awaited<ReturnType<Client['workflowService']['pollWorkflowTaskQueue']>>
+type Commands = NonNullable<Parameters<Client['workflowService']['respondWorkflowTaskCompleted']>[0]['commands']>
+type CommandType = NonNullable<Commands[number]['commandType']>
+type HistoryEvent = NonNullable<NonNullable<Poll['history']>['events']>[number]
+
+/** temporal.api.enums.v1.CommandType.COMMAND_TYPE_SCHEDULE_ACTIVITY_TASK */
+const scheduleActivityTask: unknown = 1
+
+/** How an activity ended: its result, or the type and message of its failure. */
+export interface ActivityEnd {
+  readonly result?: unknown
+  readonly failure?: { readonly code: string | undefined; readonly message: string; readonly nonRetryable: boolean }
+}
+
+/**
+ * What somebody who can reach Temporal, and nothing else, can have done: any activity on any queue, with any input. He starts a workflow of a type that nobody knows, on
+ * the very queue of the activity, where he answers its tasks himself, by the server's own API.
+ */
+export async function runActivity(client: Client, taskQueue: string, activity: string, input: unknown): Promise<ActivityEnd> {
+  const { workflowService, options } = client
+  const { namespace } = options
+  const workflowId = `attack:${randomUUID()}`
+  const queue = { name: taskQueue }
+  const identity = 'attacker'
+  await workflowService.startWorkflowExecution({
+    namespace,
+    workflowId,
+    requestId: randomUUID(),
+    identity,
+    workflowType: { name: 'attack' },
+    taskQueue: queue,
+  })
+  const poll = async () => {
+    for (;;) {
+      const ask = () => workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: queue, identity })
+      const task = await client.withDeadline(Date.now() + 70_000, ask)
+      if (task.workflowExecution?.workflowId === workflowId) return task
+    }
+  }
+  const { taskToken } = await poll()
+  await workflowService.respondWorkflowTaskCompleted({
+    namespace,
+    taskToken,
+    identity,
+    commands: [
+      {
+        commandType: scheduleActivityTask as CommandType,
+        scheduleActivityTaskCommandAttributes: {
+          activityId: '1',
+          activityType: { name: activity },
+          taskQueue: queue,
+          input: { payloads: [defaultPayloadConverter.toPayload(input)] },
+          scheduleToCloseTimeout: msToTs(60_000),
+          startToCloseTimeout: msToTs(60_000),
+          heartbeatTimeout: msToTs(15_000),
+          retryPolicy: { maximumAttempts: 1 },
+        },
+      },
+    ],
+  })
+  const { history } = await poll()
+  await workflowService.terminateWorkflowExecution({ namespace, workflowExecution: { workflowId }, identity })
+  return endOf(history?.events ?? [])
+}
+
+function endOf(events: readonly HistoryEvent[]): ActivityEnd {
+  for (const { activityTaskCompletedEventAttributes: completed, activityTaskFailedEventAttributes: failed } of events) {
+    const [payload] = completed?.result?.payloads ?? []
+    if (payload) return { result: defaultPayloadConverter.fromPayload(payload) }
+    const failure = failed?.failure
+    if (!failure) continue
+    const { type, nonRetryable } = failure.applicationFailureInfo ?? {}
+    return { failure: { code: type ?? undefined, message: failure.message ?? '', nonRetryable: nonRetryable === true } }
+  }
+  return { failure: { code: undefined, message: 'it timed out', nonRetryable: false } }
+}

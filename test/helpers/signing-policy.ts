@@ -1,0 +1,29 @@
+import type { SigningLimits, SigningPolicy } from '../../chains/port.ts'
+import { signingLimitsSchema } from '../../config/lane-schema.ts'
+import { laneId } from '../../domain/lane/lane-id.ts'
+
+/** The limits of a config that says nothing. */
+export const defaultLimits: SigningLimits = limitsOf(signingLimitsSchema.parse({}))
+
+function limitsOf({ maxGasPerTransaction, ...rest }: ReturnType<typeof signingLimitsSchema.parse>): SigningLimits {
+  return { ...rest, maxGasPerTransaction: String(maxGasPerTransaction) }
+}
+
+/** A policy that allows only no-ops, unless a test says more. */
+export function testPolicy({
+  limits,
+  ...own
+}: Partial<Omit<SigningPolicy, 'limits'>> & { limits?: Partial<SigningLimits> } = {}): SigningPolicy {
+  return {
+    calls: {},
+    operatorCalls: {},
+    coinPayees: [],
+    tokens: [],
+    tokenPayees: [],
+    justify: () => Promise.resolve(),
+    lane: laneId('evm', 31_337, `0x${'11'.repeat(20)}`),
+    fieldOf: (what) => `chains.test.signing.${what}`,
+    ...own,
+    limits: { ...defaultLimits, ...limits },
+  }
+}
