@@ -1,8 +1,10 @@
 import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { AccessSource } from '../access/key-ring.ts'
 import type { Bridges } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
+import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { Submitter } from '../intake/submitter.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -11,7 +13,10 @@ import type { TemporalClient } from '../temporal/client/client.ts'
 
 /** What the API needs of its process. */
 export interface ApiDeps {
-  readonly config: Pick<Config, 'api' | 'bridges' | 'chains'>
+  readonly config: Pick<Config, 'api' | 'bridges' | 'chains' | 'temporal'>
+  readonly access: AccessSource
+  /** As they are now. */
+  readonly settings: () => Settings
   readonly client: TemporalClient
   readonly submitter: Submitter
   readonly network: { readonly bridges: Bridges; readonly chains: ReadonlyMap<ChainName, Chain> }

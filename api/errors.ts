@@ -24,13 +24,24 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   LANE_NOT_FOUND: 404,
   STREAM_NOT_FOUND: 404,
   RATE_LIMITED: 429,
+  ACCESS_TOKEN_MISSING: 401,
+  ACCESS_TOKEN_INVALID: 401,
+  ACCESS_TOKEN_EXPIRED: 401,
+  ACCESS_TOKEN_REVOKED: 401,
+  ACCESS_LEVEL: 403,
+  ACCESS_SCOPE: 403,
+  ACCESS_HOST: 421,
+  ACCESS_KEYS: 503,
   INTERNAL: 500,
 }
 
 /** Seconds after which a retriable refusal is worth another try: about a block of most chains. */
 const retryAfterSeconds = 10
 
-/** The answer to a request that failed: status, code, text and remedy, without secrets. `retryAfter`: seconds, where another try may help. */
+/**
+ * The answer to a request that failed: status, code, text and remedy, without secrets. `retryAfter`: seconds, where another try may help. `challenge`: of
+ * the header www-authenticate.
+ */
 export function toErrorAnswer(thrown: unknown) {
   const error = toRelayerError(thrown instanceof Error ? fromFastify(thrown) : thrown)
   const status = statusByCode[error.code] ?? (error.retriable ? 503 : 422)
@@ -40,6 +51,8 @@ export function toErrorAnswer(thrown: unknown) {
   return {
     status,
     retryAfter: status === 503 ? retryAfterSeconds : undefined,
+    // RFC 9110, section 15.5.2: a 401 names the scheme.
+    challenge: status === 401 ? 'Bearer realm="portage"' : undefined,
     body: { error: { code: error.code, message: redactText(error.message), remedy: error.remedy, facts: Object.fromEntries(facts) } },
   }
 }

@@ -5,8 +5,10 @@ import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTyp
 import { z } from 'zod'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import { asLogged } from '../observability/severity.ts'
+import { guardRoutes } from './access.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { toErrorAnswer } from './errors.ts'
+import { assertHost, limitConnections, sendError, serverOptions } from './http.ts'
 import { healthRoutes } from './routes/health.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { relayVaaRoute } from './routes/relay-vaa.ts'
@@ -15,11 +17,6 @@ import { streamRoutes } from './routes/streams.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
 import { transferRoutes } from './routes/transfers.ts'
 import { createStartupServer } from './startup-server.ts'
-
-/** Far more than the longest VAA, bytes. */
-const bodyLimit = 256 * 1024
-/** Transfer ids are longer than fastify's 100 characters. */
-const maxParamLength = 1_000
 
 /** The API as a process starts it. */
 export const restApi = {
@@ -36,17 +33,17 @@ export const restApi = {
 
 /** The REST API, which does not listen yet. Closing it does not close its dependencies. */
 export async function createApi(deps: ApiDeps): Promise<Api> {
-  const app = Fastify({ bodyLimit, routerOptions: { maxParamLength }, forceCloseConnections: 'idle' }).withTypeProvider<ZodTypeProvider>()
+  const app = Fastify({ ...serverOptions, forceCloseConnections: 'idle' }).withTypeProvider<ZodTypeProvider>()
+  limitConnections(app.server)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler((error, request, reply) => {
-    const { status, retryAfter, body } = toErrorAnswer(error)
+    const { status } = toErrorAnswer(error)
     if (status >= 500) {
       const { level, fields } = asLogged(toRelayerError(error), error)
       deps.logger[level]('request failed', { route: request.routeOptions.url, status, ...fields })
     }
-    if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
-    return reply.status(status).send(body)
+    return sendError(reply, error)
   })
   app.setNotFoundHandler((_, reply) => {
     const { body } = toErrorAnswer(new RelayerError('INPUT_INVALID', { detail: 'There is no such route; GET / lists them.' }))
@@ -58,8 +55,11 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     deps.metrics.portage_api_requests_total.inc({ route, status: reply.statusCode })
     deps.metrics.portage_api_request_seconds.observe({ route }, reply.elapsedTime / 1000)
   })
+  app.addHook('onRequest', async ({ headers }) => assertHost(headers.host, deps.config.api.hosts))
   await app.register(rateLimit, { max: deps.config.api.requestsPerMinute, timeWindow: '1 minute' })
-  await app.register(swagger, { openapi: { info: { title: 'Portage', version: '1' } }, transform: jsonSchemaTransform })
+  const components = { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT' } } }
+  await app.register(swagger, { openapi: { info: { title: 'Portage', version: '1' }, components }, transform: jsonSchemaTransform })
+  guardRoutes(app, deps)
 
   submitTransferRoute(app, deps)
   transferRoutes(app, deps)
@@ -73,11 +73,14 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   return app
 }
 
-/** `GET /` lists the routes that exist so far; `GET /openapi.json` describes them. */
+/** `GET /` lists the routes that exist so far; `GET /v1/openapi.json` describes them. */
 function indexRoute(app: Api): void {
-  app.get('/', { schema: { summary: 'The routes', response: { 200: z.object({ routes: z.array(z.string()) }) } } }, () => {
+  const config = { access: 'read' } as const
+  app.get('/', { config, schema: { summary: 'The routes', response: { 200: z.object({ routes: z.array(z.string()) }) } } }, () => {
     const paths = Object.entries(app.swagger().paths ?? {})
     return { routes: paths.flatMap(([path, methods]) => Object.keys(methods ?? {}).map((method) => `${method.toUpperCase()} ${path}`)) }
   })
-  app.get('/openapi.json', { schema: { hide: true } }, (_, reply) => reply.type('application/json').send(JSON.stringify(app.swagger())))
+  app.get('/v1/openapi.json', { config, schema: { hide: true } }, (_, reply) =>
+    reply.type('application/json').send(JSON.stringify(app.swagger())),
+  )
 }

@@ -2,14 +2,25 @@ import Fastify from 'fastify'
 import type { RelayerError } from '../domain/errors.ts'
 import { redactText } from '../observability/redact.ts'
 import { toErrorAnswer } from './errors.ts'
+import { assertHost, limitConnections, sendError, serverOptions } from './http.ts'
 
 /**
  * Answers in the place of the API while the process waits for what it cannot start without: `/health` is 200, `/ready` is 503 with the reason, and everything else is
  * refused with the error that the start waits with.
  */
-export function createStartupServer(listen: { readonly host: string; readonly port: number }) {
+export function createStartupServer({
+  hosts,
+  ...listen
+}: {
+  readonly host: string
+  readonly port: number
+  readonly hosts: readonly string[]
+}) {
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
-  const app = Fastify({ forceCloseConnections: true })
+  const app = Fastify({ ...serverOptions, forceCloseConnections: true })
+  limitConnections(app.server)
+  app.setErrorHandler((error, _, reply) => sendError(reply, error))
+  app.addHook('onRequest', async ({ headers }) => assertHost(headers.host, hosts))
   app.get('/health', () => ({ status: 'ok' }))
   app.get('/ready', (_, reply) => {
     const problem = redactText(waiting?.error.message ?? 'starting')

@@ -1,6 +1,9 @@
+import type { FastifyRequest } from 'fastify'
+import { aboutTransfer } from '../access/subjects.ts'
 import type { Bridges } from '../bridges/port.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { SubmitOptions, SubmitResult } from '../intake/submitter.ts'
+import { orderedBy } from './access.ts'
 import type { ApiDeps } from './deps.ts'
 
 const hex = /^(0x)?([0-9a-fA-F]{2})+$/
@@ -26,18 +29,19 @@ export function defaultBridge(bridges: Bridges): string {
   return first
 }
 
-/** Submits a message and counts it. Throws INPUT_INVALID for a bridge that is not configured, and as the submitter. */
+/** Submits a message for whoever asks, and counts it. Throws INPUT_INVALID for a bridge that is not configured, ACCESS_SCOPE, and as the submitter. */
 export async function submit(
   { submitter, network: { bridges }, metrics }: ApiDeps,
-  bridge: string,
-  message: Uint8Array,
-  options?: SubmitOptions,
+  request: FastifyRequest,
+  { bridge, message, ...options }: { readonly bridge: string; readonly message: Uint8Array } & SubmitOptions,
 ): Promise<SubmitResult> {
-  if (!bridges.has(bridge)) {
+  const protocol = bridges.get(bridge)
+  if (!protocol) {
     throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${bridge}; configured: ${[...bridges.keys()].join(', ')}.` })
   }
   metrics.portage_intake_messages_total.inc({ via: 'api', bridge })
   try {
+    orderedBy(request, aboutTransfer(protocol.decode(message).targetChain))
     const answer = await submitter.submit(bridge, message, options)
     metrics.portage_intake_started_total.inc({ via: 'api', bridge, status: answer.status })
     return answer

@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts'
 import { type ResolvedTemporal, resolveTemporal } from '../config/temporal-access.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { withTemporalClient } from '../temporal/client/connect.ts'
+import { type Allow, allowing, assertStillGood, authenticate } from './access.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
 import { print, printRefusal, type Refusal } from './output.ts'
 
@@ -39,22 +40,29 @@ export interface CommandSpec {
 export type Commands = Readonly<Record<string, CommandSpec>>
 
 /** Adds commands to the program or to their group, whose settings they take over: their help, what they run, and how its outcome is printed. */
-export function addCommands(parent: Command, commands: Commands, context: CliContext, ended: (code: ExitCode) => void): void {
+export function addCommands(
+  parent: Command,
+  commands: Commands,
+  context: CliContext,
+  ended: (code: ExitCode) => void,
+  groups: readonly string[] = [],
+): void {
   for (const [name, spec] of Object.entries(commands)) {
+    const path = [...groups, name]
     const { description, options, run } = spec
     const command = parent.command(name).description(description).addHelpText('after', helpEnd(spec))
     options?.(command)
-    addCommands(command, spec.commands ?? {}, context, ended)
+    addCommands(command, spec.commands ?? {}, context, ended, path)
     if (!run) continue
     command.action(async (...typed: unknown[]) => {
       // Commander passes the arguments, then the options, then the command.
-      const call = createCall(context, command, typed.at(-2) as never)
+      const call = createCall(context, command, path.join(' '), typed.at(-2) as never)
       ended(finish(call, await run(call, ...(typed.slice(0, -2) as never[]))))
     })
   }
 }
 
-function createCall<Options>(context: CliContext, command: Command, options: Options) {
+function createCall<Options>(context: CliContext, command: Command, path: string, options: Options) {
   const globals = command.optsWithGlobals<GlobalOptions>()
   /** The file of --config, else of PORTAGE_CONFIG, else portage.yaml in the working directory. */
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
@@ -73,6 +81,18 @@ function createCall<Options>(context: CliContext, command: Command, options: Opt
     async withTemporal<Answer>(this: void, use: (temporal: TemporalClient, config: Config) => Promise<Answer>): Promise<Answer> {
       const loaded = await config()
       return withTemporalClient(temporalOf(loaded), (client) => use(client, loaded))
+    },
+    /**
+     * Runs `use` for who gives the order, with a Temporal client of the config. `allow` says whose order it is, if the token is for what it is about. Throws
+     * ACCESS_* before anything is asked of Temporal where the token itself is not good, and as withTemporal.
+     */
+    async withOrder<Answer>(this: void, use: (temporal: TemporalClient, config: Config, allow: Allow) => Promise<Answer>): Promise<Answer> {
+      const loaded = await config()
+      const principal = await authenticate(context, globals, loaded, path)
+      return withTemporalClient(loaded.temporal, async (client) => {
+        await assertStillGood(context, client, principal)
+        return use(client, loaded, allowing(principal, path, options))
+      })
     },
     /** Ends the command with the exit code of a wrong command line. */
     misuse: (detail: string): never => command.error(`error: ${detail}`),

@@ -14,6 +14,7 @@ export interface GlobalOptions {
   readonly config?: string
   readonly json?: true
   readonly verbose?: true
+  readonly tokenFile?: string
 }
 
 /** 0: done. 1: it failed, or the answer is no. 2: the command line is wrong. */

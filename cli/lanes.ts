@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { lanesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
+import type { OrderSubject } from '../domain/access/access.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { LaneState } from '../domain/lane/lane.ts'
 import type { LaneStatus, LaneView } from '../domain/lane/messages.ts'
@@ -10,7 +11,7 @@ import { createLaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { type LedgerOrder, orderOfLane, readLane, runningLanes } from '../temporal/client/lanes.ts'
 import type { Call, Outcome } from './command.ts'
-import { type Author, authorOf, withAuthor } from './options.ts'
+import { type Reasoned, withReason } from './options.ts'
 import { order } from './orders.ts'
 
 /** A lane, as its config and its ledger describe it. */
@@ -39,7 +40,7 @@ export function laneArgument(command: Command): Command {
 
 /** The argument and the options of every order to one lane. */
 export function laneOrder(command: Command): Command {
-  return withAuthor(laneArgument(command))
+  return withReason(laneArgument(command))
 }
 
 /** The lane of a command line: by its id, or by the address of a configured lane (of the chain `chain`, if several have it). Throws LANE_NOT_FOUND. */
@@ -61,11 +62,17 @@ export function withLane<Result>(
   return withTemporal((client, config) => use(resolveLane(config, name, options.chain), client, config))
 }
 
-/** Gives an order to the ledger of a lane, which answers. Throws INPUT_INVALID, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export function sendToLane(call: Call<LaneOptions & Author>, name: string, done: string, request: LedgerOrder): Promise<Outcome> {
-  return order(call, { done }, async (client, config) => {
+/** What an order about a lane is about: the lane, and its chain if the config has it. */
+export function aboutLane(config: Config, lane: LaneId): OrderSubject {
+  const chain = lanesOf(config).find(({ id }) => id === lane)?.chain
+  return { lane, chains: chain === undefined ? undefined : [chain] }
+}
+
+/** Gives an order to the ledger of a lane, which answers. Throws INPUT_INVALID, LANE_NOT_FOUND, ACCESS_*, TEMPORAL_UNAVAILABLE. */
+export function sendToLane(call: Call<LaneOptions & Reasoned>, name: string, done: string, request: LedgerOrder): Promise<Outcome> {
+  return order(call, { done }, async (client, config, allow) => {
     const lane = resolveLane(config, name, call.options.chain)
-    const laneView = await orderOfLane(client, lane, request, authorOf(call.options))
+    const laneView = await orderOfLane(client, lane, request, allow(aboutLane(config, lane)))
     return { result: 'done', json: { lane, done: true, view: laneView }, about: { lane, 'in flight': laneView.inFlight } }
   })
 }

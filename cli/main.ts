@@ -14,6 +14,7 @@ import { nodeCommand } from './commands/node.ts'
 import { runCommand } from './commands/run.ts'
 import { settingsCommand } from './commands/settings.ts'
 import { streamCommand } from './commands/stream.ts'
+import { tokenCommand } from './commands/token.ts'
 import { transferCommand } from './commands/transfer.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
 import { printError } from './output.ts'
@@ -32,6 +33,7 @@ const commands: Commands = {
   config: configCommand,
   doctor: doctorCommand,
   keystore: keystoreCommand,
+  token: tokenCommand,
 }
 
 /** Runs one command line (without `node` and the script). Never throws; the answer is the exit code. */
@@ -66,6 +68,7 @@ function createProgram(context: CliContext, ended: (code: ExitCode) => void): Co
     .description('Portage carries cross-chain transfers to their destination and loses none.')
     .option('--config <file>', 'config file (default: $PORTAGE_CONFIG, else portage.yaml)')
     .option('--json', 'one JSON object on stdout, for scripts')
+    .option('--token-file <file>', 'file with the access token of who gives orders (default: $PORTAGE_TOKEN)')
     .option('--verbose', 'with an error, print its stack and causes')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({

@@ -1,21 +1,14 @@
-import { userInfo } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Facts, RelayerError } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 
-/** The options of every order. */
-export type Author = Order
+/** Why an order is given. By whom the access token says. */
+export type Reasoned = Pick<Order, 'reason'>
 
-/** Adds `--reason`, which is required unless there is one by itself, and `--by`. */
-export function withAuthor(command: Command, reason?: string): Command {
+/** Adds `--reason`, which is required unless there is one by itself. */
+export function withReason(command: Command, reason?: string): Command {
   const why = new Option('--reason <text>', 'why; kept in the history')
-  command.addOption(reason === undefined ? why.makeOptionMandatory() : why.default(reason))
-  return command.addOption(new Option('--by <name>', 'who; kept in the history').default(osUser(), 'the user of the operating system'))
-}
-
-/** The order of these options: who, and why. */
-export function authorOf({ by, reason }: Author): Order {
-  return { by, reason }
+  return command.addOption(reason === undefined ? why.makeOptionMandatory() : why.default(reason))
 }
 
 /** A parser for commander, which also lower-cases the text. A text that does not match is a wrong command line, with `rule` as the message. */
@@ -60,15 +53,6 @@ export const parse = {
     if (/^(0|[1-9][0-9]{0,19})$/.test(text) && BigInt(text) < 2n ** 64n) return text
     throw new InvalidArgumentError('It must be a whole number below 2^64.')
   },
-}
-
-/** A container may have no name for the user that it runs as. */
-function osUser(): string {
-  try {
-    return userInfo().username || 'unknown'
-  } catch {
-    return 'unknown'
-  }
 }
 
 /** An error of what the user gave, which the command line itself does not show. */

@@ -1,10 +1,12 @@
+import { aboutSettings } from '../access/subjects.ts'
 import { namesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import type { Settings, SettingsOrder } from '../domain/settings/settings.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { changeSettings, readSettings } from '../temporal/client/settings.ts'
+import type { Allow } from './access.ts'
 import type { Call, Outcome } from './command.ts'
-import type { Author } from './options.ts'
+import type { Reasoned } from './options.ts'
 import { type Cell, facts } from './output.ts'
 
 /** `done`: what is done, or asked for; `same`: why nothing has changed. */
@@ -25,9 +27,9 @@ interface Answer {
 export async function order(
   call: Call,
   words: Words,
-  send: (temporal: TemporalClient, config: Config) => Promise<Answer>,
+  send: (temporal: TemporalClient, config: Config, allow: Allow) => Promise<Answer>,
 ): Promise<Outcome> {
-  const { result, json, about } = await call.withTemporal(send)
+  const { result, json, about } = await call.withOrder(send)
   const said = result === 'unchanged' ? (words.same ?? 'the order changes nothing as things are') : words.done
   return { json, text: facts({ [result]: said, ...about }) }
 }
@@ -36,10 +38,10 @@ export async function order(
 type Plan = (settings: Settings, config: Config) => { readonly orders: readonly SettingsOrder[]; readonly about?: Answer['about'] }
 
 /** Changes the settings: obeys all orders, or none. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE, and what the plan throws. */
-export function sendToSettings(call: Call<Author>, words: Words, wanted: readonly SettingsOrder[] | Plan): Promise<Outcome> {
-  const { by, reason } = call.options
-  return order(call, words, async (client, config) => {
+export function sendToSettings(call: Call<Reasoned>, words: Words, wanted: readonly SettingsOrder[] | Plan): Promise<Outcome> {
+  return order(call, words, async (client, config, allow) => {
     const { orders, about } = typeof wanted === 'function' ? wanted(await readSettings(client), config) : { orders: wanted }
+    const { by, reason } = allow(aboutSettings(orders))
     const { before, after } = await changeSettings(client, namesOf(config), { by, reason, orders: [...orders] })
     const changed = after.version > before.version
     return {
@@ -50,6 +52,7 @@ export function sendToSettings(call: Call<Author>, words: Words, wanted: readonl
   })
 }
 
-export function withoutAudit({ audit: _, ...settings }: Settings): Omit<Settings, 'audit'> {
+/** Without the audit and the tokens, which have commands of their own. */
+export function withoutAudit({ audit: _, tokens: __, ...settings }: Settings): Omit<Settings, 'audit' | 'tokens'> {
   return settings
 }

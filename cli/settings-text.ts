@@ -48,6 +48,10 @@ function orderText(one: SettingsOrder): string {
       return `node ${one.change.chain}/${one.change.name}: ${nodeText(one.change)}`
     case 'clearNode':
       return `node ${one.chain}/${one.name}: change taken back`
+    case 'addToken':
+      return `token ${one.token.jti} made for ${one.token.name}, level ${one.token.level}`
+    case 'revokeToken':
+      return `token ${one.jti} revoked`
   }
 }
 

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
+import { aboutStream } from '../access/subjects.ts'
 import { orderStream, type StreamOrder } from '../streams/orders.ts'
 import { type Heights, sourceOf, type StreamReport, toReport } from '../streams/reports.ts'
 import type { Config } from '../config/schema.ts'
 import type { StreamView } from '../domain/stream/stream.ts'
 import { withChain } from './chains.ts'
 import type { Call, Outcome } from './command.ts'
+import type { Reasoned } from './options.ts'
 import { order, type Words } from './orders.ts'
 import type { Cell } from './output.ts'
 
@@ -16,10 +18,13 @@ export function streamArgument(command: Command): Command {
   return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc); portage stream list shows them')
 }
 
-/** Gives an order to a stream. Throws INPUT_INVALID, STREAM_NOT_FOUND, STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
-export function sendToStream(call: Call, stream: string, words: Words, request: StreamOrder): Promise<Outcome> {
-  return order(call, words, async (client) => {
-    const { done, view } = await orderStream(client, stream, request)
+/** An order without who gives it, and why. */
+type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
+
+/** Gives an order to a stream. Throws INPUT_INVALID, STREAM_NOT_FOUND, STREAM_UNREACHABLE, ACCESS_*, TEMPORAL_UNAVAILABLE. */
+export function sendToStream(call: Call<Reasoned>, stream: string, words: Words, request: Unsigned<StreamOrder>): Promise<Outcome> {
+  return order(call, words, async (client, _, allow) => {
+    const { done, view } = await orderStream(client, stream, { ...request, order: allow(aboutStream(stream)) })
     return { result: done ? 'done' : 'unchanged', json: { done, view: plainReport(view) }, about: { stream, ...watermark(view) } }
   })
 }

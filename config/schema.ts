@@ -86,6 +86,21 @@ const streamsSchema = z
   .prefault({})
   .describe('The numbered sources of transfers, of which none may be missed.')
 
+const hostName = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i, 'must be a host name, without scheme and port')
+
+const accessSchema = z
+  .strictObject({
+    publicKeys: z
+      .array(z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be a public key as portage token keys shows it'))
+      .max(20)
+      .default([])
+      .describe(
+        'Public keys of access tokens that were made on another machine (portage token keys). With any, this process makes no keys of its own.',
+      ),
+  })
+  .prefault({})
+  .describe('Access tokens for the API and for orders on the command line: docs/access.md.')
+
 export const configSchema = z.strictObject({
   dataFolder: z
     .string()
@@ -115,12 +130,22 @@ export const configSchema = z.strictObject({
       'native-bridge': nativeBridgeSchema.optional().describe("A chain's native bridge, with the contracts of MIP-61."),
     })
     .describe('The protocols whose transfers are delivered.'),
+  access: accessSchema,
   api: z
     .strictObject({
       host: z
         .string()
         .default('127.0.0.1')
-        .describe('The address that the API listens on. It has no authentication yet: keep it on loopback.'),
+        .describe(
+          'The address that the API listens on. It speaks plain HTTP: on another address than loopback put a proxy with TLS before it.',
+        ),
+      hosts: z
+        .array(hostName)
+        .max(100)
+        .default([])
+        .describe(
+          'Names that the API is asked by, beside addresses and localhost. A request for any other is refused: a web page may point its own name here.',
+        ),
       port: whole(0).max(65_535).default(8099).describe('0 takes any free port.'),
       requestsPerMinute: whole(1).default(6000).describe('Most requests of one address in a minute.'),
     })

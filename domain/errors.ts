@@ -198,6 +198,27 @@ export const errorCatalogue = {
     'Have the API key or certificate permitted: for workers and orders to write, for a look to read, in the namespace that is named; or use another one.',
   ),
   API_UNAVAILABLE: retry('The REST API of Portage cannot be reached.', 'Start it (portage run --role api), or name its URL with --api.'),
+  // Access.
+  ACCESS_TOKEN_MISSING: fatal(
+    'This needs an access token.',
+    'Over HTTP send Authorization: Bearer <token>; on the command line set PORTAGE_TOKEN, or give --token-file. portage token create makes one.',
+  ),
+  ACCESS_TOKEN_INVALID: fatal(
+    'The access token is not one of this deployment.',
+    'Use a token that was made for it and whose key was not removed; portage token create makes one.',
+  ),
+  ACCESS_TOKEN_EXPIRED: fatal('The access token has expired.', 'Ask for a new one: portage token create.'),
+  ACCESS_TOKEN_REVOKED: fatal('The access token was revoked.', 'Ask who administers Portage: portage token list shows when and why.'),
+  ACCESS_LEVEL: fatal('The level of the access token is too low for this.', 'Use a token of the level that is needed: docs/access.md.'),
+  ACCESS_SCOPE: fatal('The access token is not for this chain or lane.', 'Use a token whose scope has it: portage token list.'),
+  ACCESS_HOST: fatal(
+    'The request names a host that this API does not serve.',
+    'Add the name to api.hosts in the config, if it is one of this API.',
+  ),
+  ACCESS_KEYS: fatal(
+    'The keys of the access tokens cannot be used.',
+    'Run this where the key file is (dataFolder of the config), or list the public keys in access.publicKeys.',
+  ),
   // Input and operation.
   CONFIG_INVALID: fatal('The config has problems.', 'Correct the fields that are named.'),
   INPUT_INVALID: fatal('The request has a problem.', 'Correct the fields that are named.'),

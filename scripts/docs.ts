@@ -1,10 +1,11 @@
 /**
- * Writes the docs that are made from code: docs/errors.md, docs/config.md, docs/metrics.md, and the part of docs/LIFECYCLE.md between the
- * `generated` marks. `--check` writes nothing and ends with exit code 1 if one of them is not what it would write.
+ * Writes the docs that are made from code: docs/errors.md, docs/config.md, docs/metrics.md, and the parts of docs/LIFECYCLE.md and
+ * docs/access.md between the `generated` marks. `--check` writes nothing and ends with exit code 1 if one of them is not what it would write.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { describeAccess } from './docs/access.ts'
 import { describeConfig } from './docs/config.ts'
 import { describeErrors } from './docs/errors.ts'
 import { describeMetrics } from './docs/metrics.ts'
@@ -19,8 +20,13 @@ export function generatedDocs(root: string): ReadonlyMap<string, string> {
     ['docs/errors.md', whole(describeErrors())],
     ['docs/config.md', whole(describeConfig())],
     ['docs/metrics.md', whole(describeMetrics())],
-    ['docs/LIFECYCLE.md', between(readFileSync(join(root, 'docs/LIFECYCLE.md'), 'utf8'), describeLifecycle())],
+    ...partly(root, 'docs/LIFECYCLE.md', describeLifecycle()),
+    ...partly(root, 'docs/access.md', describeAccess()),
   ])
+}
+
+function partly(root: string, path: string, part: string): [path: string, text: string][] {
+  return [[path, between(readFileSync(join(root, path), 'utf8'), part)]]
 }
 
 function whole(text: string): string {

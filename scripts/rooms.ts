@@ -16,7 +16,7 @@ export interface Room {
 const ports = ['chains/port.ts', 'bridges/port.ts', 'bridges/source-port.ts']
 const evmLibrary = 'ethers'
 /** The rooms that put things into practice: `workers`, `api` and `cli` are built on them, and do not import one another. */
-const inner = ['domain', 'temporal', 'config', 'observability', 'chains', 'bridges', 'intake', 'streams', 'recovery', 'lanes']
+const inner = ['domain', 'temporal', 'access', 'config', 'observability', 'chains', 'bridges', 'intake', 'streams', 'recovery', 'lanes']
 
 export const rooms: readonly Room[] = [
   { path: 'domain', imports: [], packages: [] },
@@ -36,6 +36,7 @@ export const rooms: readonly Room[] = [
   { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts', 'bridges/source-port.ts'], packages: [] },
   { path: 'bridges/source-port.ts', imports: ['domain'], packages: [] },
   { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', '@temporalio/envconfig', 'node:*'] },
+  { path: 'access', imports: ['domain'], packages: ['jose', 'zod', 'node:*'] },
   { path: 'observability', imports: ['domain'], packages: ['pino', 'prom-client', 'node:*'] },
   { path: 'chains/<family>', imports: ['domain', 'chains/port.ts', 'observability'], packages: [evmLibrary, 'node:*'] },
   {

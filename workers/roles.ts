@@ -1,3 +1,4 @@
+import type { AccessSource } from '../access/key-ring.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { RelayerError } from '../domain/errors.ts'
 import type { ProcessContext, Service } from './context.ts'
@@ -16,9 +17,9 @@ export interface StartupServer {
 
 /** The REST API, which the roles `all` and `api` serve. Handed in by whoever starts a role: workers do not import `api`. */
 export interface RestApi {
-  createStartupServer(listen: { readonly host: string; readonly port: number }): StartupServer
+  createStartupServer(listen: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }): StartupServer
   /** @param context.feedsStreams this process feeds the streams, too, and so sets their metrics itself */
-  start(context: ProcessContext & { readonly feedsStreams: boolean }): Promise<Service>
+  start(context: ProcessContext & { readonly feedsStreams: boolean; readonly access: AccessSource }): Promise<Service>
 }
 
 export interface RunOptions {

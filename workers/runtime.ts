@@ -1,3 +1,4 @@
+import { accessSource } from '../config/access.ts'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import { startWorkflowRecovery } from '../recovery/workflow-recovery.ts'
@@ -73,6 +74,6 @@ async function startRole(
   services.push(watchCredentials({ target, temporal, workers: [...ledgers, ...workers], logger }))
   if (serves('intake')) services.push(startIntake(context))
   await startupServer?.close()
-  if (serves('api')) services.push(await api.start({ ...context, feedsStreams: serves('intake') }))
+  if (serves('api')) services.push(await api.start({ ...context, access: accessSource(config), feedsStreams: serves('intake') }))
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }

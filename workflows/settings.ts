@@ -18,7 +18,7 @@ export async function settings(input: SettingsInput): Promise<void> {
   }
   const refuse = (request: SettingsRequest) => {
     assertSettingsOrders(request)
-    assertSettingsFit(applySettingsOrders(now, request, 0))
+    assertSettingsFit(applySettingsOrders(now, request, Date.now()))
   }
   setHandler(settingsQuery, () => now)
   setCurrentDetails(details(now))

@@ -18,7 +18,7 @@ const report = z.object({
  * transfers. Neither is rate limited.
  */
 export function healthRoutes(app: Api, { client, network }: ApiDeps): void {
-  const config = { rateLimit: false as const }
+  const config = { rateLimit: false, access: 'open' } as const
   const alive = { summary: 'Is the process alive?', response: { 200: z.object({ status: z.literal('ok') }) } }
   app.get('/health', { config, schema: alive }, () => ({ status: 'ok' as const }))
 

@@ -17,7 +17,7 @@ export function metricsRoute(app: Api, deps: ApiDeps): void {
   const refreshCounts = createTransferCounts(deps)
   const refreshStreams = deps.feedsStreams ? async () => {} : createStreamMetrics(deps)
   const schema = { summary: 'Metrics in the Prometheus text format', produces: ['text/plain'] }
-  app.get('/metrics', { config: { rateLimit: false }, schema }, async (_, reply) => {
+  app.get('/metrics', { config: { rateLimit: false, access: 'open' }, schema }, async (_, reply) => {
     await Promise.all([refreshCounts(), refreshStreams()])
     return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics.render())
   })

@@ -18,11 +18,11 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
       503: z.object({ message: z.literal('Request failed'), code: z.string(), error: z.string() }),
     },
   }
-  app.get('/relayvaa/*', { schema }, async (request, reply) => {
+  app.get('/relayvaa/*', { config: { access: 'transfer submit' }, schema }, async (request, reply) => {
     try {
       const text = request.params['*']
       if (!text) throw new RelayerError('MESSAGE_ENCODING', { detail: 'The path holds no VAA.' })
-      await submit(deps, defaultBridge(deps.network.bridges), messageBytes(text))
+      await submit(deps, request, { bridge: defaultBridge(deps.network.bridges), message: messageBytes(text) })
       return await reply.status(200).send({ message: 'Scheduled' })
     } catch (error) {
       const { status, retryAfter, body } = toErrorAnswer(error)

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { namesOf } from '../../config/chains.ts'
 import { feePolicySchema } from '../../config/lane-schema.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
+import { aboutSettings } from '../../access/subjects.ts'
+import { orderedBy } from '../access.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 
@@ -39,11 +41,13 @@ const orderSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('setFees'), scope: feeScope, policy: feePolicySchema }),
   z.strictObject({ kind: z.literal('setNode'), change: nodeChange }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
+  z.strictObject({ kind: z.literal('revokeToken'), jti: text }),
 ])
+/** What the audit shows: tokens are made where their keys are (portage token create), and not by a request. */
+const auditedSchema = z.union([orderSchema, z.looseObject({ kind: z.literal('addToken') })])
 
 /** The body of a change. */
 const changeSchema = z.strictObject({
-  by: z.string().trim().min(1).max(100).describe('The person who orders it; recorded in the audit.'),
   reason: z.string().trim().min(1).max(500).describe('The reason; recorded in the audit.'),
   orders: z.array(orderSchema).min(1).max(100).describe('All are applied, or none.'),
 })
@@ -61,27 +65,32 @@ const settingsSchema = z.object({
 
 const auditSchema = z.object({
   version: z.number(),
-  audit: z.array(z.object({ version: z.number(), ...author, order: orderSchema })).describe('Newest first.'),
+  audit: z.array(z.object({ version: z.number(), ...author, order: auditedSchema })).describe('Newest first.'),
 })
 
 /** `GET /v1/settings`, `POST /v1/settings` and `GET /v1/settings/audit`. */
 export function settingsRoutes(app: Api, { client, config }: ApiDeps): void {
+  const read = { access: 'read' } as const
   const show = { summary: 'What operators changed while everything runs', response: { 200: settingsSchema, 503: errorSchema } }
-  app.get('/v1/settings', { schema: show }, () => readSettings(client))
+  app.get('/v1/settings', { config: read, schema: show }, () => readSettings(client))
 
   const change = {
     summary: 'Change the settings: halt, deny, fees, nodes. All orders are applied or none; safe to repeat',
     body: changeSchema,
     response: { 200: settingsSchema, 400: errorSchema, 422: errorSchema, 503: errorSchema },
   }
-  app.post('/v1/settings', { schema: change }, async ({ body }) => (await changeSettings(client, namesOf(config), body)).after)
+  app.post('/v1/settings', { config: { access: 'settings import' }, schema: change }, async (request) => {
+    const { reason, orders } = request.body
+    const by = orderedBy(request, aboutSettings(orders))
+    return (await changeSettings(client, namesOf(config), { by, reason, orders })).after
+  })
 
   const audit = {
     summary: 'The latest 200 changes of the settings, newest first',
     querystring: z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(50) }),
     response: { 200: auditSchema, 400: errorSchema, 503: errorSchema },
   }
-  app.get('/v1/settings/audit', { schema: audit }, async (request) => {
+  app.get('/v1/settings/audit', { config: read, schema: audit }, async (request) => {
     const { version, audit: changes } = await readSettings(client)
     return { version, audit: changes.toReversed().slice(0, request.query.limit) }
   })

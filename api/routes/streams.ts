@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
+import { aboutStream } from '../../access/subjects.ts'
+import { orderedBy } from '../access.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { orderStream, type StreamOrder } from '../../streams/orders.ts'
@@ -8,7 +10,6 @@ import { listStreams, readStream, toReport } from '../../streams/reports.ts'
 import { sequenceSchema } from './submit-transfer.ts'
 
 const author = {
-  by: z.string().trim().min(1).max(100).describe('The person who orders it; recorded by the stream.'),
   reason: z.string().trim().min(1).max(500).describe('The reason; the stream records its first 60 bytes.'),
 }
 const height = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
@@ -60,14 +61,17 @@ const params = z.object({
 /** `GET /v1/streams`, `GET /v1/streams/{stream}`, and the operators' orders: `POST /v1/streams/{stream}/{order}`. */
 export function streamRoutes(app: Api, { client, network }: ApiDeps): void {
   const heights = (chain: string) => finalizedHeight(network, chain)
+  const read = { access: 'read' } as const
   const list = {
     summary: 'The numbered sources of transfers',
     response: { 200: z.object({ streams: z.array(reportSchema) }), 503: errorSchema },
   }
-  app.get('/v1/streams', { schema: list }, async () => ({ streams: (await listStreams(client, heights)).map((row) => ({ ...row })) }))
+  app.get('/v1/streams', { config: read, schema: list }, async () => ({
+    streams: (await listStreams(client, heights)).map((row) => ({ ...row })),
+  }))
 
   const show = { summary: 'All that a stream knows', params, response: { 200: shownSchema, 404: errorSchema, 503: errorSchema } }
-  app.get('/v1/streams/:stream', { schema: show }, async (request) => {
+  app.get('/v1/streams/:stream', { config: read, schema: show }, async (request) => {
     const state: StreamState = await readStream(client, request.params.stream)
     return { ...state, view: { ...toReport(viewStream(state), heights) } }
   })
@@ -75,10 +79,11 @@ export function streamRoutes(app: Api, { client, network }: ApiDeps): void {
   for (const [name, summary] of Object.entries(summaries) as [OrderName, string][]) {
     const body = orderBodies[name]
     const schema = { summary, params, body, response: { 200: obeyedSchema, 400: errorSchema, 404: errorSchema, 503: errorSchema } }
-    app.post(`/v1/streams/:stream/${name}`, { schema }, async (request) => {
-      const { by, reason, ...what } = request.body
-      const order = { ...what, kind: name, order: { by, reason } } as StreamOrder
-      const { done, view } = await orderStream(client, request.params.stream, order)
+    app.post(`/v1/streams/:stream/${name}`, { config: { access: `stream ${name}` as const }, schema }, async (request) => {
+      const { stream } = request.params
+      const { reason, ...what } = request.body
+      const order = { ...what, kind: name, order: { by: orderedBy(request, aboutStream(stream)), reason } } as StreamOrder
+      const { done, view } = await orderStream(client, stream, order)
       return { done, view: { ...toReport(view, heights) } }
     })
   }

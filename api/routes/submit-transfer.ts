@@ -78,12 +78,12 @@ export function submitTransferRoute(app: Api, deps: ApiDeps): void {
     body: bodySchema,
     response: { 200: acceptedSchema, 202: acceptedSchema, 400: errorSchema, 422: errorSchema, 429: errorSchema, 503: errorSchema },
   }
-  app.post('/v1/transfers', { schema }, async (request, reply) => {
+  app.post('/v1/transfers', { config: { access: 'transfer submit' }, schema }, async (request, reply) => {
     const { body } = request
     const bridge = 'nonce' in body ? body.bridge : (request.query.bridge ?? defaultBridge(deps.network.bridges))
     const deadline = deadlineOf(body.deadline)
     const message = await messageOf(body, deps)
-    const answer = await submit(deps, bridge, message, { priority: body.priority, deadline })
+    const answer = await submit(deps, request, { bridge, message, priority: body.priority, deadline })
     return reply.status(answer.status === 'started' ? 202 : 200).send(answer)
   })
 }

@@ -45,12 +45,13 @@ export function transferRoutes(app: Api, { client }: ApiDeps): void {
     }),
     response: { 200: z.object({ transfers: z.array(row) }), 503: errorSchema },
   }
-  app.get('/v1/transfers', { schema: list }, async (request) => ({ transfers: await listTransfers(client, request.query) }))
+  const config = { access: 'read' } as const
+  app.get('/v1/transfers', { config, schema: list }, async (request) => ({ transfers: await listTransfers(client, request.query) }))
 
   const show = {
     summary: 'The status of a transfer',
     params: z.object({ id: z.string().min(1).max(1_000) }),
     response: { 200: reportSchema, 404: errorSchema, 503: errorSchema },
   }
-  app.get('/v1/transfers/:id', { schema: show }, async (request) => ({ ...(await readTransfer(client, request.params.id)) }))
+  app.get('/v1/transfers/:id', { config, schema: show }, async (request) => ({ ...(await readTransfer(client, request.params.id)) }))
 }

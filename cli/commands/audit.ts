@@ -17,10 +17,11 @@ export const auditCommand: CommandSpec = {
           .option('--hours <number>', 'how far back to look (default: audit.hours of the config)', parse.hours),
       notes: 'The server keeps closed workflows for its retention time: an audit sees no further back.',
       examples: ['portage audit run --chain ethereum --hours 48'],
-      run: ({ withTemporal, options }: Call<{ chain?: string; hours?: number }>) =>
-        withTemporal(async (client, config) => {
+      run: ({ withOrder, options }: Call<{ chain?: string; hours?: number }>) =>
+        withOrder(async (client, config, allow) => {
           const { hours = config.audit.hours } = options
           const chains = auditedChains(config, options.chain)
+          allow({ chains })
           const reports = await Promise.all(chains.map((chain) => runAudit(client, { chain, hours, graceMs: 0 })))
           const rows = reports.map((report) => [report.chain, ...cells(report)])
           const text = [table(headings, rows), ...reports.flatMap(findings)].join('\n')

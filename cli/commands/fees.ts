@@ -4,11 +4,11 @@ import { configRules } from '../../config/chains.ts'
 import type { FeePolicy, FeeRule, FeeScope } from '../../domain/fees/policy.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { feeScopeText, limitText, parseFeeScope, parseWei } from '../fee-scope.ts'
-import { type Author, parse, withAuthor } from '../options.ts'
+import { type Reasoned, parse, withReason } from '../options.ts'
 import { sendToSettings } from '../orders.ts'
 import { list } from '../output.ts'
 
-type ScopeOptions = Author & { readonly scope: FeeScope }
+type ScopeOptions = Reasoned & { readonly scope: FeeScope }
 
 const fields = ['maxFeePerGas', 'maxTip', 'maxFeePerTransaction', 'baseFeeCeiling', 'gasFactor', 'gasLimit'] as const
 
@@ -74,7 +74,7 @@ export const feesCommand: CommandSpec = {
 
 function scoped(command: Command): Command {
   const scopes = 'global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id>, transfer:<id>'
-  return withAuthor(command.requiredOption('--scope <scope>', scopes, parseFeeScope))
+  return withReason(command.requiredOption('--scope <scope>', scopes, parseFeeScope))
 }
 
 function sameScope(a: FeeScope, b: FeeScope): boolean {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import type { HaltScope } from '../../domain/settings/settings.ts'
 import type { Call, Commands } from '../command.ts'
-import { type Author, withAuthor } from '../options.ts'
+import { type Reasoned, withReason } from '../options.ts'
 import { sendToSettings } from '../orders.ts'
 import { scopeText } from '../settings-text.ts'
 
-type HaltOptions = Author & { readonly all?: true } & Partial<Record<'bridge' | 'chain' | 'source' | 'target', string>>
+type HaltOptions = Reasoned & { readonly all?: true } & Partial<Record<'bridge' | 'chain' | 'source' | 'target', string>>
 
 export const haltCommands: Commands = {
   halt: {
@@ -15,7 +15,7 @@ export const haltCommands: Commands = {
     notes: `Every process sees it within some two seconds. Several options narrow each other: --source ethereum --target bsc is one route.`,
     examples: [
       'portage halt --all --reason "incident 12"',
-      'portage halt --source ethereum --target bsc --reason "wrapper is being replaced" --by night-shift',
+      'portage halt --source ethereum --target bsc --reason "wrapper is being replaced"',
     ],
     run: (call: Call<HaltOptions>) => {
       const [scope, name] = scopeOf(call)
@@ -35,7 +35,7 @@ export const haltCommands: Commands = {
 }
 
 function scoped(command: Command): Command {
-  return withAuthor(
+  return withReason(
     command
       .option('--bridge <name>', 'what goes over this bridge')
       .option('--chain <name>', 'what comes from this chain or goes to it')

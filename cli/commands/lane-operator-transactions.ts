@@ -1,8 +1,10 @@
 import type { Command } from 'commander'
 import { Interface } from 'ethers'
 import { chainOf, lanesOf } from '../../config/chains.ts'
+import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
+import type { Order } from '../../domain/order.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import {
   cancelOperatorTransaction,
@@ -14,21 +16,22 @@ import {
 import type { OperatorTransactionInput } from '../../temporal/contracts/operator-transaction.ts'
 import { type Call, type Commands, type Outcome } from '../command.ts'
 import { type ConfiguredChain, withChain } from '../chains.ts'
-import { laneArgument, type LaneOptions, resolveLane, withLane } from '../lanes.ts'
-import { type Author, authorOf, invalid, parse, withAuthor } from '../options.ts'
+import type { Allow } from '../access.ts'
+import { aboutLane, laneArgument, type LaneOptions, resolveLane, withLane } from '../lanes.ts'
+import { type Reasoned, invalid, parse, withReason } from '../options.ts'
 import { type Cell, facts, list, timeText } from '../output.ts'
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 
-type PaymentOptions = LaneOptions & Author & { readonly wait?: true }
+type PaymentOptions = LaneOptions & Reasoned & { readonly wait?: true }
 
 /** The operators' own transactions, through the ledger of the lane, and what became of them. */
 export const operatorTransactionCommands: Commands = {
   send: {
     description: "Send one transaction with the lane's key. The signing policy of the lane must allow it.",
     options: (command) =>
-      withAuthor(
+      withReason(
         withWait(laneArgument(command))
           .requiredOption('--to <address>', 'whom to call or pay', parse.address)
           .option('--value <wei>', 'coins to send', parse.wei, '0')
@@ -36,16 +39,16 @@ export const operatorTransactionCommands: Commands = {
       ),
     examples: [`portage lane send ${lane} --to 0x8617e340b3d01fa5f11f306f4090fd50e238070d --value 1000 --reason "a refund" --wait`],
     run: (call: Call<PaymentOptions & { to: string; value: string; data: string }>, name: string) =>
-      withLane(call, name, (id, client) => {
+      withLaneOrder(call, name, (id, client, _, allow) => {
         const { to, data, value } = call.options
-        return pay(call, client, { lane: id, intent: { to, data, value } })
+        return pay(call, client, { lane: id, intent: { to, data, value } }, allow(id))
       }),
   },
   sweep: {
     description:
       "Send what the lane does not need to the chain's treasury (chains.<name>.treasury). What the transfer itself may cost stays, too.",
     options: (command) =>
-      withAuthor(
+      withReason(
         withWait(laneArgument(command))
           .option('--keep <wei>', "coins that stay; default: the lane's minimumBalance", parse.wei)
           .option('--token <address>', 'the whole balance of this ERC-20 token, instead of coins', parse.address),
@@ -53,7 +56,8 @@ export const operatorTransactionCommands: Commands = {
       ),
     examples: [`portage lane sweep ${lane} --keep 500000000000000000 --wait`],
     run: (call: Call<PaymentOptions & { keep?: string; token?: string }>, name: string) =>
-      withLane(call, name, async (id, client, config) => {
+      withLaneOrder(call, name, async (id, client, config, allow) => {
+        const order = allow(id)
         const found = lanesOf(config).find((one) => one.id === id)
         if (!found) throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane: id } })
         const { address, minimumBalance } = found.lane
@@ -70,13 +74,13 @@ export const operatorTransactionCommands: Commands = {
               }
             : { to: treasury.address, data: '0x', value: await spare(chain, address, treasury.address, BigInt(keep ?? '0')) },
         )
-        return pay(call, client, { lane: id, intent })
+        return pay(call, client, { lane: id, intent }, order)
       }),
   },
   'top-up': {
     description: 'Send coins to a lane from another lane of its chain.',
     options: (command) =>
-      withAuthor(
+      withReason(
         withWait(laneArgument(command))
           .requiredOption('--from <lane>', 'the lane that pays')
           .requiredOption('--amount <wei>', 'how much', parse.wei),
@@ -86,12 +90,13 @@ export const operatorTransactionCommands: Commands = {
       `portage lane top-up ${lane} --chain ethereum --from 0x8617e340b3d01fa5f11f306f4090fd50e238070d --amount 1000000000000000000`,
     ],
     run: (call: Call<PaymentOptions & { from: string; amount: string }>, name: string) =>
-      withLane(call, name, (id, client, config) => {
-        const { chain, from, amount, by, reason } = call.options
+      withLaneOrder(call, name, (id, client, config, allow) => {
+        const { chain, from, amount } = call.options
         const payer = resolveLane(config, from, chain)
         if (network(payer) !== network(id) || payer === id)
           throw invalid('the two must be different lanes of one network', { lane: id, from: payer })
         const intent = { to: laneAddress(id), data: '0x', value: amount }
+        const { by, reason } = allow(payer)
         return pay(call, client, { lane: payer, intent }, { by, reason: reason === 'top-up' ? `top-up of ${id}` : reason })
       }),
   },
@@ -109,15 +114,16 @@ export const operatorTransactionCommands: Commands = {
     description:
       "End an operator's own transaction. A nonce in flight gets a no-op of the lane; if the call is mined first, the transaction is done.",
     options: (command) =>
-      withAuthor(command.argument('<id>', 'its id; portage lane transactions shows them')).option(
+      withReason(command.argument('<id>', 'its id; portage lane transactions shows them')).option(
         '--wait',
         'until it has ended; exit code 1 if it was not cancelled',
       ),
     examples: ['portage lane cancel-transaction operator-transaction:evm-1:0x5290…9ee7:1f2e3d4c5b6a7988 --reason "wrong amount" --wait'],
-    run: ({ withTemporal, options }: Call<Author & { wait?: true }>, id: string) =>
-      withTemporal(async (client) => {
+    run: ({ withOrder, options }: Call<Reasoned & { wait?: true }>, id: string) =>
+      withOrder(async (client, config, allow) => {
         const { wait } = options
-        await cancelOperatorTransaction(client, id, authorOf(options))
+        const [, lane = ''] = /^operator-transaction:([^:]+:[^:]+):/.exec(id) ?? []
+        await cancelOperatorTransaction(client, id, allow(aboutLane(config, lane)))
         const asked = 'cancel; portage lane transactions --closed 5 shows how it ended'
         if (!wait) return { json: { id, asked: 'cancel' }, text: facts({ id, asked }) }
         const ended = await operatorTransactionResult(client, id)
@@ -125,6 +131,17 @@ export const operatorTransactionCommands: Commands = {
         return { json: { id, ...ended }, text: facts({ id, state, detail }), failed: state !== 'cancelled' }
       }),
   },
+}
+
+/** Runs `use` with the lane that is ordered to pay. `allow`: as of withOrder, about the lane that pays. */
+function withLaneOrder(
+  { withOrder, options }: Call<PaymentOptions>,
+  name: string,
+  use: (lane: LaneId, client: TemporalClient, config: Config, allow: (lane: LaneId) => ReturnType<Allow>) => Promise<Outcome>,
+): Promise<Outcome> {
+  return withOrder((client, config, allow) =>
+    use(resolveLane(config, name, options.chain), client, config, (lane) => allow(aboutLane(config, lane))),
+  )
 }
 
 function withWait(command: Command): Command {
@@ -135,7 +152,7 @@ async function pay(
   call: Call<PaymentOptions>,
   client: TemporalClient,
   input: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
-  order = authorOf(call.options),
+  order: Order,
 ): Promise<Outcome> {
   const { intent } = input
   const id = await startOperatorTransaction(client, input, order)

@@ -1,7 +1,7 @@
 import { type LaneMode, setLaneMode } from '../../temporal/client/lanes.ts'
 import type { Call, Commands, CommandSpec } from '../command.ts'
-import { laneArgument, laneOrder, type LaneOptions, resolveLane, sendToLane } from '../lanes.ts'
-import { type Author, authorOf, parse, numberWithin, withAuthor } from '../options.ts'
+import { aboutLane, laneArgument, laneOrder, type LaneOptions, resolveLane, sendToLane } from '../lanes.ts'
+import { type Reasoned, parse, numberWithin, withReason } from '../options.ts'
 import { order } from '../orders.ts'
 
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
@@ -13,13 +13,13 @@ export const nonceCommands: Commands = {
       'Read the account anew, on the word of more than half of the nodes, before the next nonce is given out. Nothing is forgotten.',
     options: laneOrder,
     examples: [`portage lane resync ${lane} --reason "the key was used elsewhere"`],
-    run: (call: Call<LaneOptions & Author>, name: string) => sendToLane(call, name, 'resync', { kind: 'resync' }),
+    run: (call: Call<LaneOptions & Reasoned>, name: string) => sendToLane(call, name, 'resync', { kind: 'resync' }),
   },
   fill: {
     description: 'Mine a nonce that no intent owns with a no-op now: one of an earlier ledger, or given back.',
     options: (command) => laneOrder(command).argument('<nonce>', 'the nonce', parse.number),
     examples: [`portage lane fill ${lane} 118 --reason "of an earlier ledger"`],
-    run: (call: Call<LaneOptions & Author>, name: string, nonce: number) =>
+    run: (call: Call<LaneOptions & Reasoned>, name: string, nonce: number) =>
       sendToLane(call, name, `fill ${nonce}`, { kind: 'fill', nonce, reason: 'operator' }),
   },
   'cancel-nonce': {
@@ -27,7 +27,7 @@ export const nonceCommands: Commands = {
       'Replace the transaction of a nonce by a no-op. Its transfer is told when that is final, and tries again with another nonce.',
     options: (command) => laneOrder(command).argument('<nonce>', 'the nonce', parse.number),
     examples: [`portage lane cancel-nonce ${lane} 118 --reason "the recipient asked for it"`],
-    run: (call: Call<LaneOptions & Author>, name: string, nonce: number) =>
+    run: (call: Call<LaneOptions & Reasoned>, name: string, nonce: number) =>
       sendToLane(call, name, `cancel nonce ${nonce}`, { kind: 'cancelNonce', nonce }),
   },
   replace: {
@@ -39,7 +39,7 @@ export const nonceCommands: Commands = {
         .option('--max-fee <wei>', 'at least this fee per gas', parse.wei)
         .option('--tip <wei>', 'at least this tip per gas', parse.wei),
     examples: [`portage lane replace ${lane} 118 --max-fee 90000000000 --tip 3000000000 --reason "it must go now"`],
-    run: (call: Call<LaneOptions & Author & { maxFee?: string; tip?: string }>, name: string, nonce: number) => {
+    run: (call: Call<LaneOptions & Reasoned & { maxFee?: string; tip?: string }>, name: string, nonce: number) => {
       const { maxFee, tip } = call.options
       return sendToLane(call, name, `replace ${nonce}`, { kind: 'replace', nonce, maxFee, tip })
     },
@@ -50,20 +50,20 @@ export const nonceCommands: Commands = {
       // As the config bounds it (config/schema.ts).
       laneOrder(command).argument('<nonces>', 'most nonces in flight, up to 128; 0: none', numberWithin(0, 128)),
     examples: [`portage lane set-window ${lane} 32 --reason "the pool takes more"`],
-    run: (call: Call<LaneOptions & Author>, name: string, window: number) =>
+    run: (call: Call<LaneOptions & Reasoned>, name: string, window: number) =>
       sendToLane(call, name, `window ${window}`, { kind: 'setWindow', window }),
   },
   reset: {
     description: 'Forget every nonce, and begin anew from the account: for a chain that was replaced by another (LANE_CHAIN_REPLACED).',
     options: (command) =>
-      withAuthor(
+      withReason(
         laneArgument(command).requiredOption(
           '--chain-replaced',
           'yes, the chain was replaced: what was sent on the old one is not on the new one',
         ),
       ),
     examples: [`portage lane reset ${lane} --chain-replaced --reason "the test network began anew"`],
-    run: (call: Call<LaneOptions & Author>, name: string) => sendToLane(call, name, 'reset', { kind: 'reset' }),
+    run: (call: Call<LaneOptions & Reasoned>, name: string) => sendToLane(call, name, 'reset', { kind: 'reset' }),
   },
 }
 
@@ -73,11 +73,11 @@ function modeCommand(mode: LaneMode, description: string, reason: string): Comma
     description,
     options: laneOrder,
     examples: [`portage lane ${mode} evm-1:${lane} --reason "${reason}"`],
-    run: (call: Call<LaneOptions & Author>, name: string) =>
+    run: (call: Call<LaneOptions & Reasoned>, name: string) =>
       // It is kept even while no worker serves the ledger.
-      order(call, { done: mode }, async (client, config) => {
+      order(call, { done: mode }, async (client, config, allow) => {
         const lane = resolveLane(config, name, call.options.chain)
-        await setLaneMode(client, lane, mode, authorOf(call.options))
+        await setLaneMode(client, lane, mode, allow(aboutLane(config, lane)))
         return { result: 'asked', json: { lane, asked: mode }, about: { lane } }
       }),
   }

@@ -5,7 +5,7 @@ import type { Config } from '../../config/schema.ts'
 import type { NodeUse, Settings } from '../../domain/settings/settings.ts'
 import { createConfiguredChain } from '../chains.ts'
 import type { Call, CommandSpec } from '../command.ts'
-import { type Author, invalid, withAuthor } from '../options.ts'
+import { type Reasoned, invalid, withReason } from '../options.ts'
 import { sendToSettings } from '../orders.ts'
 import { table } from '../output.ts'
 
@@ -38,7 +38,7 @@ to contain RPC, NODE or URL.`,
         'portage node add bsc spare http://10.0.0.7:8545 --reason "more capacity"',
         `portage node add ethereum provider 'https://eth.example/v3/\${NODE_KEY}' --use read --reason "second source"`,
       ],
-      run: (call: Call<Author & { use: NodeUse }>, chain: string, name: string, url: string) => {
+      run: (call: Call<Reasoned & { use: NodeUse }>, chain: string, name: string, url: string) => {
         const change = { chain, name, disabled: false, url, use: call.options.use }
         const words = { done: `added: ${chain}/${name}; portage node list shows how it is`, same: `${chain}/${name} is there already` }
         return sendToSettings(call, words, [{ kind: 'setNode', change }])
@@ -48,7 +48,7 @@ to contain RPC, NODE or URL.`,
       description: 'Remove a node that was added. One of the config is disabled instead.',
       options: (command) => named(command, 'of a node that was added'),
       examples: ['portage node remove bsc spare --reason "contract ended"'],
-      run: (call: Call<Author>, chain: string, name: string) =>
+      run: (call: Call<Reasoned>, chain: string, name: string) =>
         sendToSettings(call, { done: `removed: ${chain}/${name}` }, (settings, config) => {
           const { configured, change } = look(settings, config, chain, name)
           const detail = configured
@@ -62,7 +62,7 @@ to contain RPC, NODE or URL.`,
       description: 'Use a node again that was disabled.',
       options: (command) => named(command, 'of the node'),
       examples: ['portage node enable bsc node-2 --reason "it is in sync again"'],
-      run: (call: Call<Author>, chain: string, name: string) => {
+      run: (call: Call<Reasoned>, chain: string, name: string) => {
         const words = { done: `enabled: ${chain}/${name}`, same: `${chain}/${name} is enabled already` }
         return sendToSettings(call, words, (settings, config) => {
           const { change } = look(settings, config, chain, name)
@@ -75,7 +75,7 @@ to contain RPC, NODE or URL.`,
       description: 'Neither read from a node nor send to it, until it is enabled. Every process obeys within some two seconds.',
       options: (command) => named(command, 'of the node'),
       examples: ['portage node disable bsc node-2 --reason "it lies about receipts"'],
-      run: (call: Call<Author>, chain: string, name: string) => {
+      run: (call: Call<Reasoned>, chain: string, name: string) => {
         const words = { done: `disabled: ${chain}/${name}`, same: `${chain}/${name} is disabled already` }
         return sendToSettings(call, words, (settings, config) => {
           const { change, others } = look(settings, config, chain, name)
@@ -125,5 +125,5 @@ function look({ nodes }: Settings, config: Config, chain: string, name: string) 
 }
 
 function named(command: Command, whose: string): Command {
-  return withAuthor(command.argument('<chain>', 'name of the chain').argument('<name>', `name ${whose}; portage node list shows all`))
+  return withReason(command.argument('<chain>', 'name of the chain').argument('<name>', `name ${whose}; portage node list shows all`))
 }

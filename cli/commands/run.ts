@@ -1,10 +1,15 @@
 import { Option } from 'commander'
+import { keyFile } from '../../access/key-ring.ts'
+import { makeKeys, readKeys, signingKey } from '../../access/keys.ts'
+import { signToken } from '../../access/tokens.ts'
+import { makeDataFolder } from '../../config/data-folder.ts'
+import type { Config } from '../../config/schema.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
-import { createLogger, type LogLevel, logLevels } from '../../observability/logger.ts'
+import { createLogger, type Logger, type LogLevel, logLevels } from '../../observability/logger.ts'
 import { type Role, roles } from '../../workers/roles.ts'
 import type { Call, CommandSpec } from '../command.ts'
-import { withInterrupt } from '../context.ts'
+import { type CliContext, withInterrupt } from '../context.ts'
 
 export const runCommand: CommandSpec = {
   description: 'Run a worker until SIGINT or SIGTERM. Logs go to stderr, as JSON lines unless --pretty.',
@@ -30,6 +35,7 @@ export const runCommand: CommandSpec = {
   run: async ({ config, context, options }: Call<{ role: Role; chain?: string[]; lane?: string[]; logLevel: LogLevel; pretty?: true }>) => {
     const loaded = await config()
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
+    if (options.role === 'all' || options.role === 'api') await prepareAccess(loaded, context, logger)
     // The native parts of a worker load slowly: only the command that needs them pays.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
@@ -50,6 +56,24 @@ export const runCommand: CommandSpec = {
       await running.stopped
     })
   },
+}
+
+/** How long the first token is good: long enough to make those of people with it. */
+const firstTokenMs = 24 * 3_600_000
+
+/**
+ * Makes the keys of access tokens if there are none, unless the config says that they are elsewhere. Then the first token is shown once, on a terminal and nowhere
+ * else: a log would keep it.
+ */
+async function prepareAccess(config: Config, { stderr }: CliContext, logger: Logger): Promise<void> {
+  if (config.access.publicKeys.length > 0) return
+  const file = keyFile({ dataFolder: await makeDataFolder(config.dataFolder) })
+  if (!(await makeKeys(file))) return
+  logger.info('the keys of access tokens were made', { file, next: 'portage token create --name <name> --level admin' })
+  if (!stderr.isTTY) return
+  const wanted = { name: 'first-admin', level: 'admin', expiresAt: Date.now() + firstTokenMs } as const
+  const { token, principal } = await signToken(signingKey(await readKeys(file)), config.temporal.namespace, wanted)
+  stderr.write(`\nThe first access token (level admin, for a day, id ${principal.jti}), shown only now:\n\n${token}\n\n`)
 }
 
 /** A lane by its id or by its address: the runtime wants the address. */

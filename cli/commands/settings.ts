@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readSettings } from '../../temporal/client/settings.ts'
-import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
+import type { Settings, SettingsOrder, IssuedToken } from '../../domain/settings/settings.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import type { CliContext } from '../context.ts'
-import { type Author, invalid, withAuthor } from '../options.ts'
+import { type Reasoned, invalid, withReason } from '../options.ts'
 import { sendToSettings, withoutAudit } from '../orders.ts'
 import { auditText, settingsText } from '../settings-text.ts'
 
@@ -25,9 +25,9 @@ export const settingsCommand: CommandSpec = {
     },
     import: {
       description: 'Obey the orders of a file that portage settings export wrote. What is set already stays; nothing else is taken away.',
-      options: (command) => withAuthor(command).argument('<file>', 'the file; - reads it from stdin'),
+      options: (command) => withReason(command).argument('<file>', 'the file; - reads it from stdin'),
       examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
-      run: async (call: Call<Author>, file: string) => {
+      run: async (call: Call<Reasoned>, file: string) => {
         const orders = await readOrders(call.context, file)
         if (orders.length === 0) throw invalid('The file holds no orders.')
         const words = { done: `${orders.length} orders`, same: 'everything in the file is set already' }
@@ -43,12 +43,23 @@ export const settingsCommand: CommandSpec = {
 }
 
 /** The orders that set these settings. */
-function toOrders({ halts, denied, fees, nodes }: Settings): SettingsOrder[] {
+function toOrders({ halts, denied, fees, nodes, tokens = [] }: Settings): SettingsOrder[] {
   return [
     ...halts.map(({ scope }): SettingsOrder => ({ kind: 'halt', scope })),
     ...denied.map(({ kind: what, value }): SettingsOrder => ({ kind: 'deny', what, value })),
     ...fees.map((rule): SettingsOrder => ({ kind: 'setFees', ...rule })),
     ...nodes.map((change): SettingsOrder => ({ kind: 'setNode', change })),
+    ...tokens.flatMap(tokenOrders),
+  ]
+}
+
+/** A token that is revoked stays so in a new Temporal. */
+function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
+  const { name, level, kid, issuedAt, expiresAt, jti } = token
+  const isListed = name !== undefined && level !== undefined && kid !== undefined && issuedAt !== undefined && expiresAt !== undefined
+  return [
+    ...(isListed ? [{ kind: 'addToken' as const, token: { ...token, name, level, kid, issuedAt, expiresAt } }] : []),
+    ...(revoked ? [{ kind: 'revokeToken' as const, jti }] : []),
   ]
 }
 

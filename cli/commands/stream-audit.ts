@@ -1,3 +1,4 @@
+import { aboutStream } from '../../access/subjects.ts'
 import { createLogger } from '../../observability/logger.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { facts } from '../output.ts'
@@ -10,11 +11,14 @@ export const audit: CommandSpec = {
   notes: `The intake does this by itself every streams.auditMinutes. This process needs the nodes of the stream's chains; it holds no keys.
 Ends with 1 if something that was delivered is no longer so.`,
   examples: ['portage stream audit native-bridge:ethereum:bsc'],
-  run: async ({ context, withTemporal }: Call, stream: string) => {
+  run: async ({ context, withOrder }: Call, stream: string) => {
     // It does the work of an intake process; its parts load slowly, so that only this command pays.
     const { auditNow } = await import('../../workers/stream-audit.ts')
     const logger = createLogger({ level: 'error', pretty: true, destination: { write: (text) => void context.stderr.write(text) } })
-    const found = await withTemporal((client, config) => auditNow(client, config, stream, logger))
+    const found = await withOrder((client, config, allow) => {
+      allow(aboutStream(stream))
+      return auditNow(client, config, stream, logger)
+    })
     const { upTo, height, gaps, completed, started, closed, undone } = found
     const at = height === undefined ? '' : `, at block ${height}`
     const text = facts({

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { aboutStream } from '../../access/subjects.ts'
 import { orderStream } from '../../streams/orders.ts'
 import { readStream } from '../../streams/reports.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
@@ -6,7 +7,7 @@ import type { StreamState } from '../../domain/stream/stream.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import type { CliContext } from '../context.ts'
-import { type Author, authorOf, invalid, parse, withAuthor } from '../options.ts'
+import { type Reasoned, invalid, parse, withReason } from '../options.ts'
 import { facts } from '../output.ts'
 import { plainReport, streamArgument, watermark } from '../streams.ts'
 
@@ -16,17 +17,17 @@ export const backfill: CommandSpec = {
   description:
     'Read blocks of the source again, beside the live scan: what is not resolved is started. What is delivered costs a batched read.',
   options: (command) =>
-    withAuthor(
+    withReason(
       streamArgument(command)
         .requiredOption('--from <block>', 'first block', parse.number)
         .requiredOption('--to <block>', 'last block; what lies above the cursor is left to the live scan', parse.number),
     ).option('--wait', 'until these blocks are read, with the progress on stderr; Ctrl-C ends the waiting only'),
   examples: ['portage stream backfill native-bridge:ethereum:bsc --from 18000000 --to 18050000 --reason "a node was wrong" --wait'],
-  run: async ({ context, options, withTemporal }: Call<Author & { from: number; to: number; wait?: true }>, stream: string) => {
+  run: async ({ context, options, withOrder }: Call<Reasoned & { from: number; to: number; wait?: true }>, stream: string) => {
     const { from, to, wait } = options
     if (from > to) throw invalid(`--to: ${to} is below --from`)
-    return withTemporal(async (client) => {
-      const { view: ordered } = await orderStream(client, stream, { kind: 'backfill', from, to, order: authorOf(options) })
+    return withOrder(async (client, _, allow) => {
+      const { view: ordered } = await orderStream(client, stream, { kind: 'backfill', from, to, order: allow(aboutStream(stream)) })
       // What lay above the cursor then is not read by this order.
       const last = Math.min(to, (ordered.nextHeight ?? from + 1) - 1)
       const view = wait ? viewStream(await untilRead(context, client, stream, from, last)) : ordered

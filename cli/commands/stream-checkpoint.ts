@@ -1,3 +1,4 @@
+import { aboutStream } from '../../access/subjects.ts'
 import { readStream } from '../../streams/reports.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
@@ -32,8 +33,9 @@ export const checkpoint: CommandSpec = {
       description: 'Write the checkpoint of a stream now. The intake does it by itself, every few seconds.',
       options: streamArgument,
       examples: [`portage stream checkpoint write ${example}`],
-      run: ({ withTemporal }, stream: string) =>
-        withTemporal(async (client, config) => {
+      run: ({ withOrder }, stream: string) =>
+        withOrder(async (client, config, allow) => {
+          allow(aboutStream(stream))
           const store = storeOf(config)
           const state = await readStream(client, stream)
           // A stream would not begin with it, and it would replace a better one.

@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
+import { givenToken } from '../access.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { invalid, parse } from '../options.ts'
 import { facts, type Refusal } from '../output.ts'
@@ -57,7 +58,9 @@ export const submit: CommandSpec = {
     const message = await messageOf(call, vaa)
     const url = new URL('/v1/transfers', api ?? apiUrl(await call.config()))
     if (bridge && !native) url.searchParams.set('bridge', bridge)
-    const answer = await post(url, { ...message, priority, deadline })
+    const token = await givenToken(call.context, call.globals)
+    if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
+    const answer = await post(url, token, { ...message, priority, deadline })
     if ('error' in answer) return { refusal: answer.error }
     const { id: transfer, status, adopted, halted } = answer
     return { json: answer, text: facts({ transfer, status, adopted, halted }) }
@@ -92,11 +95,13 @@ type Answer =
   | { readonly id: string; readonly status: string; readonly adopted?: true; readonly halted?: string }
   | { readonly error: Refusal }
 
-async function post(url: URL, body: object): Promise<Answer> {
+async function post(url: URL, token: string, body: object): Promise<Answer> {
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      // A redirect would take the token elsewhere.
+      redirect: 'error',
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(answerTimeoutMs),
     })

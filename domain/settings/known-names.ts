@@ -48,6 +48,12 @@ function assertOrder(order: SettingsOrder, path: string, known: KnownNames, sett
       if (configured.includes(name)) fail(`${path}.change.name: ${chain} has a node ${name} in the config; call the new one something else`)
       return
     }
+    case 'addToken':
+      for (const chain of order.token.chains ?? []) one(chain, chains, 'chain', `${path}.token.chains`)
+      for (const lane of order.token.lanes ?? []) one(lane, known.lanes, 'lane', `${path}.token.lanes`)
+      return
+    case 'revokeToken':
+      return
     case 'clearNode': {
       const added = settings.nodes.filter(({ chain }) => chain === order.chain).map(({ name }) => name)
       one(order.chain, chains, 'chain', `${path}.chain`)

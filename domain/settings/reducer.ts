@@ -14,8 +14,9 @@ const auditLength = 200
 /** An order that changes nothing adds neither a version nor an audit entry, so that a request may be repeated. @param at ms since the epoch */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
-    const after = apply(before, order, { by, reason, at })
-    if (after === before) return before
+    const changed = apply(before, order, { by, reason, at })
+    if (changed === before) return before
+    const after = order.kind === 'addToken' ? withoutExpired(changed, at) : changed
     const version = before.version + 1
     return { ...after, version, audit: [...before.audit, { version, by, reason, at, order }].slice(-auditLength) }
   }, settings)
@@ -46,10 +47,25 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
     }
     case 'clearNode':
       return edited(settings, 'nodes', { chain: order.chain, name: order.name })
+    case 'addToken': {
+      const { token } = order
+      return edited(settings, 'tokens', { jti: token.jti }, (known) => ({ ...token, ...(known?.revoked && { revoked: known.revoked }) }))
+    }
+    case 'revokeToken': {
+      const { jti } = order
+      return edited(settings, 'tokens', { jti }, (known) => (known?.revoked ? known : { ...known, jti, revoked: author }))
+    }
   }
 }
 
-type Lists = Pick<Settings, 'halts' | 'denied' | 'fees' | 'nodes'>
+/** Without the tokens that have expired, which are refused as they are. The same object if there are none. */
+function withoutExpired(settings: Settings, at: number): Settings {
+  const { tokens = [] } = settings
+  const left = tokens.filter(({ expiresAt = Infinity }) => expiresAt > at)
+  return left.length === tokens.length ? settings : { ...settings, tokens: left }
+}
+
+type Lists = Required<Pick<Settings, 'halts' | 'denied' | 'fees' | 'nodes' | 'tokens'>>
 
 /** Replaces, adds or removes the one row that has the fields of `key`. The other rows keep their places. */
 function edited<Name extends keyof Lists>(
@@ -58,7 +74,7 @@ function edited<Name extends keyof Lists>(
   key: Partial<Lists[Name][number]>,
   edit: (row: Lists[Name][number] | undefined) => Lists[Name][number] | undefined = () => undefined,
 ): Settings {
-  const rows: readonly Lists[Name][number][] = settings[name]
+  const rows: readonly Lists[Name][number][] = settings[name] ?? []
   const found = rows.findIndex((row) => same({ ...row, ...key }, row))
   const after = edit(rows[found])
   if (same(rows[found], after)) return settings
@@ -78,7 +94,10 @@ function canonical(order: SettingsOrder): SettingsOrder {
       return { kind: order.kind, scope: lowerScope(order.scope), policy: defined(order.policy) }
     case 'setNode':
       return { kind: order.kind, change: defined(order.change) }
+    case 'addToken':
+      return { kind: order.kind, token: defined(order.token) }
     case 'clearNode':
+    case 'revokeToken':
       return order
   }
 }

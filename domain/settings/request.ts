@@ -1,5 +1,6 @@
 import type { FeePolicy, FeeScope } from '../fees/policy.ts'
-import { byKind, type Check, decimal, fields, flag, listOf, object, oneOf, optional, pattern, rule, text } from '../checks.ts'
+import { accessLevels, type Principal } from '../access/access.ts'
+import { byKind, type Check, decimal, fields, flag, listOf, object, oneOf, optional, pattern, rule, text, whole } from '../checks.ts'
 import { assertNodeUrl } from './node-url.ts'
 import type { SettingsOrders } from './reducer.ts'
 import type { HaltScope, Settings, SettingsOrder } from './settings.ts'
@@ -12,12 +13,12 @@ export function assertSettingsOrders(request: SettingsOrders): void {
 }
 
 /** Longest lists. Every query and every change returns the whole settings, which must stay far below the server's limit of 2 MB. */
-const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100 } as const
+const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tokens: 200 } as const
 
 /** Refuses settings that have grown too long. Throws Error that names the list. */
 export function assertSettingsFit(settings: Settings): void {
-  for (const name of ['halts', 'denied', 'fees', 'nodes'] as const) {
-    if (settings[name].length > most[name]) throw new Error(`orders: ${name} would have more than ${most[name]} rows`)
+  for (const name of ['halts', 'denied', 'fees', 'nodes', 'tokens'] as const) {
+    if ((settings[name] ?? []).length > most[name]) throw new Error(`orders: ${name} would have more than ${most[name]} rows`)
   }
 }
 
@@ -29,10 +30,10 @@ const maybe = optional(name)
 // A misspelt field would turn a narrow halt into a halt of everything: unknown ones are refused.
 const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targetChain: maybe } satisfies Record<keyof HaltScope, Check>)
 
-const token = pattern(/^[0-9]{1,5}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id>/<64 hex digits>')
+const deniedToken = pattern(/^[0-9]{1,5}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id>/<64 hex digits>')
 const recipient = pattern(/^([a-z][a-z0-9-]{0,30}\/)?0x[0-9a-f]{40,64}$/i, '<address> or <target chain>/<address>')
 const listed: Check = (order, path) => {
-  const value = (order as { what?: unknown }).what === 'token' ? token : recipient
+  const value = (order as { what?: unknown }).what === 'token' ? deniedToken : recipient
   object({ kind, what: oneOf('recipient', 'token'), value })(order, path)
 }
 
@@ -62,6 +63,19 @@ const feePolicy = object({
 const use = optional(oneOf('all', 'read', 'send', 'private'))
 const nodeChange = object({ chain: name, name, disabled: flag, url: optional(assertNodeUrl), use })
 
+const jti = pattern(/^[A-Za-z0-9-]{1,64}$/, 'the id of a token: letters, digits and dashes')
+const lane = pattern(/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/, 'a lane id: evm-1:0x…')
+const token = object({
+  name: text(64),
+  level: oneOf(...accessLevels),
+  chains: optional(listOf(name, 100)),
+  lanes: optional(listOf(lane, 100)),
+  jti,
+  kid: pattern(/^[A-Za-z0-9_-]{43}$/, 'the id of a key'),
+  issuedAt: whole,
+  expiresAt: whole,
+} satisfies Record<keyof Principal, Check>)
+
 const settingsOrder = byKind({
   halt: object({ kind, scope: haltScope }),
   unhalt: object({ kind, scope: haltScope }),
@@ -70,4 +84,6 @@ const settingsOrder = byKind({
   setFees: object({ kind, scope: feeScope, policy: feePolicy }),
   setNode: object({ kind, change: nodeChange }),
   clearNode: object({ kind, chain: name, name }),
+  addToken: object({ kind, token }),
+  revokeToken: object({ kind, jti }),
 } satisfies Record<SettingsOrder['kind'], Check>)

@@ -1,3 +1,4 @@
+import type { Principal } from '../access/access.ts'
 import type { FeePolicy, FeeRule, FeeScope } from '../fees/policy.ts'
 import type { BridgeName, ChainName, Transfer } from '../transfer/transfer.ts'
 
@@ -42,6 +43,12 @@ export interface NodeChange {
 /** `all`: reads and sends. `read`: never sends to it. `send`: broadcast-only. `private`: sends to it where the chain sends privately; no reads. */
 export type NodeUse = 'all' | 'read' | 'send' | 'private'
 
+/** An access token that was made. The token itself is kept nowhere. Of a revoked one that was never listed only `jti` and `revoked` are known. */
+export interface IssuedToken extends Partial<Omit<Principal, 'jti'>> {
+  readonly jti: string
+  readonly revoked?: Given
+}
+
 /** One entry of the audit. */
 export interface SettingsChange extends Given {
   readonly version: number
@@ -59,6 +66,10 @@ export type SettingsOrder =
   | { readonly kind: 'setNode'; readonly change: NodeChange }
   /** The node is again as the config says; one that was added is removed. */
   | { readonly kind: 'clearNode'; readonly chain: ChainName; readonly name: string }
+  /** Lists a token that was made, so that its name and scope can be looked up. */
+  | { readonly kind: 'addToken'; readonly token: Principal }
+  /** The token is refused from now on. */
+  | { readonly kind: 'revokeToken'; readonly jti: string }
 
 /** What operators have changed since the processes were started, on top of the config. Plain JSON. */
 export interface Settings {
@@ -68,6 +79,8 @@ export interface Settings {
   readonly denied: readonly DenyRule[]
   readonly fees: readonly FeeRule[]
   readonly nodes: readonly NodeChange[]
+  /** Absent: none. Without those that have expired. */
+  readonly tokens?: readonly IssuedToken[]
   /** The newest 200 changes; the workflow's history has all. */
   readonly audit: readonly SettingsChange[]
 }

@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { request } from 'node:http'
+import type { PortageProcess } from '../devnet/portage-process.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
@@ -21,9 +22,11 @@ function harmfulOrders({ chain }: PlannedAttack): Order[] {
   return authors.flatMap((author) => harm.map((orders) => ({ method: 'POST', path: '/v1/settings', body: { ...author, orders } }) as const))
 }
 
-/** Every order of the API's own document as well, without a body that fits. */
-async function everyOrder(apiUrl: string): Promise<Order[]> {
-  const document = (await (await fetch(`${apiUrl}/openapi.json`)).json()) as { paths?: Record<string, Record<string, unknown>> }
+/** Every order of the API's own document as well, without a body that fits. The attacker knows the document, which is the same everywhere. */
+async function everyOrder({ apiUrl, admin }: PortageProcess): Promise<Order[]> {
+  const document = (await (await fetch(`${apiUrl}/v1/openapi.json`, { headers: admin })).json()) as {
+    paths?: Record<string, Record<string, unknown>>
+  }
   return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
     Object.keys(methods)
       .filter((method) => method !== 'get')
@@ -34,8 +37,9 @@ async function everyOrder(apiUrl: string): Promise<Order[]> {
 /** Orders without a token, with tokens that nobody here has signed, and from a page that had its name resolved to this machine. */
 export async function apiOrders(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const answers: number[] = []
-  for (const { apiUrl } of scene.fleet.alive) {
-    const orders = [...harmfulOrders(attack), ...(await everyOrder(apiUrl).catch(() => []))]
+  for (const one of scene.fleet.alive) {
+    const { apiUrl } = one
+    const orders = [...harmfulOrders(attack), ...(await everyOrder(one).catch(() => []))]
     for (const order of orders) {
       for (const headers of headersOf(attack.kind)) {
         const status = await send(apiUrl, order, headers).catch(() => 0)
@@ -67,7 +71,7 @@ function headersOf(kind: PlannedAttack['kind']): Record<string, string>[] {
 /** Tokens of the highest level: unsigned, signed with a guessed secret, and with a key of the attacker's own. */
 function forgedTokens(): string[] {
   const now = Math.floor(Date.now() / 1000)
-  const claims = { sub: 'root', level: 'admin', iss: 'portage', aud: 'portage', iat: now, exp: now + 3600, jti: 'forged' }
+  const claims = { sub: 'root', level: 'admin', iss: 'portage', aud: 'portage/default', iat: now, exp: now + 3600, jti: 'forged' }
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const signed = (header: object, signature: (text: string) => string) => {
     const text = `${part({ typ: 'JWT', ...header })}.${part(claims)}`

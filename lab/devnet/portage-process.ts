@@ -1,8 +1,9 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import type { Role } from '../../workers/roles.ts'
+import { bearer, makeToken } from './access.ts'
 import { type Child, startChild } from './child.ts'
 import type { Devnet } from './index.ts'
 import { freePort } from './ports.ts'
@@ -14,6 +15,8 @@ const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 /** A Portage process, as an operator would run it: `portage run`. */
 export interface PortageProcess extends Child {
   readonly apiUrl: string
+  /** The header of an administrator, for its API. */
+  readonly admin: { readonly authorization: string }
   readonly configPath: string
   readonly logFile: string
 }
@@ -36,7 +39,10 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   const configPath = join(devnet.dir, `${name}.yaml`)
   const logFile = join(devnet.dir, `${name}.log`)
   const config = { ...devnet.relayerConfig(), api: { port, requestsPerMinute: 1_000_000 } }
-  await writeFile(configPath, stringify(options.configure?.(config) ?? config))
+  const configured = options.configure?.(config) ?? config
+  await writeFile(configPath, stringify(configured))
+  const { dataFolder = 'portage-data', temporal } = configured
+  const admin = bearer(await makeToken({ dataFolder: resolve(devnet.dir, dataFolder), temporal }))
   // A process of the same name may have written before.
   const written = await stat(logFile).then(
     ({ size }) => size,
@@ -55,5 +61,5 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
     what: 'Portage to be ready',
     giveUp: () => child.ended && `${child.ended}: ${child.tail()}`,
   })
-  return Object.assign(Object.create(child) as Child, { apiUrl, configPath, logFile })
+  return Object.assign(Object.create(child) as Child, { apiUrl, admin, configPath, logFile })
 }

@@ -21,6 +21,11 @@ const unread: Settings = {
   halts: [{ scope: {}, reason: 'this process has not read the settings yet', by: 'portage', at: 0 }],
 }
 
+/** Whether these are the settings of a process that has not read any yet. */
+export function isUnread(settings: Settings): boolean {
+  return settings === unread
+}
+
 /** Reads the settings once, and then repeatedly until it is stopped. Never throws. */
 export async function watchSettings({ client, logger }: { client: TemporalClient; logger: Logger }) {
   const startedAt = Date.now()

@@ -186,8 +186,8 @@ describe('the rest', () => {
     `)
   })
 
-  test('GET /openapi.json describes them', async () => {
-    const document = (await get('/openapi.json')).json<{ openapi: string; paths: Record<string, { post?: { responses: object } }> }>()
+  test('GET /v1/openapi.json describes them', async () => {
+    const document = (await get('/v1/openapi.json')).json<{ openapi: string; paths: Record<string, { post?: { responses: object } }> }>()
     expect(document.openapi).toMatch(/^3\./)
     expect(Object.keys(document.paths['/v1/transfers']?.post?.responses ?? {})).toEqual(['200', '202', '400', '422', '429', '503'])
   })

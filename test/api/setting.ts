@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { InjectOptions } from 'fastify'
 import { Client, Connection } from '@temporalio/client'
+import type { TokenRequest } from '../../access/tokens.ts'
 import type { Api } from '../../api/deps.ts'
 import { createApi } from '../../api/server.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import { chainFamilies } from '../../chains/registry.ts'
+import { accessSource } from '../../config/access.ts'
 import { type Config, configSchema } from '../../config/schema.ts'
+import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import { createSubmitter } from '../../intake/submitter.ts'
+import { bearer, makeToken } from '../../lab/devnet/access.ts'
 import { type Logger, silentLogger } from '../../observability/logger.ts'
 import { type Metrics, createMetrics } from '../../observability/metrics.ts'
 
@@ -30,11 +35,29 @@ export function deadConfig(port: number): Config {
   })
 }
 
+export interface OpenApi {
+  /** Asked by an administrator. */
+  readonly api: Api
+  /** Asked without a token. */
+  readonly bare: Api
+  /** As the API knows them. */
+  readonly settings: { now: Settings }
+  token(request?: Partial<TokenRequest>): Promise<string>
+  readonly metrics: Metrics
+  close(): Promise<void>
+}
+
+/** The same API, whose requests carry the token. */
+function asAdministrator(api: Api, token: string): Api {
+  const inject = (request: string | InjectOptions) => {
+    const options = typeof request === 'string' ? { url: request } : request
+    return api.inject({ ...options, headers: { ...bearer(token), ...options.headers } })
+  }
+  return Object.assign(Object.create(api) as Api, { inject })
+}
+
 /** The API on real parts: submitter, bridges, chains and client of the config, none of them connected yet. */
-export async function openApi(
-  config: Config,
-  logger: Logger = silentLogger(),
-): Promise<{ api: Api; metrics: Metrics; close(): Promise<void> }> {
+export async function openApi(config: Config, logger: Logger = silentLogger()): Promise<OpenApi> {
   // Without the retries of this client, which processes have not either: a retry after the connection was closed would be an unhandled error.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] })
   const client = new Client({ connection })
@@ -49,11 +72,17 @@ export async function openApi(
   // `GET /ready` does not report the chains, which are never connected.
   const network = { bridges, chains: new Map() }
   const submitter = createSubmitter({ bridges, client })
-  const api = await createApi({ config, client, submitter, network, metrics, logger, feedsStreams: false })
+  const settings = { now: noSettings }
+  const api = await createApi({
+    ...{ config, client, submitter, network, metrics, logger, feedsStreams: false },
+    access: accessSource(config),
+    settings: () => settings.now,
+  })
+  const token = (request?: Partial<TokenRequest>) => makeToken(config, request)
   const close = async (): Promise<void> => {
     await api.close()
     for (const chain of chains.values()) chain.close()
     await connection.close()
   }
-  return { api, metrics, close }
+  return { api: asAdministrator(api, await token()), bare: api, settings, token, metrics, close }
 }

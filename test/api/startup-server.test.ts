@@ -12,7 +12,7 @@ afterEach(async () => {
 
 async function opened() {
   const port = await freePort()
-  const startupServer = createStartupServer({ host: '127.0.0.1', port })
+  const startupServer = createStartupServer({ host: '127.0.0.1', port, hosts: [] })
   closing.push(() => startupServer.close())
   const ask = async (path: string, method = 'GET') => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method })

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
 import { main } from '../../cli/main.ts'
+import { loadConfig } from '../../config/load.ts'
+import { makeToken } from '../../lab/devnet/access.ts'
 
 export interface CliResult {
   readonly code: number
@@ -15,17 +17,27 @@ export interface CliSetting {
   readonly cwd?: string
   /** Called with every text on stderr. */
   readonly onError?: (text: string) => void
+  /** With a token of the level admin and the name night-shift, if the command line names a good config and `env` has no token. Default: true. */
+  readonly asAdministrator?: boolean
+}
+
+async function tokenFor(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const file = argv[argv.indexOf('--config') + 1]
+  if (!argv.includes('--config') || file === undefined) return undefined
+  const config = await loadConfig(file, env).catch(() => undefined)
+  return config && makeToken(config)
 }
 
 /** Runs a command line in this process and collects its output. */
 export async function runCli(
   argv: readonly string[],
-  { env = {}, stdin = '', cwd = process.cwd(), onError = () => {} }: CliSetting = {},
+  { env = {}, stdin = '', cwd = process.cwd(), onError = () => {}, asAdministrator = true }: CliSetting = {},
 ): Promise<CliResult> {
   let out = ''
   let err = ''
+  const PORTAGE_TOKEN = env['PORTAGE_TOKEN'] ?? (asAdministrator ? await tokenFor(argv, env) : undefined)
   const code = await main(argv, {
-    env,
+    env: { ...env, PORTAGE_TOKEN },
     stdin: Readable.from([stdin]),
     stdout: { write: (text) => (out += text) },
     stderr: {

@@ -76,6 +76,13 @@ const commands = [
   ['doctor'],
   ['keystore', 'new'],
   ['keystore', 'import'],
+  ['token'],
+  ['token', 'create'],
+  ['token', 'list'],
+  ['token', 'revoke'],
+  ['token', 'keys'],
+  ['token', 'rotate-key'],
+  ['token', 'remove-key'],
 ]
 
 describe('help', () => {
@@ -120,7 +127,6 @@ describe('a wrong command line ends with 2, says why and prints nothing on stdou
     [['transfer', 'list', '--state', 'lost'], 'Allowed choices are admitting'],
     [['transfer', 'list', '--limit', '0'], 'It must be a whole number from 1 to 10000'],
     [['transfer', 'list', '--chain', "x' OR 1=1"], 'It must be the name of a chain'],
-    [['transfer', 'cancel', 'id', '--by', 'me'], "required option '--reason <text>' not specified"],
     ...noReason.map((argv): [string[], string] => [argv, "required option '--reason <text>' not specified"]),
     [['transfer', 'show'], "missing required argument 'id'"],
     [['lane', 'pause', 'evm-1:0x0'], "required option '--reason <text>' not specified"],
@@ -154,6 +160,10 @@ describe('a wrong command line ends with 2, says why and prints nothing on stdou
     [['stream', 'backfill', 's', '--from', '1'], "required option '--to <block>' not specified"],
     [['stream', 'backfill', 's', '--from', '0x10', '--to', '20'], 'It must be a whole number'],
     [['stream', 'reread', 's', '--block', '5', '--hash', '0x12'], 'It must be 0x and 64 hex digits'],
+    [['transfer', 'cancel', 'id', '--reason', 'x', '--by', 'me'], "unknown option '--by'"],
+    [['token', 'create', '--name', 'x'], "required option '--level <level>' not specified"],
+    [['token', 'create', '--name', 'x', '--level', 'root'], 'Allowed choices are read, write, sign, admin'],
+    [['token', 'create', '--name', 'x', '--level', 'read', '--expires', '2y'], 'It is a number with m, h or d'],
     [['doctor', '--fast'], "unknown option '--fast'"],
   ])('%j', async (argv, why) => {
     const { code, out, err } = await runCli(argv)

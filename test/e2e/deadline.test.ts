@@ -24,7 +24,9 @@ describe('Transfers that do not wait for ever', () => {
   async function submit(options: () => readonly string[] = () => []): Promise<Sent> {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const vaa = Buffer.from(await stage.vaa(sent)).toString('base64')
-    const { code, err } = await runCli(['transfer', 'submit', vaa, ...options(), '--api', portage.apiUrl], { env: process.env })
+    const { code, err } = await runCli(['transfer', 'submit', vaa, ...options(), '--api', portage.apiUrl, '--config', portage.configPath], {
+      env: process.env,
+    })
     expect([code, err]).toEqual([0, ''])
     return sent
   }

@@ -18,8 +18,12 @@ describe('Fee limits', () => {
   /** Sets the policy of bsc; resolves when the process works by it. */
   const limit = async (policy: Record<string, string>) => {
     const orders = [{ kind: 'setFees', scope: { kind: 'chain', chain: 'bsc' }, policy }]
-    const body = JSON.stringify({ by: 'night-shift', reason: 'an exercise', orders })
-    const answer = await fetch(`${portage.apiUrl}/v1/settings`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const body = JSON.stringify({ reason: 'an exercise', orders })
+    const answer = await fetch(`${portage.apiUrl}/v1/settings`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...portage.admin },
+      body,
+    })
     expect(answer.status).toBe(200)
     const { version } = (await answer.json()) as { version: number }
     await until(async () => (await settingsVersion()) === version, { timeoutMs: 60_000, what: 'the limit to hold' })

@@ -27,7 +27,7 @@ describe('What operators change while everything runs', () => {
     Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${apiUrl}/metrics`)).text())?.[1])
   /** Orders a change; resolves when both processes work by it. */
   const change = async (...args: string[]) => {
-    const { version, changed } = await cli(...args, '--reason', 'an exercise', '--by', 'night-shift')
+    const { version, changed } = await cli(...args, '--reason', 'an exercise')
     expect(changed).toBe(true)
     const seen = async () => (await Promise.all([portage, other].map(versionIn))).every((one) => one === version)
     await until(seen, { timeoutMs: 60_000, everyMs: 100, what: 'both processes to work by the change' })
@@ -52,8 +52,8 @@ describe('What operators change while everything runs', () => {
       return order.kind === 'setNode' ? [{ kind: 'clearNode', chain: order.change.chain, name: order.change.name }] : []
     })
     if (undo.length === 0) return
-    const body = JSON.stringify({ by: 'afterEach', reason: 'the test is over', orders: undo })
-    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ reason: 'the test is over', orders: undo })
+    const headers = { 'content-type': 'application/json', ...portage.admin }
     const { ok, status } = await fetch(`${portage.apiUrl}/v1/settings`, { method: 'POST', headers, body })
     if (!ok) throw new Error(`the settings were not put back: ${status}`)
   })

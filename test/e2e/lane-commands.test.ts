@@ -18,20 +18,7 @@ describe('Orders to a lane', () => {
 
   const lane = async (order: string, ...args: string[]) => {
     const why = args.includes('--reason') ? [] : ['--reason', 'a test']
-    const argv = [
-      'lane',
-      order,
-      address,
-      ...args,
-      ...why,
-      '--by',
-      'night-shift',
-      '--chain',
-      'bsc',
-      '--json',
-      '--config',
-      portage.configPath,
-    ]
+    const argv = ['lane', order, address, ...args, ...why, '--chain', 'bsc', '--json', '--config', portage.configPath]
     const { code, out } = await runCli(argv, { env: { ...process.env, ...stage.devnet.env } })
     return { code, answer: JSON.parse(out) as Record<string, unknown> }
   }
@@ -54,8 +41,10 @@ describe('Orders to a lane', () => {
     const waiting = async () => Number(await anvil.rpc<string>('eth_getTransactionCount', [address, 'pending'])) === next + 2
     await until(waiting, { timeoutMs: 60_000, everyMs: 100, what: 'both calls to be in the pool' })
 
-    expect(await lane('replace', String(next), '--max-fee', '90000000000', '--tip', '3000000000')).toMatchObject({ code: 0 })
-    expect(await lane('cancel-nonce', String(next + 1))).toMatchObject({ code: 0 })
+    expect(await lane('replace', String(next), '--reason', 'a test', '--max-fee', '90000000000', '--tip', '3000000000')).toMatchObject({
+      code: 0,
+    })
+    expect(await lane('cancel-nonce', String(next + 1), '--reason', 'a test')).toMatchObject({ code: 0 })
     const obeyed = async () => {
       await pool.passBlock()
       const { entries } = await stage.lane('bsc')
@@ -83,9 +72,9 @@ describe('Orders to a lane', () => {
     const [one] = await sendCoins(stage, 1)
     expect(await stage.reaches(one?.id ?? '', 'waiting')).toMatchObject({ reason: expect.stringContaining('draining: a test') })
     const before = (await stage.lane('bsc')).next
-    expect(await lane('set-window', '5')).toMatchObject({ code: 0 })
-    expect(await lane('resync')).toMatchObject({ code: 0 })
-    expect(await lane('activate')).toMatchObject({ code: 0 })
+    expect(await lane('set-window', '5', '--reason', 'a test')).toMatchObject({ code: 0 })
+    expect(await lane('resync', '--reason', 'a test')).toMatchObject({ code: 0 })
+    expect(await lane('activate', '--reason', 'a test')).toMatchObject({ code: 0 })
     await stage.outcomes([one?.id ?? ''], 90_000)
     // Read anew when it was needed: a lane without work asks nothing.
     const state = await stage.lane('bsc')
@@ -108,7 +97,7 @@ describe('Orders to a lane', () => {
     await ledger('the lane to be forbidden', ({ closing }) => closing?.mode === 'forbidden')
     const [one] = await sendCoins(stage, 1)
     expect(await stage.reaches(one?.id ?? '', 'waiting')).toMatchObject({ reason: expect.stringContaining('forbidden: a test') })
-    expect(await lane('activate')).toMatchObject({ code: 0 })
+    expect(await lane('activate', '--reason', 'a test')).toMatchObject({ code: 0 })
     expect(await stage.outcomes([one?.id ?? ''], 90_000)).toMatchObject([{ state: 'delivered' }])
   })
 
@@ -120,7 +109,7 @@ describe('Orders to a lane', () => {
       ['reset', '--chain-replaced'],
     ]
     for (const [order = '', argument = ''] of orders) {
-      const { code, answer } = await lane(order, argument)
+      const { code, answer } = await lane(order, argument, '--reason', 'a test')
       expect({ order, code, answer }).toEqual({
         order,
         code: 1,
@@ -148,7 +137,7 @@ describe('Orders to a lane', () => {
 
     portage = await stage.portage()
     await ledger('the nonce to be inherited', ({ entries }) => entries[nonce]?.fill === 'inherited')
-    expect(await lane('fill', String(nonce))).toMatchObject({ code: 0 })
+    expect(await lane('fill', String(nonce), '--reason', 'a test')).toMatchObject({ code: 0 })
     // These blocks have room for a no-op, and none for what was left.
     const filled = async () => {
       await pool.passBlock()

@@ -42,7 +42,7 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
     const accepted = async () => {
       const response = await fetch(`${api.apiUrl}/v1/transfers`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...api.admin },
         body: JSON.stringify({ bridge, source, target, nonce: String(nonce) }),
       })
       const text = await response.text()

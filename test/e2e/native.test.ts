@@ -47,7 +47,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
   async function post(body: object, query = ''): Promise<Answer> {
     const response = await fetch(`${api.apiUrl}/v1/transfers${query}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...api.admin },
       body: JSON.stringify(body),
     })
     return { status: response.status, body: (await response.json()) as Answer['body'] }
@@ -82,9 +82,12 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     const answers = await Promise.all(all.slice(1).map(submit))
     expect(answers).toEqual(all.slice(1).map((one) => ({ status: 202, body: { id: idFor(one), status: 'started' } })))
     const { source, target, nonce } = all[0]!
-    const { code, out } = await runCli(['transfer', 'submit', '--native', `${source}:${target}:${nonce}`, '--api', api.apiUrl, '--json'], {
-      env: process.env,
-    })
+    const { code, out } = await runCli(
+      ['transfer', 'submit', '--native', `${source}:${target}:${nonce}`, '--api', api.apiUrl, '--config', api.configPath, '--json'],
+      {
+        env: process.env,
+      },
+    )
     expect([code, JSON.parse(out)]).toEqual([0, { id: idFor(all[0]!), status: 'started' }])
     for (const outcome of await stage.outcomes(all.map(idFor)))
       expect(outcome).toMatchObject({ state: 'delivered', delivery: { ours: true } })
@@ -103,9 +106,10 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
   test("shows MIP-61's state", async () => {
     const [one] = (await send('ethereum', 10n)) as [SentNativeTransfer]
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!
-    const show = async () => (await fetch(`${api.apiUrl}/v1/transfers/${encodeURIComponent(idFor(one))}`)).json() as Promise<object>
+    const show = async () =>
+      (await fetch(`${api.apiUrl}/v1/transfers/${encodeURIComponent(idFor(one))}`, { headers: api.admin })).json() as Promise<object>
     const halt = (...args: string[]) =>
-      runCli([...args, '--bridge', bridge, '--by', 'a test', '--config', api.configPath], { env: { ...process.env, ...stage.devnet.env } })
+      runCli([...args, '--bridge', bridge, '--config', api.configPath], { env: { ...process.env, ...stage.devnet.env } })
     expect(await halt('halt', '--reason', 'a test')).toMatchObject({ code: 0 })
     await settingsReach(stage, ...fleet)
     await submit(one)
@@ -114,7 +118,9 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     expect(await halt('unhalt', '--reason', 'a test')).toMatchObject({ code: 0 })
     await stage.outcomes([idFor(one)])
     expect(await show()).toMatchObject({ state: 'delivered', mip61: 'transfer_completed', delivery: { by: lane.address.toLowerCase() } })
-    const list = (await (await fetch(`${api.apiUrl}/v1/transfers?state=delivered`)).json()) as { transfers: { mip61?: string }[] }
+    const list = (await (await fetch(`${api.apiUrl}/v1/transfers?state=delivered`, { headers: api.admin })).json()) as {
+      transfers: { mip61?: string }[]
+    }
     expect(new Set(list.transfers.map(({ mip61 }) => mip61))).toEqual(new Set(['transfer_completed']))
     const people = await runCli(['transfer', 'show', idFor(one), '--config', api.configPath], {
       env: { ...process.env, ...stage.devnet.env },
@@ -191,7 +197,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     })
     // A transfer is checked before it is started: that it is wrong now is a fault of the route, which is halted.
     expect(await stage.reaches(handle.workflowId, 'parked')).toMatchObject({ code: 'NATIVE_TABLE_MISMATCH' })
-    const settings = (await (await fetch(`${api.apiUrl}/v1/settings`)).json()) as { halts: object[] }
+    const settings = (await (await fetch(`${api.apiUrl}/v1/settings`, { headers: api.admin })).json()) as { halts: object[] }
     expect(settings.halts).toMatchObject([{ by: 'portage', scope: { bridge, sourceChain: 'bsc', targetChain: 'ethereum' } }])
     const { transfers, delivered, foreignCompletions } = await stage.devnet.check([], sent)
     expect({ delivered, foreignCompletions }).toEqual({ delivered: transfers, foreignCompletions: 0 })

@@ -52,7 +52,7 @@ describe('Operator transactions', () => {
     expect(await balance(treasury)).toBe(7n)
 
     const had = await balance(second)
-    expect(await lane('top-up', second, '--from', first, '--amount', String(ether))).toMatchObject({
+    expect(await lane('top-up', second, '--from', first, '--amount', String(ether), '--reason', 'a test')).toMatchObject({
       code: 0,
       status: { nonce: before + 1 },
     })
@@ -66,11 +66,17 @@ describe('Operator transactions', () => {
     const transfer = `0xa9059cbb${word(first)}${(100).toString(16).padStart(64, '0')}`
     await rpc('eth_sendTransaction', [{ from: payer, to: weth, data: transfer }])
     await until(async () => (await tokens(weth, first)) === 100n, { timeoutMs: 60_000, what: 'the lane to have tokens' })
-    expect(await lane('sweep', first, '--token', weth)).toMatchObject({ code: 0, status: { state: 'done', nonce: before + 2 } })
+    expect(await lane('sweep', first, '--token', weth, '--reason', 'a test')).toMatchObject({
+      code: 0,
+      status: { state: 'done', nonce: before + 2 },
+    })
     expect([await tokens(weth, first), await tokens(weth, treasury)]).toEqual([0n, 100n])
 
     const keep = 5n * ether
-    expect(await lane('sweep', first, '--keep', String(keep))).toMatchObject({ code: 0, status: { state: 'done', nonce: before + 3 } })
+    expect(await lane('sweep', first, '--keep', String(keep), '--reason', 'a test')).toMatchObject({
+      code: 0,
+      status: { state: 'done', nonce: before + 3 },
+    })
     expect(await balance(first)).toBeGreaterThanOrEqual(keep)
     expect(await balance(first)).toBeLessThan(keep + ether)
     expect(await balance(treasury)).toBeGreaterThan(ether)
@@ -109,7 +115,7 @@ describe('Operator transactions', () => {
       expect.stringMatching(/^operator-transaction:\S+ +\S+ +waiting +- +0x[0-9a-f]{40} +5 +\S+ +a mistake /m),
     ])
 
-    const cancelled = await cli('cancel-transaction', id, '--reason', 'wrong amount', '--by', 'night-shift', '--wait', '--json')
+    const cancelled = await cli('cancel-transaction', id, '--reason', 'wrong amount', '--wait', '--json')
     expect([cancelled.code, JSON.parse(cancelled.out)]).toEqual([0, expect.objectContaining({ id, state: 'cancelled' })])
     await until(async () => (await transactions()).length === 0, {
       timeoutMs: 60_000,

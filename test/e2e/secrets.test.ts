@@ -81,7 +81,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   }
 
   async function ask(path: string): Promise<void> {
-    tell(`GET ${path}`, await (await fetch(`${portage.apiUrl}${path}`)).text())
+    tell(`GET ${path}`, await (await fetch(`${portage.apiUrl}${path}`, { headers: portage.admin })).text())
   }
 
   /** Histories, memos, search attributes and the failures of activities that are being tried again. */

@@ -123,7 +123,7 @@ describe('portage stream', () => {
   })
 
   test('skip resolves a number with who and why, unskip takes it up again; what is not known is refused', async () => {
-    const skipped = await cli('skip', stream, '3', '--reason', 'a test message', '--by', 'night-shift')
+    const skipped = await cli('skip', stream, '3', '--reason', 'a test message')
     expect([skipped.code, skipped.out]).toEqual([0, expect.stringMatching(/^done +skipped 3$/m)])
     expect((await state()).exceptions).toMatchObject([{ number: '3', outcome: 'skipped', by: 'night-shift', reason: 'a test message' }])
     expect((await cli('show', stream)).out).toMatch(/^3 +skipped +night-shift +\d+ s +a test message$/m)
@@ -136,7 +136,7 @@ describe('portage stream', () => {
   })
 
   test('pause holds the cursor, resume lets it go on, set-max-open changes the room', async () => {
-    expect((await cli('pause', stream, '--reason', 'an upgrade', '--by', 'night-shift')).code).toBe(0)
+    expect((await cli('pause', stream, '--reason', 'an upgrade')).code).toBe(0)
     expect((await cli('list')).out).toContain('paused by night-shift: an upgrade')
     const next: StreamRequest = {
       ...{ kind: 'scanned', from: scanned + 1, to: scanned + 1, numbers: [], passed: [] },
@@ -145,7 +145,7 @@ describe('portage stream', () => {
     expect((await tell([next])).answers).toEqual([{ kind: 'paused' }])
     expect((await cli('resume', stream, '--json', '--reason', 'a test')).json()).toMatchObject({ done: true, view: { full: false } })
     expect(await state()).not.toHaveProperty('paused')
-    const ordered = await cli('set-max-open', stream, '2', '--by', 'night-shift', '--json', '--reason', 'a test')
+    const ordered = await cli('set-max-open', stream, '2', '--json', '--reason', 'a test')
     expect(ordered.json()).toMatchObject({ done: true, view: { room: 0, full: true, maxOpen: { most: 2, configured: 10 } } })
     expect((await cli('list')).out).toContain('full: the cursor waits')
     expect((await cli('show', stream)).out).toMatch(
@@ -190,18 +190,7 @@ describe('portage stream', () => {
 
   test('a watermark above what is known is refused, and alarms until one is given that can be taken', async () => {
     const alarms = async () => (await state()).view['alarms']
-    await refused(
-      'INPUT_INVALID',
-      /number: 99 is not known to exist/,
-      'trust',
-      stream,
-      '--number',
-      '99',
-      '--by',
-      'a script',
-      '--reason',
-      'a test',
-    )
+    await refused('INPUT_INVALID', /number: 99 is not known to exist/, 'trust', stream, '--number', '99', '--reason', 'a test')
     expect(await alarms()).toEqual(['distrusted'])
     expect((await cli('show', stream)).out).toMatch(/^distrusted: a script gave 99 as watermark/m)
     expect((await cli('list')).out).toContain('ALARM distrusted')
@@ -261,19 +250,7 @@ describe('portage stream', () => {
     expect([forked.code, forked.err]).toEqual([1, expect.stringMatching(/^INPUT_INVALID: .*--hash: block 15 of the source is 0x/)])
     const below = expect.stringContaining('must be below the cursor (20)')
     expect([above.code, above.json()]).toEqual([1, { error: expect.objectContaining({ code: 'INPUT_INVALID', message: below }) }])
-    const back = await cli(
-      'reread',
-      stream,
-      '--block',
-      '15',
-      '--hash',
-      await hashOf(15),
-      '--by',
-      'night-shift',
-      '--json',
-      '--reason',
-      'a test',
-    )
+    const back = await cli('reread', stream, '--block', '15', '--hash', await hashOf(15), '--json', '--reason', 'a test')
     expect(back.json()).toMatchObject({ done: true, view: { cursor: 15 } })
     expect((await state()).cursor).toEqual({ height: 15, hash: await hashOf(15) })
   })

@@ -31,7 +31,7 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
     return found.message
   }
   const cli = async (...args: string[]) => {
-    const { code, err } = await runCli([...args, '--by', 'test', '--reason', 'an exercise', '--config', portage.configPath], {
+    const { code, err } = await runCli([...args, '--reason', 'an exercise', '--config', portage.configPath], {
       env: process.env,
     })
     expect([code, err]).toEqual([0, ''])

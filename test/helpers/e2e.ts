@@ -123,7 +123,7 @@ export async function startStage(options: DevnetOptions & { readonly noCache?: b
     async submit(portage, vaa) {
       const response = await fetch(`${portage.apiUrl}/v1/transfers`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...portage.admin },
         body: JSON.stringify({ vaa: Buffer.from(vaa).toString('base64') }),
       })
       return { status: response.status, body: (await response.json()) as Record<string, unknown> }

@@ -80,7 +80,7 @@ async function overdue(stage: Stage, portage: PortageProcess): Promise<string> {
   const [sent] = await sendCoins(stage, 1)
   const response = await fetch(`${portage.apiUrl}/v1/transfers`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...portage.admin },
     body: JSON.stringify({ vaa: Buffer.from(await stage.vaa(sent!)).toString('base64'), deadline: 0.2 }),
   })
   if (response.status !== 202) throw new Error(`The message was answered with ${response.status}`)

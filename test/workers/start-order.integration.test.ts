@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { type Child, startChild } from '../../lab/devnet/child.ts'
+import { bearer, makeToken } from '../../lab/devnet/access.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -89,7 +90,8 @@ describe('a process whose dependencies are not there yet', () => {
         .slice(0, -1)
         .filter(Boolean)
         .map((line) => JSON.parse(line) as { level: string; message: string; code?: string })
-    return { child, ask, seen, waitsFor, isReady, lines }
+    const admin = bearer(await makeToken({ dataFolder: join(folder, 'portage-data'), temporal: { namespace } }))
+    return { admin, child, ask, seen, waitsFor, isReady, lines }
   }
 
   const ended = async ({ child }: { child: Child }) => {
@@ -118,7 +120,7 @@ describe('a process whose dependencies are not there yet', () => {
     ])
 
     await temporal.kill('SIGKILL')
-    const away = await process.ask('/v1/transfers')
+    const away = await process.ask('/v1/transfers', { headers: process.admin })
     expect([away.status, JSON.parse(away.text)]).toMatchObject([503, { error: { code: 'TEMPORAL_UNAVAILABLE' } }])
     expect(await process.ask('/ready')).toMatchObject({ status: 503 })
     expect(await process.ask('/health')).toMatchObject({ status: 200 })
@@ -126,8 +128,8 @@ describe('a process whose dependencies are not there yet', () => {
     await process.isReady()
     // A change of the settings is a workflow of the queue `ledger`: its worker polls again, within seconds.
     const orders = [{ kind: 'halt', scope: {} }]
-    const halt = { by: 'test', reason: 'Temporal is back', orders }
-    const init = { method: 'POST', body: JSON.stringify(halt), headers: { 'content-type': 'application/json' } }
+    const halt = { reason: 'Temporal is back', orders }
+    const init = { method: 'POST', body: JSON.stringify(halt), headers: { 'content-type': 'application/json', ...process.admin } }
     await process.seen('/v1/settings', ({ status }) => status === 200, 'to obey an order', init)
     // The outage is logged once, and not with each call of each part.
     const lines = await process.lines()

@@ -1,0 +1,66 @@
+import type { AccessLevel } from '../domain/access/access.ts'
+
+/** What can be ordered, and what it needs. Named as the command is; `api` is the route that does the same. Everything that is not here is a read. */
+interface OperationRow {
+  readonly level: AccessLevel
+  readonly api?: string
+}
+
+/**
+ * The one table of levels, for the API and for the command line (docs/access.md shows it). write: what becomes of transfers. sign: what makes a key sign, stops
+ * it, or drops a number of a stream. admin: what holds for everything, and tokens.
+ */
+export const operations = {
+  'transfer submit': { level: 'write', api: 'POST /v1/transfers' },
+  'transfer retry': { level: 'write' },
+  'transfer cancel': { level: 'write' },
+  'transfer expedite': { level: 'write' },
+  'stream audit': { level: 'write' },
+  'stream backfill': { level: 'write', api: 'POST /v1/streams/{stream}/backfill' },
+  'stream unskip': { level: 'write', api: 'POST /v1/streams/{stream}/unskip' },
+  'stream checkpoint write': { level: 'write' },
+  'audit run': { level: 'write' },
+  'lane pause': { level: 'sign' },
+  'lane resume': { level: 'sign' },
+  'lane drain': { level: 'sign' },
+  'lane forbid': { level: 'sign' },
+  'lane activate': { level: 'sign' },
+  'lane resync': { level: 'sign' },
+  'lane fill': { level: 'sign' },
+  'lane cancel-nonce': { level: 'sign' },
+  'lane replace': { level: 'sign' },
+  'lane set-window': { level: 'sign' },
+  'lane reset': { level: 'sign' },
+  'lane send': { level: 'sign' },
+  'lane sweep': { level: 'sign' },
+  'lane top-up': { level: 'sign' },
+  'lane cancel-transaction': { level: 'sign' },
+  'stream skip': { level: 'sign', api: 'POST /v1/streams/{stream}/skip' },
+  'stream pause': { level: 'sign', api: 'POST /v1/streams/{stream}/pause' },
+  'stream resume': { level: 'sign', api: 'POST /v1/streams/{stream}/resume' },
+  'stream reread': { level: 'sign' },
+  'stream trust': { level: 'sign', api: 'POST /v1/streams/{stream}/trust' },
+  'stream set-max-open': { level: 'sign' },
+  halt: { level: 'admin', api: 'POST /v1/settings' },
+  unhalt: { level: 'admin', api: 'POST /v1/settings' },
+  deny: { level: 'admin', api: 'POST /v1/settings' },
+  allow: { level: 'admin', api: 'POST /v1/settings' },
+  'fees set': { level: 'admin', api: 'POST /v1/settings' },
+  'fees clear': { level: 'admin', api: 'POST /v1/settings' },
+  'node add': { level: 'admin', api: 'POST /v1/settings' },
+  'node remove': { level: 'admin', api: 'POST /v1/settings' },
+  'node enable': { level: 'admin', api: 'POST /v1/settings' },
+  'node disable': { level: 'admin', api: 'POST /v1/settings' },
+  'settings import': { level: 'admin', api: 'POST /v1/settings' },
+  'token create': { level: 'admin' },
+  'token revoke': { level: 'admin', api: 'POST /v1/settings' },
+  'token rotate-key': { level: 'admin' },
+  'token remove-key': { level: 'admin' },
+} as const satisfies Record<string, OperationRow>
+
+export type Operation = keyof typeof operations
+
+/** The row of a command's name; undefined for a read. */
+export function operationOf(name: string): Operation | undefined {
+  return Object.hasOwn(operations, name) ? (name as Operation) : undefined
+}

@@ -1,0 +1,70 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { assertLevel, assertNotRevoked, assertScope } from '../access/authorize.ts'
+import { createKeyRing } from '../access/key-ring.ts'
+import { type Operation, operations } from '../access/operations.ts'
+import { verifyToken } from '../access/tokens.ts'
+import type { OrderSubject, Principal } from '../domain/access/access.ts'
+import { RelayerError } from '../domain/errors.ts'
+import { isUnread } from '../temporal/client/settings-watch.ts'
+import type { Api, ApiDeps } from './deps.ts'
+
+/** What a route needs. open: nothing. read: any token. Else the level of the operation. */
+export type RouteAccess = 'open' | 'read' | Operation
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: RouteAccess
+  }
+  interface FastifyRequest {
+    /** Who asks. Undefined: the route is open. */
+    principal: Principal | undefined
+  }
+}
+
+/**
+ * Every route that is added from now on has to say what it needs; one that does not is a mistake of ours, and the API does not start. The token is checked before the body is
+ * read, and after the rate limit.
+ */
+export function guardRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'access' | 'settings'>): void {
+  const ring = createKeyRing(deps.access)
+  const { namespace } = deps.config.temporal
+  app.decorateRequest('principal', undefined)
+
+  const authenticate = async (request: FastifyRequest): Promise<void> => {
+    const token = bearerOf(request)
+    if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
+    const principal = await verifyToken(await ring.keys(), namespace, token)
+    const settings = deps.settings()
+    // A token that was revoked must not be good just because this process has just started.
+    if (isUnread(settings)) throw new RelayerError('SETTINGS_UNREACHABLE', { detail: 'Which tokens are revoked is not known yet.' })
+    assertNotRevoked(principal, settings.tokens)
+    const { access } = request.routeOptions.config
+    if (access && access !== 'read' && access !== 'open') assertLevel(principal, access)
+    request.principal = principal
+  }
+  const guard = async (request: FastifyRequest, _: FastifyReply) => authenticate(request)
+
+  app.addHook('onRoute', (route) => {
+    const access = route.config?.access
+    if (access === undefined) throw new Error(`the route ${route.url} does not say what access it needs`)
+    if (access === 'open') return
+    route.onRequest = [...[route.onRequest ?? []].flat(), guard]
+    // For the OpenAPI document.
+    const level = access === 'read' ? 'read' : operations[access].level
+    const description = [route.schema?.description, `Needs a token of level ${level}.`].filter(Boolean).join(' ')
+    route.schema = { ...route.schema, description, security: [{ token: [] }] }
+  })
+}
+
+/** The name of who orders this, whose token has to be for it. Throws ACCESS_SCOPE. */
+export function orderedBy({ principal, routeOptions }: FastifyRequest, about: OrderSubject): string {
+  const { access } = routeOptions.config
+  if (!principal || access === undefined || access === 'open' || access === 'read') throw new RelayerError('ACCESS_TOKEN_MISSING')
+  assertScope(principal, access, about)
+  return principal.name
+}
+
+/** RFC 6750, section 2.1. A token in the query would end in logs, so that it is not looked for there. */
+function bearerOf({ headers }: FastifyRequest): string | undefined {
+  return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(headers.authorization ?? '')?.[1]
+}

@@ -1,0 +1,74 @@
+import { isIP, type Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { RelayerError } from '../domain/errors.ts'
+import { toErrorAnswer } from './errors.ts'
+
+/** Far more than the longest VAA, bytes. */
+const bodyLimit = 256 * 1024
+/** Transfer ids are longer than fastify's 100 characters. */
+const maxParamLength = 1_000
+/** A request has to be there so soon, body and all, ms: who sends slowly must not hold connections. */
+const requestTimeoutMs = 10_000
+/** How often Node looks for requests that are too late, ms. */
+const lateCheckMs = 1_000
+/** Most connections at a time. */
+const maxConnections = 1_000
+
+/** The options of every server that listens for the API: limits of size and time, and our own error bodies below fastify's routes. */
+export const serverOptions = {
+  bodyLimit,
+  requestTimeout: requestTimeoutMs,
+  routerOptions: { maxParamLength },
+  http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs },
+  /** A path that cannot be decoded, or a part of one that is too long. */
+  frameworkErrors: (error: Error, _: FastifyRequest, reply: FastifyReply) => sendError(reply, error),
+  clientErrorHandler,
+} as const
+
+/** Answers with the error's status and body. */
+export function sendError(reply: FastifyReply, error: unknown) {
+  const { status, retryAfter, challenge, body } = toErrorAnswer(error)
+  if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
+  if (challenge !== undefined) void reply.header('www-authenticate', challenge)
+  return reply.status(status).send(body)
+}
+
+/** Applies what fastify has no option for. */
+export function limitConnections(server: { maxConnections: number }): void {
+  server.maxConnections = maxConnections
+}
+
+const rawStatus: Readonly<Record<string, readonly [status: number, phrase: string, detail: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', `The request was not complete after ${requestTimeoutMs / 1000} s.`],
+  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'The headers are too long.'],
+}
+
+/** What is no HTTP request reaches no route: it is answered on the socket, with the same body. */
+function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
+  const [status, phrase, detail] = rawStatus[error.code ?? ''] ?? [400, 'Bad Request', 'This is not an HTTP request.']
+  const body = JSON.stringify(toErrorAnswer(new RelayerError('INPUT_INVALID', { detail })).body)
+  const head = [
+    `HTTP/1.1 ${status} ${phrase}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/**
+ * Refuses a request for a host that is not ours: a page in a browser on this machine can have its own name resolve to our address (DNS rebinding), but it cannot
+ * send an address, nor a name that is not its own. Throws ACCESS_HOST.
+ * @param names of the config, beside addresses and localhost
+ */
+export function assertHost(host: string | undefined, names: readonly string[]): void {
+  const name = /^(?:\[([0-9a-f:.]+)\]|([^:]+))(?::[0-9]{1,5})?$/i
+    .exec(host ?? '')
+    ?.slice(1)
+    .find(Boolean)
+    ?.toLowerCase()
+    .replace(/\.$/, '')
+  if (name !== undefined && (isIP(name) !== 0 || name === 'localhost' || names.some((one) => one.toLowerCase() === name))) return
+  throw new RelayerError('ACCESS_HOST', { facts: { host: host?.slice(0, 100) } })
+}

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { assertLevel, assertNotRevoked, assertScope } from '../access/authorize.ts'
+import { createKeyRing } from '../access/key-ring.ts'
+import { operationOf } from '../access/operations.ts'
+import { verifyToken } from '../access/tokens.ts'
+import { accessSource } from '../config/access.ts'
+import type { Config } from '../config/schema.ts'
+import type { OrderSubject, Principal } from '../domain/access/access.ts'
+import { RelayerError } from '../domain/errors.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { readSettings } from '../temporal/client/settings.ts'
+import type { CliContext, GlobalOptions } from './context.ts'
+import { invalid } from './options.ts'
+
+/** Whose order it is and why, if the token is for what it is about. Throws ACCESS_SCOPE. */
+export type Allow = (about: OrderSubject) => { readonly by: string; readonly reason: string }
+
+/** The token of --token-file, else of PORTAGE_TOKEN: an argument would show in the list of processes. Undefined: there is none. Throws INPUT_INVALID. */
+export async function givenToken({ env, cwd }: CliContext, { tokenFile: file }: GlobalOptions): Promise<string | undefined> {
+  if (file === undefined) return env['PORTAGE_TOKEN']?.trim() || undefined
+  const text = await readFile(resolve(cwd(), file), 'utf8').catch((cause: unknown) => {
+    throw invalid('The token file cannot be read.', { file }, cause)
+  })
+  return text.trim()
+}
+
+/** Who gives the order of this command. Throws ACCESS_TOKEN_*, ACCESS_KEYS, ACCESS_LEVEL. */
+export async function authenticate(context: CliContext, globals: GlobalOptions, config: Config, command: string): Promise<Principal> {
+  const operation = operationOf(command)
+  if (!operation) throw new Error(`access/operations.ts has no row for ${command}`)
+  const token = await givenToken(context, globals)
+  if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
+  const keys = await createKeyRing(accessSource(config)).keys()
+  if (keys.length === 0)
+    throw new RelayerError('ACCESS_KEYS', { detail: 'This machine has none.', facts: { dataFolder: config.dataFolder } })
+  const principal = await verifyToken(keys, config.temporal.namespace, token)
+  assertLevel(principal, operation)
+  return principal
+}
+
+/**
+ * Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. Where no worker can say which tokens are revoked, the order goes on with a warning: who can reach Temporal from here could send it
+ * without this command, and a lane must be stoppable while its ledger is away.
+ */
+export async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
+  try {
+    assertNotRevoked(principal, (await readSettings(client)).tokens)
+  } catch (error) {
+    if (!(error instanceof RelayerError) || error.code !== 'SETTINGS_UNREACHABLE') throw error
+    stderr.write('Whether the token is revoked is not known: no worker serves the settings.\n')
+  }
+}
+
+export function allowing(principal: Principal, command: string, options: unknown): Allow {
+  const operation = operationOf(command)
+  const { reason = '' } = Object(options) as { reason?: string }
+  return (about) => {
+    if (operation) assertScope(principal, operation, about)
+    return { by: principal.name, reason }
+  }
+}

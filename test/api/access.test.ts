@@ -1,0 +1,262 @@
+import { connect } from 'node:net'
+import { generateKeyPair, SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { noSettings } from '../../domain/settings/settings.ts'
+import { bearer } from '../../lab/devnet/access.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { deadConfig, openApi, type OpenApi } from './setting.ts'
+
+let setting: OpenApi
+let port = 0
+beforeAll(async () => {
+  const config = deadConfig(await freePort())
+  setting = await openApi({ ...config, api: { ...config.api, hosts: ['relayer.example'] } })
+  port = await freePort()
+  await setting.bare.listen({ host: '127.0.0.1', port })
+})
+afterAll(() => setting.close())
+
+interface Route {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+}
+
+/** Every route of the OpenAPI document, with something in the place of each parameter. */
+async function routes(): Promise<(Route & { isOpen: boolean })[]> {
+  const { paths } = (await setting.api.inject('/v1/openapi.json')).json<{
+    paths: Record<string, Record<string, { security?: object[] }>>
+  }>()
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { security }]) => ({
+      method: method.toUpperCase() as Route['method'],
+      path: path.replaceAll(/\{stream\}/g, 'native-bridge:ethereum:bsc').replaceAll(/\{[^}]+\}/g, 'AQAA'),
+      isOpen: security === undefined,
+    })),
+  )
+}
+
+async function ask({ method, path }: Route, headers: Record<string, string> = {}, payload?: object) {
+  const response = await setting.bare.inject({ method, url: path, headers, ...(payload && { payload }) })
+  const body = response.body.startsWith('{') ? response.json<{ code?: string; error?: { code?: string } | string }>() : {}
+  const code = typeof body.error === 'object' ? body.error.code : body.code
+  return { status: response.statusCode, code, headers: response.headers }
+}
+
+const write = { method: 'POST', path: '/v1/transfers' } as const
+const order = { method: 'POST', path: '/v1/settings' } as const
+const halt = { reason: 'a test', orders: [{ kind: 'halt', scope: {} }] }
+
+describe('without a good token', () => {
+  test('nothing but health, readiness and metrics is answered, whatever the method', async () => {
+    const all = await routes()
+    expect(all.filter(({ isOpen }) => isOpen).map(({ path }) => path)).toEqual(['/health', '/ready', '/metrics'])
+    expect(all.length).toBeGreaterThan(15)
+    for (const route of all) {
+      const { status, code, headers } = await ask(route)
+      if (route.isOpen) expect(status).not.toBe(401)
+      else {
+        expect({ route, status, code }).toEqual({ route, status: 401, code: 'ACCESS_TOKEN_MISSING' })
+        expect(headers['www-authenticate']).toBe('Bearer realm="portage"')
+      }
+    }
+    // Fastify answers HEAD wherever it answers GET.
+    expect((await setting.bare.inject({ method: 'HEAD', url: '/v1/settings' })).statusCode).toBe(401)
+  })
+
+  test.each<[string, () => Promise<Record<string, string>>, string]>([
+    ['nonsense', async () => bearer('nonsense'), 'ACCESS_TOKEN_INVALID'],
+    ['another scheme', async () => ({ authorization: `Basic ${await setting.token()}` }), 'ACCESS_TOKEN_MISSING'],
+    ['two tokens', async () => ({ authorization: `Bearer ${await setting.token()}, Bearer x` }), 'ACCESS_TOKEN_MISSING'],
+    ['one that has expired', async () => bearer(await setting.token({ expiresAt: Date.now() - 1000 })), 'ACCESS_TOKEN_EXPIRED'],
+    ['one of another key', async () => bearer(await foreign()), 'ACCESS_TOKEN_INVALID'],
+    ['one of another deployment', async () => bearer(await foreign('portage/staging')), 'ACCESS_TOKEN_INVALID'],
+  ])('%s is refused', async (_, headers, code) => {
+    for (const route of [write, order, { method: 'GET', path: '/v1/transfers' } as const]) {
+      expect(await ask(route, await headers())).toMatchObject({ status: 401, code })
+    }
+  })
+
+  test('a token in the query is no token', async () => {
+    const path = `/v1/transfers?token=${await setting.token()}&access_token=${await setting.token()}`
+    expect(await ask({ method: 'GET', path })).toMatchObject({ status: 401, code: 'ACCESS_TOKEN_MISSING' })
+  })
+
+  test('a body is not read: one that is malformed is refused for the token', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const refused = await setting.bare.inject({ method: 'POST', url: '/v1/transfers', headers, payload: '{' })
+    expect(refused.statusCode).toBe(401)
+  })
+
+  async function foreign(audience = 'portage/default'): Promise<string> {
+    const { privateKey } = await generateKeyPair('EdDSA')
+    const jwt = new SignJWT({ level: 'admin' }).setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: 'x' }).setSubject('mallory')
+    return jwt.setIssuer('portage').setAudience(audience).setJti('j').setIssuedAt().setExpirationTime('1h').sign(privateKey)
+  }
+})
+
+describe('with a good token', () => {
+  test('the level decides: each route refuses the levels below its own', async () => {
+    const levels = ['read', 'write', 'sign', 'admin'] as const
+    const least: Record<string, (typeof levels)[number]> = {}
+    for (const route of (await routes()).filter(({ isOpen }) => !isOpen)) {
+      const answers = []
+      for (const level of levels) answers.push(await ask(route, bearer(await setting.token({ level })), {}))
+      const refused = answers.filter(({ code }) => code === 'ACCESS_LEVEL')
+      expect(refused.every(({ status }) => status === 403)).toBe(true)
+      least[`${route.method} ${route.path}`] = levels[refused.length]!
+    }
+    const wanted = Object.entries(least).filter(([, level]) => level !== 'read')
+    const stream = 'POST /v1/streams/native-bridge:ethereum:bsc'
+    expect(Object.fromEntries(wanted)).toEqual({
+      'POST /v1/transfers': 'write',
+      'GET /relayvaa/AQAA': 'write',
+      [`${stream}/backfill`]: 'write',
+      [`${stream}/unskip`]: 'write',
+      [`${stream}/skip`]: 'sign',
+      [`${stream}/pause`]: 'sign',
+      [`${stream}/resume`]: 'sign',
+      [`${stream}/trust`]: 'sign',
+      'POST /v1/settings': 'admin',
+    })
+  })
+
+  const author = { reason: 'a test' }
+  test.each<[string, Route, object]>([
+    ['a halt of everything', order, halt],
+    ['a halt of another chain', order, { ...author, orders: [{ kind: 'halt', scope: { chain: 'ethereum' } }] }],
+    [
+      'another after a good one',
+      order,
+      {
+        ...author,
+        orders: [
+          { kind: 'clearNode', chain: 'bsc', name: 'a' },
+          { kind: 'clearNode', chain: 'ethereum', name: 'a' },
+        ],
+      },
+    ],
+    ['a token', order, { ...author, orders: [{ kind: 'revokeToken', jti: 'x' }] }],
+    ...['skip', 'unskip', 'backfill', 'pause', 'resume', 'trust'].map((name): [string, Route, object] => {
+      const body = {
+        skip: { number: '1', ...author },
+        unskip: { number: '1', ...author },
+        backfill: { from: 1, to: 2, ...author },
+        pause: author,
+        resume: author,
+        trust: { number: '1', ...author },
+      }[name]!
+      return [`${name} of a stream from another chain`, { method: 'POST', path: `/v1/streams/native-bridge:ethereum:bsc/${name}` }, body]
+    }),
+  ])('the scope decides: %s is refused to a token for bsc', async (_, route, body) => {
+    const mine = bearer(await setting.token({ chains: ['bsc'] }))
+    expect(await ask(route, mine, body)).toMatchObject({ status: 403, code: 'ACCESS_SCOPE' })
+    const lanes = bearer(await setting.token({ lanes: [`evm-1397:0x${'a'.repeat(40)}`] }))
+    expect(await ask(route, lanes, body)).toMatchObject({ status: 403, code: 'ACCESS_SCOPE' })
+    // Nothing answers behind this API: what is allowed goes on to Temporal.
+    expect((await ask(route, bearer(await setting.token()), body)).code).toBe('TEMPORAL_UNAVAILABLE')
+  })
+
+  test('who orders is not for the body to say', async () => {
+    const answer = await ask(order, bearer(await setting.token()), { ...halt, by: 'somebody' })
+    expect(answer).toMatchObject({ status: 400, code: 'INPUT_INVALID' })
+  })
+
+  test('a revoked one is refused from the moment the settings say so, and all are while they are not known', async () => {
+    const token = await setting.token({ level: 'read' })
+    const jti = (JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { jti: string }).jti
+    const read = () => ask({ method: 'GET', path: '/v1/openapi.json' }, bearer(token))
+    expect(await read()).toMatchObject({ status: 200 })
+    setting.settings.now = { ...noSettings, tokens: [{ jti, revoked: { by: 'bob', reason: 'stolen', at: 1 } }] }
+    expect(await read()).toMatchObject({ status: 401, code: 'ACCESS_TOKEN_REVOKED' })
+    setting.settings.now = noSettings
+    expect(await read()).toMatchObject({ status: 200 })
+  })
+})
+
+describe('a host that is not ours is refused (DNS rebinding)', () => {
+  const get = async (host: string | undefined, path = '/metrics') => {
+    const { status, code } = await ask({ method: 'GET', path }, host === undefined ? {} : { host })
+    return [status, code]
+  }
+  test.each([
+    'evil.example',
+    'evil.example:8099',
+    'localhost.evil.example',
+    '127.0.0.1.nip.io',
+    'relayer.example.evil.example',
+    '[::1',
+    'a b',
+  ])('%j', async (host) => {
+    expect(await get(host)).toEqual([421, 'ACCESS_HOST'])
+    expect(await get(host, '/nothing')).toEqual([421, 'ACCESS_HOST'])
+  })
+  test.each(['localhost', 'LOCALHOST:8099', '127.0.0.1:8099', '10.0.0.7', '[::1]:8099', 'relayer.example', 'Relayer.Example.:443'])(
+    '%j is served',
+    async (host) => {
+      expect(await get(host)).toEqual([200, undefined])
+    },
+  )
+})
+
+describe('requests that are not what they should be get our own body', () => {
+  const admin = async () => bearer(await setting.token())
+  test.each([
+    ['a path that cannot be decoded', '/v1/transfers/%ff'],
+    ['an id of 1,001 characters', `/v1/transfers/${'a'.repeat(1_001)}`],
+    ['half an escape', '/v1/streams/%'],
+  ])('%s', async (_, path) => {
+    const response = await setting.bare.inject({ method: 'GET', url: path, headers: await admin() })
+    expect(response.json()).toMatchObject({ error: { code: 'INPUT_INVALID', remedy: expect.any(String), facts: {} } })
+    expect(response.statusCode).toBeGreaterThanOrEqual(400)
+    expect(response.statusCode).toBeLessThan(500)
+  })
+
+  test.each([
+    ['malformed JSON', 'application/json', '{'],
+    ['a prototype', 'application/json', '{"__proto__":{"vaa":"AQ"}}'],
+    ['another content type', 'text/plain', 'vaa'],
+    ['a form', 'application/x-www-form-urlencoded', 'vaa=AQ'],
+    ['a body of 300 KB', 'application/json', JSON.stringify({ vaa: 'A'.repeat(300_000) })],
+    ['an empty body', 'application/json', ''],
+    ['deep nesting', 'application/json', `${'['.repeat(50_000)}${']'.repeat(50_000)}`],
+  ])('%s', async (_, type, payload) => {
+    const headers = { ...(await admin()), 'content-type': type }
+    const response = await setting.bare.inject({ method: 'POST', url: '/v1/transfers', headers, payload })
+    expect([response.statusCode, response.json()]).toMatchObject([400, { error: { code: 'INPUT_INVALID' } }])
+  })
+
+  /** What the server says until it closes the connection. */
+  function raw(text: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      let answer = ''
+      const socket = connect(port, '127.0.0.1', () => socket.write(text))
+      socket.setEncoding('utf8').on('data', (part: string) => (answer += part))
+      socket.once('close', () => resolve(answer)).once('error', reject)
+    })
+  }
+
+  test.each([
+    ['no HTTP', 'hello\r\n\r\n', 400],
+    ['headers without end', `GET /health HTTP/1.1\r\nhost: localhost\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+    ['two lengths', 'POST /v1/transfers HTTP/1.1\r\nhost: localhost\r\ncontent-length: 3\r\ncontent-length: 4\r\n\r\nabc', 400],
+    [
+      'a length and chunks (request smuggling)',
+      'POST /v1/transfers HTTP/1.1\r\nhost: localhost\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+  ])('%s', async (_, text, status) => {
+    const answer = await raw(text)
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ error: { code: 'INPUT_INVALID' } })
+  })
+
+  test('a body, or headers, that come too slowly end with 408', { timeout: 60_000 }, async () => {
+    const { authorization } = await admin()
+    const slowBody = `POST /v1/transfers HTTP/1.1\r\nhost: localhost\r\nauthorization: ${authorization}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`
+    const answers = await Promise.all([raw(slowBody), raw('GET /health HTTP/1.1\r\nhost: localhost\r\nx: ')])
+    for (const answer of answers) {
+      expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+      expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ error: { code: 'INPUT_INVALID' } })
+    }
+  })
+})
