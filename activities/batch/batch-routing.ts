@@ -47,7 +47,7 @@ export function createBatchRouting(deps: BatchRoutingDeps) {
   function batcherOf({ endpoint, shared, key, most }: NonNullable<ReturnType<typeof groupOf>>) {
     const known = batchers.get(key)
     if (known) return known
-    const flush = createBatchBuilder({ ...deps, shared, endpoint, lane, counts })
+    const flush = createBatchBuilder({ ...deps, shared, endpoint, lane, counts, signer: deps.agent })
     const batcher = new Batcher({ most, ...batchWaits(deps.chain.blockTimeMs, deps.fullBatchMs), alone, flush })
     batchers.set(key, batcher)
     return batcher

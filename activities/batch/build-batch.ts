@@ -15,7 +15,7 @@ import type { BroadcastResult } from '../../temporal/contracts/transfer-steps.ts
 import type { StepDeps } from '../deps.ts'
 import { isDelivered } from '../transfer/delivery-checks.ts'
 import { restrictionOf } from '../transfer/restrictions.ts'
-import { priceCall } from '../price-call.ts'
+import { priceCall, type Priced } from '../price-call.ts'
 
 /** A transfer that may share a call. */
 export interface BatchCandidate extends Pick<NonceRequest, 'priority' | 'source' | 'deadline'> {
@@ -43,6 +43,7 @@ export interface BatchBuilderDeps extends Pick<StepDeps, 'bridges' | 'settings' 
   readonly shared: Pick<SharedCalls, 'fitting' | 'intent'>
   readonly batches: Pick<BatchTracker, 'send'>
   readonly counts: Pick<LaneAgent['batchCounts'], 'split'>
+  readonly signer: Pick<LaneAgent, 'justify'>
   readonly chain: Chain
 }
 
@@ -67,16 +68,36 @@ export function createBatchBuilder(deps: BatchBuilderDeps) {
     }
     const intent = await deps.shared.intent(ready.map(({ transfer }) => transfer))
     const priced = await priceCall(deps, { lane: deps.lane, owner: 'batch', intent })
-    if (priced.kind === 'priced') {
-      await send(deps, { ready, intent, first: priced.first, lastLook }, answers)
-      return { together: true, answers }
-    }
-    const { code, reason } = priced.kind === 'reverts' ? meaningOf(deps, priced.revert) : priced
-    const together = ofRoute.has(code)
-    if (together) for (const candidate of ready) answers.set(candidate, noSlot(code, reason))
+    const refusal = priced.kind === 'priced' ? await refusalBySigner(deps, { intent, first: priced.first }) : heldBack(deps, priced)
+    if (priced.kind === 'priced' && !refusal) await send(deps, { ready, intent, first: priced.first, lastLook }, answers)
+    if (!refusal) return { together: true, answers }
+    const together = ofRoute.has(refusal.code)
+    if (together) for (const candidate of ready) answers.set(candidate, noSlot(refusal.code, refusal.reason))
     else deps.counts.split += 1
     return { together, answers }
   }
+}
+
+function heldBack(deps: BatchBuilderDeps, priced: Exclude<Priced, { kind: 'priced' }>): Held {
+  return priced.kind === 'reverts' ? meaningOf(deps, priced.revert) : priced
+}
+
+/** The signer does not sign it: half of it may be within its limits, or have no part in what is wrong. Throws what the reads of a proof throw. */
+async function refusalBySigner({ signer }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<Held | undefined> {
+  try {
+    await signer.justify(call)
+    return undefined
+  } catch (error) {
+    const { code, message, retriable } = toRelayerError(error)
+    if (retriable) throw error
+    return { code, reason: message }
+  }
+}
+
+/** Why a call is not sent now. */
+interface Held {
+  readonly code: ErrorCode
+  readonly reason: string
 }
 
 interface ReadyBatch {

@@ -88,6 +88,8 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
           finality: { kind: 'tag' as const },
           blockTimeMs: Math.max(50, Math.round(anvil.blockTimeSeconds * 1000)),
           contracts: { core, tokenBridge },
+          // Runs press the traffic of days, and spikes of the base fee, into minutes.
+          signing: { maxSpendingPerHourWei: coins(500n), maxSpendingPerDayWei: coins(1_000n) },
           lanes: lanes
             .filter((lane) => lane.chain === name)
             .map(({ address, variable }) => ({ address, window, signer: { kind: 'environment' as const, variable } })),
@@ -112,4 +114,8 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
     },
     ...(apiPort === undefined ? {} : { api: { port: apiPort } }),
   }
+}
+
+function coins(count: bigint): string {
+  return String(count * 10n ** 18n)
 }

@@ -19,7 +19,7 @@ function candidate(sequence: number, maybeSent = false, believedMs = 12_000): Ba
 /** The answers of chain and ledger are scripted: the tests show which of them count. */
 function setting(
   delivered: (number: number, at: At) => boolean,
-  options: { nodes?: number; settings?: typeof noSettings; onGrant?: (head: { hash: string }) => void } = {},
+  options: { nodes?: number; settings?: typeof noSettings; onGrant?: (head: { hash: string }) => void; refused?: RelayerError } = {},
 ) {
   const { nodes = 3, settings = noSettings, onGrant } = options
   const left: number[] = []
@@ -37,6 +37,7 @@ function setting(
     endpoint,
     shared: { fitting: (all) => all, intent: async () => ({ to: '0x', data: '0x12345678', value: '0' }) },
     counts: { split: 0 },
+    signer: { justify: () => (options.refused ? Promise.reject(options.refused) : Promise.resolve()) },
     batches: {
       async send({ members }, { unfit }) {
         onGrant?.(head)
@@ -57,6 +58,17 @@ function setting(
 describe('The candidates of a batch', () => {
   const candidates = [1, 2, 3].map((number) => candidate(number))
   const all = candidates.map(({ intentId }) => intentId)
+
+  it('whose call the signer refuses are tried in halves, and at last alone: what is wrong with one keeps no other back', async () => {
+    const refused = new RelayerError('SIGNING_REFUSED', { facts: { limit: 'maxGasPerTransaction' } })
+    const { flush, signed } = setting(() => false, { refused })
+    expect(await flush(candidates, false)).toMatchObject({ together: false })
+    const alone = await flush(candidates.slice(0, 1), true)
+    expect([...alone.answers.values()]).toEqual([{ kind: 'alone' }])
+    expect(signed).toEqual([])
+    const away = setting(() => false, { refused: new RelayerError('NODE_UNAVAILABLE') })
+    await expect(away.flush(candidates, false)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+  })
 
   it.each([
     [true, '0xbb', []],
