@@ -1,6 +1,5 @@
 import { type BatchRouting, createBatchRouting } from '../activities/batch/batch-routing.ts'
 import { createLaneSteps } from '../activities/index.ts'
-import { sourcesOf } from '../bridges/registry.ts'
 import { chainFamilies } from '../chains/registry.ts'
 import { chainOf, idOf } from '../config/chains.ts'
 import { makeDataFolder } from '../config/data-folder.ts'
@@ -15,6 +14,7 @@ import { BatchTracker } from '../lanes/batch/batch-tracker.ts'
 import { LedgerClient } from '../lanes/ledger-client.ts'
 import { laneQueue } from '../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
+import { demandSources } from './network.ts'
 import { openSigner, signingPolicy } from './signer.ts'
 import { commonOptions, type Hosting, pollers } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
@@ -68,14 +68,6 @@ export function signingLanes({ config, network }: ProcessContext, addresses: rea
     }
   }
   return lanes
-}
-
-/** A key proves native deliveries by the tables of their sources: without those it could sign none. Throws CONFIG_INVALID. */
-function demandSources({ config, network }: Pick<ProcessContext, 'config' | 'network'>, target: ChainName): void {
-  const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
-  if (missing.length === 0) return
-  const detail = `The process of a lane on ${target} must read ${missing.join(', ')}, where native transfers to it start, and is not connected.`
-  throw new RelayerError('CONFIG_INVALID', { detail })
 }
 
 /** The activities of one key, and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */

@@ -4,7 +4,7 @@ import type { Chain } from '../chains/port.ts'
 import { chainFamilies } from '../chains/registry.ts'
 import { chainOf, nodeVariables } from '../config/chains.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
-import { type RelayerError, toRelayerError } from '../domain/errors.ts'
+import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { NodeChange } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { Logger } from '../observability/logger.ts'
@@ -63,6 +63,14 @@ export async function connectNetwork(config: Config, { only, stopping, onAway }:
   } finally {
     stopping?.removeEventListener('abort', close)
   }
+}
+
+/** A key proves native deliveries by the tables of their sources: without those it could sign none. Throws CONFIG_INVALID. */
+export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
+  const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
+  if (missing.length === 0) return
+  const detail = `The process of a lane on ${target} must read ${missing.join(', ')}, where native transfers to it start, and is not connected.`
+  throw new RelayerError('CONFIG_INVALID', { detail })
 }
 
 function buildChain(name: ChainName, chain: ChainConfig) {

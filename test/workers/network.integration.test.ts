@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readMessage, writeMessage } from '../../bridges/native-bridge/message.ts'
-import { configSchema } from '../../config/schema.ts'
-import { connectNetwork, type Network } from '../../workers/network.ts'
+import { type Config, configSchema } from '../../config/schema.ts'
+import { connectNetwork, demandSources, type Network } from '../../workers/network.ts'
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOf } from '../helpers/refusals.ts'
 
@@ -15,6 +15,8 @@ describe('the network of a process that serves one end of a native bridge', () =
     for (const network of networks) network.close()
     await anvils?.stop()
   })
+
+  const configs: Config[] = []
 
   async function connect(only?: readonly string[]): Promise<Network> {
     const { source, target } = anvils
@@ -31,6 +33,7 @@ describe('the network of a process that serves one end of a native bridge', () =
       chains: { source: chain(source), target: chain(target) },
       bridges: { 'native-bridge': { routes } },
     })
+    configs.push(config)
     const network = await connectNetwork(config, { only })
     networks.push(network)
     return network
@@ -51,6 +54,14 @@ describe('the network of a process that serves one end of a native bridge', () =
     const { bridge: sourceBridge, anvil } = anvils.target
     const back = writeMessage({ ...readMessage(message), sourceBridge, sourceNetworkId: BigInt(anvil.chainId) })
     expect(bridge.decode(back)).toMatchObject({ sourceChain: 'target', targetChain: 'source' })
+  })
+
+  test('a lane starts only where the sources of the transfers to its chain are read: its key proves by them', async () => {
+    const network = await connect(['target'])
+    const config = configs.at(-1)!
+    demandSources({ config, network }, 'target')
+    const alone = { chains: new Map([...network.chains].filter(([name]) => name === 'target')) }
+    expect(codeOf(() => demandSources({ config, network: alone }, 'target'))).toBe('CONFIG_INVALID')
   })
 
   test('of both ends: both directions', async () => {
