@@ -98,6 +98,7 @@ export function toTransfer(route: NativeRoute, transfer: NativeTransfer): Transf
   return {
     bridge: nativeBridge,
     sourceChain,
+    sourceId: sourceNetworkId,
     targetChain,
     emitter: sourceBridge.slice(2).padStart(64, '0'),
     sequence: String(transfer.nonce),

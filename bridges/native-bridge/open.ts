@@ -32,12 +32,13 @@ export function createOpen(routes: Routes<ServedRoute>) {
   }
 }
 
-const fields = ['bridge', 'sourceChain', 'targetChain', 'emitter', 'sequence', 'digest'] as const
+const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
 
 /** Throws MESSAGE_MISMATCH if the message is of another transfer. */
 export function checkSame(transfer: Transfer, { message, route }: Open): void {
   const expected = toTransfer(route, message)
-  const field = fields.find((name) => transfer[name] !== expected[name])
+  const { sourceId = expected.sourceId } = transfer
+  const field = fields.find((name) => ({ ...transfer, sourceId })[name] !== expected[name])
   if (field === undefined) return
   throw new RelayerError('MESSAGE_MISMATCH', { facts: { field, transfer: transfer[field], message: expected[field] } })
 }

@@ -45,6 +45,7 @@ export function createDecode(chainNames: ReadonlyMap<number, ChainName>) {
     return {
       bridge: wormholeTokenBridge,
       sourceChain: chainNames.get(vaa.emitterChain) ?? `wormhole-${vaa.emitterChain}`,
+      sourceId: String(vaa.emitterChain),
       targetChain,
       emitter: vaa.emitter,
       sequence: vaa.sequence,

@@ -51,7 +51,9 @@ export function createCheck({ assets, minimumFees, calls }: PolicyOptions, prove
   return async function check(transfer: Transfer): Promise<void> {
     const bytes = decodeBase64(transfer.message)
     const { vaa, digest } = readMessage(bytes)
-    const isSame = digest === transfer.digest && vaa.emitter === transfer.emitter && vaa.sequence === transfer.sequence
+    const { sourceId = String(vaa.emitterChain) } = transfer
+    const isSource = vaa.emitter === transfer.emitter && String(vaa.emitterChain) === sourceId
+    const isSame = digest === transfer.digest && isSource && vaa.sequence === transfer.sequence
     if (!isSame) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
     checkPolicy({ assets, minimumFees, calls }, (await prove(bytes)).transfer)
   }

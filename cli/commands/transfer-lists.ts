@@ -34,10 +34,7 @@ export const watch: CommandSpec = {
   options: (command) => withFilter(command).argument('[id]', 'transfer id; without one, the list is shown whenever it changes'),
   notes: `With an id, the exit code is 0 if the transfer ends delivered, else 1; with --json, one object: the final status.
 Without one, --json prints one object per change.`,
-  examples: [
-    'portage transfer watch wormhole-token-bridge:ethereum:0000…a585:269170:6d1b4c0c5f0a3e21',
-    'portage transfer watch --state parked',
-  ],
+  examples: ['portage transfer watch wormhole-token-bridge:2:0000…a585:269170:6d1b4c0c5f0a3e21', 'portage transfer watch --state parked'],
   run: (call: Call<ListOptions>, id: string | undefined) =>
     withInterrupt(call.context, (signal) =>
       call.withTemporal<Outcome | void>((client) =>

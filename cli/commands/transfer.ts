@@ -22,7 +22,7 @@ export const transferCommand: CommandSpec = {
     show: {
       description: 'Where a transfer is, what happened, and how it ended.',
       options: (command) => command.argument('<id>', 'transfer id, as list and submit print it'),
-      examples: ['portage transfer show wormhole-token-bridge:ethereum:0000…a585:269170:6d1b4c0c5f0a3e21 --json'],
+      examples: ['portage transfer show wormhole-token-bridge:2:0000…a585:269170:6d1b4c0c5f0a3e21 --json'],
       run: async ({ withTemporal }, id: string) => {
         const report = await withTemporal((client) => readTransfer(client, id))
         return { json: report, text: reportText(report) }
@@ -36,7 +36,7 @@ export const transferCommand: CommandSpec = {
       notes: `Many at once, with Temporal's own CLI:
   temporal workflow signal --name retry --input '{"by":"night-shift","reason":"the node is back"}' \\
     --query "WorkflowType='transfer' AND TransferState='parked'"`,
-      examples: ['portage transfer retry wormhole-token-bridge:ethereum:0000…a585:269170:6d1b4c0c5f0a3e21 --reason "the node is back"'],
+      examples: ['portage transfer retry wormhole-token-bridge:2:0000…a585:269170:6d1b4c0c5f0a3e21 --reason "the node is back"'],
       run: ({ withOrder }: Call<Reasoned>, id: string) =>
         withOrder(async (client, _, allow) => {
           const report = await readTransfer(client, id)

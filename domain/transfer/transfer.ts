@@ -7,6 +7,11 @@ export type ChainName = string
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
+  /**
+   * The source as the workflow id names it: its number in the protocol (Wormhole's chain id, a native bridge's network id), decimal. The name may change with
+   * the config, and the id of a message must not. Absent: the transfer was started by a version that used the name.
+   */
+  readonly sourceId?: string
   readonly targetChain: ChainName
   /** 64 lower-case hex digits without 0x. */
   readonly emitter: string

@@ -19,8 +19,9 @@ export interface Seen {
 export async function lookAtTransfers(client: Client): Promise<Seen[]> {
   const seen: Seen[] = []
   for await (const info of client.workflow.list({ query: "WorkflowType = 'transfer'", pageSize: 1000 })) {
-    const [, source = '', emitter = '', sequence = ''] = info.workflowId.split(':')
+    const [, , emitter = '', sequence = ''] = info.workflowId.split(':')
     const attribute = (name: keyof typeof searchAttributes) => info.typedSearchAttributes.get(searchAttributes[name]) ?? ''
+    const source = attribute('SourceChain')
     seen.push({
       id: info.workflowId,
       key: `${source}:${emitter}:${sequence}`,

@@ -14,12 +14,19 @@ export function byBridge(sent: readonly AnySent[]): [wormhole: SentTransfer[], n
   return [sent.filter((one): one is SentTransfer => !isNative(one)), sent.filter(isNative)]
 }
 
-/** `source:emitter:sequence`: what a transfer's workflow id has in the middle. */
+/** `source:emitter:sequence`, the source by its name. */
 export function keyOf(sent: AnySent): string {
   return `${sent.source}:${sent.emitter}:${isNative(sent) ? sent.nonce : sent.sequence}`
 }
 
 /** The id of a native transfer's workflow. */
-export function nativeTransferId({ source: sourceChain, emitter, nonce, id }: SentNativeTransfer): string {
-  return transferId({ bridge: 'native-bridge', sourceChain, emitter, sequence: String(nonce), digest: id })
+export function nativeTransferId({ source: sourceChain, sourceNetworkId, emitter, nonce, id }: SentNativeTransfer): string {
+  return transferId({
+    bridge: 'native-bridge',
+    sourceChain,
+    sourceId: String(sourceNetworkId),
+    emitter,
+    sequence: String(nonce),
+    digest: id,
+  })
 }

@@ -64,7 +64,7 @@ async function list(client: TemporalClient, of: StreamOfTransfers, which: string
   const { bridge: Bridge, sourceChain: SourceChain, targetChain: TargetChain, emitter } = of
   const runs = await listWorkflows(client, transfersWith({ Bridge, SourceChain, TargetChain }, which))
   return runs.flatMap(({ workflowId: id, runId, status, typedSearchAttributes }) => {
-    // transferId: bridge:sourceChain:emitter:sequence:digest16
+    // transferId: bridge:sourceId:emitter:sequence:digest16
     const [, , ofEmitter, number] = id.split(':')
     if (number === undefined || (emitter !== undefined && ofEmitter !== emitter)) return []
     const known = typedSearchAttributes.get(searchAttributes.TransferState) as TransferState | undefined

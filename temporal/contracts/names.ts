@@ -3,9 +3,13 @@ import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/** The workflow id of a transfer. The digest (its first 64 bits) makes two messages that claim one sequence two transfers. */
-export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'emitter' | 'sequence' | 'digest'>): string {
-  return [transfer.bridge, transfer.sourceChain, transfer.emitter, transfer.sequence, transfer.digest.slice(2, 18)].join(':')
+/**
+ * The workflow id of a transfer. The digest (its first 64 bits) makes two messages that claim one sequence two transfers. All of it is in the message, so that
+ * no change of the config makes a second transfer of one message.
+ */
+export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
+  const { bridge, sourceChain, sourceId = sourceChain, emitter, sequence, digest } = transfer
+  return [bridge, sourceId, emitter, sequence, digest.slice(2, 18)].join(':')
 }
 
 /** Workflow id of a lane's ledger. */

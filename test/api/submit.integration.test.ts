@@ -78,7 +78,7 @@ describe('API and command line on a devnet', () => {
     const first = await post({ vaa })
     const started = (await first.json()) as { id: string; status: string }
     expect([first.status, started.status]).toEqual([202, 'started'])
-    expect(started.id).toMatch(new RegExp(`^wormhole-token-bridge:ethereum:${sent[0]!.emitter}:${sent[0]!.sequence}:[0-9a-f]{16}$`))
+    expect(started.id).toMatch(new RegExp(`^wormhole-token-bridge:2:${sent[0]!.emitter}:${sent[0]!.sequence}:[0-9a-f]{16}$`))
     const again = await post(place(sent[0]!))
     expect([again.status, await again.json()]).toEqual([200, { id: started.id, status: 'known' }])
     const old = await ask(`/relayvaa/${vaa}`)

@@ -102,6 +102,7 @@ describe('the native bridge message', () => {
     expect(transfer).toEqual({
       bridge: nativeBridge,
       sourceChain: 'source',
+      sourceId: route.sourceNetworkId,
       targetChain: 'target',
       emitter: `${'0'.repeat(24)}${'c3'.repeat(20)}`,
       sequence: '3',
@@ -109,7 +110,7 @@ describe('the native bridge message', () => {
       message: Buffer.from(writeMessage(message)).toString('base64'),
     })
     expect(JSON.parse(JSON.stringify(transfer))).toEqual(transfer)
-    expect(transferId(transfer)).toBe(`native-bridge:source:${transfer.emitter}:3:${message.id.slice(2, 18)}`)
+    expect(transferId(transfer)).toBe(`native-bridge:${route.sourceNetworkId}:${transfer.emitter}:3:${message.id.slice(2, 18)}`)
   })
 })
 

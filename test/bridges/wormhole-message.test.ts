@@ -41,6 +41,7 @@ describe('the token bridge message', () => {
     expect(transfer).toEqual({
       bridge: 'wormhole-token-bridge',
       sourceChain: 'wormhole-1',
+      sourceId: '1',
       targetChain: 'ethereum',
       emitter: vector.emitterAddress,
       sequence: '110277',
@@ -48,7 +49,17 @@ describe('the token bridge message', () => {
       message: vector.vaa,
     })
     expect(JSON.parse(JSON.stringify(transfer))).toEqual(transfer)
-    expect(transferId(transfer)).toBe(`wormhole-token-bridge:wormhole-1:${vector.emitterAddress}:110277:c90519b2bdfacac4`)
+    expect(transferId(transfer)).toBe(`wormhole-token-bridge:1:${vector.emitterAddress}:110277:c90519b2bdfacac4`)
+  })
+
+  it('has one id, whether its source is in the config or not, and whatever it is called there', () => {
+    const bytes = bytesOf(mainnetVaa('transfer, payload 1, chain 1 to 2'))
+    const names = [[], [[1, 'solana']], [[1, 'another-name']]] as const
+    const ids = names.map((more) => transferId(createDecode(new Map<number, string>([[2, 'ethereum'], ...more]))(bytes)))
+    expect(new Set(ids).size).toBe(1)
+    // One that was started by a version which named the source has the id that it was started with.
+    const { sourceId: _, ...before } = decode(bytes)
+    expect(transferId(before)).toContain(':wormhole-1:')
   })
 
   it('is one transfer however it is signed', () => {

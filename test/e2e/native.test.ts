@@ -5,6 +5,7 @@ import { Script } from '../../lab/devnet/chain/contracts.ts'
 import { nativeBridgeAbi } from '../../lab/devnet/native/native-bridge.ts'
 import type { SentNativeTransfer } from '../../lab/devnet/native/native-users.ts'
 import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { nativeTransferId } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/lane-call.ts'
@@ -54,8 +55,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
   }
 
   const placeOf = ({ source, target, nonce }: SentNativeTransfer) => ({ bridge, source, target, nonce: String(nonce) })
-  const idFor = ({ source, emitter, nonce, id }: SentNativeTransfer) =>
-    transferId({ bridge, sourceChain: source, emitter, sequence: String(nonce), digest: id })
+  const idFor = nativeTransferId
   /** Handed in again until it is final. */
   const submit = (transfer: SentNativeTransfer) =>
     until(

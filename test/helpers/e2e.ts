@@ -155,8 +155,12 @@ export async function startStage(options: DevnetOptions & { readonly noCache?: b
 /** The id as the guardian's digest makes it. */
 async function identified(devnet: Devnet, sent: SentTransfer): Promise<Sent> {
   const { digest } = await devnet.guardian.waitFor(sent.emitterChain, sent.emitter, sent.sequence)
-  const { source: sourceChain, emitter, sequence } = sent
-  return { ...sent, id: transferId({ bridge: 'wormhole-token-bridge', sourceChain, emitter, sequence: String(sequence), digest }) }
+  const { source: sourceChain, emitterChain, emitter, sequence } = sent
+  const sourceId = String(emitterChain)
+  return {
+    ...sent,
+    id: transferId({ bridge: 'wormhole-token-bridge', sourceChain, sourceId, emitter, sequence: String(sequence), digest }),
+  }
 }
 
 /** Workflow id of the ledger of a chain's lane; the first if no index is given. */

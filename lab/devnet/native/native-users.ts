@@ -17,6 +17,7 @@ export interface NativeUserTransfer {
 /** A native transfer as its user knows it: what the checker needs. */
 export interface SentNativeTransfer {
   readonly source: string
+  readonly sourceNetworkId: number
   readonly target: string
   /** The source's contract as a workflow id names it: 64 lower-case hex digits. */
   readonly emitter: string
@@ -97,7 +98,16 @@ async function outcome(source: NativeSide, target: NativeSide, wanted: Wanted, t
     throw new Error(`${source.name} recorded ${txHash} under an id of something else`)
   const { id, nonce, initiator, height } = made
   return {
-    ...{ source: source.name, target: target.name, emitter: toUniversal(source.bridge), nonce, id, initiator, ...wanted },
+    ...{
+      source: source.name,
+      sourceNetworkId: source.anvil.chainId,
+      target: target.name,
+      emitter: toUniversal(source.bridge),
+      nonce,
+      id,
+      initiator,
+      ...wanted,
+    },
     ...{ asset: target.token, txHash, height, sentAt: mined.timestamp },
   }
 }
