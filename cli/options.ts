@@ -42,12 +42,16 @@ export const parse = {
   priority: numberWithin(1, 5, 'It is a number from 1 to 5.'),
   chainName: matching(/^[a-z][a-z0-9-]{0,30}$/, 'It must be the name of a chain.'),
   /** wei, decimal. */
-  wei: matching(/^[0-9]{1,78}$/, 'It must be a decimal number of wei.'),
+  wei: matching(/^[0-9]{1,77}$/, 'It must be a decimal number of wei.'),
   /** Gas units, decimal. */
   gas: matching(/^[0-9]{1,20}$/, 'It must be a whole number of gas units.'),
   address: matching(/^0x[0-9a-f]{40}$/i, 'It must be an address: 0x and 40 hex digits.'),
   bytes: matching(/^0x([0-9a-f]{2})*$/i, 'It must be 0x and whole bytes in hex.'),
   hash: matching(/^0x[0-9a-f]{64}$/i, 'It must be 0x and 64 hex digits.'),
+  url(this: void, text: string): string {
+    if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text
+    throw new InvalidArgumentError('It must be an http or https URL.')
+  },
   /** A number of a stream, decimal. */
   u64(this: void, text: string): string {
     if (/^(0|[1-9][0-9]{0,19})$/.test(text) && BigInt(text) < 2n ** 64n) return text

@@ -1,18 +1,20 @@
 import { z } from 'zod'
 import { limits } from '../domain/stream/gaps.ts'
-import { address, decimal, name, url, whole } from './values.ts'
+import { address, chainName, decimal, hostAndPort, sequence, url, whole } from './values.ts'
 
 /** An asset by where it is native; after parsing always `<wormhole chain id>/<64 lower-case hex digits>`, so that keys can be compared. */
 const originToken = z
   .string()
-  .regex(/^[0-9]+\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
+  .regex(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
+  // One that no chain can have would match no transfer, and the fee or the asset would seem to be set.
+  .refine((value) => Number(value.split('/')[0]) <= 65_535, 'must begin with a wormhole chain id of at most 65535')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
 /** Ends the description of every field that a running stream takes over. */
 const changing = 'A stream that runs takes a change over when an intake starts, unless an operator ordered another number.'
 
 export const emitterStreamSchema = z.strictObject({
-  first: decimal
+  first: sequence
     .optional()
     .describe(
       'Lowest sequence that is delivered; has an effect only where the stream begins. Absent: 1,000 below the present one at that time.',
@@ -23,24 +25,24 @@ export const emitterStreamSchema = z.strictObject({
 
 export const wormholeTokenBridgeSchema = z.strictObject({
   spy: z
-    .strictObject({ address: z.string().min(3).describe('host:port of the guardian spy (gRPC).') })
+    .strictObject({ address: hostAndPort.describe('host:port of the guardian spy (gRPC).') })
     .optional()
     .describe('The guardian spy that the intake listens to; absent: transfers come by API and CLI only.'),
   guardianApis: z.array(url).default([]).describe('Guardian REST APIs that signed VAAs are fetched from.'),
   wormholescanApis: z.array(url).default([]).describe('Wormholescan APIs (https://api.wormholescan.io): asked after the guardians.'),
   streams: z
-    .record(name, emitterStreamSchema)
+    .record(chainName, emitterStreamSchema)
     .default({})
     .describe("Source chain → how its token bridge's messages are counted. Chains that are not named are counted by the defaults."),
   minimumFees: z
-    .record(name, z.record(originToken, decimal))
+    .record(chainName, z.record(originToken, decimal))
     .prefault({})
     .describe(
       "Target chain → origin token → least fee, in the token's units as the VAA carries them (at most 8 decimals). Absent: 0, with a warning.",
     ),
   calls: z
     .record(
-      name,
+      chainName,
       z.record(address, z.string().regex(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')),
     )
     .prefault({})
@@ -52,8 +54,8 @@ export const wormholeTokenBridgeSchema = z.strictObject({
 
 /** One direction of a native bridge (MIP-61's contracts). */
 export const nativeRouteSchema = z.strictObject({
-  source: name.describe('The chain on which its transfers start.'),
-  target: name.describe('The chain on which they end.'),
+  source: chainName.describe('The chain on which its transfers start.'),
+  target: chainName.describe('The chain on which they end.'),
   sourceContract: address.describe('The bridge contract of the source.'),
   targetContract: address.describe('The bridge contract of the target: the only counterpart of the source contract.'),
   startBlock: whole(0)

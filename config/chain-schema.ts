@@ -17,7 +17,7 @@ const nodeSchema = z.strictObject({
     .describe(
       'all: reads and sends; read: never sends; send: broadcast only; private: sends that the public pool must not see (MEV-protected).',
     ),
-  requestsPerSecond: z.number().min(0.1).optional().describe('Most calls per second; absent: no limit of ours.'),
+  requestsPerSecond: z.number().min(0.1).max(100_000).optional().describe('Most calls per second; absent: no limit of ours.'),
 })
 
 /** The classes of SendErrorClass (chains/port.ts). */
@@ -39,7 +39,7 @@ const sendErrorSchema = z.enum([
 /** One chain: how it is read and written, and the keys that deliver on it. */
 export const chainSchema = z.strictObject({
   family: z.literal('evm').describe('The kind of chain, which decides how it is read and written.'),
-  networkId: z.number().int().positive().describe('EIP-155 chain id; checked against every node.'),
+  networkId: whole(1).describe('EIP-155 chain id; checked against every node.'),
   wormholeChainId: whole(1).max(65_535).optional().describe("Wormhole's number of the chain (2 is Ethereum). Wormhole's bridge needs it."),
   nodes: z.array(nodeSchema).min(1).describe('The nodes of the chain, at least one that reads.'),
   send: z
@@ -78,7 +78,9 @@ export const chainSchema = z.strictObject({
     .optional()
     .describe('The account that a sweep pays.'),
   finality: finalitySchema.default({ kind: 'tag' }).describe('When a block can no longer leave the chain.'),
-  blockTimeMs: milliseconds.min(50).describe('Expected time between blocks; also how often the head is asked for (at least every 4 s).'),
+  blockTimeMs: milliseconds(50, 3_600_000).describe(
+    'Expected time between blocks; also how often the head is asked for (at least every 4 s).',
+  ),
   contracts: z
     .strictObject({
       core: address.describe('The Wormhole core contract: guardian sets and published messages.'),
@@ -87,6 +89,7 @@ export const chainSchema = z.strictObject({
     .optional()
     .describe("The Wormhole contracts of this chain. Wormhole's bridge needs them."),
   bumpAfterBlocks: whole(1)
+    .max(10_000)
     .default(3)
     .describe('A transaction at the lowest nonce that is not mined after this many blocks is replaced with a higher fee.'),
   signing: signingLimitsSchema,

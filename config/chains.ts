@@ -7,7 +7,7 @@ import type { ChainConfig, Config } from './schema.ts'
 
 /** Throws INPUT_INVALID for a name that the config does not have. */
 export function chainOf(config: Config, name: ChainName): ChainConfig {
-  const chain = config.chains[name]
+  const chain = Object.hasOwn(config.chains, name) ? config.chains[name] : undefined
   if (!chain) {
     throw new RelayerError('INPUT_INVALID', { detail: `no chain is called ${name}; there are: ${Object.keys(config.chains).join(', ')}` })
   }
@@ -31,7 +31,15 @@ export function namesOf({ bridges, chains }: Pick<Config, 'bridges' | 'chains'>)
   const nodes = Object.entries(chains).map(
     ([name, chain]) => [name, chain.nodes.map((node, index) => node.name ?? `node-${index + 1}`)] as const,
   )
-  return { bridges: Object.keys(bridges), nodes: Object.fromEntries(nodes), lanes: lanesOf({ chains }).map(({ id }) => id) }
+  const numbers = Object.entries(chains).flatMap(([name, { wormholeChainId }]) =>
+    wormholeChainId === undefined ? [] : [[name, wormholeChainId]],
+  )
+  return {
+    bridges: Object.keys(bridges),
+    nodes: Object.fromEntries(nodes),
+    wormholeChainIds: Object.fromEntries(numbers) as Record<string, number>,
+    lanes: lanesOf({ chains }).map(({ id }) => id),
+  }
 }
 
 /** The fee limits of a config, as rules: of everything, of chains, of contracts and functions, of lanes. */

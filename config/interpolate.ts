@@ -12,11 +12,14 @@ export function interpolate(tree: unknown, env: NodeJS.ProcessEnv): { readonly t
     if (typeof node === 'string') return replace(node, path)
     if (Array.isArray(node)) return node.map((item, index) => walk(item, [...path, index]))
     if (typeof node !== 'object' || node === null) return node
+    // zod drops such a field without a word.
+    if (Object.hasOwn(node, '__proto__'))
+      problems.push({ path: pathText([...path, '__proto__']), problem: 'is no name for a field', remedy: 'Rename it.' })
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value, [...path, key])]))
   }
   const replace = (text: string, path: readonly PropertyKey[]): string =>
     text.replace(reference, (whole, name: string | undefined) => {
-      const value = name === undefined ? undefined : env[name]
+      const value = name !== undefined && Object.hasOwn(env, name) ? env[name] : undefined
       if (value) return value
       const about =
         name === undefined

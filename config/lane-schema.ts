@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, decimal, milliseconds, selector, url, wei, whole } from './values.ts'
+import { address, decimal, gasUnits, milliseconds, selector, url, variable, wei, whole } from './values.ts'
 
 /** Limits of what may be spent (domain/fees/policy.ts). The most specific rule that sets a field decides it. */
 export const feePolicySchema = z.strictObject({
@@ -8,7 +8,7 @@ export const feePolicySchema = z.strictObject({
   maxFeePerTransaction: decimal.optional().describe('Most that a whole transaction may cost, the data fee of an L2 included, wei.'),
   baseFeeCeiling: decimal.optional().describe('Above this base fee, wei, nothing new is sent: transfers wait, and hold no nonce.'),
   gasFactor: z.number().min(1).max(5).optional().describe('The gas limit is the estimate times this. Where nothing is set: 1.2.'),
-  gasLimit: decimal.optional().describe('Most gas units of a transaction; a call that needs more is not sent.'),
+  gasLimit: gasUnits.optional().describe('Most gas units of a transaction; a call that needs more is not sent.'),
 })
 
 /** Where a lane's key is. `environment` is for development: keys in environment variables leak easily. */
@@ -17,11 +17,11 @@ export const signerSchema = z.discriminatedUnion('kind', [
     kind: z.literal('keystore').describe('An encrypted Ethereum keystore file (version 3).'),
     file: z.string().min(1).describe('Path of the file; relative to the config file.'),
     passwordFile: z.string().min(1).optional().describe('A file whose first line is the password; relative to the config file.'),
-    passwordVariable: z.string().min(1).optional().describe('The environment variable that holds the password.'),
+    passwordVariable: variable.optional().describe('The environment variable that holds the password.'),
   }),
   z.strictObject({
     kind: z.literal('environment').describe('A private key in an environment variable: development only.'),
-    variable: z.string().min(1).describe('The name of the environment variable.'),
+    variable: variable.describe('The name of the environment variable.'),
   }),
   z.strictObject({
     kind: z.literal('remote').describe("A remote signer over HTTP, of the shape of web3signer's eth1 API."),
@@ -30,7 +30,7 @@ export const signerSchema = z.discriminatedUnion('kind', [
       .string()
       .optional()
       .describe("The key's identifier there (web3signer: its public key); absent: found by the lane's address."),
-    timeoutMs: milliseconds.min(100).default(5000).describe('Longest wait for a signature.'),
+    timeoutMs: milliseconds(100, 600_000).default(5000).describe('Longest wait for a signature.'),
   }),
   z.strictObject({
     kind: z

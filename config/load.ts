@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { parseDocument } from 'yaml'
 import { crossCheck } from './cross-checks.ts'
 import { interpolate } from './interpolate.ts'
-import { invalid, type Problem, toProblems } from './problems.ts'
+import { invalid, toProblems } from './problems.ts'
 import { type Config, configSchema } from './schema.ts'
+import { readYaml } from './yaml.ts'
 
 /**
  * The config of a YAML file, with defaults and with `${VAR}` replaced from the environment. Paths of the data folder, keystores, password files,
@@ -21,12 +21,7 @@ export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<
 
 /** The config of a YAML text. `source` names it in errors. Throws CONFIG_INVALID. */
 export function parseConfig(text: string, env: NodeJS.ProcessEnv, source: string): Config {
-  // Without YAML's hexadecimal numbers an address needs no quotes: as a number it would lose its digits.
-  const document = parseDocument(text, {
-    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),
-  })
-  if (document.errors.length > 0) throw invalid(source, document.errors.map(toYamlProblem))
-  const raw: unknown = document.toJS()
+  const raw = readYaml(text, source)
   if (raw === null || raw === undefined) {
     throw invalid(source, [{ path: '', problem: 'the file is empty', remedy: 'Start from config/portage.example.yaml.' }])
   }
@@ -37,13 +32,6 @@ export function parseConfig(text: string, env: NodeJS.ProcessEnv, source: string
   const problems = [...missing, ...found, ...crossCheck(tree)]
   if (!parsed.success || problems.length > 0) throw invalid(source, problems)
   return parsed.data
-}
-
-function toYamlProblem(error: { message: string; linePos?: readonly { line: number; col: number }[] | undefined }): Problem {
-  // The rest of the YAML library's message quotes the line, which may hold a secret.
-  const what = error.message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
-  const [at] = error.linePos ?? []
-  return { path: at ? `line ${at.line}, column ${at.col}:` : '', problem: what.replace(/\.$/, ''), remedy: 'Correct the YAML.' }
 }
 
 function resolvePaths(config: Config, folder: string): Config {

@@ -50,7 +50,8 @@ export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
     }
     case 'too_small':
     case 'too_big': {
-      const bound = issue.code === 'too_small' ? `at least ${issue.minimum}` : `at most ${issue.maximum}`
+      const [least, most] = issue.inclusive === false ? ['above', 'below'] : ['at least', 'at most']
+      const bound = issue.code === 'too_small' ? `${least} ${issue.minimum}` : `${most} ${issue.maximum}`
       const one = (issue.code === 'too_small' ? issue.minimum : issue.maximum) === 1
       const unit = issue.origin === 'string' ? ` character${one ? '' : 's'}` : issue.origin === 'array' ? ` entr${one ? 'y' : 'ies'}` : ''
       return [{ path, problem: `must ${unit ? 'have' : 'be'} ${bound}${unit}`, remedy: `Change it.${meaning}` }]
@@ -84,6 +85,7 @@ function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 function kindOf(value: unknown): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) return Number.isNaN(value) ? '.nan' : '.inf'
   return value === null ? 'empty' : article(Array.isArray(value) ? 'array' : typeof value)
 }
 

@@ -3,7 +3,7 @@ import { nativeBridgeSchema, wormholeTokenBridgeSchema } from './bridge-schema.t
 import { chainSchema } from './chain-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
-import { name, url, whole } from './values.ts'
+import { chainName, url, whole } from './values.ts'
 
 /** Where checkpoints of streams are kept: outside Temporal, because they are needed when Temporal was wiped. */
 const checkpointStoreSchema = z.discriminatedUnion('kind', [
@@ -14,7 +14,11 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('http').describe('An object store that takes PUT and GET: <url>/<stream>.json.'),
     url: url.describe('Its base URL. Credentials in it never appear in logs.'),
-    authorization: z.string().min(1).optional().describe('The Authorization header, best from an environment variable.'),
+    authorization: z
+      .string()
+      .regex(/^[\x20-\x7e]+$/, 'must be one line of printable characters')
+      .optional()
+      .describe('The Authorization header, best from an environment variable.'),
   }),
 ])
 
@@ -55,11 +59,13 @@ const transfersSchema = z
     deadlineMinutes: z
       .number()
       .min(1)
+      .max(525_600)
       .optional()
       .describe('A transfer that is not delivered after so long is taken from its lane and parked; absent: never.'),
     abandonAfterMinutes: z
       .number()
       .min(0)
+      .max(525_600)
       .default(3)
       .describe('A transfer that holds a nonce of a lane that is forbidden, or that no worker serves, goes to another lane after so long.'),
   })
@@ -75,6 +81,7 @@ const streamsSchema = z
     auditMinutes: z
       .number()
       .min(0.02)
+      .max(1_440)
       .default(5)
       .describe("How often a stream is compared with its source's own count and table, and its open transfers with their workflows."),
     checkpoints: checkpointStoreSchema
@@ -112,14 +119,14 @@ export const configSchema = z.strictObject({
   temporal: temporalSchema,
   worker: workerSchema,
   chains: z
-    .record(name, chainSchema)
+    .record(chainName, chainSchema)
     .describe('The networks that are read and written, by a name of your choice; the same across a fleet.'),
   fees: feePolicySchema.optional().describe('Limits of every transaction, where nothing more specific is set.'),
   transfers: transfersSchema,
   audit: z
     .strictObject({
-      everyMinutes: z.number().min(0.05).default(10).describe('How often delivered transfers are checked again.'),
-      hours: z.number().min(0.1).default(24).describe('How far back it looks.'),
+      everyMinutes: z.number().min(0.05).max(10_080).default(10).describe('How often delivered transfers are checked again.'),
+      hours: z.number().min(0.1).max(8_760).default(24).describe('How far back it looks.'),
     })
     .prefault({})
     .describe('Delivered transfers are checked again: a reorg deeper than finality may have undone one.'),
@@ -135,6 +142,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       host: z
         .string()
+        .regex(/^[A-Za-z0-9._:-]+$/, 'must be a host name or an IP address, without a port')
         .default('127.0.0.1')
         .describe(
           'The address that the API listens on. It speaks plain HTTP: on another address than loopback put a proxy with TLS before it.',
@@ -147,7 +155,7 @@ export const configSchema = z.strictObject({
           'Names that the API is asked by, beside addresses and localhost. A request for any other is refused: a web page may point its own name here.',
         ),
       port: whole(0).max(65_535).default(8099).describe('0 takes any free port.'),
-      requestsPerMinute: whole(1).default(6000).describe('Most requests of one address in a minute.'),
+      requestsPerMinute: whole(1).max(10_000_000).default(6000).describe('Most requests of one address in a minute.'),
     })
     .prefault({})
     .describe('The REST API.'),

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { CredentialSource, TemporalAccess, TlsSettings } from '../domain/temporal-access.ts'
 import { invalid } from './problems.ts'
 import type { Config } from './schema.ts'
+import { hostAndPort } from './values.ts'
 
 type TemporalConfig = Config['temporal']
 
@@ -148,7 +149,7 @@ const source = z
   .union([z.object({ path: z.string().min(1) }), z.object({ data: z.union([z.string(), z.instanceof(Uint8Array)]) })])
   .optional()
 const profileSchema = z.object({
-  address: text,
+  address: hostAndPort.optional(),
   namespace: text,
   apiKey: text,
   tls: z

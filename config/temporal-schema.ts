@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hostAndPort, variable } from './values.ts'
 
 const file = z.string().min(1)
 
@@ -12,7 +13,7 @@ const tlsSchema = z.strictObject({
 
 export const temporalSchema = z
   .strictObject({
-    address: z.string().min(1).default('127.0.0.1:7233').describe('host:port of the Temporal frontend.'),
+    address: hostAndPort.default('127.0.0.1:7233').describe('host:port of the Temporal frontend.'),
     namespace: z.string().min(1).default('default').describe('The Temporal namespace that holds the workflows.'),
     tls: tlsSchema
       .optional()
@@ -20,7 +21,7 @@ export const temporalSchema = z
     apiKeyFile: file
       .optional()
       .describe('A file whose only text is the API key (a JWT, or a key of Temporal Cloud); read again when it changes.'),
-    apiKeyVariable: z.string().min(1).optional().describe('The environment variable that holds the API key.'),
+    apiKeyVariable: variable.optional().describe('The environment variable that holds the API key.'),
     profile: z.string().min(1).optional().describe('The profile of temporal.toml; TEMPORAL_PROFILE goes before it; absent: default.'),
     useEnvironment: z
       .boolean()

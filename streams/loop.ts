@@ -71,7 +71,10 @@ export async function waitFor(wake: Subscribe, timeoutMs: number, stopping?: Abo
   stopping?.removeEventListener('abort', wakeUp)
 }
 
+/** Node's timers fire at once when they are given more, ms. */
+const longestTimerMs = 2 ** 31 - 1
+
 /** Ends early when the signal is aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {})
+  await sleep(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => {})
 }

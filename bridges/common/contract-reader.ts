@@ -23,7 +23,10 @@ export interface View {
 export async function read(chain: ContractReader, { abi, to, method, args = [], at = 'latest' }: View): Promise<Result> {
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
   try {
-    return abi.decodeFunctionResult(method, answer)
+    const values = abi.decodeFunctionResult(method, answer)
+    // ethers throws for a value that is badly encoded only when it is read.
+    values.toArray(true)
+    return values
   } catch (cause) {
     const detail = `${to} does not answer ${method} as the bridge's contract does: check its address in the config.`
     throw new RelayerError('NODE_REFUSED', { detail, facts: { chain: chain.name }, cause })
@@ -78,7 +81,7 @@ export function parseRevert(abi: Interface, data: string): Pick<ErrorDescription
   try {
     const error = abi.parseError(data)
     // ethers throws for a text that is no UTF-8 only when it is read.
-    error?.args.toArray()
+    error?.args.toArray(true)
     return error ?? undefined
   } catch {
     return undefined

@@ -60,7 +60,11 @@ function toEvent({ block, transactionHash }: PlacedLog, transfer: NativeTransfer
 /** Throws NODE_REFUSED: the log is not this event. */
 function argumentsOf({ topics, data }: Log, name: string): CompletionArguments {
   try {
-    const [id, from, to, amount, nonce] = nativeBridgeAbi.decodeEventLog(name, data, topics)
+    const args = nativeBridgeAbi.decodeEventLog(name, data, topics)
+    const [id, from, to, amount, nonce] = args
+    // ethers cuts what is too long for its type; a number of a stream has 64 bits.
+    if (nativeBridgeAbi.encodeEventLog(name, args.toArray()).data !== data.toLowerCase() || (nonce as bigint) >= 2n ** 64n)
+      throw new RangeError('It is not encoded as the contract does.')
     return [lower(id), lower(from), lower(to), amount as bigint, nonce as bigint]
   } catch (cause) {
     throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${name}.`, cause })

@@ -1,5 +1,5 @@
 import { concat, getBytes, id, type Result, toBeHex, zeroPadValue } from 'ethers'
-import type { BlockRef, Chain } from '../../chains/port.ts'
+import type { BlockRef, Chain, Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { remember } from '../../domain/remember.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
@@ -24,6 +24,9 @@ export interface Emitter {
   readonly chainNames: ReadonlyMap<number, ChainName>
 }
 
+/** A message has 32 bits for the seconds of its block. */
+const latestTime = 2 ** 32 - 1
+
 const topic = id('LogMessagePublished(address,uint64,uint32,bytes,uint8)')
 
 /** As SignedSource.published (Implementation.sol, publishMessage). The digests of those that are `wanted` need the times of their blocks, each read once. */
@@ -40,17 +43,31 @@ export async function publishedIn(
   /** The time of a block, seconds, if the block at its height still is that one. */
   async function timeOf({ height, hash }: BlockRef): Promise<number> {
     const header = await headers.get(height)
-    if (header?.hash === hash) return header.timestamp
+    if (header?.hash === hash && header.timestamp <= latestTime) return header.timestamp
     throw new RelayerError('NODE_UNAVAILABLE', { detail: `Block ${height} moved while it was read.`, facts: { chain: chain.name } })
   }
   return Promise.all(
     logs.map(async (log): Promise<Published> => {
-      const args = coreAbi.decodeEventLog('LogMessagePublished', log.data, log.topics)
+      const args = argumentsOf(chain, log)
       const { height } = log.block
       const number = String(args['sequence'])
       return wanted(number) ? { number, height, content: contentOf(source, args, await timeOf(log.block)) } : { number, height }
     }),
   )
+}
+
+/** Throws NODE_REFUSED: the log is not this event. ethers cuts a number that is too long for its type: what encodes to other bytes is not what the log says. */
+function argumentsOf(chain: SourceReader, { data, topics }: Log): Result {
+  try {
+    const args = coreAbi.decodeEventLog('LogMessagePublished', data, topics)
+    if (coreAbi.encodeEventLog('LogMessagePublished', args.toArray()).data === data.toLowerCase()) return args
+  } catch {
+    // Below.
+  }
+  throw new RelayerError('NODE_REFUSED', {
+    detail: 'A node answered with a log that is no LogMessagePublished.',
+    facts: { chain: chain.name },
+  })
 }
 
 function contentOf(source: Emitter, args: Result, timestamp: number): NonNullable<Published['content']> {
@@ -67,7 +84,14 @@ function contentOf(source: Emitter, args: Result, timestamp: number): NonNullabl
     toBeHex(args['consistencyLevel'], 1),
     String(args['payload']),
   ])
-  const transfer = { bridge: wormholeTokenBridge, sourceChain, targetChain, emitter, sequence: String(args['sequence']) }
+  const transfer = {
+    bridge: wormholeTokenBridge,
+    sourceChain,
+    sourceId: String(emitterChain),
+    targetChain,
+    emitter,
+    sequence: String(args['sequence']),
+  }
   return { kind: 'transfer', transfer: { ...transfer, digest: digestOf({ body }) } }
 }
 

@@ -44,7 +44,7 @@ export const submit: CommandSpec = {
         parse.priority,
       )
       .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: not delivered by then, it is parked', deadlineOf)
-      .option('--api <url>', 'URL of the API (default: from the config)'),
+      .option('--api <url>', 'URL of the API (default: from the config)', parse.url),
   examples: [
     'portage transfer submit AQAAAAABAA…',
     'portage transfer submit - < vaa.base64',

@@ -8,11 +8,13 @@ export interface KnownNames {
   readonly bridges: readonly string[]
   /** Chain → its nodes by name. */
   readonly nodes: Readonly<Record<string, readonly string[]>>
+  /** Chain → its number in Wormhole, where it has one. */
+  readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly lanes: readonly string[]
 }
 
 /** A source chain that the config does not have is called so (bridges/wormhole-token-bridge/message.ts). It may be halted, too. */
-const unconfiguredSource = /^wormhole-[0-9]{1,5}$/
+const unconfiguredSource = /^wormhole-([1-9][0-9]{0,4})$/
 
 /**
  * Refuses an order with a name that the config does not have: a misspelt one would seem to be obeyed. One that removes an existing row is accepted, since
@@ -62,13 +64,21 @@ function assertOrder(order: SettingsOrder, path: string, known: KnownNames, sett
   }
 }
 
-function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, path: string, { bridges, nodes }: KnownNames): void {
+function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, path: string, known: KnownNames): void {
+  const { bridges, nodes, wormholeChainIds = {} } = known
   const chains = Object.keys(nodes)
   if (bridge !== undefined) one(bridge, bridges, 'bridge', `${path}.bridge`)
   if (targetChain !== undefined) one(targetChain, chains, 'chain', `${path}.targetChain`)
   for (const [field, name] of Object.entries({ chain, sourceChain })) {
-    if (name !== undefined && !unconfiguredSource.test(name)) one(name, chains, 'chain', `${path}.${field}`)
+    const [, number] = unconfiguredSource.exec(name ?? '') ?? []
+    if (name === undefined) continue
+    if (number === undefined || Number(number) > 65_535) one(name, chains, 'chain', `${path}.${field}`)
+    const [configured] = Object.entries(wormholeChainIds).find(([, id]) => String(id) === number) ?? []
+    if (configured !== undefined) fail(`${path}.${field}: Wormhole's chain ${number} is called ${configured} in the config`)
   }
+  // A transfer has one source and one target: a third name makes a scope that covers nothing.
+  if (chain !== undefined && sourceChain !== undefined && targetChain !== undefined && chain !== sourceChain && chain !== targetChain)
+    fail(`${path}.chain: no transfer is from ${sourceChain} to ${targetChain} and of ${chain}`)
 }
 
 function assertFeeScope(scope: FeeScope, path: string, { nodes, lanes }: KnownNames): void {

@@ -35,8 +35,11 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
       const { what: kind, value } = order
       return edited(settings, 'denied', { kind, value }, (known) => known ?? { kind, value, ...author })
     }
-    case 'allow':
-      return edited(settings, 'denied', { kind: order.what, value: order.value })
+    case 'allow': {
+      const { what: kind, value } = order
+      // A row may be from before addresses were shortened to their 20 bytes.
+      return edited(edited(settings, 'denied', { kind, value }), 'denied', { kind, value: comparable(order).value })
+    }
     case 'setFees': {
       const { scope, policy } = order
       return edited(settings, 'fees', { scope }, () => (Object.keys(policy).length > 0 ? { scope, policy } : undefined))
@@ -88,8 +91,9 @@ function canonical(order: SettingsOrder): SettingsOrder {
     case 'unhalt':
       return { kind: order.kind, scope: defined(order.scope) }
     case 'deny':
+      return { ...comparable(order), kind: order.kind }
     case 'allow':
-      return { kind: order.kind, what: order.what, value: order.value.toLowerCase().replace(/^([0-9]+\/)0x/, '$1') }
+      return { kind: order.kind, what: order.what, value: lowerValue(order.value) }
     case 'setFees':
       return { kind: order.kind, scope: lowerScope(order.scope), policy: defined(order.policy) }
     case 'setNode':
@@ -100,6 +104,15 @@ function canonical(order: SettingsOrder): SettingsOrder {
     case 'revokeToken':
       return order
   }
+}
+
+/** A token without 0x, a recipient in lower case. */
+const lowerValue = (value: string) => value.toLowerCase().replace(/^([0-9]+\/)0x/, '$1')
+
+/** As bridges name it: of the 32 bytes that a message has for a recipient, the last 20. */
+function comparable({ what, value }: Extract<SettingsOrder, { kind: 'deny' | 'allow' }>) {
+  const lower = lowerValue(value)
+  return { what, value: what === 'recipient' ? lower.replace(/0x0{24}(?=[0-9a-f]{40}$)/, '0x') : lower }
 }
 
 function lowerScope(scope: FeeScope): FeeScope {

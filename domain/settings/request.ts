@@ -1,6 +1,6 @@
 import type { FeePolicy, FeeScope } from '../fees/policy.ts'
 import { accessLevels, type Principal } from '../access/access.ts'
-import { byKind, type Check, decimal, fields, flag, listOf, object, oneOf, optional, pattern, rule, text, whole } from '../checks.ts'
+import { byKind, type Check, fields, flag, listOf, object, oneOf, optional, pattern, rule, text, whole } from '../checks.ts'
 import { assertNodeUrl } from './node-url.ts'
 import type { SettingsOrders } from './reducer.ts'
 import type { HaltScope, Settings, SettingsOrder } from './settings.ts'
@@ -30,15 +30,39 @@ const maybe = optional(name)
 // A misspelt field would turn a narrow halt into a halt of everything: unknown ones are refused.
 const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targetChain: maybe } satisfies Record<keyof HaltScope, Check>)
 
-const deniedToken = pattern(/^[0-9]{1,5}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id>/<64 hex digits>')
-const recipient = pattern(/^([a-z][a-z0-9-]{0,30}\/)?0x[0-9a-f]{40,64}$/i, '<address> or <target chain>/<address>')
-const listed: Check = (order, path) => {
-  const value = (order as { what?: unknown }).what === 'token' ? deniedToken : recipient
-  object({ kind, what: oneOf('recipient', 'token'), value })(order, path)
+/** As bridges name a token (`Endpoint.parties`): a leading zero, or more digits than a chain's number has, would match nothing. */
+const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
+/** 20 bytes, or the 32 that a message has: 12 zeros before them. */
+const recipient = pattern(
+  /^([a-z][a-z0-9-]{0,30}\/)?0x(0{24})?[0-9a-f]{40}$/i,
+  '<address> or <target chain>/<address>; an address is 0x and 40 hex digits (or 64, as a message has it: 24 zeros first)',
+)
+/** What was once denied can be allowed again, though it would not be taken any more. */
+const formerly = {
+  token: pattern(/^[0-9]{1,5}\/(0x)?[0-9a-f]{64}$/i, ''),
+  recipient: pattern(/^([a-z][a-z0-9-]{0,30}\/)?0x[0-9a-f]{40,64}$/i, ''),
 }
 
+function listed(accepts: (what: 'token' | 'recipient') => Check): Check {
+  return (order, path) => {
+    const what = (order as { what?: unknown }).what === 'token' ? 'token' : 'recipient'
+    object({ kind, what: oneOf('recipient', 'token'), value: accepts(what) })(order, path)
+  }
+}
+
+const denied = { token: deniedToken, recipient }
+const removed =
+  (what: 'token' | 'recipient'): Check =>
+  (value, path) => {
+    try {
+      formerly[what](value, path)
+    } catch {
+      denied[what](value, path)
+    }
+  }
+
 const feeScope = byKind({
-  transfer: object({ kind, id: text(300) }),
+  transfer: object({ kind, id: pattern(/^(?=.{3,300}$)[\w-]+(:[\w.-]+)+$/, 'the id of a transfer: portage transfer list') }),
   lane: object({ kind, lane: pattern(/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/i, 'a lane id: evm-1:0x…') }),
   call: object({
     kind,
@@ -50,13 +74,18 @@ const feeScope = byKind({
   global: object({ kind }),
 } satisfies Record<FeeScope['kind'], Check>)
 
-const wei = optional(decimal)
+const wei = optional(
+  rule(
+    (value) => typeof value === 'string' && /^[0-9]{1,78}$/.test(value) && BigInt(value) < 2n ** 256n,
+    'a decimal number of wei in quotes',
+  ),
+)
 const feePolicy = object({
   maxFeePerGas: wei,
   maxTip: wei,
   maxFeePerTransaction: wei,
   baseFeeCeiling: wei,
-  gasLimit: optional(decimal),
+  gasLimit: optional(pattern(/^[0-9]{1,20}$/, 'a decimal number of gas units in quotes')),
   gasFactor: optional(rule((factor) => typeof factor === 'number' && factor >= 1 && factor <= 5, 'a number from 1 to 5')),
 } satisfies Record<keyof FeePolicy, Check>)
 
@@ -79,8 +108,8 @@ const token = object({
 const settingsOrder = byKind({
   halt: object({ kind, scope: haltScope }),
   unhalt: object({ kind, scope: haltScope }),
-  deny: listed,
-  allow: listed,
+  deny: listed((what) => denied[what]),
+  allow: listed(removed),
   setFees: object({ kind, scope: feeScope, policy: feePolicy }),
   setNode: object({ kind, change: nodeChange }),
   clearNode: object({ kind, chain: name, name }),

@@ -25,7 +25,10 @@ export interface Halt extends Given {
 /** A recipient that nothing is delivered to, or a token that is not delivered. */
 export interface DenyRule extends Given {
   readonly kind: 'recipient' | 'token'
-  /** Lower case: a recipient is `<target chain name>/<address>` or `<address>`, a token is `<wormhole chain id>/<64 hex digits>`. */
+  /**
+   * Lower case: a recipient is `<target chain name>/<address>` or `<address>`, a token is `<wormhole chain id>/<64 hex digits>`, or that of a native bridge
+   * `<network id>/<64 hex digits of its source contract>`.
+   */
   readonly value: string
 }
 

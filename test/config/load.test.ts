@@ -234,14 +234,14 @@ extra: 1
   test('of the YAML itself', () => {
     expect(problemsOf('chains:\n  one: {\n  one: "unclosed\n')).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
-        - line 3, column 3: Flow map in block collection must be sufficiently indented and end with a }. Correct the YAML.
-        - line 3, column 3: Map keys must be unique. Correct the YAML.
-        - line 4, column 1: Missing closing "quote. Correct the YAML.
+        - line 3, column 3: the indentation is wrong. Correct the YAML.
+        - line 3, column 3: the name of a field is there twice. Correct the YAML.
+        - line 4, column 1: a bracket, a quote, a comma or a colon is missing. Correct the YAML.
        (problems=3) → Correct the fields that are named."
     `)
     expect(problemsOf('api: {}\napi: {}\n')).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
-        - line 2, column 1: Map keys must be unique. Correct the YAML.
+        - line 2, column 1: the name of a field is there twice. Correct the YAML.
        (problems=1) → Correct the fields that are named."
     `)
   })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type SettingsOrder, noSettings } from '../../domain/settings/settings.ts'
+import { assertKnownNames } from '../../domain/settings/known-names.ts'
+import { denyRuleOf, type SettingsOrder, noSettings } from '../../domain/settings/settings.ts'
 import { type SettingsOrders, applySettingsOrders } from '../../domain/settings/reducer.ts'
 import { assertSettingsFit, assertSettingsOrders } from '../../domain/settings/request.ts'
 
@@ -37,7 +38,15 @@ describe('a change of the settings', () => {
     ['orders[0].scope.chain: must be a name', request({ kind: 'halt', scope: { chain: 56 } })],
     ['orders[0].what: must be recipient or token', request({ kind: 'deny', what: 'sender', value: address })],
     ['orders[0].value: must be <address>', request({ kind: 'deny', what: 'recipient', value: 'alice' })],
-    ['orders[0].value: must be <wormhole chain id>/', request({ kind: 'deny', what: 'token', value: address })],
+    ['orders[0].value: must be <address>', request({ kind: 'deny', what: 'recipient', value: `${address}0` })],
+    ['orders[0].value: must be <address>', request({ kind: 'deny', what: 'recipient', value: `0x1${'0'.repeat(23)}${'ab'.repeat(20)}` })],
+    ['orders[0].value: must be <wormhole', request({ kind: 'deny', what: 'token', value: `02/${'0'.repeat(64)}` })],
+    ['orders[0].scope.id: must be the id', request({ kind: 'setFees', scope: { kind: 'transfer', id: 'latest' }, policy: {} })],
+    [
+      'orders[0].policy.maxFeePerGas: must be a decimal',
+      request({ kind: 'setFees', scope: { kind: 'global' }, policy: { maxFeePerGas: String(2n ** 256n) } }),
+    ],
+    ['orders[0].value: must be <wormhole chain id or network id>/', request({ kind: 'deny', what: 'token', value: address })],
     ['orders[0].scope.kind: unknown', request({ kind: 'setFees', scope: {}, policy: {} })],
     ['orders[0].scope.lane: must be a lane id', request({ kind: 'setFees', scope: { kind: 'lane', lane: address }, policy: {} })],
     ['orders[0].policy.maxTip: must be a decimal', request({ kind: 'setFees', scope: { kind: 'global' }, policy: { maxTip: 1 } })],
@@ -48,6 +57,44 @@ describe('a change of the settings', () => {
     ['orders[0].name: must be a name', request({ kind: 'clearNode', chain: 'bsc', name: '' })],
   ])('is refused before it is recorded: %s', (message, orders) => {
     expect(() => assertSettingsOrders(orders as SettingsOrders)).toThrow(message)
+  })
+
+  it.each([
+    ['an address of 20 bytes', address],
+    ['the 32 bytes of a message', `0x${'0'.repeat(24)}${'AB'.repeat(20)}`],
+    ['the same on one chain', `bsc/0x${'0'.repeat(24)}${'ab'.repeat(20)}`],
+  ])('denies a recipient, as bridges name it: %s', (_, value) => {
+    const orders = request({ kind: 'deny', what: 'recipient', value })
+    assertSettingsOrders(orders)
+    const settings = applySettingsOrders(noSettings, orders, 0)
+    expect(denyRuleOf(settings, 'bsc', { recipient: address, token: '' })).toBeDefined()
+    const allowed = applySettingsOrders(settings, request({ kind: 'allow', what: 'recipient', value }), 0)
+    expect(allowed.denied).toEqual([])
+  })
+
+  it('denies the token of a native bridge on a network with a long id', () => {
+    const orders = request({ kind: 'deny', what: 'token', value: `11155111/0x${'c3'.repeat(20).padStart(64, '0')}` })
+    assertSettingsOrders(orders)
+    const token = `11155111/${'c3'.repeat(20).padStart(64, '0')}`
+    expect(denyRuleOf(applySettingsOrders(noSettings, orders, 0), 'bsc', { recipient: address, token })).toBeDefined()
+  })
+
+  it('allows again what older versions took, though nothing matches it', () => {
+    const value = `0x${'0'.repeat(3)}${'ab'.repeat(20)}`
+    const row = { kind: 'recipient', value, by: 'me', reason: 'x', at: 0 } as const
+    const orders = request({ kind: 'allow', what: 'recipient', value })
+    assertSettingsOrders(orders)
+    expect(applySettingsOrders({ ...noSettings, denied: [row] }, orders, 0).denied).toEqual([])
+  })
+
+  it.each([
+    ['a Wormhole number that the config has a name for', { sourceChain: 'wormhole-2' }, 'is called ethereum in the config'],
+    ['a Wormhole number that no chain can have', { sourceChain: 'wormhole-65536' }, 'there is no chain'],
+    ['three chains', { chain: 'bsc', sourceChain: 'ethereum', targetChain: 'sei' }, 'no transfer is from ethereum to sei and of bsc'],
+  ])('refuses a halt that covers nothing: %s', (_, scope, problem) => {
+    const known = { bridges: [], lanes: [], nodes: { ethereum: [], bsc: [], sei: [] }, wormholeChainIds: { ethereum: 2 } }
+    expect(() => assertKnownNames([{ kind: 'halt', scope }], known, noSettings)).toThrow(problem)
+    expect(() => assertKnownNames([{ kind: 'halt', scope: { sourceChain: 'wormhole-32' } }], known, noSettings)).not.toThrow()
   })
 
   it('is refused when a list would grow too long', () => {

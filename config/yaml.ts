@@ -1,0 +1,52 @@
+import { type ErrorCode, parseDocument } from 'yaml'
+import { invalid, type Problem } from './problems.ts'
+
+/** What the YAML library finds, in words of our own: its messages quote the file, which may hold secrets. */
+const words: Readonly<Partial<Record<ErrorCode, string>>> = {
+  BAD_ALIAS: 'an alias (*name) is not the name of an anchor (&name)',
+  BAD_DQ_ESCAPE: 'a text in double quotes has an unknown escape',
+  BAD_INDENT: 'the indentation is wrong',
+  BAD_SCALAR_START: 'a text begins with a character that needs quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'a map is where a value has to be: something is missing above',
+  DUPLICATE_KEY: 'the name of a field is there twice',
+  MISSING_CHAR: 'a bracket, a quote, a comma or a colon is missing',
+  MULTILINE_IMPLICIT_KEY: 'the name of a field goes over more than one line',
+  MULTIPLE_DOCS: 'there is more than one document',
+  TAB_AS_INDENT: 'a tab is used as indentation',
+  TAG_RESOLVE_FAILED: 'a tag (!) is unknown',
+  UNEXPECTED_TOKEN: 'something is where it does not belong',
+}
+
+/** Deeper than any config; what reads it recurses. */
+const deepest = 50
+
+/** The tree of a YAML text: maps, lists and values, without aliases. Throws CONFIG_INVALID, which quotes nothing of the text. */
+export function readYaml(text: string, source: string): unknown {
+  try {
+    // Without YAML's hexadecimal numbers an address needs no quotes: as a number it would lose its digits.
+    const document = parseDocument(text, {
+      customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),
+    })
+    const found = [...document.errors, ...document.warnings]
+    if (found.length > 0) throw invalid(source, found.map(toProblem))
+    const tree: unknown = document.toJS()
+    if (depthOf(tree) <= deepest) return tree
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'CONFIG_INVALID') throw error
+    // What the library throws beside: an alias without anchor, too many of them, lists in lists without end.
+  }
+  const problem = 'the YAML is nested too deep, or has aliases (*name) that lead nowhere, into themselves, or to too much'
+  throw invalid(source, [{ path: '', problem, remedy: 'Write it without them.' }])
+}
+
+/** Levels of maps and lists, as far as they count. */
+function depthOf(node: unknown, level = 0): number {
+  if (typeof node !== 'object' || node === null || level > deepest) return level
+  return Object.values(node).reduce<number>((most, child) => Math.max(most, depthOf(child, level + 1)), level)
+}
+
+function toProblem({ code, linePos }: { code: ErrorCode; linePos?: readonly { line: number; col: number }[] | undefined }): Problem {
+  const [at] = linePos ?? []
+  const problem = words[code] ?? 'the YAML is malformed'
+  return { path: at ? `line ${at.line}, column ${at.col}:` : '', problem, remedy: 'Correct the YAML.' }
+}

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { chainOf } from '../../config/chains.ts'
+import { childrenOf, configFields, type Field } from '../../config/fields.ts'
+import { parseConfig } from '../../config/load.ts'
+import { RelayerError } from '../../domain/errors.ts'
+
+const chain = (more = '') =>
+  `{ family: evm, networkId: 1, wormholeChainId: 2, nodes: [{ url: "https://node.example" }], blockTimeMs: 12000, contracts: { core: '0x${'c0'.repeat(20)}', tokenBridge: '0x${'b0'.repeat(20)}' }${more} }`
+const withChains = (chains: string, rest = '') => `chains:\n${chains}\nbridges:\n  wormhole-token-bridge: {}\n${rest}`
+const good = withChains(`  ethereum: ${chain()}`)
+
+/** The error's text; throws what is no CONFIG_INVALID. */
+function refusal(text: string, env: NodeJS.ProcessEnv = {}): string {
+  try {
+    parseConfig(text, env, 'portage.yaml')
+  } catch (error) {
+    if (error instanceof RelayerError && error.code === 'CONFIG_INVALID') return error.message
+    throw error
+  }
+  throw new Error('it was accepted')
+}
+
+describe('errors of the YAML', () => {
+  test.each([
+    ['a bracket too many', 'temporal: { namespace: default }}\nstreams:\n  checkpoints:\n    authorization: Basic dXNlcjpIVU5URVIy\n'],
+    ['a text after a text', 'a: "b" HUNTER2secret\n'],
+    ['an unknown tag', 'a: !HUNTER2secret x\n'],
+    ['an unclosed quote', 'a: "HUNTER2secret\n'],
+    ['an alias without anchor', 'a: *HUNTER2secret\n'],
+  ])('quote nothing of the file: %s', (_, text) => {
+    const message = refusal(text)
+    expect(message).not.toMatch(/HUNTER2|dXNlcjpIVU5URVIy/)
+    expect(message).toContain('YAML')
+  })
+
+  test.each([
+    ['an alias of itself', 'a: &a [*a]'],
+    [
+      'a bomb',
+      [
+        'a: &a [x,x,x,x,x,x,x,x,x]',
+        ...'bcdefghi'.split('').map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[at]}`).join(',')}]`),
+      ].join('\n'),
+    ],
+    ['lists in lists', '['.repeat(20_000) + ']'.repeat(20_000)],
+    ['a thousand levels', `a: ${'['.repeat(1_000)}${']'.repeat(1_000)}`],
+  ])('are CONFIG_INVALID, whatever the library throws: %s', (_, text) => {
+    expect(refusal(text)).toMatch(/YAML/)
+  })
+})
+
+describe('names and numbers', () => {
+  test('of chains that would vanish, or mean another one, are refused', () => {
+    expect(refusal(withChains(`  ethereum: ${chain()}\n  __proto__: ${chain()}`))).toContain('chains.__proto__ is no name for a field')
+    expect(refusal(withChains(`  constructor: ${chain()}`))).toContain('chains.constructor has a name that is a word of JavaScript')
+    expect(refusal(withChains(`  wormhole-32: ${chain()}`))).toContain(
+      'chains.wormhole-32 has a name that means a chain that is not in the config',
+    )
+    expect(() => chainOf(parseConfig(good, {}, 'x'), 'constructor')).toThrow('no chain is called constructor')
+  })
+
+  test('of variables are those of the environment alone', () => {
+    expect(refusal(`${good}dataFolder: \${toString}\n`)).toContain('needs the environment variable toString, which is not set')
+  })
+
+  test.each([
+    ['chains.ethereum.networkId must be at least 1', withChains(`  ethereum: ${chain().replace('networkId: 1', 'networkId: 0')}`)],
+    ['transfers.deadlineMinutes must be a number, not .inf', `${good}transfers: { deadlineMinutes: .inf }`],
+    ['transfers.deadlineMinutes must be a number, not .nan', `${good}transfers: { deadlineMinutes: .nan }`],
+    ['transfers.deadlineMinutes must be at most', `${good}transfers: { deadlineMinutes: 1.0e+300 }`],
+    ['streams.auditMinutes must be at most', `${good}streams: { auditMinutes: 50000 }`],
+    ['audit.hours must be at most', `${good}audit: { hours: 1.0e+300 }`],
+    ['chains.ethereum.blockTimeMs must be at most', withChains(`  ethereum: ${chain().replace('12000', '1000000000000000')}`)],
+    ['temporal.address must be host:port', `${good}temporal: { address: 'a:b:c' }`],
+    ['temporal.address must be host:port', `${good}temporal: { address: ':7233' }`],
+    ['temporal.address must have a port', `${good}temporal: { address: 'host:99999' }`],
+    ['temporal.namespace must have at least 1 character', `${good}temporal: { namespace: '' }`],
+    ['api.host must be a host name', `${good}api: { host: 'http://127.0.0.1' }`],
+    ['spy.address must be host:port', good.replace('bridge: {}', 'bridge: { spy: { address: nope } }')],
+    [
+      'streams.ethereum.first must be below 2^64',
+      good.replace('bridge: {}', "bridge: { streams: { ethereum: { first: '18446744073709551616' } } }"),
+    ],
+    ['maxFeePerGas must be below 2^256', `${good}fees: { maxFeePerGas: '${'9'.repeat(78)}' }`],
+  ])('have bounds: %s', (problem, text) => {
+    expect(refusal(text)).toContain(problem)
+  })
+
+  test('every number of the config has a least and a greatest value; timers fit into what Node counts', () => {
+    const numbers = walk(configFields(), '').filter(([, { type }]) => type === 'number' || type === 'integer')
+    expect(numbers.length).toBeGreaterThan(25)
+    const bounded = ({ minimum, maximum }: Field) => minimum !== undefined && maximum !== undefined && maximum <= Number.MAX_SAFE_INTEGER
+    expect(numbers.filter(([, field]) => !bounded(field)).map(([path]) => path)).toEqual([])
+    const longest = 2 ** 31 - 1
+    const timers = { 'streams.auditMinutes': 60_000 * 1.5, 'chains.<name>.blockTimeMs': 1 }
+    for (const [path, ms] of Object.entries(timers)) expect(Number(new Map(numbers).get(path)?.maximum) * ms).toBeLessThan(longest)
+  })
+
+  test.each(['02', '65536', '0'])('of a token begin with a chain that can be: %s', (id) => {
+    const table = `{ ethereum: { '${id}/${'0'.repeat(64)}': '200000' } }`
+    expect(refusal(good.replace('bridge: {}', `bridge: { minimumFees: ${table} }`))).toContain('minimumFees.ethereum')
+  })
+})
+
+function walk(parent: Field, path: string): [string, Field][] {
+  return Object.entries(childrenOf(parent)).flatMap(([name, field]) => {
+    const at = name === '[]' ? `${path}[]` : path ? `${path}.${name}` : name
+    const options = (field.oneOf ?? []).flatMap((option) => walk(option, at))
+    return [[at, field] as [string, Field], ...walk(field, at), ...options]
+  })
+}
