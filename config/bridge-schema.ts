@@ -17,7 +17,7 @@ export const emitterStreamSchema = z.strictObject({
   first: sequence
     .optional()
     .describe(
-      'Lowest sequence that is delivered; has an effect only where the stream begins. Absent: 1,000 below the present one at that time.',
+      'Lowest sequence that is delivered; has an effect only where the stream begins. Absent: the first of the last `streams.lookBackDays`, and at least the latest 1,000.',
     ),
   startBlock: whole(0).optional().describe('Block of its sequence `first`. Absent: only the latest blocks are read for the names of gaps.'),
   maxOpen: whole(1).max(limits.open).default(200).describe(`Most transfers of this emitter that are under way at a time. ${changing}`),

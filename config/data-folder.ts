@@ -1,6 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RelayerError } from '../domain/errors.ts'
+import type { Config } from './schema.ts'
 
 /**
  * Makes the data folder (`dataFolder` of the config) if it is not there yet: for the user of the process alone (mode 0700), and ignored by git wherever it
@@ -18,4 +19,10 @@ export async function makeDataFolder(path: string): Promise<string> {
     const { code, message } = cause as NodeJS.ErrnoException
     throw new RelayerError('DATA_FOLDER_UNUSABLE', { detail: `${path}: ${code ?? message}`, cause })
   }
+}
+
+/** Where checkpoints of streams are kept: as the config says, else in the data folder. Undefined: nowhere. */
+export function checkpointPlaceOf({ dataFolder, streams: { checkpoints } }: Pick<Config, 'dataFolder' | 'streams'>) {
+  if (checkpoints === undefined) return { kind: 'directory', path: join(dataFolder, 'checkpoints') } as const
+  return checkpoints.kind === 'none' ? undefined : checkpoints
 }

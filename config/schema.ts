@@ -20,6 +20,9 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
       .optional()
       .describe('The Authorization header, best from an environment variable.'),
   }),
+  z.strictObject({
+    kind: z.literal('none').describe('Nowhere: a stream then begins as if there had never been one.'),
+  }),
 ])
 
 /** A duration, with a least value that leaves healthy work enough time. */
@@ -87,7 +90,15 @@ const streamsSchema = z
     checkpoints: checkpointStoreSchema
       .optional()
       .describe(
-        'Where checkpoints are kept, from which streams begin after Temporal was wiped; absent: nowhere, and everything is read again.',
+        'Where checkpoints are kept, from which streams begin after Temporal was wiped; absent: the folder `checkpoints` in `dataFolder`.',
+      ),
+    lookBackDays: z
+      .number()
+      .min(0)
+      .max(90)
+      .default(7)
+      .describe(
+        "How far back the stream of an emitter looks that begins without a checkpoint and without `first`: its chain's blocks tell what was published, and the target what was delivered. Whatever the time, the latest 1,000 numbers are looked at.",
       ),
   })
   .prefault({})

@@ -57,7 +57,7 @@ function inDirectory({ path }: { readonly path: string }) {
     async put(stream: string, content: string): Promise<void> {
       const temporary = `${fileOf(stream)}.${randomBytes(4).toString('hex')}.tmp`
       try {
-        await mkdir(path, { recursive: true })
+        await mkdir(path, { recursive: true, mode: 0o700 })
         const file = await open(temporary, 'w')
         try {
           await file.writeFile(content)

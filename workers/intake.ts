@@ -1,3 +1,4 @@
+import { checkpointPlaceOf } from '../config/data-folder.ts'
 import { signedApis, spySources } from '../bridges/registry.ts'
 import type { ScannedSource, SignedSource } from '../bridges/source-port.ts'
 import { haltOf } from '../domain/settings/settings.ts'
@@ -47,9 +48,11 @@ export function startIntake(context: ProcessContext): Service {
 
 /** What the agents of both kinds are given. */
 function commonOptions({ config, client, submitter, logger }: ProcessContext) {
-  const { rangeBlocks, auditMinutes, checkpoints } = config.streams
-  const store = checkpoints && createCheckpointStore(checkpoints)
-  return { client, submitter, logger, rangeBlocks, auditMs: auditMinutes * 60_000, checkpoints: store }
+  const { rangeBlocks, auditMinutes, lookBackDays } = config.streams
+  const place = checkpointPlaceOf(config)
+  const store = place && createCheckpointStore(place)
+  const times = { auditMs: auditMinutes * 60_000, lookBackMs: lookBackDays * 86_400_000 }
+  return { client, submitter, logger, rangeBlocks, ...times, checkpoints: store }
 }
 
 /** The options of the agents of emitters. All agents of a bridge share one lookup, whose limits hold for the process. */

@@ -1,5 +1,6 @@
 import { aboutStream } from '../../access/subjects.ts'
 import { readStream } from '../../streams/reports.ts'
+import { checkpointPlaceOf } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { checkpointOf, type StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
@@ -20,7 +21,7 @@ export const checkpoint: CommandSpec = {
       examples: [`portage stream checkpoint show ${example} --json`],
       run: async ({ config, withTemporal }, stream: string) => {
         const loaded = await config()
-        const kept = loaded.streams.checkpoints && (await storeOf(loaded).read(stream))
+        const kept = checkpointPlaceOf(loaded) && (await storeOf(loaded).read(stream))
         // After a wipe there is no stream, and what is kept is what the reader wants to see.
         const now = await withTemporal((client) => readStream(client, stream)).then(checkpointOf, (error: unknown) => {
           if (kept && error instanceof RelayerError && (error.code === 'STREAM_NOT_FOUND' || error.retriable)) return undefined
@@ -51,13 +52,13 @@ export const checkpoint: CommandSpec = {
 
 /** Throws INPUT_INVALID where the config keeps none. */
 function storeOf(config: Config): CheckpointStore {
-  const { checkpoints } = config.streams
-  if (!checkpoints) throw invalid('streams.checkpoints is not in the config: no checkpoints are kept.')
-  return createCheckpointStore(checkpoints)
+  const place = checkpointPlaceOf(config)
+  if (!place) throw invalid('streams.checkpoints says none: no checkpoints are kept.')
+  return createCheckpointStore(place)
 }
 
 function checkpointsText(config: Config, kept: StreamCheckpoint | undefined, now: StreamCheckpoint | undefined): string {
-  const none = config.streams.checkpoints ? 'none yet' : 'nowhere: streams.checkpoints is not in the config'
+  const none = checkpointPlaceOf(config) ? 'none yet' : 'nowhere: streams.checkpoints says none'
   const rows = [
     ['kept', ...(kept ? cells(kept) : [none])],
     ['now', ...(now ? cells(now) : ['the stream does not answer'])],

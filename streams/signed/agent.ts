@@ -10,6 +10,7 @@ import { createSignedAuditor } from './audit.ts'
 import { bootstrapSigned } from './bootstrap.ts'
 import type { SignedDeps } from './deps.ts'
 import { isIgnorable } from './fetch-missing.ts'
+import { createLookBack } from './look-back.ts'
 import { createRecorder } from './recorder.ts'
 import { createTailProof } from './tail-proof.ts'
 
@@ -27,7 +28,9 @@ const flushMs = 2_000
 export function createSignedAgent(options: SignedAgentOptions) {
   const { source, chain, logger } = options
   const { stream } = source.config
-  const loops = createAgentLoops(options, () => bootstrapSigned(source, keeper.read, keeper.complain), checkpointKey)
+  const lookBack = createLookBack(options)
+  const begin = () => bootstrapSigned(source, keeper.read, keeper.complain, lookBack.firstNumber)
+  const loops = createAgentLoops(options, begin, checkpointKey)
   const { streamClient, keeper, alarms } = loops
   const auditor = createSignedAuditor({ ...options, streamClient }, options.auditMs)
   const recorder = createRecorder({ streamClient })

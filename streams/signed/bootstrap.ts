@@ -3,19 +3,21 @@ import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import type { StreamInput } from '../../temporal/contracts/stream.ts'
 
-/** Without a first number in the config and without a checkpoint, so many numbers below the present one are looked after as well. */
+/** Without a first number in the config and without a checkpoint, at least so many numbers below the present one are looked after as well. */
 const below = 1_000n
 
 /**
- * What the stream of an emitter begins with: the first number of the config; else all above a checkpoint's watermark; else the latest thousand. A checkpoint
- * above what the source has given out is one of another network.
- * Throws what reads throw, and CHECKPOINT_UNAVAILABLE where the config names no first number: what is more than a thousand behind would be missed for good.
+ * What the stream of an emitter begins with: the first number of the config; else all above a checkpoint's watermark; else the first number of the days that
+ * are looked back (`streams.lookBackDays`), and at least the latest thousand. A checkpoint above what the source has given out is one of another network.
+ * Throws what reads throw, and CHECKPOINT_UNAVAILABLE where the config names no first number: what is older would be missed for good.
  * @param onProblem called with the reason why a checkpoint cannot be used
+ * @param lookBack the first number of those days; undefined: none
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
   readCheckpoint: () => Promise<StreamCheckpoint | undefined>,
   onProblem: (error: unknown) => void,
+  lookBack: () => Promise<string | undefined>,
 ): Promise<StreamInput> {
   const { config, begins } = source
   const highest = await source.highest()
@@ -33,7 +35,9 @@ export async function bootstrapSigned(
   const kept = { ...(trusted && { checkpoint: trusted }), ...(number !== undefined && { distrusted: { number, by: 'checkpoint' } }) }
   if (begins.first !== undefined || trusted?.completedNumber !== undefined) return { config, ...kept }
   const next = highest === undefined ? 0n : BigInt(highest) + 1n
-  return { config: { ...config, first: String(next > below ? next - below : 0n) }, ...kept }
+  const latest = next > below ? next - below : 0n
+  const found = latest === 0n ? undefined : await lookBack()
+  return { config: { ...config, first: String(found !== undefined && BigInt(found) < latest ? found : latest) }, ...kept }
 }
 
 function isOf({ completedNumber }: StreamCheckpoint, highest: string | undefined): boolean {

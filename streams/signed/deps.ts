@@ -10,7 +10,7 @@ import type { StreamClient } from '../stream-client.ts'
 export interface SignedDeps {
   readonly source: SignedSource
   /** The chain that the emitter is on. */
-  readonly chain: Pick<Chain, 'name'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
+  readonly chain: Pick<Chain, 'name' | 'block'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
   readonly bridge: Pick<Bridge, 'name' | 'decode' | 'endpoint'>
   readonly streamClient: Pick<StreamClient, 'apply' | 'state' | 'view'>
   readonly submitter: Submitter
@@ -18,4 +18,6 @@ export interface SignedDeps {
   readonly logger: Logger
   /** Most blocks of one read of logs. */
   readonly rangeBlocks: number
+  /** How far back a stream looks that begins without a checkpoint, ms. */
+  readonly lookBackMs: number
 }

@@ -143,6 +143,7 @@ describe('a source whose nodes are down', () => {
       },
       logger: silentLogger(),
       rangeBlocks: 100,
+      lookBackMs: 0,
       client: clientWithoutWorkflows(),
     }
     return { requests, auditor: createSignedAuditor(options, 1_000) }

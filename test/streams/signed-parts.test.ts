@@ -21,13 +21,18 @@ describe('where the stream of an emitter begins', () => {
     ...(completedNumber !== undefined && { completedNumber }),
     exceptions: [],
   })
-  const begin = async (from: ReturnType<typeof source>, kept?: StreamCheckpoint | Error) => {
+  const begin = async (from: ReturnType<typeof source>, kept?: StreamCheckpoint | Error, found?: string) => {
     const problems: unknown[] = []
     const read = async () => {
       if (kept instanceof Error) throw kept
       return kept
     }
-    const input = await bootstrapSigned(from, read, (problem) => problems.push(problem))
+    const input = await bootstrapSigned(
+      from,
+      read,
+      (problem) => problems.push(problem),
+      async () => found,
+    )
     const state = input.checkpoint ? fromCheckpoint(input.config, input.checkpoint) : initialStream(input.config)
     return { next: viewStream(state).next, problems: problems.length, ...(input.distrusted && { distrusted: input.distrusted.number }) }
   }
@@ -38,6 +43,14 @@ describe('where the stream of an emitter begins', () => {
     ['a thousand below the next', '18446744073709551614', undefined, '18446744073709550615'],
     ['where the config says', '5000', '17', '17'],
   ])('%s', async (_, highest, first, next) => expect(await begin(source(highest, first))).toEqual({ next, problems: 0 }))
+
+  it('with the first number of the days that are looked back, and at least with the latest thousand', async () => {
+    expect(await begin(source('5000'), undefined, '12')).toEqual({ next: '12', problems: 0 })
+    expect(await begin(source('5000'), undefined, '4800')).toEqual({ next: '4001', problems: 0 })
+    // What is known better outranks it.
+    expect(await begin(source('5000', '17'), undefined, '12')).toEqual({ next: '17', problems: 0 })
+    expect(await begin(source('5000'), checkpoint('1234'), '12')).toEqual({ next: '1235', problems: 0 })
+  })
 
   it('above the watermark of a checkpoint, however old', async () => {
     expect(await begin(source('5000'), checkpoint('1234'))).toEqual({ next: '1235', problems: 0 })
@@ -65,6 +78,7 @@ describe('where the stream of an emitter begins', () => {
         silent,
         async () => checkpoint('5'),
         () => {},
+        async () => undefined,
       ),
     ).rejects.toThrow('no node')
   })
