@@ -98,6 +98,7 @@ describe('a good config', () => {
         "dataFolder": "portage-data",
         "streams": {
           "auditMinutes": 5,
+          "lookBackDays": 7,
           "rangeBlocks": 2000,
         },
         "temporal": {
