@@ -3,8 +3,8 @@ import { limits } from '../../domain/stream/gaps.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { runAll } from '../run-all.ts'
 import { createOutcomeReporter } from '../transfer-outcomes.ts'
-import { createManyMissing } from './many-missing.ts'
-import { createGapFiller, type GapReport, type GapsDeps } from './gap-filler.ts'
+import type { GapReport, GapsDeps } from './gap-filler.ts'
+import { createGaps } from './gaps.ts'
 import { createLostTransfers, graceMs, type LostTransfersDeps, reopenUndone, restartLost } from './lost-transfers.ts'
 
 /** What an audit came to, in numbers. */
@@ -32,8 +32,7 @@ export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs:
   const { source, chain, streamClient, logger } = deps
   const outcomes = createOutcomeReporter(deps, parkedAndEnded)
   const lost = createLostTransfers(deps)
-  const gaps = createGapFiller(deps, auditMs)
-  const manyMissing = createManyMissing(deps)
+  const gaps = createGaps(deps, auditMs)
   let upTo: string | undefined
 
   async function count(): Promise<{ height?: number }> {
@@ -46,15 +45,8 @@ export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs:
   }
 
   async function fillGaps(): Promise<GapReport> {
-    const found = await streamClient.state()
-    if (!found || found.paused || found.gaps.length === 0) return nothing
-    const { state, counts } = await manyMissing.look(found)
-    const filled = await fillRest(state)
-    return { ...filled, delivered: filled.delivered + counts.delivered, ignored: filled.ignored + counts.ignored }
-  }
-
-  async function fillRest(state: StreamState): Promise<GapReport> {
-    if (state.gaps.length === 0) return nothing
+    const state = await streamClient.state()
+    if (!state || state.paused || state.gaps.length === 0) return nothing
     // To classify a gap the count must not be older than the gap; to fetch its numbers no count is needed.
     if (upTo === undefined || BigInt(state.gaps.at(-1)?.to ?? 0) > BigInt(upTo)) {
       upTo = await source.highest(upTo).catch((error: unknown) => {

@@ -138,11 +138,11 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     ['the first of seven days', 7, '300'],
     ['the first of all', 30, '0'],
     ['the latest thousand, at least', 0, '1000'],
-  ])('it begins with %s', async (_, days, first) => {
+  ])('begins its stream with %s', async (_, days, first) => {
     expect(await firstOf(days)).toBe(first)
   })
 
-  it('it asks the target for each number of those days, and the network only for those that are open', async () => {
+  it('asks the target for each number of those days, and the network only for those that are open', async () => {
     const config = { ...source.config, first: await firstOf(7) }
     const { streamClient } = fakeStream(config)
     await streamClient.apply([{ kind: 'audited', upTo: (await source.highest())!, height: chain.heads.current!.finalized, present: [] }])
