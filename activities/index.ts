@@ -1,6 +1,5 @@
 import type { AuditSteps } from '../temporal/contracts/audit.ts'
 import type { BatchSteps } from '../temporal/contracts/batch.ts'
-import type { Withdraw } from '../lanes/withdrawals.ts'
 import type { OperatorTransactionSteps } from '../temporal/contracts/operator-transaction.ts'
 import type { KeylessSteps, LaneSteps } from '../temporal/contracts/transfer-steps.ts'
 import type { BroadcastDeps } from './transfer/acquire-nonce.ts'
@@ -9,7 +8,7 @@ import { type AuditDeps, createAuditDelivered } from './audit.ts'
 import { createBroadcast } from './transfer/broadcast.ts'
 import { createCheckDelivered } from './transfer/check-delivered.ts'
 import { createConfirm } from './transfer/confirm.ts'
-import type { StepDeps } from './deps.ts'
+import { type ConfirmEndDeps, createConfirmEnd } from './transfer/confirm-end.ts'
 import { createSendOperatorTransaction, type SendOperatorTransactionDeps } from './operator-transaction.ts'
 import { createExpedite } from './transfer/expedite.ts'
 import { createPrepare } from './transfer/prepare.ts'
@@ -18,7 +17,7 @@ import { guarded } from './to-failure.ts'
 import { createValidate } from './transfer/validate.ts'
 
 /** The steps that need no key, for the queue of a chain. */
-export function createKeylessSteps(deps: StepDeps & { withdraw: Withdraw }): KeylessSteps {
+export function createKeylessSteps(deps: ConfirmEndDeps): KeylessSteps {
   return {
     admit: guarded(createAdmit(deps)),
     validate: guarded(createValidate(deps)),
@@ -27,6 +26,7 @@ export function createKeylessSteps(deps: StepDeps & { withdraw: Withdraw }): Key
     confirm: guarded(createConfirm(deps)),
     getLaneStatus: guarded(createGetLaneStatus(deps)),
     withdraw: guarded(deps.withdraw),
+    confirmEnd: guarded(createConfirmEnd(deps)),
   }
 }
 

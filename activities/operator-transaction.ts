@@ -1,18 +1,20 @@
 import type { Chain, Receipt } from '../chains/port.ts'
-import { RelayerError } from '../domain/errors.ts'
+import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import { gasPaid } from '../domain/fees/fees.ts'
 import type { FeePolicyResolver } from '../domain/fees/policy.ts'
 import { workflowOf } from '../domain/lane/intent-id.ts'
 import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
 import { refusalCodes } from '../domain/lane/refusal-codes.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
-import { laneCall } from '../lanes/lane-call.ts'
+import { callHash, laneCall } from '../lanes/lane-call.ts'
 import type { Acquired, Refused } from '../lanes/nonce-requests.ts'
 import type { PendingTransaction } from '../lanes/transaction/pending-transaction.ts'
 import type {
+  Held,
   OperatorTransactionSteps,
   SendOperatorTransactionInput as Input,
   SendOperatorTransactionResult as Result,
+  SignedHash,
 } from '../temporal/contracts/operator-transaction.ts'
 import type { Context } from '@temporalio/activity'
 import { withHeartbeats } from './heartbeats.ts'
@@ -48,24 +50,85 @@ async function run(deps: Deps, input: Input, context: Context): Promise<Result> 
   if (signal.aborted) await context.cancelled
   if (acquired.kind !== 'acquired') return acquired
   const { pending } = acquired
+  const result = () => resultOf(deps, input, pending)
   if (pending.unsigned && input.members && (await agent.notFree(input.members)).length > 0) {
     // The process that got this nonce died before it had asked the members: a transfer that was let go since must not be delivered by it.
     await agent.cancel(input.intentId)
-    return resultOf(pending)
+    return result()
   }
-  await agent.signAndSend(pending)
+  // What an earlier process may have sent is followed, though this one may not sign it: its nonce is in the ledger.
+  await agent.signAndSend(pending).catch(unlessSentBefore(input, context))
   await pending.until((state) => state.kind === 'spent' || (state.kind === 'included' && state.final), waitForFinalMs, signal)
   if (signal.aborted) await context.cancelled
-  return resultOf(pending)
+  return result()
 }
 
-function resultOf(pending: PendingTransaction): Result {
+/** For `catch`: an error that no retry heals says nothing about what was sent before it. Nothing else was done by this try: throws it on if it is the first. */
+function unlessSentBefore({ lookUpOnly, held }: Input, { info }: Context): (error: unknown) => void {
+  return (error) => {
+    if (!lookUpOnly && !held && info.attempt === 1) throw error
+    if (toRelayerError(error).retriable) throw error
+  }
+}
+
+async function resultOf(deps: Deps, input: Input, pending: PendingTransaction): Promise<Result> {
   const { state, nonce } = pending
-  const held = { nonce, tried: pending.tried.map(({ kind, hash }) => ({ kind, hash })) }
+  const signed = pending.tried.map(({ kind, hash }) => ({ kind, hash }))
+  const held = { nonce, tried: withEarlier(signed, input.held?.nonce === nonce ? input.held.tried : []) }
   if (state.kind === 'pending') return { kind: 'pending', held, reason: state.note }
-  if (state.kind === 'spent') return { kind: 'spent', nonce, by: state.by }
-  if (!state.final || state.noop) return { kind: 'pending', held, reason: `in block ${state.receipt.block.height}, not final yet` }
-  return final(nonce, state.receipt)
+  const isOver = state.kind === 'spent' || (state.final && !state.noop)
+  if (!isOver) return { kind: 'pending', held, reason: `in block ${state.receipt.block.height}, not final yet` }
+  return verdict(deps, input, held)
+}
+
+function withEarlier(signed: readonly SignedHash[], earlier: readonly SignedHash[]): SignedHash[] {
+  return [...earlier, ...signed.filter(({ hash }) => !earlier.some((one) => one.hash === hash))]
+}
+
+/** The ledger forgets a nonce when it is final: then the chain says what became of it. What was never seen to hold one is lost if it may have held one. */
+async function findFinal(deps: Deps, input: Input): Promise<Result> {
+  // A run before a reset may have gone on to other nonces.
+  for (const earlier of input.earlier ?? []) {
+    const result = await verdict(deps, input, earlier)
+    if (result.kind === 'final' || result.kind === 'pending') return result
+  }
+  if (input.held) return verdict(deps, input, input.held)
+  return lost('The ledger knows no nonce of it, and no process has told of one.', input.lane)
+}
+
+/**
+ * What became of a nonce, on the word of most nodes at finality; a payment has no contract that makes its effect single. Every hash that was ever signed for
+ * it is looked for, then the transaction that used the nonce. Where they no longer tell that, nothing is sent again: `lost`.
+ */
+async function verdict({ chain }: Deps, { lane, intent }: Input, held: Held): Promise<Result> {
+  const { nonce, tried } = held
+  const address = laneAddress(lane)
+  const pending = (reason: string): Result => ({ kind: 'pending', held, reason })
+  try {
+    const reads = tried.map(async ({ kind, hash }) => ({ kind, receipt: await chain.receipt(hash, 'agreed') }))
+    const [count, found] = await Promise.all([chain.agreedNonce(address), Promise.all(reads)])
+    if (count <= nonce) return pending(`nonce ${nonce} is not final yet for most nodes`)
+    for (const { kind, receipt } of found) {
+      if (receipt) return kind === 'call' ? final(nonce, receipt) : { kind: 'spent', nonce, by: 'noop' }
+    }
+    const user = await chain.mined(address, nonce)
+    if (!user) return lost('The nodes no longer tell what used its nonce.', lane, held)
+    if (callHash(user.call) === callHash(intent)) {
+      const receipt = await chain.receipt(user.hash, 'agreed')
+      return receipt ? final(nonce, receipt) : pending(`${user.hash} has no receipt yet for most nodes`)
+    }
+    const { to, data, value } = user.call
+    return { kind: 'spent', nonce, by: to === address && data === '0x' && value === '0' ? 'noop' : 'external' }
+  } catch (error) {
+    const { code, message } = toRelayerError(error)
+    if (code !== 'NODES_DISAGREE') throw error
+    return pending(message)
+  }
+}
+
+function lost(detail: string, lane: LaneId, held?: Held): Result {
+  const hashes = held?.tried.map(({ hash }) => hash).join(', ')
+  return { kind: 'lost', reason: new RelayerError('TRANSACTION_LOST', { detail, facts: { lane, nonce: held?.nonce, hashes } }).message }
 }
 
 function final(nonce: number, receipt: Receipt): Result {
@@ -74,34 +137,20 @@ function final(nonce: number, receipt: Receipt): Result {
   return { kind: 'final', nonce, ok: status === 'success', ...where, gasPaid: gasPaid(receipt) }
 }
 
-/**
- * The ledger forgets a nonce when it is final. The hashes that were signed for it say whether it was ours; if none of them is on the chain, nothing
- * is sent again: a payment has no contract that makes its effect single.
- */
-async function findFinal({ chain }: Deps, { lane, held }: Input): Promise<Result> {
-  for (const { kind, hash } of held?.tried ?? []) {
-    const receipt = await chain.receipt(hash)
-    if (!receipt || !held) continue
-    if (chain.msToFinality(receipt.block.height) > 0)
-      return { kind: 'pending', held, reason: `in block ${receipt.block.height}, not final yet` }
-    return kind === 'call' ? final(held.nonce, receipt) : { kind: 'spent', nonce: held.nonce, by: 'noop' }
-  }
-  const by = held && (await chain.mined(laneAddress(lane), held.nonce))
-  const what = by ? `; its nonce ${held.nonce} was used by ${by.hash}` : ''
-  const reason = 'the ledger knows nothing of it any more: look at the transactions of the account before it is ordered again'
-  return { kind: 'lost', reason: `${reason}${what}` }
-}
-
 /** The nonce that it holds, whatever closes the lane; else a new one, after the call was simulated. */
 async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Context): Promise<Exclude<Acquired, Refused> | Result> {
   const { info, cancellationSignal: signal } = context
-  const { lane, intentId, intent, lookUpOnly, cancel } = input
-  const call = laneCall(intentId, intent)
+  const { lane, intentId, intent, lookUpOnly, cancel, held } = input
+  const call = { ...laneCall(intentId, intent), tried: held?.tried }
   if (lookUpOnly || info.attempt > 1) {
-    const held = await agent.find(call, signal)
-    if (held.kind === 'acquired') return held
-    if (lookUpOnly && held.why === 'none') return findFinal(deps, input)
-    if (held.why !== 'none') return refused(held)
+    const found = await agent.find(call, signal)
+    if (found.kind === 'acquired') return found
+    // Also one that was withdrawn, if it held a nonce: that may be final by now, or of a ledger that is gone.
+    if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held)))
+      return findFinal(deps, input)
+    // What an earlier try of this step sent may be final: the workflow knows what was signed.
+    if (found.why === 'none') return { kind: 'none' }
+    return refused(found)
   }
   if (cancel) return { kind: 'withdrawn' }
   const priced = await priceCall(deps, { lane, owner: workflowOf(intentId), intent })

@@ -330,8 +330,8 @@ export interface Chain {
   nodes(): readonly NodeStatus[]
   /** Applies the live changes of this chain to its configured nodes; replaces those that were applied before. */
   adjustNodes(changes: readonly NodeChange[]): void
-  /** Canonical transaction hash and sender of a mined transaction, or undefined. */
-  receipt(hash: string): Promise<Receipt | undefined>
+  /** Of a mined transaction; undefined: in no canonical block. `agreed`: both on the word of more than half of the nodes. Throws NODES_DISAGREE. */
+  receipt(hash: string, at?: 'agreed'): Promise<Receipt | undefined>
   /** RPC calls made so far by method, for the summary and the metrics. */
   readonly calls: ReadonlyMap<string, number>
 }

@@ -114,6 +114,10 @@ export const errorCatalogue = {
     'The lane has not yet read its account from the chain.',
     'Wait for the next block; check the nodes of the chain if it lasts.',
   ),
+  NONCE_NOT_FINAL: retry(
+    'A nonce that the transfer held may still be mined with its call.',
+    'Nothing: it ends once that nonce is final. If it is not mined: start the process with the key of that lane, which fills it with a no-op.',
+  ),
   LANE_CHAIN_REPLACED: fatal(
     'A block that this lane has seen is not in the chain: the chain was replaced.',
     'portage lane reset --chain-replaced',
@@ -131,6 +135,10 @@ export const errorCatalogue = {
   DATA_FOLDER_UNUSABLE: fatal(
     'The data folder cannot be used.',
     'Check dataFolder in the config: a folder that the user of the process may write to, or whose parent it may.',
+  ),
+  TRANSACTION_LOST: fatal(
+    "What became of this operator's transaction is not known: it is not sent again.",
+    'Look at the transactions of the account of the lane, by the nonce and the hashes; order it again only if none of them did it.',
   ),
   // Nodes and services.
   NODES_DISAGREE: retry(

@@ -1,11 +1,14 @@
 import type { Intent } from '../domain/intent.ts'
 import type { Owner } from '../domain/lane/lane.ts'
+import type { SignedHash } from '../temporal/contracts/operator-transaction.ts'
 import { createHash } from 'node:crypto'
 
 /** A call, and the intent that it belongs to. */
 export interface LaneCall {
   readonly owner: Owner
   readonly intent: Intent
+  /** Signed for it by earlier processes: watched beside what this one signs. */
+  readonly tried?: readonly SignedHash[] | undefined
 }
 
 export function laneCall(intentId: string, intent: Intent): LaneCall {

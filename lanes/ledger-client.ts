@@ -14,6 +14,8 @@ import type { Logger } from '../observability/logger.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { CoalescingUpdates } from '../temporal/client/coalescing-updates.ts'
 import { applyToLane, queryLane } from '../temporal/client/lanes.ts'
+import { recordSigned } from '../temporal/client/operator-transactions.ts'
+import type { SignedHash } from '../temporal/contracts/operator-transaction.ts'
 
 interface LedgerClientOptions {
   readonly client: TemporalClient
@@ -65,6 +67,11 @@ export class LedgerClient {
   /** Tells the ledger this process's config of the lane. Ends when it is answered, or when this client is closed. */
   async introduce(): Promise<void> {
     await this.ask({ kind: 'configure', config: this.#options.config }).catch(() => {})
+  }
+
+  /** Keeps the hash of what was signed for an operator's transaction, with its workflow, before it is sent. Throws TEMPORAL_UNAVAILABLE. */
+  recordSigned(intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
+    return recordSigned(this.#options.client, intentId, signed)
   }
 
   /** Queries the ledger, which costs no history: shows orders of operators to a lane that has no work. */

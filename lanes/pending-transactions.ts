@@ -41,12 +41,12 @@ export class PendingTransactions {
   }
 
   /** The transaction of a nonce that the ledger granted to a call. */
-  adopt({ nonce, attempts, grantedTo, maybeSent }: Entry, { owner: { intentId, callHash }, intent }: LaneCall): PendingTransaction {
+  adopt({ nonce, attempts, grantedTo, maybeSent }: Entry, { owner: { intentId, callHash }, intent, tried }: LaneCall): PendingTransaction {
     const known = this.#byNonce.get(nonce)
     if (known && known.intentId === intentId && !known.forgotten) return known
     known?.close()
     // Only the try that was answered first may give the nonce back: another one may have sent it.
-    const call = { intentId, intent, callHash, grantedTo: maybeSent ? undefined : grantedTo }
+    const call = { intentId, intent, callHash, tried, grantedTo: maybeSent ? undefined : grantedTo }
     const pending = new PendingTransaction(this.#deps, nonce, attempts, call)
     this.#byNonce.set(nonce, pending)
     return pending

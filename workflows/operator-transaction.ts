@@ -2,14 +2,19 @@ import { orderOf } from '../domain/order.ts'
 import { backoffMs } from '../domain/backoff.ts'
 import { intentIdOf, roundOf } from '../domain/lane/intent-id.ts'
 import {
+  type Held,
   type OperatorTransactionInput,
   type OperatorTransactionProgress,
   type OperatorTransactionStatus,
   cancelOperatorTransactionSignal,
+  operatorTransactionSignedSignal,
   operatorTransactionStatusQuery,
+  type SignedHash,
 } from '../temporal/contracts/operator-transaction.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
-import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow'
+import { condition, continueAsNew, patched, setHandler, workflowInfo } from '@temporalio/workflow'
+
+type SignedRecord = SignedHash & { intentId: string; nonce: number }
 
 /** First and longest wait between two looks, ms. */
 const firstWaitMs = 2_000
@@ -30,12 +35,13 @@ export async function operatorTransaction(input: OperatorTransactionInput): Prom
     progress.cancelledBy ??= orderOf(given)
     status = { ...status, cancelledBy: progress.cancelledBy }
   })
+  setHandler(operatorTransactionSignedSignal, (signed) => recordSigned(progress, signed))
   for (let looks = 0; ; looks++) {
     if (looks >= looksPerRun || workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof operatorTransaction>({ ...input, progress })
-    const { cancelledBy } = progress
+    const { cancelledBy, sentBefore } = progress
     const result = await send(input, progress)
-    status = { ...status, ...applyResult(result, progress) }
+    status = { ...status, ...applyResult(result, progress, sentBefore || isAfterReset()) }
     if (status.state !== 'waiting' && status.state !== 'pending') return status
     const waitMs = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
     if (result.kind === 'spent' || result.kind === 'superseded') continue
@@ -44,20 +50,53 @@ export async function operatorTransaction(input: OperatorTransactionInput): Prom
   }
 }
 
+/** What a run before a reset did is not known. */
+function isAfterReset(): boolean {
+  const { runId, originalExecutionRunId } = workflowInfo()
+  return runId !== originalExecutionRunId
+}
+
 function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: OperatorTransactionProgress): Promise<LaneStepResult> {
-  const { workflowId: owner, runId, originalExecutionRunId } = workflowInfo()
-  const { round, held, cancelledBy } = progress
-  // What a run before a reset did is not known, and nothing is paid twice: it goes on with the nonce that it holds, and ends `lost` without one.
-  const lookUpOnly = progress.sentBefore || runId !== originalExecutionRunId
+  const { workflowId: owner } = workflowInfo()
+  const { round, held, earlier, cancelledBy } = progress
+  // Nothing is paid twice: it goes on with the nonce that it holds, and ends `lost` without one if the chain does not tell what became of it.
+  const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
-  const call = { lane, intentId: intentIdOf(owner, round), intent, lookUpOnly, held, cancel: cancelledBy !== undefined }
+  const call = { lane, intentId: intentIdOf(owner, round), intent, lookUpOnly, held, earlier, cancel: cancelledBy !== undefined }
   return laneStep(lane, `${reason} (${by})`, ({ sendOperatorTransaction }) => sendOperatorTransaction(call))
 }
 
-/** Changes the progress by a result, and returns what it changes of the status. */
+/** What was signed stays known, whichever process signed it, of whatever round. Typed by hand, too: a missing field must not fail the workflow's task. */
+function recordSigned(progress: OperatorTransactionProgress, signed: Partial<SignedRecord> | undefined): void {
+  const { intentId, nonce, kind, hash } = signed ?? {}
+  if (typeof intentId !== 'string' || typeof nonce !== 'number' || typeof hash !== 'string' || (kind !== 'call' && kind !== 'noop')) return
+  const isPresent = roundOf(intentId) === progress.round && (progress.held?.nonce ?? nonce) === nonce
+  if (isPresent) progress.held = merged(progress.held, { nonce, tried: [{ kind, hash }] })
+  else keepEarlier(progress, { nonce, tried: [{ kind, hash }] })
+}
+
+function merged(known: Held | undefined, { nonce, tried }: Held): Held {
+  const before = known?.tried ?? []
+  return { nonce, tried: [...before, ...tried.filter(({ hash }) => !before.some((one) => one.hash === hash))] }
+}
+
+function keepEarlier(progress: OperatorTransactionProgress, held: Held): void {
+  const { earlier = [] } = progress
+  const known = earlier.find(({ nonce }) => nonce === held.nonce)
+  progress.earlier = [...earlier.filter((one) => one !== known), merged(known, held)]
+}
+
+/** This round holds nothing any more. */
+function closeRound(progress: OperatorTransactionProgress): void {
+  if (progress.held) keepEarlier(progress, progress.held)
+  delete progress.held
+}
+
+/** Changes the progress by a result, and returns what it changes of the status. @param sentBefore an earlier step may have sent it */
 function applyResult(
   result: LaneStepResult,
   progress: OperatorTransactionProgress,
+  sentBefore: boolean,
 ): Partial<OperatorTransactionStatus> & Pick<OperatorTransactionStatus, 'state' | 'detail'> {
   switch (result.kind) {
     case 'final': {
@@ -65,28 +104,51 @@ function applyResult(
       return { ...where, state: ok ? 'done' : 'reverted', detail: `transaction ${where.txHash} in block ${where.blockHeight}` }
     }
     case 'pending':
-      progress.held = result.held
+      if (progress.held && progress.held.nonce !== result.held.nonce) closeRound(progress)
+      progress.held = merged(progress.held, result.held)
       return { state: 'pending', nonce: result.held.nonce, detail: result.reason }
     case 'no-slot':
-      // Nothing is held, so nothing can be lost.
-      progress.sentBefore = false
+      // What was not sent before holds nothing, so nothing can be lost.
+      progress.sentBefore = sentBefore
       return { state: 'waiting', detail: `${result.code}: ${result.reason}` }
-    case 'spent': {
-      const detail = `nonce ${result.nonce} was used by a ${result.by} transaction`
-      if (progress.cancelledBy) return { state: 'cancelled', nonce: result.nonce, detail: cancelledText(progress, detail) }
-      progress.round += 1
-      progress.sentBefore = false
-      delete progress.held
-      return { state: 'waiting', detail: `${detail}; again with another` }
-    }
+    case 'none':
+      // Every signature is told before it is sent.
+      progress.sentBefore = progress.held !== undefined
+      return { state: 'waiting', detail: 'its step was interrupted; it is looked up' }
+    case 'spent':
+      return applySpent(result, progress)
     case 'superseded':
+      closeRound(progress)
       progress.round = Math.max(progress.round + 1, roundOf(result.intentId))
       return { state: 'waiting', detail: `${result.intentId} holds a nonce` }
     case 'withdrawn':
       return { state: 'cancelled', detail: cancelledText(progress, 'nothing was sent') }
+    case 'refused':
+      return applyRefused(result.reason, progress, sentBefore)
     default:
       return { state: result.kind, detail: result.reason }
   }
+}
+
+/** What was sent before may be mined, whatever the process with the key says now. */
+function applyRefused(reason: string, { held, earlier }: OperatorTransactionProgress, sentBefore: boolean) {
+  if (!(sentBefore || held || earlier) || !patched('refused-after-sent')) return { state: 'refused' as const, detail: reason }
+  if (sentBefore || held) return { state: 'pending' as const, detail: `it may have been sent before; now it is refused: ${reason}` }
+  const nonces = earlier?.map(({ nonce }) => nonce).join(', ')
+  return {
+    state: 'cancelled' as const,
+    detail: `refused after it had been sent; nonces ${nonces} were used by other transactions: ${reason}`,
+  }
+}
+
+/** Its nonce is used up, and none of its calls did it: it is sent again, unless it may not be. */
+function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, progress: OperatorTransactionProgress) {
+  const detail = `nonce ${nonce} was used by a ${by} transaction`
+  if (progress.cancelledBy) return { state: 'cancelled' as const, nonce, detail: cancelledText(progress, detail) }
+  closeRound(progress)
+  progress.round += 1
+  progress.sentBefore = false
+  return { state: 'waiting' as const, detail: `${detail}; again with another` }
 }
 
 function cancelledText({ cancelledBy }: OperatorTransactionProgress, what: string): string {

@@ -81,8 +81,8 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     },
     watch: inclusions.watch,
     msToFinality: (height) => msToFinality(heads, options, height),
-    async receipt(hash) {
-      const receipt = await receipts.one(hash)
+    async receipt(hash, at) {
+      const receipt = await (at === 'agreed' ? receipts.agreedIfAny(hash) : receipts.one(hash))
       return receipt && heads.kept.lists(receipt.block, receipt.hash) !== false ? receipt : undefined
     },
   }

@@ -49,6 +49,11 @@ export function ofIntent(state: LaneState, intentId: string): Entry | undefined 
   return Object.values(state.entries).find((entry) => entry.owner?.intentId === intentId)
 }
 
+/** The intent whose call may be mined with this nonce: its owner, or the one that abandoned it. */
+export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
+  return owner?.intentId ?? abandonedBy
+}
+
 /**
  * The nonce that the same workflow holds for the same call in a later round. A request for an earlier round comes from a workflow that began anew, or
  * from a zombie: neither may have a second nonce. A restarted workflow reaches the later round by itself, since each round before it is refused.

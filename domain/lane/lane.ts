@@ -45,6 +45,8 @@ export interface Entry {
   readonly value?: string
   /** Of an abandoned call. */
   readonly callHash?: string
+  /** The intent that abandoned it, whose call may still be mined. */
+  readonly abandonedBy?: string
   /** Height at which the nonce was given or fell out of its block. */
   readonly sinceBlock: number
   /** Height at which a process last said that it drives the nonce. */

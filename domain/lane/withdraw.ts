@@ -40,7 +40,7 @@ function orphan({ owner, ...rest }: Entry): Entry {
   return {
     ...rest,
     ...(owner?.value && { value: owner.value }),
-    ...(owner && { callHash: owner.callHash }),
+    ...(owner && { callHash: owner.callHash, abandonedBy: owner.intentId }),
     fill: rest.fill ?? 'abandoned',
     maybeSent: true,
   }

@@ -2,9 +2,18 @@ import type { MinedTransaction, SignedTransaction, UnsignedTransaction, Watch } 
 import { RelayerError } from '../../domain/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
+import type { SignedHash } from '../../temporal/contracts/operator-transaction.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
 import { isLasting, type SigningRefusal, signingRefusal } from './refusals.ts'
+
+interface SigningCall {
+  readonly intentId?: string
+  /** Absent: only no-ops can be signed. */
+  readonly intent?: Intent
+  /** Signed for the nonce by earlier processes. */
+  readonly tried?: readonly SignedHash[] | undefined
+}
 
 /**
  * The attempts of one nonce: recorded in the ledger, signed in its order, watched by hash. A signer that takes a random number each time (KMS) gives every
@@ -18,18 +27,23 @@ export class Attempts {
   readonly #deps: LaneDeps
   readonly #nonce: number
   readonly #intent: Intent | undefined
+  readonly #intentId: string | undefined
+  /** No-ops that earlier processes signed, by hash. */
+  readonly #earlierNoops: ReadonlySet<string>
   /** By place in the ledger's order. */
   readonly #signed = new Map<number, SignedTransaction>()
   readonly #refused = new Map<number, RelayerError>()
   /** Hash of a transaction of ours → place of its attempt. */
   readonly #places = new Map<string, number>()
 
-  constructor(deps: LaneDeps, nonce: number, recorded: readonly Attempt[], intent: Intent | undefined) {
+  constructor(deps: LaneDeps, nonce: number, recorded: readonly Attempt[], { intent, intentId, tried = [] }: SigningCall) {
     this.#deps = deps
     this.#nonce = nonce
     this.recorded = recorded
     this.#intent = intent
-    this.watch = deps.chain.watch([])
+    this.#intentId = intentId
+    this.#earlierNoops = new Set(tried.flatMap(({ kind, hash }) => (kind === 'noop' ? [hash] : [])))
+    this.watch = deps.chain.watch(tried.map(({ hash }) => hash))
   }
 
   get isFilling(): boolean {
@@ -73,7 +87,7 @@ export class Attempts {
   }
 
   isNoop(hash: string): boolean {
-    return this.recorded[this.#places.get(hash) ?? -1]?.kind === 'noop'
+    return this.recorded[this.#places.get(hash) ?? -1]?.kind === 'noop' || this.#earlierNoops.has(hash)
   }
 
   /** Attempts that the ledger told of; fewer than are known here are ignored. */
@@ -130,6 +144,12 @@ export class Attempts {
   async #sign(place: number, transaction: UnsignedTransaction): Promise<void> {
     try {
       const signed = await this.#deps.signer.sign(transaction)
+      if (this.#intentId)
+        await this.#deps.ledger.recordSigned(this.#intentId, {
+          nonce: this.#nonce,
+          kind: this.recorded[place]?.kind ?? 'call',
+          hash: signed.hash,
+        })
       this.#refused.delete(place)
       this.#signed.set(place, signed)
       this.#places.set(signed.hash, place)

@@ -13,7 +13,8 @@ export type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { rea
 
 /**
  * Finds out what used a nonce that the account has passed though no receipt of ours is there: an attempt of an earlier process, or a transaction from outside
- * Portage. That is said only when it is final, by more than half of the nodes, or where they no longer have the block, on looks at two blocks.
+ * Portage. That is said only when more than half of the nodes count the nonce as used at finality, and say what used it; or where they no longer have the
+ * block, on looks at two blocks: then it may still be one of ours, and an operator's transaction is not sent again (activities/operator-transaction.ts).
  */
 export class NonceConflictCheck {
   readonly #deps: LaneDeps
@@ -48,17 +49,24 @@ export class NonceConflictCheck {
     if (this.#looking || !due) return undefined
     this.#looking = true
     try {
-      return this.#judge(await chain.mined(signer.address, this.#nonce), final, attempts)
+      const mined = await chain.mined(signer.address, this.#nonce)
+      const ours = mined && this.#ours(mined, attempts)
+      if (ours || !final) return ours
+      // One node's count is not enough: with a lie it would be used up for all that this process can see.
+      if ((await chain.agreedNonce(signer.address)) <= this.#nonce) return undefined
+      return this.#external(mined)
     } finally {
       this.#looking = false
     }
   }
 
-  #judge(mined: MinedTransaction | undefined, final: boolean, attempts: Attempts): NonceUser | undefined {
-    if (mined && attempts.recognise(mined)) return { kind: 'ours', hash: mined.hash }
-    // Signed by an earlier process, with fees that this one was never told, or with a signer that this one does not have.
-    if (mined && callHash(mined.call) === this.#callHash) return { kind: 'ours', hash: mined.hash }
-    if (!final) return undefined
+  #ours(mined: MinedTransaction, attempts: Attempts): NonceUser | undefined {
+    // By its call: signed by an earlier process, with fees that this one was never told, or with a signer that this one does not have.
+    const isOurs = attempts.recognise(mined) || callHash(mined.call) === this.#callHash
+    return isOurs ? { kind: 'ours', hash: mined.hash } : undefined
+  }
+
+  #external(mined: MinedTransaction | undefined): NonceUser | undefined {
     if (!mined) return ++this.#silent > 1 ? { kind: 'external', hash: undefined } : undefined
     return mined.block.height <= (this.#deps.chain.heads.current?.finalized ?? 0) ? { kind: 'external', hash: mined.hash } : undefined
   }

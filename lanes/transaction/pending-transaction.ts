@@ -4,6 +4,7 @@ import { pricedOut, type Fees } from '../../domain/fees/fees.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import { failpoint } from '../../observability/failpoints.ts'
+import type { SignedHash } from '../../temporal/contracts/operator-transaction.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
 import { Wait } from '../wait.ts'
@@ -21,6 +22,8 @@ interface KnownCall {
   readonly callHash?: string | undefined
   /** The request that the ledger answered with this nonce. Absent: the nonce is not this try's to give back. */
   readonly grantedTo?: string | undefined
+  /** Signed by earlier processes. */
+  readonly tried?: readonly SignedHash[] | undefined
   /** Fees of attempts that the ledger does not know and a pool may hold: whatever is signed here must exceed them. */
   readonly outbid?: readonly Fees[] | undefined
 }
@@ -59,7 +62,7 @@ export class PendingTransaction {
     this.grantedTo = call.grantedTo
     this.#outbid = outbid
     this.#stuck = new StuckDetector(deps.bumpAfterBlocks, deps.chain.raises)
-    this.#attempts = new Attempts(deps, nonce, attempts, intent)
+    this.#attempts = new Attempts(deps, nonce, attempts, call)
     this.#broadcaster = new Broadcaster(deps, nonce)
     this.#escalator = new FeeEscalator(deps, nonce, intentId, intent)
     this.#conflict = new NonceConflictCheck(deps, nonce, call.callHash)

@@ -13,7 +13,7 @@ const meanings: Record<TransferState, string> = {
   rejected: 'Not a valid message, for good.',
   declined: 'Valid, but our policy says no (fee, asset, chain): `portage transfer retry` has it decided again when the policy has changed.',
   cancelled:
-    'Ended by an order, whose name and reason its history shows (`unnamed` for a signal without a name), once nothing of it could be mined any more.',
+    'Ended by an order, whose name and reason its history shows (`unnamed` for a signal without a name), once every nonce that it ever held was final and the effect was not there.',
 }
 
 /** The state diagram and the tables of the states, from `transitions` in domain/transfer/transfer.ts. */

@@ -84,6 +84,16 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
+/** The nonces of the batches that have any intent of a workflow among their members and are not final. Throws what the Temporal client throws. */
+export async function batchNoncesOf(client: TemporalClient, lane: LaneId, owner: string): Promise<number[]> {
+  const nonces: number[] = []
+  for (const { id, nonce } of await batchEntries(client, lane)) {
+    const status = await queryBatch(client, id).catch(ifGone(undefined))
+    if (status?.members.some((intentId) => workflowOf(intentId) === owner)) nonces.push(nonce)
+  }
+  return nonces
+}
+
 /** A call that delivers many transfers, as its workflow and the ledger of its lane know it. */
 export interface BatchRow {
   /** Workflow id. */

@@ -2,16 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
-import { ledgerQueue } from '../contracts/names.ts'
+import { ledgerQueue, operatorTransactionPrefix } from '../contracts/names.ts'
 import {
   cancelOperatorTransactionSignal,
+  operatorTransactionSignedSignal,
+  type SignedHash,
   type OperatorTransactionInput,
   type OperatorTransactionStatus,
   operatorTransactionStatusQuery,
 } from '../contracts/operator-transaction.ts'
+import { workflowOf } from '../../domain/lane/intent-id.ts'
 import { checkedOrder } from './checked-order.ts'
-import type { TemporalClient } from './client.ts'
-import { fromTemporal, isGone, rethrowAs } from './errors.ts'
+import { type TemporalClient, within } from './client.ts'
+import { fromTemporal, ifGone, isGone, rethrowAs } from './errors.ts'
 import { type LaneWorkflow, listLaneWorkflows } from './lane-workflows.ts'
 
 /** An operator's transaction with a lane's key. */
@@ -30,7 +33,7 @@ export async function startOperatorTransaction(
   order: Order,
 ): Promise<string> {
   const input: OperatorTransactionInput = { lane, intent, ...checkedOrder(order) }
-  const id = `operator-transaction:${lane}:${randomBytes(8).toString('hex')}`
+  const id = `${operatorTransactionPrefix}${lane}:${randomBytes(8).toString('hex')}`
   const options = { workflowId: id, taskQueue: ledgerQueue, args: [input], staticSummary: `${input.reason} (${lane})` }
   await client.workflow.start('operatorTransaction', options).catch(rethrowAs({}, { lane }))
   return id
@@ -43,12 +46,28 @@ export function operatorTransactionResult(client: TemporalClient, id: string): P
 
 /** Asks one to end: a nonce in flight gets the lane's no-op. Throws INPUT_INVALID for what is no operator transaction, or has ended; TEMPORAL_UNAVAILABLE. */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
-  if (!id.startsWith('operator-transaction:'))
+  if (!id.startsWith(operatorTransactionPrefix))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')
   const handle = client.workflow.getHandle(id)
   const { status } = await handle.describe().catch(unknownOr(id))
   if (status.name !== 'RUNNING') throw refusal(id, 'This operator transaction is closed already.')
   await handle.signal(cancelOperatorTransactionSignal, { order: checkedOrder(order) }).catch(unknownOr(id))
+}
+
+/** Longest wait for the server, ms. */
+const recordMs = 10_000
+
+/**
+ * Keeps the hash of a transaction with the operator transaction that it is signed for: to be asked before it is sent. Nothing for other intents, whose
+ * contracts make their effect single, and for one that has ended. Throws TEMPORAL_UNAVAILABLE.
+ */
+export async function recordSigned(client: TemporalClient, intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
+  const id = workflowOf(intentId)
+  if (!id.startsWith(operatorTransactionPrefix)) return
+  const told = within(client, recordMs, () =>
+    client.workflow.getHandle(id).signal(operatorTransactionSignedSignal, { intentId, ...signed }),
+  )
+  await told.catch(ifGone(undefined)).catch(rethrowAs({}, { id }))
 }
 
 function unknownOr(id: string): (error: unknown) => never {

@@ -22,6 +22,9 @@ export function batchPrefix(lane: LaneId): string {
   return `batch:${lane}:`
 }
 
+/** Workflow ids of operators' transactions begin so. */
+export const operatorTransactionPrefix = 'operator-transaction:'
+
 /** A batch is one intent for ever: no second round. */
 export function batchIntentId(workflowId: string): string {
   return intentIdOf(workflowId, 1)

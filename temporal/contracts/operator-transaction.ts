@@ -19,22 +19,27 @@ export interface OperatorTransactionProgress {
   /** This round was sent before: it may hold a nonce. */
   sentBefore: boolean
   waits: number
-  /** What this round was last seen to hold. */
+  /** What this round was last seen to hold, with every hash that was ever signed for it. */
   held?: Held
+  /** What earlier rounds held. */
+  earlier?: Held[]
   cancelledBy?: Order
 }
+
+/** One transaction that was signed, by any process: some signers (KMS) make another hash each time. */
+export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
 /** A nonce and what was signed for it: with these it is found on the chain once it is final and the ledger has forgotten it. */
 export interface Held {
   nonce: number
-  tried: Pick<AttemptRecord, 'kind' | 'hash'>[]
+  tried: SignedHash[]
 }
 
 /** Answer of the query `status`, and (closed) the result of the workflow. */
 export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress'> {
   /**
-   * `done`, `reverted`: in a final block. `impossible`: its simulation reverts. `refused`: no retry heals the error, such as one of the key's policy.
-   * `lost`: the ledger that granted its nonce is gone; whether it was mined only the chain can say.
+   * `done`, `reverted`: in a final block. `impossible`: its simulation reverts. `refused`: no retry heals the error, such as one of the key's policy, and no
+   * process ever sent it (`cancelled` if one did, and its nonces were used by others). `lost`: its nonce is used up, and the nodes do not say by what: it is never sent again by itself.
    */
   state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
   detail: string
@@ -59,6 +64,8 @@ export interface SendOperatorTransactionInput extends Pick<OperatorTransactionIn
   lookUpOnly: boolean
   /** What it was last seen to hold. */
   held?: Held
+  /** What its earlier rounds held. */
+  earlier?: Held[]
   /** Let the lane mine a no-op in its place. */
   cancel: boolean
   /** Of a batch: the intents that it delivers. None of them may have been withdrawn when it is signed first. */
@@ -70,14 +77,18 @@ export type SendOperatorTransactionResult =
   | { kind: 'pending'; held: Held; reason: string }
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
   | { kind: 'impossible'; reason: string }
-  /** The nonce was used by a no-op of the lane, or by a transaction from outside Portage; final. */
+  /** The nonce was used by a no-op of the lane, or by a transaction from outside Portage; final, on the word of most nodes, as is which of them it was. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external' }
   /** A later round of it holds a nonce: it began anew (its workflow was reset), and goes on with that one. */
   | { kind: 'superseded'; intentId: string }
   /** Cancelled before it held a nonce. */
   | { kind: 'withdrawn' }
-  /** It may have held a nonce, and the ledger knows nothing of it. */
+  /** An earlier try of this step may have held a nonce, and the ledger knows none: nothing new was asked for. */
+  | { kind: 'none' }
+  /** It may have held a nonce, and neither the ledger nor the nodes say what became of it. */
   | { kind: 'lost'; reason: string }
 
 export const cancelOperatorTransactionSignal = defineSignal<[{ order: Order }?]>('cancel')
+/** From the process with the key, before it sends: these bytes were signed. */
+export const operatorTransactionSignedSignal = defineSignal<[SignedHash & { intentId: string; nonce: number }]>('signed')
 export const operatorTransactionStatusQuery = defineQuery<OperatorTransactionStatus>('status')

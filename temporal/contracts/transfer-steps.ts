@@ -16,6 +16,8 @@ export interface KeylessSteps {
   getLaneStatus(input: { chain: ChainName; lane: LaneId }): Promise<LaneStatusAnswer>
   /** Asks the ledger to let an intent go. */
   withdraw(input: WithdrawInput): Promise<Withdrawal>
+  /** Asked before a transfer ends undelivered: can anything that was ever sent for it still be mined with the effect? */
+  confirmEnd(input: ConfirmEndInput): Promise<EndConfirmation>
 }
 
 /** Steps that need the key, on the lane's queue. */
@@ -127,6 +129,29 @@ export type Confirmation =
   | { kind: 'reverted'; reason: string }
   /** Rolled back, or never there. */
   | { kind: 'gone' }
+
+/** A lane that was asked to broadcast a transfer. `nonce`: the highest that it is known to have held there; absent: none was ever told. */
+export interface LaneNonce {
+  lane: LaneId
+  nonce?: number
+}
+
+export interface ConfirmEndInput {
+  transfer: Transfer
+  /** The intent of its present round. */
+  intentId: string
+  /** What its earlier rounds held. Nonces that ledgers hold for it beside these are found, too. */
+  nonces: LaneNonce[]
+}
+
+export type EndConfirmation =
+  | { kind: 'delivered'; delivery: Delivery }
+  /** Every nonce of it is final by the word of most nodes, and so is that the effect is not there. */
+  | { kind: 'free' }
+  /** These may still be mined with the effect. */
+  | { kind: 'held'; nonces: LaneNonce[] }
+  /** The nodes do not agree, or show an effect that is not final yet. */
+  | { kind: 'unsettled'; finalInMs: number }
 
 export interface LaneStatusAnswer {
   lane: LaneStatus

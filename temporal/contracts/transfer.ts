@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../domain/errors.ts'
 import type { Order, GivenOrder } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { Delivery, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
-import type { Landed, Ready } from './transfer-steps.ts'
+import type { LaneNonce, Landed, Ready } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 /** Input of the workflow `transfer`. */
@@ -53,6 +53,8 @@ export interface TransferProgress {
   disputed?: true
   /** What this round broadcasts, as far as its lane has told: it may hold a nonce, so the next try goes on with it. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
+  /** The lanes that earlier rounds were broadcast by, each with the highest nonce that they held there: the transfer ends as cancelled only when none can be mined. */
+  left?: LaneNonce[]
   /** Why it waits, is parked, or ended. */
   code?: ErrorCode
   reason?: string

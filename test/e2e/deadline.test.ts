@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { activateSignal, forbidSignal, laneStatusQuery, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
-import { retrySignal } from '../../temporal/contracts/transfer.ts'
+import { cancelSignal, retrySignal } from '../../temporal/contracts/transfer.ts'
 import { stuckInPool } from '../faults/stuck.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { mineDearUntil, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
@@ -15,6 +15,14 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 describe('Transfers that do not wait for ever', () => {
   let stage: Stage
   let portage: PortageProcess
+  // No server has the messages: a stream would bring those that it misses, without a deadline.
+  const byHand = { guardianApis: [], wormholescanApis: [] }
+  const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, ...config }) => ({
+    ...config,
+    bridges: { ...bridges, 'wormhole-token-bridge': { ...wormhole, ...byHand } },
+    transfers: { abandonAfterMinutes: 0 },
+    worker: { ...config.worker, laneTaskSeconds: 5 },
+  })
   const anvil = () => stage.devnet.chains.bsc.anvil
   const lanes = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc').map(({ address }) => address)
   const ledger = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index))
@@ -44,15 +52,7 @@ describe('Transfers that do not wait for ever', () => {
   beforeAll(async () => {
     stage = await startStage({ consistencyLevel: 200, keysPerChain: 2 })
     await stage.devnet.guardian.spy.stop()
-    // No server has the messages: a stream would bring those that it misses, without a deadline.
-    const byHand = { guardianApis: [], wormholescanApis: [] }
-    portage = await stage.portage({
-      configure: ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, ...config }) => ({
-        ...config,
-        bridges: { ...bridges, 'wormhole-token-bridge': { ...wormhole, ...byHand } },
-        transfers: { abandonAfterMinutes: 0 },
-      }),
-    })
+    portage = await stage.portage({ configure })
     // Both ledgers exist from here on.
     for (const index of lanes().keys()) await until(() => ledger(index).query('status'), { timeoutMs: 60_000, what: 'the ledger' })
   })
@@ -109,6 +109,28 @@ describe('Transfers that do not wait for ever', () => {
     expect(end).toMatchObject({ state: 'delivered', delivery: { ours: true } })
     expect(lanes()).toContain(end?.delivery?.by)
     await ledger(index).signal(activateSignal)
+    await expectDelivered(stage)
+  })
+
+  test('its process dies with its call in the pool, and the other lane takes it: cancelled, it does not end before that call is mined, which delivers', async () => {
+    const stuck = await stuckInPool(anvil())
+    const sent = await submit()
+    const { index, call } = await carrier()
+    const [dead, other] = [lanes()[index]!, lanes()[1 - index]!]
+    await stage.end(portage, 'SIGKILL')
+    portage = await stage.portage({ configure, name: 'without-the-lane', args: ['--lane', other] })
+    await ledger(index).signal(forbidSignal, { order: { by: 'a test', reason: 'a test' } })
+    const becomes = (what: string, look: () => Promise<boolean>) =>
+      until(async () => (await look()) || stuck.passBlock().then(() => false), { timeoutMs: 90_000, everyMs: 500, what })
+    await becomes('the other lane to take it', async () => (await pooled(anvil(), other)).length > 0)
+    await transfer(sent).signal(cancelSignal, { order: { by: 'a test', reason: 'a change of mind' } })
+    // The other lane's no-op is mined: nothing but the nonce that was left stands in the way.
+    await becomes('it to wait for the nonce that it left', async () => (await stage.status(sent.id)).code === 'NONCE_NOT_FINAL')
+    expect(await stage.status(sent.id)).toMatchObject({ state: 'waiting', reason: expect.stringContaining(`nonce ${call.nonce} of `) })
+    expect((await stage.status(sent.id)).reason).toContain(dead)
+    expect((await pooled(anvil(), dead)).map(({ hash }) => hash)).toEqual([call.hash])
+    await stuck.end()
+    expect(await stage.outcomes([sent])).toMatchObject([{ state: 'delivered', delivery: { by: dead, ours: true, txHash: call.hash } }])
     await expectDelivered(stage)
   })
 })

@@ -1,9 +1,21 @@
+import { Worker } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLaneSteps } from '../../activities/index.ts'
+import type { Signer } from '../../chains/port.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import { laneQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
+import {
+  type OperatorTransactionInput,
+  type OperatorTransactionStatus,
+  operatorTransactionStatusQuery,
+} from '../../temporal/contracts/operator-transaction.ts'
+import { pooled } from '../helpers/e2e-chain.ts'
 import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { LaneAgent } from '../../lanes/agent.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { devnetSigner, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { devnetSigner, payment as paymentOf, startManualAnvil, testChain } from '../helpers/evm.ts'
 import { head } from '../helpers/heads.ts'
 import { startRpcProxy, type RpcProxy } from '../helpers/rpc-proxy.ts'
 import { laneOf, signedAndSent, startLedgers, request, type Ledgers } from './setting.ts'
@@ -66,5 +78,103 @@ test('a node that counts a million nonces too many, alone, takes none from the l
   } finally {
     agent.stop()
     chain.close()
+  }
+})
+
+/** A process with a key, on a chain of three nodes, and an operator's payment with it. */
+async function startPayment(signer: Signer, name: string, to: string) {
+  const chain = testChain(nodes.map(({ url }) => url))
+  await chain.connect()
+  const config = { lane: laneOf(signer), window: 4, fillAfterBlocks: 20 }
+  const agent = new LaneAgent({ chain, signer, ledger: ledgers.client(config), logger: silentLogger(), config, bumpAfterBlocks: 100 })
+  agent.start()
+  await until(() => agent.view?.synced, { ...waitLimit, what: 'the lane to be synced' })
+  const { connection, namespace, client } = ledgers.temporal
+  const deps = { bridges: new Map(), agents: new Map([[agent.lane, agent]]), chain, settings: () => noSettings, fees: () => ({}) }
+  const taskQueue = laneQueue(agent.lane)
+  const worker = await Worker.create({ connection, namespace, taskQueue, activities: createLaneSteps(deps), shutdownGraceTime: 0 })
+  const running = worker.run()
+  const input = { lane: agent.lane, intent: { to, data: '0x', value: '23' }, by: 'a test', reason: 'a test' }
+  const payment = await client.workflow.start<(input: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>(
+    'operatorTransaction',
+    {
+      taskQueue: ledgerQueue,
+      workflowId: `operator-transaction:${agent.lane}:${name}`,
+      args: [input],
+    },
+  )
+  await until(async () => (await pooled(anvil, signer.address)).length === 1, { ...waitLimit, what: 'the payment to be in the pool' })
+  return {
+    payment,
+    status: () => payment.query(operatorTransactionStatusQuery),
+    async stop() {
+      worker.shutdown()
+      await running
+      agent.stop()
+      chain.close()
+    },
+  }
+}
+
+const gasLimit = (limit: number) => anvil.rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`])
+const balance = async (address: string) => BigInt(await anvil.rpc<string>('eth_getBalance', [address, 'latest']))
+
+test('a node that counts one nonce too many at every height, alone, has no payment made twice', async () => {
+  const signer = await devnetSigner(21)
+  const to = freshAddress()
+  const { payment, status, stop } = await startPayment(signer, 'counted', to)
+  const [first] = nodes
+  try {
+    // No room for the payment, which stays in the pool.
+    await gasLimit(20_000)
+    let lies = 0
+    first!.alter = (method, result) => {
+      if (method !== 'eth_getTransactionCount') return undefined
+      lies++
+      return `0x${(Number(result) + 1).toString(16)}`
+    }
+    await until(() => lies > 40 || anvil.mine().then(() => false), { ...waitLimit, everyMs: 300, what: 'the lie to be read' })
+    const told = async () => (await status()).state === 'pending' || anvil.mine().then(() => false)
+    await until(told, { ...waitLimit, everyMs: 300, what: 'a step to end that saw nothing but the lie' })
+    expect((await pooled(anvil, signer.address)).map(({ nonce }) => nonce)).toEqual([0])
+    first!.alter = undefined
+    await gasLimit(60_000_000)
+    const over = async () => (await payment.describe()).status.name !== 'RUNNING'
+    await until(async () => (await over()) || anvil.mine().then(() => false), { ...waitLimit, everyMs: 300, what: 'the payment to end' })
+    expect(await payment.result()).toMatchObject({ state: 'done', nonce: 0 })
+    expect(await balance(to)).toBe(23n)
+  } finally {
+    first!.alter = undefined
+    await gasLimit(60_000_000)
+    await stop()
+  }
+})
+
+test('a payment whose nonce something used, and the nodes no longer tell what, is lost, and not made again', async () => {
+  const signer = await devnetSigner(22)
+  const to = freshAddress()
+  const { payment, stop } = await startPayment(signer, 'untold', to)
+  try {
+    // Its bytes are gone from the pool, and somebody else with the key uses the nonce.
+    const [sent] = await pooled(anvil, signer.address)
+    await anvil.rpc('anvil_dropTransaction', [sent!.hash])
+    const { raw } = await signer.sign(paymentOf(signer, 0, { maxFee: '90000000000', tip: '9000000000' }))
+    await anvil.rpc('eth_sendRawTransaction', [raw])
+    const height = Number(await anvil.rpc<string>('eth_blockNumber'))
+    for (const node of nodes) {
+      // As a node that has pruned its states.
+      node.refuse = (method, [, at]) =>
+        method === 'eth_getTransactionCount' && typeof at === 'string' && Number(at) <= height
+          ? { code: -32000, message: 'missing trie node' }
+          : undefined
+    }
+    const over = async () => (await payment.describe()).status.name !== 'RUNNING'
+    await until(async () => (await over()) || anvil.mine().then(() => false), { ...waitLimit, everyMs: 300, what: 'the payment to end' })
+    expect(await payment.result()).toMatchObject({ state: 'lost', detail: expect.stringContaining(sent!.hash) })
+    await anvil.mine(3)
+    expect(await balance(to)).toBe(0n)
+  } finally {
+    for (const node of nodes) node.refuse = undefined
+    await stop()
   }
 })

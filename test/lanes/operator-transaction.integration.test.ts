@@ -2,11 +2,13 @@ import { Worker } from '@temporalio/worker'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLaneSteps } from '../../activities/index.ts'
 import type { Signer } from '../../chains/port.ts'
-import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import { createSigner } from '../../chains/evm/index.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { devnetAccount, freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import { type Kms, kmsEnvironment, kmsKeyId, startKms } from '../../lab/devnet/signing/kms.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import type { FeePolicy } from '../../domain/fees/policy.ts'
-import type { LaneAgent } from '../../lanes/agent.ts'
 import {
   cancelOperatorTransactionSignal,
   operatorTransactionStatusQuery,
@@ -27,27 +29,41 @@ const waitLimit = { timeoutMs: 90_000 }
 describe('An operator transaction', () => {
   let setting: LaneSetting
   let signer: Signer
-  let agent: LaneAgent
-  let worker: Worker
-  let running: Promise<void>
+  let kms: Kms
+  let end: () => Promise<void>
   let policy: FeePolicy = {}
 
-  beforeAll(async () => {
-    setting = await startLaneSetting()
-    signer = await devnetSigner(20)
-    agent = await setting.agent(signer)
+  /** A process with the key: its agent, and its worker. Returns what ends it. */
+  async function serve(key: Signer): Promise<() => Promise<void>> {
+    const agent = await setting.agent(key)
     const { connection, namespace } = setting.ledgers.temporal
     const agents = new Map([[agent.lane, agent]])
     const deps = { bridges: new Map(), agents, chain: setting.chain, settings: () => noSettings, fees: () => policy }
     const activities = createLaneSteps(deps)
-    worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(agent.lane), activities, shutdownGraceTime: 0 })
-    running = worker.run()
+    const worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(agent.lane), activities, shutdownGraceTime: 0 })
+    const running = worker.run()
+    return async () => {
+      worker.shutdown()
+      await running
+      agent.stop()
+    }
+  }
+  /** The same key in KMS: another signature of the same transaction each time. */
+  const inKms = () => {
+    Object.assign(process.env, kmsEnvironment)
+    const account = devnetAccount(20)
+    return createSigner({ kind: 'aws-kms', keyId: kmsKeyId(account), endpoint: kms.url, region: 'us-east-1' }, account.address)
+  }
+
+  beforeAll(async () => {
+    ;[setting, signer, kms] = await Promise.all([startLaneSetting(), devnetSigner(20), startKms([devnetAccount(20)])])
+    end = await serve(signer)
   })
 
   afterAll(async () => {
-    worker?.shutdown()
-    await running
+    await end?.()
     await setting?.stop()
+    await kms?.stop()
   })
 
   const client = () => setting.ledgers.temporal.client.workflow
@@ -171,8 +187,52 @@ describe('An operator transaction', () => {
     await setting.mine(3)
     expect(await operatorTransaction.result()).toMatchObject({ state: 'done' })
     await resetRun(setting.ledgers.temporal, operatorTransaction.workflowId, 'first')
-    expect(await client().getHandle(operatorTransaction.workflowId).result()).toMatchObject({ state: 'lost' })
+    // What was signed for it was told to it, and is told again to the new run.
+    expect(await client().getHandle(operatorTransaction.workflowId).result()).toMatchObject({ state: 'done' })
     await setting.mine(3)
     expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(13n)
+  })
+
+  const balance = async (to: string) => BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))
+
+  test('whose process dies when it was sent, and is away until it is final, is paid once, also by a key that never signs alike', async () => {
+    await end()
+    end = await serve(await inKms())
+    const to = freshAddress()
+    const operatorTransaction = await start({ to, value: '17' })
+    await inPool(1)
+    const [sent] = await pooled(setting.anvil, signer.address)
+    await end()
+    await setting.mine(5)
+    end = await serve(await inKms())
+    expect(await operatorTransaction.result()).toMatchObject({ state: 'done', nonce: sent!.nonce, txHash: sent!.hash })
+    await setting.mine(3)
+    expect(await balance(to)).toBe(17n)
+  })
+
+  test('that was sent before its key refused it is not refused: it ends with what is mined of its nonce', async () => {
+    const to = freshAddress()
+    const operatorTransaction = await start({ to, value: '19' })
+    await inPool(1)
+    await end()
+    const refusing: Signer = {
+      address: signer.address,
+      sign: (transaction) => {
+        if (transaction.to === to) throw new RelayerError('SIGNING_REFUSED', { detail: 'a test' })
+        return signer.sign(transaction)
+      },
+    }
+    end = await serve(refusing)
+    const isNoop = async () => (await pooled(setting.anvil, signer.address))[0]?.to === signer.address
+    await setting.passUntil('a no-op in its place', isNoop)
+    const over = async () => (await operatorTransaction.describe()).status.name !== 'RUNNING'
+    await setting.mineUntil(over, 'the operator transaction to end')
+    expect(await operatorTransaction.result()).toMatchObject({
+      state: 'cancelled',
+      detail: expect.stringContaining('refused after it had been sent'),
+    })
+    expect(await balance(to)).toBe(0n)
+    await end()
+    end = await serve(signer)
   })
 })

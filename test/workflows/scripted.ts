@@ -12,8 +12,10 @@ import type {
   AdmitInput,
   BroadcastInput,
   BroadcastResult,
+  ConfirmEndInput,
   ConfirmInput,
   Confirmation,
+  EndConfirmation,
   Landed,
   LaneStatusAnswer,
   WithdrawInput,
@@ -40,6 +42,7 @@ export interface Script {
   admit(input: AdmitInput): Admission
   broadcast(input: BroadcastInput): BroadcastResult
   confirm(input: ConfirmInput): Confirmation
+  confirmEnd(input: ConfirmEndInput): EndConfirmation
   getLaneStatus(): LaneStatusAnswer
   withdraw(input: WithdrawInput): Withdrawal
 }
@@ -53,6 +56,7 @@ export const sound: Script = {
   admit: ready,
   broadcast: () => ({ kind: 'delivered', landed }),
   confirm: () => ({ kind: 'gone' }),
+  confirmEnd: () => ({ kind: 'free' }),
   getLaneStatus: () => ({ lane: { lane: lanes[0], open: true }, others: 1, abandonAfterMs: 0 }),
   withdraw: () => ({ kind: 'free' }),
 }
@@ -62,7 +66,13 @@ export interface Scripted {
   /** A new one, `sound`, for every test. */
   script: Script
   /** What the steps of this test were asked. */
-  readonly asked: { admit: AdmitInput[]; broadcast: BroadcastInput[]; confirm: ConfirmInput[]; withdraw: WithdrawInput[] }
+  readonly asked: {
+    admit: AdmitInput[]
+    broadcast: BroadcastInput[]
+    confirm: ConfirmInput[]
+    confirmEnd: ConfirmEndInput[]
+    withdraw: WithdrawInput[]
+  }
   start(options?: Omit<TransferInput, 'transfer'>): Promise<WorkflowHandle>
   status(handle: WorkflowHandle): Promise<TransferStatus>
   reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>
@@ -79,7 +89,7 @@ export function scriptedTransfers(): Scripted {
   const workers: Worker[] = []
   let running: Promise<void>[] = []
   let count = 0
-  const nothing = (): Scripted['asked'] => ({ admit: [], broadcast: [], confirm: [], withdraw: [] })
+  const nothing = (): Scripted['asked'] => ({ admit: [], broadcast: [], confirm: [], confirmEnd: [], withdraw: [] })
   let asked = nothing()
 
   beforeAll(async () => {
@@ -91,6 +101,7 @@ export function scriptedTransfers(): Scripted {
       admit: async (input: AdmitInput) => (asked.admit.push(input), on.script.admit(input)),
       broadcast: async (input: BroadcastInput) => (asked.broadcast.push(input), on.script.broadcast(input)),
       confirm: async (input: ConfirmInput) => (asked.confirm.push(input), on.script.confirm(input)),
+      confirmEnd: async (input: ConfirmEndInput) => (asked.confirmEnd.push(input), on.script.confirmEnd(input)),
       getLaneStatus: async () => on.script.getLaneStatus(),
       withdraw: async (input: WithdrawInput) => (asked.withdraw.push(input), on.script.withdraw(input)),
     }

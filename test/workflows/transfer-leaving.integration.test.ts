@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
-import { cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/contracts/transfer.ts'
+import { cancelSignal, retrySignal, rolledBackSignal, type TransferStatus } from '../../temporal/contracts/transfer.ts'
 import type { BroadcastInput, LaneStatusAnswer } from '../../temporal/contracts/transfer-steps.ts'
 import { lanes, waiting, scriptedTransfers, sound, type Script } from './scripted.ts'
 
@@ -147,6 +147,57 @@ describe('A transfer', () => {
       on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
       await handle.signal(retrySignal)
       expect(await handle.result()).toMatchObject({ state: 'cancelled' })
+    })
+
+    describe('and that leaves it', () => {
+      const order = { by: 'night-shift', reason: 'a test' }
+      /** Its first nonce is left to a lane that is forbidden; the other lane gives none. */
+      async function left(changes: Partial<Script> = {}) {
+        on.script.broadcast = ({ lane }) =>
+          lane === lanes[0] ? stuck({ lane } as BroadcastInput) : { kind: 'no-slot', code: 'LANE_FULL', reason: 'full' }
+        on.script.getLaneStatus = () => closed('forbidden')
+        on.script.confirmEnd = () => ({ kind: 'held', nonces: [{ lane: lanes[0], nonce: 7 }] })
+        Object.assign(on.script, changes)
+        const handle = await on.start()
+        await on.reaches(handle, ({ state, rounds }) => state === 'waiting' && rounds === 3, 'the other lane to have given none')
+        return handle
+      }
+      const waits = ({ state, code, reason = '' }: TransferStatus) =>
+        state === 'waiting' && code === 'NONCE_NOT_FINAL' && reason.includes(`nonce 7 of ${lanes[0]}`)
+
+      test('cancelled: it waits for the nonce that it left, in a later run too, and ends when that is final', async () => {
+        const handle = await left()
+        await handle.signal(cancelSignal, { order })
+        await on.reaches(handle, waits, 'the transfer to say which nonce it waits for')
+        await on.nextRun(handle)
+        const asked = on.asked.confirmEnd.length
+        await until(() => on.asked.confirmEnd.length > asked, { ...waiting, what: 'the new run to look' })
+        const held = [{ lane: lanes[0], nonce: 7 }, { lane: lanes[1] }]
+        for (const { nonces } of on.asked.confirmEnd) expect(nonces).toEqual(held)
+        expect(waits(await on.status(handle))).toBe(true)
+        on.script.confirmEnd = sound.confirmEnd
+        await handle.signal(retrySignal)
+        expect(await handle.result()).toMatchObject({ state: 'cancelled', cancelledBy: order })
+      })
+
+      test('cancelled, and the nonce that it left is mined with the effect: delivered', async () => {
+        const handle = await left()
+        await handle.signal(cancelSignal, { order })
+        await on.reaches(handle, waits, 'the transfer to say which nonce it waits for')
+        on.script.confirmEnd = () => ({ kind: 'delivered', delivery: { by: '0x0a', ours: true } })
+        await handle.signal(retrySignal)
+        expect(await handle.result()).toMatchObject({ state: 'delivered', delivery: { by: '0x0a' } })
+      })
+
+      test('declined meanwhile: it is not over before that nonce is', async () => {
+        const handle = await left()
+        on.script.admit = () => ({ kind: 'declined', code: 'TOKEN_DENIED', reason: 'denied' })
+        await handle.signal(retrySignal)
+        await on.reaches(handle, waits, 'the transfer to say which nonce it waits for')
+        on.script.confirmEnd = sound.confirmEnd
+        await handle.signal(retrySignal)
+        expect(await handle.result()).toMatchObject({ state: 'declined', code: 'TOKEN_DENIED' })
+      })
     })
   })
 })

@@ -1,4 +1,5 @@
 import { backoffMs } from '../../domain/backoff.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { Delivery } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Landed } from '../../temporal/contracts/transfer-steps.ts'
@@ -31,7 +32,7 @@ export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: 
       }
       case 'pending': {
         underway.nonce = result.nonce
-        run.enter('pending', `nonce ${result.nonce}, ${result.attempts} attempts: ${result.reason}`)
+        run.enter('pending', `nonce ${result.nonce}, ${result.attempts} attempts: ${result.reason}`, endingBy(run, lane, result.nonce))
         const abandoned = await lane.abandon()
         if (abandoned) return leaveLane(run, lane, abandoned, `nonce ${result.nonce} was left to its lane; ${abandoned.reason}`)
         await run.pause(waits.pendingMs)
@@ -51,14 +52,26 @@ export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: 
       case 'cancelled':
         // A nonce that it held is used up by now, and another try is another intent. Without one it is the same intent still.
         if (result.kind === 'seen' && underway.nonce !== undefined) run.nextRound()
-        run.progress.underway = undefined
+        run.stopFollowing()
         return
       case 'reverted':
+        underway.nonce = result.landed.nonce
         return failRound(run, 'reverted', result.reason)
       case 'spent':
+        underway.nonce = result.nonce
         return failRound(run, 'spent', `nonce ${result.nonce} was used by a ${result.by} transaction`)
     }
   }
+}
+
+/** Why a cancelled transfer has not ended yet. */
+function endingBy(
+  { signals: { cancelledBy } }: TransferRun,
+  { ready }: LaneBroadcast,
+  nonce: number,
+): { code?: ErrorCode; reason?: string } {
+  if (!cancelledBy) return {}
+  return { code: 'NONCE_NOT_FINAL', reason: `cancelled by ${cancelledBy.by}: waits for nonce ${nonce} of ${ready.lane} to be final` }
 }
 
 /** A revert is the call's own doing. A nonce that something else used is the lane's matter: a healthy transfer outlives many of those. */

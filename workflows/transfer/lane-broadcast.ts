@@ -3,10 +3,10 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
 import type { BroadcastMode, BroadcastResult, Ready, Withdrawal } from '../../temporal/contracts/transfer-steps.ts'
 import { codeOf, failureText, timedOutInQueue } from '../failures.ts'
-import { waits } from '../policies.ts'
+import { endsByNonces, waits } from '../policies.ts'
 import * as steps from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
+import { CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow'
 
 /** `cancelled`: the transfer is to end. `unserved`: no worker took it, or the lane cannot work. In both cases the ledger has let the intent go. */
 type LaneBroadcastResult =
@@ -79,9 +79,12 @@ export class LaneBroadcast {
     return (await this.#withdraw('leave')).kind === 'free'
   }
 
-  /** If the transfer is to end: waits until nothing of the intent can be mined, of what an earlier ledger granted either. */
+  /**
+   * If the transfer is to be parked: waits until nothing of the intent can be mined, of what an earlier ledger granted either. One that is cancelled waits
+   * for that at its end, for all of its nonces.
+   */
   async freeIfEnding(): Promise<void> {
-    if (!this.#run.ending) return
+    if (!this.#run.ending || (this.#run.signals.cancelledBy && patched(endsByNonces))) return
     while ((await this.#withdraw('cancel')).kind === 'held') await this.#run.pause(waits.pendingMs)
   }
 

@@ -1,13 +1,17 @@
 import { codeOf, failureText } from '../failures.ts'
-import { waits } from '../policies.ts'
+import { backoffMs } from '../../domain/backoff.ts'
+import type { LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
+import { endsByNonces, waits } from '../policies.ts'
 import { awaitFinality } from './await-finality.ts'
-import { confirm } from './steps.ts'
+import { confirm, confirmEnd } from './steps.ts'
 import type { Outcome } from './status.ts'
 import type { TransferRun } from './transfer-run.ts'
-import { ActivityFailure, isCancellation } from '@temporalio/workflow'
+import { ActivityFailure, isCancellation, patched } from '@temporalio/workflow'
 
 /** The transfer was cancelled, or its deadline has passed, and nothing of it is under way. The chain has the last word. */
 export async function endUndelivered(run: TransferRun): Promise<Outcome | undefined> {
+  const by = run.signals.cancelledBy
+  if (by && patched(endsByNonces)) return endOnceFree(run, { kind: 'cancelled', by })
   const finality = await awaitFinality(run, 0, { requireAgreement: true })
   if (finality.kind === 'delivered') return finality
   const { cancelledBy } = run.signals
@@ -16,6 +20,38 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   const { reason } = run.progress
   run.nextRound()
   return run.park('DEADLINE_PASSED', reason ? `${passed}; ${reason}` : passed)
+}
+
+/** Policy has refused the transfer: its outcome, unless a nonce of an earlier round may still deliver it. */
+export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
+  return run.progress.left && patched(endsByNonces) ? endOnceFree(run, outcome) : outcome
+}
+
+/**
+ * An outcome that says that nothing is delivered: only once most nodes show every nonce that the transfer ever held as final, and the effect nowhere.
+ * Undefined after a wait: it is tried again.
+ */
+async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
+  const { progress, intentId, transfer } = run
+  const answer = await confirmEnd({ transfer, intentId, nonces: progress.left ?? [] }, run.label)
+  if (answer.kind === 'delivered') return answer
+  if (answer.kind === 'free') return outcome
+  if (answer.kind === 'held') enterHeld(run, outcome, answer.nonces)
+  const finalInMs = answer.kind === 'unsettled' ? answer.finalInMs : 0
+  await run.pause(Math.max(finalInMs, backoffMs(progress.waits++, waits.firstLookMs, waits.longestLookMs)))
+  return undefined
+}
+
+/** Says what it waits for; once, however often it looks. */
+function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonce[]): void {
+  const held = nonces.map(({ lane, nonce }) =>
+    nonce === undefined ? `what ${lane} had granted before its ledger began anew` : `nonce ${nonce} of ${lane}`,
+  )
+  const what = outcome.kind === 'cancelled' ? `cancelled by ${outcome.by.by}` : outcome.kind
+  const reason = `${what} once nothing of it can be mined: waits for ${held.join(', ')} to be final`
+  if (run.state === 'waiting' && run.progress.reason === reason) return
+  if (run.state === 'parked') run.enter('admitting', what)
+  run.enter('waiting', reason, { code: 'NONCE_NOT_FINAL', reason })
 }
 
 /** A parked transfer is still watched: once an hour the chain is asked whether someone delivered it. */

@@ -38,6 +38,13 @@ export async function confirm(input: contract.ConfirmInput, label: string): Prom
   return (await tryLocal(local.confirm, input, summary)) ?? durable.confirm.executeWithOptions({ ...policies.keyless, summary }, [input])
 }
 
+/** Before the transfer ends undelivered; local first. */
+export async function confirmEnd(input: contract.ConfirmEndInput, label: string): Promise<contract.EndConfirmation> {
+  const summary = `confirm the end of ${label}`
+  const options = { ...policies.keyless, summary }
+  return (await tryLocal(local.confirmEnd, input, summary)) ?? durable.confirmEnd.executeWithOptions(options, [input])
+}
+
 /** Does a lane take work? Undefined if that cannot be learnt now: the caller goes on without it. */
 export function getLaneStatus(
   input: Parameters<contract.KeylessSteps['getLaneStatus']>[0],

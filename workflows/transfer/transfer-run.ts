@@ -104,10 +104,21 @@ export class TransferRun {
     return this.status()
   }
 
-  /** Whatever this round's intent held is used up, or left to its lane: the next try is another intent. */
-  nextRound(): void {
-    this.progress.round += 1
+  /** The intent is not followed any more. Its lane is kept, with the nonce that it is known to have held there. */
+  stopFollowing(nonce = this.progress.underway?.nonce): void {
+    const { underway, left = [] } = this.progress
     this.progress.underway = undefined
+    if (!underway) return
+    const { lane } = underway.ready
+    const known = left.find((one) => one.lane === lane)?.nonce
+    const highest = nonce === undefined || known === undefined ? (nonce ?? known) : Math.max(nonce, known)
+    this.progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...(highest !== undefined && { nonce: highest }) }]
+  }
+
+  /** Whatever this round's intent held is used up, or left to its lane: the next try is another intent. */
+  nextRound(nonce?: number): void {
+    this.stopFollowing(nonce)
+    this.progress.round += 1
   }
 
   /** Keeps who ordered something, and why. */

@@ -3,7 +3,7 @@ import { admit } from './admit.ts'
 import { awaitFinality } from './await-finality.ts'
 import { broadcast, failRound } from './broadcast.ts'
 import { LaneBroadcast } from './lane-broadcast.ts'
-import { endUndelivered, parkOnFailure, watchWhileParked } from './outcome.ts'
+import { endByPolicy, endUndelivered, parkOnFailure, watchWhileParked } from './outcome.ts'
 import { receiveSignals } from './signals.ts'
 import type { Outcome } from './status.ts'
 import { TransferRun } from './transfer-run.ts'
@@ -28,6 +28,7 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
 
   run.enterTry()
   const ready = underway?.ready ?? (await admit(run))
+  if (ready?.kind === 'rejected' || ready?.kind === 'declined') return endByPolicy(run, ready)
   if (ready?.kind !== 'ready') return ready
 
   const lane = new LaneBroadcast(run, ready)

@@ -34,13 +34,13 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     return transaction
   }
 
-  /** Two to four reads by one node find the block, then all nodes are asked for it. */
+  /** Two to four rounds of reads find the block, then all nodes are asked for it. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const { height: latest } = currentHead({ name: chain, heads }).latest
-    const countAt = async (height: number) =>
-      toNumber(await nodes.request('eth_getTransactionCount', [address, toQuantity(height)]), 'transaction count')
-    if ((await countAt(latest)) <= nonce) return undefined
+    const countAt = createCounts(nodes, agree, address)
+    const now = await countAt(latest)
+    if (now === undefined || now <= nonce) return undefined
     try {
       const height = await findHeight(countAt, nonce, latest)
       return height === undefined ? undefined : await findIn(address, nonce, height)
@@ -51,14 +51,33 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   }
 }
 
+/**
+ * The account's transaction count at a height, by most nodes, so that one that lies cannot hide the block. Where few nodes keep that state, by one of them:
+ * what is found by it is asked of all. Undefined: no node keeps it.
+ */
+function createCounts(nodes: Nodes, agree: Quorum, address: string) {
+  const method = 'eth_getTransactionCount'
+  const read = (value: unknown) => toNumber(value, 'transaction count')
+  return async function countAt(height: number): Promise<number | undefined> {
+    const params = [address, toQuantity(height)]
+    const one = () => nodes.request(method, params).then(read).catch(unlessPruned)
+    // A lone node would be asked again at the next block, at each step of the search.
+    return nodes.readers === 1 ? one() : agree({ about: params.join(), method, params: () => params, read }).catch(one)
+  }
+}
+
 /** The lowest height whose state has the nonce spent; undefined if no state of before that can be read. */
-async function findHeight(countAt: (height: number) => Promise<number>, nonce: number, latest: number): Promise<number | undefined> {
+async function findHeight(
+  countAt: (height: number) => Promise<number | undefined>,
+  nonce: number,
+  latest: number,
+): Promise<number | undefined> {
   let spent = latest
   let window = statesKept - 1
   let unspent: number
   for (;;) {
     unspent = Math.max(0, latest - window)
-    const count = await countAt(unspent).catch(unlessPruned)
+    const count = await countAt(unspent)
     if (count === undefined) return undefined
     if (count <= nonce) break
     spent = unspent
@@ -70,7 +89,8 @@ async function findHeight(countAt: (height: number) => Promise<number>, nonce: n
     const wanted = Array.from({ length: probes }, (_, index) => Math.round(unspent + step * (index + 1)))
     const heights = [...new Set(wanted)].filter((height) => height > unspent && height < spent)
     const counts = await Promise.all(heights.map((height) => countAt(height)))
-    const first = counts.findIndex((count) => count > nonce)
+    if (counts.includes(undefined)) return undefined
+    const first = counts.findIndex((count) => count !== undefined && count > nonce)
     const [below, above] = first < 0 ? [heights.at(-1), spent] : [heights[first - 1] ?? unspent, heights[first]]
     unspent = below ?? unspent
     spent = above ?? spent

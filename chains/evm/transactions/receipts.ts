@@ -21,6 +21,11 @@ export function readReceipt(value: unknown): Receipt {
   }
 }
 
+function readIfMined(value: unknown): Receipt | undefined {
+  // A pending transaction has a receipt without a block on some nodes.
+  return value === null || toRecord(value, 'receipt')['blockHash'] == null ? undefined : readReceipt(value)
+}
+
 export function readLog(value: unknown): Log {
   const raw = toRecord(value, 'log')
   return {
@@ -38,10 +43,11 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
 
   /** Undefined: in no block, as far as the node knows. */
   async function one(hash: string): Promise<Receipt | undefined> {
-    const value = await nodes.request('eth_getTransactionReceipt', [hash])
-    // A pending transaction has a receipt without a block on some nodes.
-    return value === null || toRecord(value, 'receipt')['blockHash'] == null ? undefined : readReceipt(value)
+    return readIfMined(await nodes.request('eth_getTransactionReceipt', [hash]))
   }
+
+  const keyOf = ({ hash, status, block }: Receipt) => `${hash} ${status} ${block.height} ${block.hash}`
+  const question = (hash: string) => ({ method: 'eth_getTransactionReceipt', params: () => [hash] })
 
   async function ofWholeBlock(block: BlockRef): Promise<readonly Receipt[] | undefined> {
     try {
@@ -65,10 +71,17 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
     agreed: (hash: string) =>
       agree({
         about: `receipt ${hash}`,
-        method: 'eth_getTransactionReceipt',
-        params: () => [hash],
+        ...question(hash),
         read: readReceipt,
-        key: ({ hash: found, status, block }) => `${found} ${status} ${block.height} ${block.hash}`,
+        key: keyOf,
+      }),
+    /** The same; undefined: more than half of the nodes know of no block that has it. */
+    agreedIfAny: (hash: string) =>
+      agree<Receipt | undefined>({
+        about: `receipt, if any, ${hash}`,
+        ...question(hash),
+        read: readIfMined,
+        key: (receipt) => (receipt ? keyOf(receipt) : 'none'),
       }),
     /** Those of these transactions that the node has in exactly this block. */
     async ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]> {
