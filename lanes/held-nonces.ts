@@ -12,7 +12,7 @@ import { queryLane } from '../temporal/client/lanes.ts'
 const answerMs = 10_000
 
 /** What the ledger of a lane says of the nonces of one workflow. */
-export interface LedgerWord {
+export interface LedgerNonces {
   readonly lane: LaneId
   /** Not final for the ledger: of the workflow's intents, of any round or run, abandoned ones too, and of batches that carry one of them. */
   readonly nonces: readonly number[]
@@ -25,11 +25,11 @@ export interface LedgerWord {
 }
 
 /** Asks the ledgers of a chain for what intents of a workflow hold. `more`: lanes beside the configured ones. Throws LANE_UNREACHABLE. */
-export type HeldNonces = (workflowId: string, more: readonly LaneId[]) => Promise<LedgerWord[]>
+export type HeldNonces = (workflowId: string, more: readonly LaneId[]) => Promise<LedgerNonces[]>
 
 /** Works without a key and without a process of the lane. @param batched whether these lanes have batches at all */
 export function createHeldNonces(client: TemporalClient, lanes: readonly LaneId[], batched: boolean): HeldNonces {
-  const ask = async (lane: LaneId, workflowId: string): Promise<LedgerWord> => {
+  const ask = async (lane: LaneId, workflowId: string): Promise<LedgerNonces> => {
     try {
       const state = await within(client, answerMs, () => queryLane(client, lane)).catch(ifGone(undefined))
       if (!state) return { lane, nonces: [], owners: [], finalized: 0, knowsAll: false }
@@ -42,7 +42,7 @@ export function createHeldNonces(client: TemporalClient, lanes: readonly LaneId[
   return (workflowId, more) => Promise.all([...new Set([...lanes, ...more])].map((lane) => ask(lane, workflowId)))
 }
 
-function wordOf(lane: LaneId, state: LaneState, workflowId: string, inBatches: readonly number[]): LedgerWord {
+function wordOf(lane: LaneId, state: LaneState, workflowId: string, inBatches: readonly number[]): LedgerNonces {
   const entries = Object.values(state.entries)
   const own = entries.filter((entry) => {
     const intentId = intentOf(entry)

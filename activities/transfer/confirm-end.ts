@@ -2,7 +2,7 @@ import type { Chain } from '../../chains/port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { workflowOf } from '../../domain/lane/intent-id.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
-import type { HeldNonces, LedgerWord } from '../../lanes/held-nonces.ts'
+import type { HeldNonces, LedgerNonces } from '../../lanes/held-nonces.ts'
 import type { Withdraw } from '../../lanes/withdrawals.ts'
 import type { EndConfirmation, KeylessSteps, LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, type StepDeps } from '../deps.ts'
@@ -37,7 +37,7 @@ function unsettled({ blockTimeMs }: Chain): EndConfirmation {
 }
 
 /** Those that most nodes do not show as final, one per lane; undefined while the nodes do not agree. */
-async function openNonces(chain: Chain, left: readonly LaneNonce[], words: readonly LedgerWord[]): Promise<LaneNonce[] | undefined> {
+async function openNonces(chain: Chain, left: readonly LaneNonce[], words: readonly LedgerNonces[]): Promise<LaneNonce[] | undefined> {
   try {
     const open = await Promise.all(words.map((word) => openNonce(chain, left, word)))
     return open.flatMap((one) => one ?? [])
@@ -47,7 +47,7 @@ async function openNonces(chain: Chain, left: readonly LaneNonce[], words: reado
   }
 }
 
-async function openNonce(chain: Chain, left: readonly LaneNonce[], word: LedgerWord): Promise<LaneNonce | undefined> {
+async function openNonce(chain: Chain, left: readonly LaneNonce[], word: LedgerNonces): Promise<LaneNonce | undefined> {
   const { lane, nonces, finalized, knowsAll } = word
   const wasThere = left.filter((one) => one.lane === lane)
   const known = [...nonces, ...wasThere.flatMap(({ nonce }) => nonce ?? [])]
