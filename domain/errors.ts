@@ -203,7 +203,7 @@ export const errorCatalogue = {
   ),
   TEMPORAL_PERMISSION: retry(
     'The Temporal server does not let us do this in the namespace.',
-    'Have the API key or certificate permitted: for workers and orders to write, for a look to read, in the namespace that is named; or use another one.',
+    'Have the API key or certificate permitted: for workers and orders to write, for a look to read, in the namespace that is named; or use another one. An API key that has ended meanwhile is refused in the same way.',
   ),
   API_UNAVAILABLE: retry('The REST API of Portage cannot be reached.', 'Start it (portage run --role api), or name its URL with --api.'),
   // Access.

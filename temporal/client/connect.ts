@@ -1,11 +1,12 @@
 import { Client, Connection, type ConnectionLike } from '@temporalio/client'
+import { NamespaceNotFoundError } from '@temporalio/common'
 import { searchAttributes } from '../contracts/names.ts'
 import type { TemporalClient } from './client.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { connectionOptions, readCredentials } from './credentials.ts'
 import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
-import { connectionError } from './probe.ts'
+import { connectionError, keyRefused } from './probe.ts'
 import { takeoverInterceptor, type TakeoverSettings } from './takeover.ts'
 
 const connectTimeoutMs = 5_000
@@ -28,6 +29,8 @@ export async function withTemporalClient<Result>(
   try {
     return await use(createTemporalClient(connection, namespace, takeover))
   } catch (error) {
+    if (error instanceof NamespaceNotFoundError)
+      throw new RelayerError('TEMPORAL_NAMESPACE', { facts: { address, namespace }, cause: error })
     const refused = refusalCode(error)
     throw refused ? new RelayerError(refused, { detail: detailOf(error), facts: { address, namespace }, cause: error }) : error
   } finally {
@@ -41,6 +44,8 @@ async function openConnection(target: TemporalAccess, connectTimeout: number): P
   try {
     return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout })
   } catch (cause) {
+    // It asks the server for what it can do, which is answered to everybody whose key is accepted.
+    if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, { address: target.address }, cause)
     throw await connectionError(target, credentials, cause)
   }
 }

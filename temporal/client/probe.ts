@@ -67,7 +67,8 @@ function refuseKey(credentials: TemporalCredentials, facts: Facts) {
   }
 }
 
-function keyRefused(apiKey: string, facts: Facts, cause: unknown): RelayerError {
+/** The error of an API key that the server does not accept. */
+export function keyRefused(apiKey: string, facts: Facts, cause: unknown): RelayerError {
   const expiry = apiKeyExpiry(apiKey)
   const detail = expiry !== undefined && expiry < Date.now() ? `it expired at ${new Date(expiry).toISOString()}` : undefined
   return new RelayerError('TEMPORAL_API_KEY_REFUSED', { ...(detail && { detail }), facts, cause })

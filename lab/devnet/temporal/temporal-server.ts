@@ -45,6 +45,8 @@ export interface SecuredTemporal {
   readonly address: string
   readonly pid: number
   readonly logFile: string
+  /** Other keys by which tokens are checked, within two seconds. */
+  useKeySet(keySet: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -71,7 +73,8 @@ const services = ['frontend', 'internal-frontend', 'matching', 'history', 'worke
 export async function startSecuredTemporal(options: SecuredTemporalOptions): Promise<SecuredTemporal> {
   const { path, dir, keySet, namespaces, admin } = options
   await mkdir(dir, { recursive: true })
-  if (keySet !== undefined) await writeFile(join(dir, 'keys.json'), keySet)
+  const useKeySet = (keys: string) => writeFile(join(dir, 'keys.json'), keys)
+  if (keySet !== undefined) await useKeySet(keySet)
   const dynamicConfig = Object.fromEntries(
     Object.entries(devServerDynamicConfig).map(([key, value]) => [key, [{ value: JSON.parse(value) as unknown }]]),
   )
@@ -91,7 +94,7 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
     await child.stop(0)
     throw new RelayerError('TEMPORAL_UNAVAILABLE', { detail: `The server did not start: ${child.tail() || 'it wrote nothing'}`, cause })
   }
-  return { address, pid: child.pid, logFile, stop: () => child.stop(2_000) }
+  return { address, pid: child.pid, logFile, useKeySet, stop: () => child.stop(2_000) }
 }
 
 async function serverConfig({ dir, store = inMemory, tls, keySet }: SecuredTemporalOptions) {
@@ -113,7 +116,7 @@ async function serverConfig({ dir, store = inMemory, tls, keySet }: SecuredTempo
           authorizer: 'default',
           claimMapper: 'default',
           permissionsClaimName: 'permissions',
-          jwtKeyProvider: { keySourceURIs: [`file://${join(dir, 'keys.json')}`] },
+          jwtKeyProvider: { keySourceURIs: [`file://${join(dir, 'keys.json')}`], refreshInterval: '1s' },
         },
       }),
     },

@@ -2,8 +2,8 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 
 /** Issues JWTs as an operator's identity provider would. */
 export interface TokenIssuer {
-  /** The JSON Web Key Set with its public key, as text. */
-  readonly keySet: string
+  /** Its public key as a JSON Web Key. */
+  readonly publicKey: object
   /** @param permissions `<namespace>:read`, `:write`, `:worker`, `:admin`; `temporal-system:admin` for the whole server */
   issue(permissions: readonly string[], options?: TokenOptions): string
 }
@@ -14,13 +14,18 @@ export interface TokenOptions {
   readonly subject?: string
 }
 
+/** The JSON Web Key Set of these, as text. */
+export function keySetOf(...issuers: readonly TokenIssuer[]): string {
+  return JSON.stringify({ keys: issuers.map(({ publicKey }) => publicKey) })
+}
+
 /** A new key for a test. */
 export function createTokenIssuer(): TokenIssuer {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const { n, e } = publicKey.export({ format: 'jwk' })
   const kid = createHash('sha256').update(String(n)).digest('hex').slice(0, 16)
   return {
-    keySet: JSON.stringify({ keys: [{ kty: 'RSA', use: 'sig', alg: 'RS256', kid, n, e }] }),
+    publicKey: { kty: 'RSA', use: 'sig', alg: 'RS256', kid, n, e },
     issue(permissions, { endsInSeconds = 3_600, subject = 'portage-test' } = {}) {
       const now = Math.floor(Date.now() / 1000)
       const claims = { sub: subject, iat: now, exp: now + endsInSeconds, permissions }
