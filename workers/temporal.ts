@@ -82,7 +82,9 @@ async function open(target: TemporalAccess, credentials: TemporalCredentials): P
 
 /** A connection that is at each use the one of that moment: a client is made once, and its connection may be replaced. */
 function following(current: () => NativeConnection): NativeConnection {
-  return new Proxy(current(), {
+  // Not of a connection itself: a proxy may not give another value for what its target holds as read-only.
+  return new Proxy(Object.create(NativeConnection.prototype) as NativeConnection, {
+    has: (_, name) => Reflect.has(current(), name),
     get(_, name) {
       const connection = current()
       const member: unknown = Reflect.get(connection, name, connection)

@@ -1,6 +1,7 @@
 import type { CommandSpec } from '../command.ts'
 import { checkChains } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
+import { checkFiles } from '../doctor/files.ts'
 import { checkNativeRoutes } from '../doctor/native.ts'
 import { checkServices } from '../doctor/services.ts'
 import { checkStreams } from '../doctor/streams.ts'
@@ -12,12 +13,14 @@ export const doctorCommand: CommandSpec = {
   description: 'Ask everything that Portage needs whether it is there and is what the config says. Changes nothing.',
   notes: `Looks at: the Temporal server, by which settings and how openly it is reached, its namespace, our permission there and its search
 attributes; each node's network, head and finality; the Wormhole contracts and the guardian set; the native bridges' contracts, pause, budget and roles; the lanes' balances and keys, each of which signs a no-op that is
-thrown away; the guardian spy; the guardian APIs; whether the streams run by what the config says. The exit code is 1 if anything failed.`,
+thrown away; the guardian spy; the guardian APIs; whether the streams run by what the config says; who else may
+write the config and the data folder, or read keys. The exit code is 1 if anything failed.`,
   examples: ['portage doctor --json'],
   run: async (call) => {
     const config = await call.config()
     const temporal = call.temporalOf(config)
-    const checks = (await Promise.all(checkers.map((check) => check(config, temporal)))).flat()
+    const files = checkFiles(call.configFile, config, temporal)
+    const checks = (await Promise.all([...checkers.map((check) => check(config, temporal)), files])).flat()
     const count = (status: Check['status']) => checks.filter((one) => one.status === status).length
     const failed = count('fail') > 0
     const summary = `${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} failed`

@@ -86,7 +86,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
 
   type TemporalInput = NonNullable<ConfigInput['temporal']>
   const access = (more: TemporalInput = {}): TemporalInput => ({
-    address: server.address.replace('127.0.0.1', 'localhost'),
+    address: server.address,
     namespace,
     tls: { caFile: ca.file, certificateFile: client.certificate, keyFile: client.key },
     ...more,

@@ -87,7 +87,8 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
     ['--config-file', join(dir, 'server.yaml'), 'start', ...services.flatMap((name) => ['--service', name])],
     { logFile },
   )
-  const address = `127.0.0.1:${port}`
+  // By a name: Node warns of a TLS server that is called by its address.
+  const address = `localhost:${port}`
   try {
     await makeNamespaces(child, { ...admin, address, namespace: 'temporal-system' }, namespaces)
   } catch (cause) {

@@ -1,0 +1,39 @@
+import { stat } from 'node:fs/promises'
+import type { Config } from '../../config/schema.ts'
+import type { TemporalAccess } from '../../domain/temporal-access.ts'
+import { type Check, type Finding, look, warn } from './check.ts'
+
+const area = 'files'
+/** Bits of a file's mode: write by group or others, and anything by them. */
+const othersWrite = 0o022
+const othersAny = 0o077
+
+/**
+ * Checks who else may change what Portage believes (the config, its data folder), and who else may read its secrets. No checks of what is not there: who
+ * needs it says so. On Windows modes say nothing, and nothing is checked.
+ */
+export async function checkFiles(configFile: string, config: Config, temporal: TemporalAccess): Promise<Check[]> {
+  if (process.platform === 'win32') return []
+  const signers = Object.values(config.chains).flatMap(({ lanes }) =>
+    lanes.flatMap(({ signer }) => (signer?.kind === 'keystore' ? [signer] : [])),
+  )
+  const secrets = [temporal.tls?.key?.file, temporal.apiKey?.file, ...signers.flatMap(({ file, passwordFile }) => [file, passwordFile])]
+  const checks = await Promise.all([
+    check('config file', configFile, othersWrite),
+    check('data folder', config.dataFolder, othersWrite),
+    ...secrets.flatMap((file) => (file === undefined ? [] : [check('secret', file, othersAny)])),
+  ])
+  return checks.flat()
+}
+
+async function check(what: string, path: string, forbidden: number): Promise<Check[]> {
+  const found = await stat(path).catch(() => undefined)
+  return found ? [await look(area, `${what} ${path}`, () => Promise.resolve(modeFinding(found.mode & 0o777, forbidden)))] : []
+}
+
+function modeFinding(mode: number, forbidden: number): Finding {
+  const text = `mode ${mode.toString(8)}`
+  if ((mode & forbidden) === 0) return text
+  const who = forbidden === othersWrite ? 'other users may write it, and so decide what Portage does' : 'other users may use what is in it'
+  return warn(`${text}: ${who}`, `chmod ${forbidden === othersWrite ? 'go-w' : 'go-rwx'}`)
+}
