@@ -6,6 +6,7 @@ import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { connectionOptions, readCredentials } from './credentials.ts'
 import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
+import { greetServer } from './greeting.ts'
 import { connectionError, keyRefused } from './probe.ts'
 import { takeoverInterceptor, type TakeoverSettings } from './takeover.ts'
 
@@ -41,6 +42,8 @@ export async function withTemporalClient<Result>(
 /** Opens a connection. Throws TEMPORAL_UNAVAILABLE and the codes of what we show the server. */
 async function openConnection(target: TemporalAccess, connectTimeout: number): Promise<Connection> {
   const credentials = readCredentials(target)
+  // gRPC alone would try until its deadline, and then not say what was wrong.
+  await greetServer(target, credentials, { timeoutMs: connectTimeout, facts: { address: target.address } })
   try {
     return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout })
   } catch (cause) {

@@ -63,7 +63,7 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
 
 function hostAndPort(address: string): { host: string; port: number } {
   const { hostname, port } = new URL(`tcp://${address}`)
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 7233) }
 }
 
 /** `…:SSL routines:ssl3_read_bytes:tlsv1 alert unknown ca:…` → `tlsv1 alert unknown ca` */
