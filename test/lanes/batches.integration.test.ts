@@ -1,6 +1,8 @@
 import { id as keccakText } from 'ethers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createConfirmEnd } from '../../activities/transfer/confirm-end.ts'
 import type { BatchAnswer } from '../../activities/batch/build-batch.ts'
+import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
 import { secondsOf } from '../../bridges/native-bridge/limits.ts'
 import { idOf, type NativeTransfer, readMessage, toTransfer } from '../../bridges/native-bridge/message.ts'
 import type { Signer } from '../../chains/port.ts'
@@ -9,7 +11,11 @@ import { listBatches } from '../../temporal/client/batches.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
+import { createHeldNonces } from '../../lanes/held-nonces.ts'
+import { laneCall } from '../../lanes/lane-call.ts'
+import { createLaneStatusCache } from '../../lanes/lane-status-cache.ts'
 import { createWithdrawals, type Withdraw } from '../../lanes/withdrawals.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
 import type { BatchStatus } from '../../temporal/contracts/batch.ts'
 import { rolledBackSignal } from '../../temporal/contracts/transfer.ts'
 import { pooled } from '../helpers/e2e-chain.ts'
@@ -40,6 +46,25 @@ describe('Batches of a lane', () => {
   afterEach(() => one.agent.stop())
   afterAll(() => setting?.stop())
 
+  /** As a later run of the transfer, in its first round, that has broadcast nothing. */
+  function confirmEnd(transfer: Transfer) {
+    const { config, ledgers, network } = setting
+    const { client } = ledgers.temporal
+    const { chain } = network.target
+    const steps = createConfirmEnd({
+      bridges: new Map([
+        [bridge, createNativeBridge({ routes: [network.route], endpoints: new Map([['target', one.endpoint]]), sources: [] })],
+      ]),
+      chains: new Map([['target', chain]]),
+      lanes: new Map([['target', createLaneStatusCache(client, [config.lane])]]),
+      settings: () => settings,
+      fees: () => ({}),
+      abandonAfterMs: 0,
+      withdraw,
+      heldNonces: createHeldNonces(client, [config.lane], true),
+    })
+    return steps({ transfer, intentId: candidateOf(transfer).intentId, nonces: [] })
+  }
   const amounts = (count: number) => Array.from({ length: count }, (_, index) => BigInt(index + 1))
   const batchesOf = (answers: readonly BatchAnswer[]): Batch[] => answers.flatMap((each) => (each.kind === 'member' ? [each.batch] : []))
   const status = (id: string) => setting.ledgers.temporal.client.workflow.getHandle(id).result() as Promise<BatchStatus>
@@ -146,6 +171,46 @@ describe('Batches of a lane', () => {
       txHash: expect.any(String),
     })
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
+  })
+
+  test('hold what they carry, for a later run of a transfer too, until most nodes show their nonce as final; then it is delivered', async () => {
+    const transfers = await setting.network.transfers(...amounts(3))
+    const [batch] = batchesOf(await one.enqueueAll(transfers))
+    const held = { kind: 'held', nonces: [{ lane: setting.config.lane, nonce: batch!.pending.nonce }] }
+    // A run that was started again knows nothing of what the run before it held.
+    expect(await confirmEnd(transfers[0]!)).toEqual(held)
+    // Its process is gone, so that the ledger hears nothing: the chain has the last word.
+    one.agent.stop()
+    await setting.network.target.mine()
+    expect(await confirmEnd(transfers[0]!)).toEqual(held)
+    await setting.network.target.finalise()
+    const over = async () => {
+      const { kind } = await confirmEnd(transfers[0]!)
+      if (kind === 'free') throw new Error('a transfer that was delivered may end as cancelled')
+      return kind === 'delivered'
+    }
+    await until(over, { ...waitLimit, everyMs: 200, what: 'the transfer to be delivered' })
+  })
+
+  test('a nonce of any other round of a transfer holds it, and is filled; one that nothing was sent for may end', async () => {
+    const [transfer, other] = (await setting.network.transfers(1n, 2n)) as [Transfer, Transfer]
+    expect(await confirmEnd(other)).toEqual({ kind: 'free' })
+    const round = `${transferId(transfer)}/3`
+    const request = { ...laneCall(round, await one.endpoint.intent(transfer)), priority: 3, source: 'source' }
+    const first = { kind: 'call', gasLimit: '300000', maxFee: '5000000000', tip: '1000000000' } as const
+    const acquired = await one.agent.acquire({ ...request, first }, waitLimit)
+    if (acquired.kind !== 'acquired') throw new Error(acquired.detail)
+    const { pending } = acquired
+    await pending.signAndSend()
+    expect(await confirmEnd(transfer)).toEqual({ kind: 'held', nonces: [{ lane: setting.config.lane, nonce: pending.nonce }] })
+    const { entries } = await setting.ledgers.state(setting.config.lane)
+    expect(entries[pending.nonce]).toMatchObject({ fill: 'cancelled', owner: { intentId: round } })
+    const ended = async () => {
+      const { kind } = await confirmEnd(transfer)
+      return kind === 'free' || kind === 'delivered' ? kind : setting.network.target.mine().then(() => undefined)
+    }
+    const end = await until(ended, { ...waitLimit, everyMs: 200, what: 'its nonce to be final' })
+    expect(end).toBe((await delivered([transfer]))[0] ? 'delivered' : 'free')
   })
 
   test('are found by another process, which sends the same bytes', async () => {
