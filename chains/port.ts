@@ -257,8 +257,9 @@ export type Simulation = { readonly ok: true; readonly gas: string } | { readonl
 /**
  * Which state a read looks at. `agreed`: the finalized state by more than half of the nodes (with one: in two reads a block apart), for verdicts
  * that can't be taken back; throws NODES_DISAGREE. `agreed-latest`: the same of the latest state, where one node could hold something up.
+ * `majority-latest`: the latest state by more than half of the nodes, with one node its word: for what is read again and again.
  */
-export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest'
+export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority-latest'
 
 /** The transaction that used a nonce, as the chain has it in a block. */
 export interface MinedTransaction {
@@ -277,11 +278,13 @@ export interface NodeStatus {
   readonly origin: string
   readonly use: NodeUse
   readonly state: 'unknown' | 'up' | 'open' | 'half-open' | 'wrong-network' | 'disabled'
-  /** Blocks behind the best node, where it was compared. */
+  /** Blocks behind the head of the majority, or far above it, where it was compared. */
   readonly lag?: number
   /** Of its latest answers, ms. */
   readonly latencyMs?: number
   readonly failures: number
+  /** Added while the workers run: it never counts in a majority. Absent: the config has it. */
+  readonly added?: boolean
 }
 
 /** One network. One instance per chain in a worker process, shared by all its users. Every method throws NODE_UNAVAILABLE if no node answers. */

@@ -42,6 +42,13 @@ export const chainSchema = z.strictObject({
   networkId: whole(1).describe('EIP-155 chain id; checked against every node.'),
   wormholeChainId: whole(1).max(65_535).optional().describe("Wormhole's number of the chain (2 is Ethereum). Wormhole's bridge needs it."),
   nodes: z.array(nodeSchema).min(1).describe('The nodes of the chain, at least one that reads.'),
+  urlVariables: z
+    .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
+    .max(100)
+    .prefault([])
+    .describe(
+      'Environment variables that the URLs of nodes may name which are added while the workers run. Their values go to whatever host such a URL names: list nothing but URLs and keys of nodes.',
+    ),
   send: z
     .enum(['public', 'private'])
     .default('public')

@@ -61,11 +61,12 @@ export function configRules(config: Config): FeeRule[] {
 }
 
 /**
- * The variables that the URL of a node may name which an operator adds while the workers run. Not all of them: a password would be sent
- * with the request to whatever host the URL names.
+ * The variables that the URL of a node may name which an operator adds while the workers run: those that the config lists. Any other would be sent with
+ * the request to whatever host the URL names.
  */
-export function nodeVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => /RPC|NODE|URL/i.test(name) && !/pass|secret|private|keystore/i.test(name)),
-  )
+export function nodeVariables(
+  { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(urlVariables.map((variable) => [variable, env[variable]]))
 }

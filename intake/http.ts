@@ -1,3 +1,5 @@
+import { AnswerTooLong, fetchBounded } from '../http/fetch-bounded.ts'
+
 export interface HttpOptions {
   /** For the whole answer, ms. */
   readonly timeoutMs: number
@@ -17,15 +19,12 @@ export type HttpAnswer<Body> =
 /** One request within limits, without redirects. Never throws. */
 export async function httpText(url: URL, { timeoutMs, mostBytes, ...init }: HttpOptions): Promise<HttpAnswer<string>> {
   try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs), redirect: 'error' })
-    const { ok, status, headers } = response
-    if (ok) {
-      const body = await readAtMost(response, mostBytes)
-      return body === undefined ? { kind: 'failed', why: 'an answer that is too long', status } : { kind: 'found', body }
-    }
-    await response.body?.cancel()
+    const { ok, status, headers, text } = await fetchBounded(url, init, { timeoutMs, mostBytes })
+    if (ok) return { kind: 'found', body: text }
+    if (status >= 300 && status < 400) return { kind: 'failed', why: 'a redirect' }
     return status === 404 ? { kind: 'absent' } : { kind: 'failed', why: `HTTP ${status}`, status, retryAfter: headers.get('retry-after') }
   } catch (error) {
+    if (error instanceof AnswerTooLong) return { kind: 'failed', why: 'an answer that is too long', status: 200 }
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return { kind: 'failed', why: isLate ? 'no answer in time' : 'no connection' }
   }
@@ -40,17 +39,4 @@ export async function httpJson(url: URL, options: HttpOptions): Promise<HttpAnsw
   } catch {
     return { kind: 'failed', why: 'an answer that is not JSON' }
   }
-}
-
-/** Undefined: it is longer than that, whatever its headers say. */
-async function readAtMost(response: Response, mostBytes: number): Promise<string | undefined> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  // Leaving the loop ends the connection.
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length
-    if (bytes > mostBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

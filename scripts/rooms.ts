@@ -35,13 +35,14 @@ export const rooms: readonly Room[] = [
   { path: 'chains/port.ts', imports: ['domain'], packages: [] },
   { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts', 'bridges/source-port.ts'], packages: [] },
   { path: 'bridges/source-port.ts', imports: ['domain'], packages: [] },
+  { path: 'http', imports: [], packages: [] },
   { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', '@temporalio/envconfig', 'node:*'] },
   { path: 'access', imports: ['domain'], packages: ['jose', 'zod', 'node:*'] },
   { path: 'observability', imports: ['domain'], packages: ['pino', 'prom-client', 'node:*'] },
-  { path: 'chains/<family>', imports: ['domain', 'chains/port.ts', 'observability'], packages: [evmLibrary, 'node:*'] },
+  { path: 'chains/<family>', imports: ['domain', 'chains/port.ts', 'http', 'observability'], packages: [evmLibrary, 'node:*'] },
   {
     path: 'chains/<family>/signers',
-    imports: ['domain', 'chains/port.ts', 'chains/<family>', 'observability'],
+    imports: ['domain', 'chains/port.ts', 'chains/<family>', 'http', 'observability'],
     packages: [evmLibrary, '@aws-sdk/client-kms', 'node:*'],
   },
   {
@@ -58,7 +59,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: 'intake',
-    imports: ['domain', 'temporal', ...ports, 'observability'],
+    imports: ['domain', 'temporal', ...ports, 'http', 'observability'],
     packages: ['@grpc/*', 'zod', 'node:*'],
   },
   {

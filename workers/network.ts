@@ -31,15 +31,16 @@ interface NetworkOptions {
    * @param closing aborted when the network is closed
    */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
+  readonly logger?: Logger
 }
 
 /**
  * Connects to the chains of the config. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, and NODE_UNAVAILABLE: for any chain, or with `onAway` if none is connected.
  */
-export async function connectNetwork(config: Config, { only, stopping, onAway }: NetworkOptions = {}): Promise<Network> {
+export async function connectNetwork(config: Config, { only, stopping, onAway, logger }: NetworkOptions = {}): Promise<Network> {
   const served = [...new Set(only ?? Object.keys(config.chains))]
   const names = [...new Set([...served, ...sourcesOf(config, served)])]
-  const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name))] as const))
+  const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name), logger)] as const))
   const closing = new AbortController()
   const close = () => {
     closing.abort()
@@ -73,11 +74,11 @@ export function demandSources({ config, network }: { config: Config; network: Pi
   throw new RelayerError('CONFIG_INVALID', { detail })
 }
 
-function buildChain(name: ChainName, chain: ChainConfig) {
+function buildChain(name: ChainName, chain: ChainConfig, log: Logger | undefined) {
   const { family, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory } = chain
-  const environment = nodeVariables(process.env)
+  const environment = nodeVariables(chain, process.env)
   const { createChain } = chainFamilies[family]
-  return createChain({ name, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory, environment })
+  return createChain({ name, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory, environment, log })
 }
 
 /** Applies the operators' changes of nodes to the chains of this process, now and whenever they change. */

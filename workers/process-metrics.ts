@@ -76,7 +76,7 @@ function collectNodes(all: Metrics, { name: chain, nodes }: Chain, seen: Map<str
     if (lag !== undefined) all.portage_node_lag_blocks.set({ chain, node }, lag)
     if (latencyMs !== undefined) all.portage_node_latency_seconds.set({ chain, node }, latencyMs / 1000)
   }
-  const readers = nodes().filter(({ use, state }) => (use === 'all' || use === 'read') && state !== 'disabled')
+  const readers = nodes().filter(({ use, state, added }) => (use === 'all' || use === 'read') && state !== 'disabled' && !added)
   const up = readers.filter(({ state }) => state === 'up').length
   all.portage_chain_quorum.set({ chain }, up > readers.length / 2 ? 1 : 0)
 }

@@ -53,7 +53,7 @@ export async function awaitStartupDependencies(role: Role, config: Config, optio
     network =
       role === 'ledger'
         ? noNetwork
-        : await retryUntilAvailable('nodes', () => connectNetwork(config, { only: chains, stopping, onAway }), retry)
+        : await retryUntilAvailable('nodes', () => connectNetwork(config, { only: chains, stopping, onAway, logger }), retry)
     watch = await watchSettings({ client: temporal.client, logger })
     return { temporal, target, network, watch, startupServer, close }
   } catch (error) {

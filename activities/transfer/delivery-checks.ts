@@ -75,7 +75,7 @@ export async function agreed(
   }
 }
 
-/** True if only one node is read. */
+/** True if the config has only one node that reads. */
 function hasOneNode(chain: Chain): boolean {
-  return chain.nodes().filter(({ use, state }) => (use === 'all' || use === 'read') && state !== 'disabled').length === 1
+  return chain.nodes().filter(({ use, state, added }) => (use === 'all' || use === 'read') && state !== 'disabled' && !added).length === 1
 }

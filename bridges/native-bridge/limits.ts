@@ -91,7 +91,7 @@ function createReads(chain: LimitsChain, bridge: string) {
 }
 
 function hasSeveral({ nodes }: LimitsChain): boolean {
-  const readers = nodes?.().filter(({ use, state }) => (use === 'all' || use === 'read') && state !== 'disabled') ?? []
+  const readers = nodes?.().filter(({ use, state, added }) => (use === 'all' || use === 'read') && state !== 'disabled' && !added) ?? []
   return readers.length > 1
 }
 

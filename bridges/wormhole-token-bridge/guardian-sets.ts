@@ -31,7 +31,10 @@ interface Kept<T> {
 
 export type GuardianSets = ReturnType<typeof createGuardianSets>
 
-/** The guardian sets of one core contract, read rarely: a set changes about once a year. */
+/** One node could invent a set whose keys it has, or keep an expired one alive. */
+const at = 'majority-latest'
+
+/** The guardian sets of one core contract, read rarely, of most nodes: a set changes about once a year. */
 export function createGuardianSets({ chain, core, clock = () => performance.now() }: GuardianSetsOptions) {
   const sets = new Map<number, Kept<GuardianSet>>()
   const newest = new Map<'index', Kept<number>>()
@@ -53,7 +56,7 @@ export function createGuardianSets({ chain, core, clock = () => performance.now(
 
   function newestIndex(maxAgeMs: number): Promise<number> {
     return keep(newest, 'index', maxAgeMs, async () => {
-      const [index] = await read(chain, { abi: coreAbi, to: core, method: 'getCurrentGuardianSetIndex' })
+      const [index] = await read(chain, { abi: coreAbi, to: core, method: 'getCurrentGuardianSetIndex', at })
       return Number(index)
     })
   }
@@ -61,7 +64,7 @@ export function createGuardianSets({ chain, core, clock = () => performance.now(
   // The index is read before the set: if an upgrade falls between the two, the set already has its expiration time.
   async function readSet(index: number, current: number): Promise<GuardianSet> {
     // By position: the answer is an array, whose own `keys` hides the field of that name.
-    const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index] })
+    const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index], at })
     const [keys, expires] = set as [readonly string[], bigint]
     const expirationTime = Number(expires)
     return { index, keys: Array.from(keys, (key) => key.toLowerCase()), expirationTime, current: index === current && expirationTime === 0 }

@@ -7,15 +7,30 @@ export function toNumber(value: unknown, what: string): number {
   return number
 }
 
+/** The answer of eth_getTransactionCount. Throws NODE_REFUSED. */
+export function readCount(value: unknown): number {
+  return toNumber(value, 'transaction count')
+}
+
 /** A hex quantity of a node as a decimal string. Throws NODE_REFUSED. */
 export function toDecimal(value: unknown, what: string): string {
   return String(quantity(value, what))
 }
 
-/** Hex bytes of a node, lower case. Throws NODE_REFUSED. */
+/** Hex bytes of a node, whole ones, lower case. Throws NODE_REFUSED. */
 export function toBytes(value: unknown, what: string): string {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]*$/i.test(value)) throw unexpected(what)
+  if (typeof value !== 'string' || value.length % 2 !== 0 || !/^0x[0-9a-f]*$/i.test(value)) throw unexpected(what)
   return value.toLowerCase()
+}
+
+/** 32 bytes: a hash, a topic, a word. Throws NODE_REFUSED. */
+export function toHash(value: unknown, what: string): string {
+  return ofLength(value, 32, what)
+}
+
+/** 20 bytes. Throws NODE_REFUSED. */
+export function toAddress(value: unknown, what: string): string {
+  return ofLength(value, 20, what)
 }
 
 /** An object of a node. Throws NODE_REFUSED. */
@@ -33,6 +48,12 @@ export function toList(value: unknown, what: string): readonly unknown[] {
 /** A decimal string, bigint or number as a hex quantity without leading zeros, as JSON-RPC wants it. */
 export function toQuantity(value: string | bigint | number): string {
   return `0x${BigInt(value).toString(16)}`
+}
+
+function ofLength(value: unknown, bytes: number, what: string): string {
+  const hex = toBytes(value, what)
+  if (hex.length !== 2 + 2 * bytes) throw unexpected(what)
+  return hex
 }
 
 function quantity(value: unknown, what: string): bigint {

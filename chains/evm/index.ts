@@ -1,6 +1,7 @@
 import { keccak256 } from 'ethers'
 import type { FinalityPolicy } from '../../domain/finality.ts'
 import { remember } from '../../domain/remember.ts'
+import type { Logger } from '../../observability/logger.ts'
 import type { Chain } from '../port.ts'
 import { createAccounts } from './transactions/accounts.ts'
 import { createReplacedChainCheck } from './heads/replaced-chain.ts'
@@ -15,7 +16,7 @@ import { createQuorum } from './nodes/quorum.ts'
 import { type BridgeReads, createReads } from './reads.ts'
 import { createReceipts } from './transactions/receipts.ts'
 import { sendRaw } from './transactions/send.ts'
-import { simulate } from './transactions/simulate.ts'
+import { createSimulate } from './transactions/simulate.ts'
 
 export { createSigner } from './signers/index.ts'
 
@@ -31,6 +32,8 @@ export interface EvmChainOptions extends Omit<NodesOptions, 'networkId' | 'nodes
   readonly errors?: ErrorTexts | undefined
   readonly finality: FinalityPolicy
   readonly blockTimeMs: number
+  /** Told how the chain's block headers are checked. */
+  readonly log?: Pick<Logger, 'info' | 'warn'> | undefined
 }
 
 /** The port, and the reads that a bridge needs on this family. */
@@ -42,7 +45,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   const networkId = String(options.networkId)
   const specs = options.nodes.map((node, index) => ({ ...node, name: node.name ?? `node-${index + 1}`, use: node.use ?? 'all' }))
   const nodes = createNodes({ ...options, networkId, nodes: specs })
-  const heads = createHeads(name, nodes, finality, blockTimeMs)
+  const heads = createHeads(name, nodes, options)
   const agree = createQuorum(name, nodes, heads, blockTimeMs)
   const receipts = createReceipts(nodes, agree)
   const accounts = createAccounts(name, nodes, heads, finality)
@@ -67,9 +70,9 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
       nodes.close()
     },
     account: accounts.read,
-    ...createReads(name, nodes, agree, accounts.finalizedTag),
+    ...createReads(name, nodes, { agree, finalizedTag: accounts.finalizedTag, check: heads.check }),
     ...createFees({ name, heads, networkId }, nodes, options),
-    simulate: (call, from, gasFactor = 1) => simulate(nodes, call, from, gasFactor, heads.kept.latest?.gasLimit),
+    simulate: createSimulate(nodes, () => heads.kept.latest?.gasLimit),
     mined: createMined(name, nodes, heads, agree),
     denies: createReplacedChainCheck(nodes, heads.kept, agree, finality),
     nodes: nodes.status,

@@ -1,7 +1,8 @@
 import { RelayerError } from '../../domain/errors.ts'
 import type { At, BlockHeader, Chain, LogRange, PlacedLog } from '../port.ts'
 import { blockCall, fetchBlock, readBlockIfAny } from './heads/blocks.ts'
-import { toBytes, toList, toNumber, toQuantity, toRecord } from './hex.ts'
+import { readCount, toAddress, toBytes, toHash, toList, toNumber, toQuantity, toRecord } from './hex.ts'
+import type { HeaderCheck } from './heads/header-check.ts'
 import type { Nodes } from './nodes/nodes.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { readLog } from './transactions/receipts.ts'
@@ -21,12 +22,19 @@ export interface BridgeReads {
 
 type Reads = BridgeReads & Pick<Chain, 'pendingNonce' | 'agreedNonce' | 'hasCode' | 'block'>
 
-/** Single reads of state, logs and transactions; `finalizedTag` is the block argument of a read at the finalized state. */
-export function createReads(chain: string, nodes: Nodes, agree: Quorum, finalizedTag: () => string): Reads {
+export interface ReadsOptions {
+  readonly agree: Quorum
+  /** The block argument of a read at the finalized state. */
+  readonly finalizedTag: () => string
+  readonly check: Pick<HeaderCheck, 'accepts'>
+}
+
+/** Single reads of state, logs and transactions. */
+export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, check }: ReadsOptions): Reads {
   return {
     async pendingNonce(address) {
-      const answers = await nodes.askAll('eth_getTransactionCount', [address, 'pending'])
-      const counts = answers.flatMap((answer) => (answer.ok ? [toNumber(answer.result, 'transaction count')] : []))
+      const answers = await nodes.askAll('eth_getTransactionCount', [address, 'pending'], readCount)
+      const counts = answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
       if (counts.length * 2 > nodes.readers) return highestPlausible(counts)
       const detail = answers.flatMap((answer) => (answer.ok ? [] : [answer.error.message])).join('; ')
       throw new RelayerError('NODE_UNAVAILABLE', { detail, facts: { chain, nodes: nodes.readers, answered: counts.length } })
@@ -36,34 +44,31 @@ export function createReads(chain: string, nodes: Nodes, agree: Quorum, finalize
         about: `nonce ${address}`,
         method: 'eth_getTransactionCount',
         params: () => [address, finalizedTag()],
-        read: (value) => toNumber(value, 'transaction count'),
+        read: readCount,
       }),
-    async hasCode(address) {
-      return toBytes(await nodes.request('eth_getCode', [address, 'latest']), 'code') !== '0x'
+    hasCode(address) {
+      return nodes.request('eth_getCode', [address, 'latest'], (value) => toBytes(value, 'code') !== '0x')
     },
     async block(height, at) {
-      if (at === 'latest') return toHeader(await fetchBlock(nodes, height))
+      if (at === 'latest') return toHeader(await fetchBlock(nodes, height, check))
       const read = (value: unknown) => toHeader(readBlockIfAny(value))
       return agree({ about: `block ${height}`, ...blockCall(height), read, key: (header) => header?.hash ?? 'none' })
     },
     async call(to, data, at) {
       const method = 'eth_call'
-      const params = () => [{ to, data }, at === 'latest' || at === 'agreed-latest' ? 'latest' : finalizedTag()]
+      const params = () => [{ to, data }, at === 'finalized' || at === 'agreed' ? finalizedTag() : 'latest']
       const read = (value: unknown) => toBytes(value, 'returned bytes')
-      if (at === 'latest' || at === 'finalized') return read(await nodes.request(method, params()))
-      return agree({ about: `call ${at} ${to} ${data}`, method, params, read })
+      if (at === 'latest' || at === 'finalized') return nodes.request(method, params(), read)
+      return agree({ about: `call ${at} ${to} ${data}`, method, params, read, once: at === 'majority-latest' })
     },
     async logs({ address, topics, fromBlock, toBlock }, at) {
       const query = { address, topics, fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) }
       const method = 'eth_getLogs'
-      if (at !== 'agreed') return readLogs(await nodes.request(method, [query]))
+      if (at !== 'agreed') return nodes.request(method, [query], readLogs)
       return agree({ about: `logs ${JSON.stringify(query)}`, method, params: () => [query], read: readLogs })
     },
-    async transactionSender(hash) {
-      const value = await nodes.request('eth_getTransactionByHash', [hash])
-      if (value === null) return undefined
-      const transaction = toRecord(value, 'transaction')
-      return transaction['blockHash'] == null ? undefined : toBytes(transaction['from'], 'sender')
+    transactionSender(hash) {
+      return nodes.request('eth_getTransactionByHash', [hash], readMinedSender)
     },
   }
 }
@@ -78,13 +83,20 @@ function highestPlausible(counts: readonly number[]): number {
   return Math.max(...sorted.filter((count) => count - middle <= mostPending))
 }
 
+/** Undefined: it is in no block. */
+function readMinedSender(value: unknown): string | undefined {
+  if (value === null) return undefined
+  const transaction = toRecord(value, 'transaction')
+  return transaction['blockHash'] == null ? undefined : toAddress(transaction['from'], 'sender')
+}
+
 function readLogs(result: unknown): readonly PlacedLog[] {
   return toList(result, 'logs')
     .map((value) => toRecord(value, 'log'))
     .filter((log) => log['removed'] !== true)
     .map((log) => ({
       ...readLog(log),
-      block: { height: toNumber(log['blockNumber'], 'block number'), hash: toBytes(log['blockHash'], 'block hash') },
-      transactionHash: toBytes(log['transactionHash'], 'transaction hash'),
+      block: { height: toNumber(log['blockNumber'], 'block number'), hash: toHash(log['blockHash'], 'block hash') },
+      transactionHash: toHash(log['transactionHash'], 'transaction hash'),
     }))
 }

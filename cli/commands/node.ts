@@ -32,8 +32,9 @@ export const nodeCommand: CommandSpec = {
         named(command, 'of the new node')
           .argument('<url>', 'JSON-RPC over HTTP; a secret in it must be a ${VARIABLE} of the workers, in single quotes')
           .addOption(new Option('--use <use>', 'what it is for').choices(['all', 'read', 'send', 'private']).default('all')),
-      notes: `The URL is kept in Temporal's history, so a key in it is refused. The workers replace \${VARIABLE} from their own environment; its name has
-to contain RPC, NODE or URL.`,
+      notes: `The URL is kept in Temporal's history, so a key in it is refused. The workers replace \${VARIABLE} from their own environment, if
+the config lists it in urlVariables of the chain. An added node serves while those of the config do not answer. It never counts where nodes are
+counted: majorities are of the config's nodes.`,
       examples: [
         'portage node add bsc spare http://10.0.0.7:8545 --reason "more capacity"',
         `portage node add ethereum provider 'https://eth.example/v3/\${NODE_KEY}' --use read --reason "second source"`,
@@ -79,7 +80,7 @@ to contain RPC, NODE or URL.`,
         const words = { done: `disabled: ${chain}/${name}`, same: `${chain}/${name} is disabled already` }
         return sendToSettings(call, words, (settings, config) => {
           const { change, others } = look(settings, config, chain, name)
-          const warning = `no node of ${chain} is left: nothing is read there, and nothing sent, until one is enabled or added`
+          const warning = `no node of the config is left for ${chain}: nothing is read there, and nothing sent, until one is enabled`
           return { orders: [{ kind: 'setNode', change: { ...change, chain, name, disabled: true } }], about: others ? {} : { warning } }
         })
       },
@@ -95,7 +96,10 @@ async function lookAtNodes(config: Config, settings: Settings, env: NodeJS.Proce
   const names = only === undefined ? Object.keys(config.chains) : [only]
   const found = await Promise.all(
     names.map(async (name) => {
-      const chain = createConfiguredChain(name, chainOf(config, name), { timeoutMs, environment: nodeVariables(env) })
+      const chain = createConfiguredChain(name, chainOf(config, name), {
+        timeoutMs,
+        environment: nodeVariables(chainOf(config, name), env),
+      })
       try {
         const changes = settings.nodes.filter((change) => change.chain === name)
         chain.adjustNodes(changes)
@@ -111,16 +115,15 @@ async function lookAtNodes(config: Config, settings: Settings, env: NodeJS.Proce
   return found.flat()
 }
 
-/** What the config and the settings say of this node, and whether the chain has another that is not disabled. */
+/** What the config and the settings say of this node, and whether the config has another that is not disabled. */
 function look({ nodes }: Settings, config: Config, chain: string, name: string) {
   const configured = namesOf(config).nodes[chain] ?? []
   const changes = nodes.filter((one) => one.chain === chain)
   const disabled = new Set(changes.filter((one) => one.disabled).map((one) => one.name))
-  const all = new Set([...configured, ...changes.map((one) => one.name)])
   return {
     configured: configured.includes(name),
     change: changes.find((one) => one.name === name),
-    others: [...all].some((one) => one !== name && !disabled.has(one)),
+    others: configured.some((one) => one !== name && !disabled.has(one)),
   }
 }
 

@@ -11,6 +11,8 @@ export interface Fees {
 /** The market as the chain tells it. `baseFee` in wei; absent on legacy chains. */
 export interface FeeQuote extends Fees {
   readonly baseFee?: string
+  /** Most that a unit of gas may cost where no policy sets `maxFeePerGas`, wei: follows from what is usual on this chain. Absent: no such cap. */
+  readonly cap?: string
 }
 
 /** Nodes ask at least 10 % more on both fields for a replacement (go-ethereum PriceBump); 20 % leaves room for their rounding. */
@@ -39,11 +41,15 @@ export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost):
   if (baseFeeCeiling !== undefined && BigInt(base) > BigInt(baseFeeCeiling)) {
     return { kind: 'wait', code: 'FEE_CEILING', reason: `the base fee is ${base} wei, the ceiling ${baseFeeCeiling} wei` }
   }
-  const cap = capOf(policy, cost)
+  const cap = least(capOf(policy, cost), defaultCap(market, policy))
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
   if (cap < needed) {
-    return { kind: 'wait', code: 'FEE_LIMIT', reason: `a unit of gas costs ${needed} wei now, the policy allows ${cap} wei for this call` }
+    return {
+      kind: 'wait',
+      code: 'FEE_LIMIT',
+      reason: `a unit of gas costs ${needed} wei now, the policy allows ${cap} wei for this call${isDefault(market, policy) ? ' (the default cap: maxFeePerGas is not set)' : ''}`,
+    }
   }
   return { kind: 'offer', maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(tip) }
 }
@@ -72,15 +78,16 @@ export interface Raising extends CallCost {
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
   const { kind, policy, urgent, atLeast } = raising
-  const cap = capOf(policy, raising)
+  const set = capOf(policy, raising)
+  const cap = least(set, defaultCap(market, policy))
   const tipCap = market.baseFee === undefined ? cap : least(capFrom(policy.maxTip), cap)
   const allowed = { maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(least(BigInt(market.tip), tipCap)) }
   const fees = bumpFees(offered, { maxFee: atLeast?.maxFee ?? allowed.maxFee, tip: atLeast?.tip ?? allowed.tip })
   if (atLeast?.maxFee !== undefined || atLeast?.tip !== undefined) return fees
   if (kind === 'call' && (BigInt(fees.maxFee) > cap || BigInt(fees.tip) > tipCap)) return undefined
   const limited = feeLimitReached(offered, market)
-  if (raising.outpriced && limited) return beyondLimit(fees, market, raising, { cap, tipCap })
-  if (urgent || (kind === 'call' && cap < uncapped)) return fees
+  if (raising.outpriced && limited) return beyondLimit(fees, market, raising, { isCapped: set < uncapped, tipCap })
+  if (urgent || (kind === 'call' && set < uncapped)) return fees
   return limited ? undefined : fees
 }
 
@@ -93,12 +100,12 @@ function beyondLimit(
   fees: Fees,
   market: Fees,
   { kind, balance, ...cost }: Raising,
-  { cap, tipCap }: { cap: bigint; tipCap: bigint },
+  { isCapped, tipCap }: { isCapped: boolean; tipCap: bigint },
 ): Fees | undefined {
   const [maxFee, raised] = [BigInt(fees.maxFee), BigInt(fees.tip)]
   const twice = least(raised * 2n, kind === 'call' ? least(tipCap, maxFee) : maxFee)
   const offer = { maxFee: fees.maxFee, tip: String(twice > raised ? twice : raised) }
-  if (kind === 'call' && cap === uncapped && raised > limitFactor * BigInt(market.maxFee)) return undefined
+  if (kind === 'call' && !isCapped && raised > limitFactor * BigInt(market.maxFee)) return undefined
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
@@ -137,6 +144,15 @@ export function gasPaid({ gasUsed, effectiveGasPrice }: { readonly gasUsed: stri
 
 /** More than any fee of at most 78 digits. */
 const uncapped = 10n ** 78n
+
+/** The cap that holds where the policy sets none. */
+function defaultCap({ cap }: FeeQuote, { maxFeePerGas }: FeePolicy): bigint {
+  return maxFeePerGas === undefined ? capFrom(cap) : uncapped
+}
+
+function isDefault(market: FeeQuote, policy: FeePolicy): boolean {
+  return market.cap !== undefined && policy.maxFeePerGas === undefined
+}
 
 /** Most that a unit of gas of this call may cost, wei. */
 function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, dataFee }: CallCost): bigint {

@@ -8,16 +8,17 @@ const key = `0x${'ab'.repeat(20)}`
 
 /** A core contract with sets 0 to `newest`, behind nodes that come and go. */
 function network() {
-  const state = { newest: 0, up: true, calls: 0, now: 0 }
+  const state = { newest: 0, up: true, calls: 0, now: 0, at: new Set<string>(), keys: [key] }
   const sets = createGuardianSets({
     chain: {
       name: 'ethereum',
-      async call(_, data) {
+      async call(_, data, at) {
         state.calls++
+        state.at.add(at)
         if (!state.up) throw new RelayerError('NODE_UNAVAILABLE')
         const call = coreAbi.parseTransaction({ data })!
         if (call.name === 'getCurrentGuardianSetIndex') return coreAbi.encodeFunctionResult(call.name, [state.newest])
-        return coreAbi.encodeFunctionResult(call.name, [[[key], Number(call.args[0]) < state.newest ? 5_000 : 0]])
+        return coreAbi.encodeFunctionResult(call.name, [[state.keys, Number(call.args[0]) < state.newest ? 5_000 : 0]])
       },
     },
     core: key,
@@ -27,6 +28,12 @@ function network() {
 }
 
 describe('guardian sets', () => {
+  it('are what more than half of the nodes say', async () => {
+    const { state, sets } = network()
+    await sets.get(0)
+    expect(state.at).toEqual(new Set(['majority-latest']))
+  })
+
   it('are read once a minute, by many at once too', async () => {
     const { state, sets } = network()
     await Promise.all(Array.from({ length: 50 }, () => sets.get(0)))

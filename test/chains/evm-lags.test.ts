@@ -1,22 +1,26 @@
 import { describe, expect, test } from 'vitest'
-import { lagsOf } from '../../chains/evm/nodes/head-lags.ts'
+import { comparedHeight, lagOf } from '../../chains/evm/nodes/head-lags.ts'
+
+const lagsOf = (heights: readonly (number | undefined)[], readers: number, known?: number) =>
+  heights.map((height) => lagOf(height, comparedHeight(heights, readers, known)))
 
 describe('how far nodes lag', () => {
-  test('behind the best of them', () => {
-    expect(lagsOf([100, 98, 90], 3)).toEqual([0, 2, 10])
-    expect(lagsOf([100, undefined, 90], 3, 99)).toEqual([0, undefined, 10])
+  test('behind the head that more than half of them have reached', () => {
+    expect(lagsOf([100, 98, 90], 3)).toEqual([0, 0, 8])
+    expect(lagsOf([100, undefined, 90], 3)).toEqual([0, undefined, 0])
     expect(lagsOf([undefined, undefined], 2)).toEqual([undefined, undefined])
   })
 
-  test('a head that neither ours nor most of them have come near is not the best', () => {
+  test("one node's head makes no other lag, however high it is; far above the others it counts as far away itself", () => {
     const absurd = 1_000_000
     expect(lagsOf([absurd, 100, 98], 3)).toEqual([absurd - 100, 0, 2])
-    expect(lagsOf([absurd, 100, undefined], 3, 99)).toEqual([absurd - 100, 0, undefined])
+    expect(lagsOf([absurd, 100, undefined], 3)).toEqual([absurd - 100, 0, undefined])
     expect(lagsOf([absurd, 100], 2, 99)).toEqual([absurd - 100, 0])
+    expect(lagsOf([950 + 49, 950, 950], 3)).toEqual([0, 0, 0])
   })
 
   test('after a sleep most of them are far above our head, and right', () => {
-    expect(lagsOf([90_000, 90_001, 100], 3, 100)).toEqual([1, 0, 89_901])
+    expect(lagsOf([90_000, 90_001, 100], 3)).toEqual([0, 0, 89_900])
   })
 
   test('of two without a head of ours the higher one: the other may be syncing', () => {

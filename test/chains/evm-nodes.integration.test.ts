@@ -42,7 +42,7 @@ describe('nodes', () => {
     const nodes = testNodes(node.url)
     await nodes.verify()
     node.requests.length = 0
-    await Promise.all(Array.from({ length: 250 }, () => nodes.request('eth_blockNumber', [])))
+    await Promise.all(Array.from({ length: 250 }, () => nodes.request('eth_blockNumber', [], String)))
     expect(node.requests.map((methods) => methods.length).sort((a, b) => a - b)).toEqual([50, 100, 100])
     expect(nodes.calls.get('eth_blockNumber')).toBe(250)
     nodes.close()
@@ -53,7 +53,7 @@ describe('nodes', () => {
     node.largestBatch = 3
     const nodes = testNodes(node.url)
     await nodes.verify()
-    const ask = () => Promise.all(Array.from({ length: 10 }, () => nodes.request('eth_blockNumber', [])))
+    const ask = () => Promise.all(Array.from({ length: 10 }, () => nodes.request('eth_blockNumber', [], String)))
     expect(new Set(await ask()).size).toBe(1)
     node.requests.length = 0
     await ask()
@@ -81,12 +81,12 @@ describe('nodes', () => {
     const nodes = testNodes(first.url, second.url)
     await nodes.verify()
     first.mode = 503
-    await nodes.request('eth_blockNumber', [])
+    await nodes.request('eth_blockNumber', [], String)
     first.mode = 'pass'
     await expect
       .poll(async () => {
         second.requests.length = 0
-        await nodes.request('eth_blockNumber', [])
+        await nodes.request('eth_blockNumber', [], String)
         return second.requests.length
       })
       .toBe(0)
@@ -134,11 +134,11 @@ describe('nodes', () => {
     first.mode = 'pass'
     await expect
       .poll(async () => {
-        await nodes.request('eth_blockNumber', [])
+        await nodes.request('eth_blockNumber', [], String)
         return first.requests.flat().filter((method) => method === 'eth_chainId').length
       })
       .toBeGreaterThan(1)
-    for (let round = 0; round < 3; round++) await nodes.request('eth_blockNumber', [])
+    for (let round = 0; round < 3; round++) await nodes.request('eth_blockNumber', [], String)
     expect(first.requests.flat()).not.toContain('eth_blockNumber')
     nodes.close()
   })
@@ -150,11 +150,11 @@ describe('nodes', () => {
     const nodes = testNodes(first.url, second.url)
     await nodes.verify()
     await nodes.rank()
-    expect(Number(await nodes.request('eth_blockNumber', []))).toBeGreaterThan(10)
+    expect(Number(await nodes.request('eth_blockNumber', [], String))).toBeGreaterThan(10)
     first.alter = undefined
     await nodes.rank()
     second.requests.length = 0
-    await nodes.request('eth_blockNumber', [])
+    await nodes.request('eth_blockNumber', [], String)
     expect(second.requests).toHaveLength(0)
     nodes.close()
   })

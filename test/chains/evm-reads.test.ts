@@ -64,10 +64,11 @@ describe('gas and fees', () => {
       gasUsedRatio: [0.5, 0, 0.9, 0.1],
       reward: [['0x5'], ['0x0'], ['0x9'], ['0x7']],
     }
-    expect(readFeeHistory(history)).toEqual({ next: 100n, tip: 7n })
-    expect(readFeeHistory({ baseFeePerGas: ['0x1', '0x2'], gasUsedRatio: [0], reward: [['0x0']] })).toEqual({ next: 2n, tip: 1n })
-    expect(readFeeHistory({ baseFeePerGas: ['0x1', '0x2'], gasUsedRatio: [0.5], reward: null })).toEqual({ next: 2n, tip: 1n })
-    expect(() => readFeeHistory({ baseFeePerGas: [] })).toThrowError(expect.objectContaining({ code: 'NODE_REFUSED' }))
+    expect(readFeeHistory(history, 4)).toMatchObject({ next: 100n, tip: 7n })
+    expect(readFeeHistory(history, 2)).toMatchObject({ next: 100n, tip: 9n })
+    expect(readFeeHistory({ baseFeePerGas: ['0x1', '0x2'], gasUsedRatio: [0], reward: [['0x0']] }, 4)).toMatchObject({ next: 2n, tip: 1n })
+    expect(readFeeHistory({ baseFeePerGas: ['0x1', '0x2'], gasUsedRatio: [0.5], reward: null }, 4)).toMatchObject({ next: 2n, tip: 1n })
+    expect(() => readFeeHistory({ baseFeePerGas: [] }, 4)).toThrowError(expect.objectContaining({ code: 'NODE_REFUSED' }))
   })
 })
 

@@ -19,13 +19,16 @@ const raw = (branch: string, height: number) => ({
 function setting(nodes: readonly { branch: string; final: number }[], head = 60) {
   const kept = createBlockCache()
   const rises: number[] = []
-  const askAll = async (_: string, [which]: readonly unknown[]) =>
+  const askAll = async <T>(_: string, [which]: readonly unknown[], read: (value: unknown) => T) =>
     nodes.map(({ branch, final }) => ({
-      node: branch,
-      ok: true as const,
-      result: raw(branch, which === 'finalized' ? final : Number(which)),
+      ...{ node: branch, name: branch, ok: true as const },
+      result: read(raw(branch, which === 'finalized' ? final : Number(which))),
     }))
-  const tag = createFinalityTag({ readers: nodes.length, askAll }, kept, (height) => void rises.push(height))
+  const tag = createFinalityTag(
+    { readers: nodes.length, needed: Math.floor(nodes.length / 2) + 1, askAll },
+    kept,
+    (height) => void rises.push(height),
+  )
   /** As after a fork that goes below all that is kept. */
   const follow = (branch: string, from: number, to: number) => {
     kept.rollBackTo(-1)

@@ -92,6 +92,7 @@ describe('a good config', () => {
               "maxSpendingPerHourWei": "10000000000000000000",
               "maxTipPerGasWei": "10000000000000",
             },
+            "urlVariables": [],
             "wormholeChainId": 2,
           },
         },

@@ -43,7 +43,8 @@ describe('the nodes of a chain, checked together', () => {
   })
 })
 
-test('of the environment, only what looks like the URL of a node may be named by an added one', () => {
-  const env = { BASE_RPC: 'a', BASE_URL: 'b', NODE_KEY: 'c', PORTAGE_KEYSTORE_PASSWORD: 'd', AWS_SECRET_ACCESS_KEY: 'e', RPC_PASSWORD: 'f' }
-  expect(nodeVariables(env)).toEqual({ BASE_RPC: 'a', BASE_URL: 'b', NODE_KEY: 'c' })
+test('of the environment, an added node may name what the config lists, and nothing that only looks like the URL of a node', () => {
+  const env = { BASE_RPC: 'a', SIGNER_URL: 'http://user:password@signer', NODE_KEY: 'c', PORTAGE_KEYSTORE_PASSWORD: 'd', RPC_PASSWORD: 'f' }
+  expect(nodeVariables({ urlVariables: [] }, env)).toEqual({})
+  expect(nodeVariables({ urlVariables: ['NODE_KEY'] }, env)).toEqual({ NODE_KEY: 'c' })
 })

@@ -1,11 +1,15 @@
 import { AbiCoder, concat } from 'ethers'
+import { RelayerError } from '../../../domain/errors.ts'
 import type { FeeQuote } from '../../../domain/fees/fees.ts'
 import type { Intent } from '../../../domain/intent.ts'
 import { type Chain, currentHead, type HeadSource, oncePerHead } from '../../port.ts'
 import { buildTransaction } from '../transactions/build.ts'
-import { toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
-import { RpcError } from '../nodes/node-errors.ts'
+import { toBytes, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
+import { medianOf } from '../median.ts'
+import { noAnswer } from '../nodes/ask-one.ts'
 import type { Nodes } from '../nodes/nodes.ts'
+import { createPlausible } from '../plausible.ts'
+import { createUsualFees, historyBlocks } from './usual-fees.ts'
 
 /** chainlink-evm's defaults for Ethereum: history of 4 blocks, percentile 50; tip at least 1 wei. */
 const defaults = { blocks: 4, percentile: 50 }
@@ -36,65 +40,137 @@ export interface FeeModelOptions {
   readonly feeHistory?: { readonly blocks: number; readonly percentile: number } | undefined
 }
 
-/** The market, read once per head: EIP-1559 where blocks have a base fee, else the legacy gas price. And what L2s charge in other ways. */
+/** Longest wait for the prices of other nodes once one has told its own, ms. */
+const graceMs = 500
+
+/** The market of one node: the base fee of the next block, the tip, and the base fees before. */
+interface Market {
+  readonly next: bigint
+  readonly tip: bigint
+  readonly baseFees: readonly bigint[]
+}
+
+/** The market, read once per head: EIP-1559 where blocks have a base fee, else the legacy gas price. Of several nodes the median. And what L2s charge in other ways. */
 export function createFees(
   chain: HeadSource & Pick<Chain, 'networkId'>,
   nodes: Nodes,
   { feeModel = 'ethereum', feeHistory = defaults }: FeeModelOptions,
 ): Pick<Chain, 'quote' | 'dataFee' | 'raises' | 'noopGas'> {
+  const usual = createUsualFees(Date.now)
+
   async function readQuote(): Promise<FeeQuote> {
     const { baseFee } = currentHead(chain).latest
     if (baseFee === undefined) {
-      const price = toDecimal(await nodes.request('eth_gasPrice', []), 'gas price')
-      return { maxFee: price, tip: price }
+      const price = await readPrice()
+      usual.note(price)
+      return { maxFee: String(price), tip: String(price), cap: String(usual.cap) }
     }
-    const { next, tip } = await readHistory(BigInt(baseFee))
+    const { next, tip } = await readMarket(BigInt(baseFee))
+    usual.note(BigInt(baseFee))
     // Twice the base fee outlasts six full blocks, each of which may raise it by an eighth.
-    return { baseFee: String(next), tip: String(tip), maxFee: String(2n * next + tip) }
+    return { baseFee: String(next), tip: String(tip), maxFee: String(2n * next + tip), cap: String(usual.cap) }
   }
 
-  async function readHistory(baseFee: bigint): Promise<{ next: bigint; tip: bigint }> {
-    try {
-      return readFeeHistory(await nodes.request('eth_feeHistory', [toQuantity(feeHistory.blocks), 'latest', [feeHistory.percentile]]))
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error
-      // Not every node serves eth_feeHistory; eth_gasPrice is base fee + tip on such chains.
-      const price = BigInt(toDecimal(await nodes.request('eth_gasPrice', []), 'gas price'))
-      return { next: baseFee, tip: price > baseFee ? price - baseFee : leastTip }
-    }
+  async function readMarket(baseFee: bigint): Promise<Pick<Market, 'next' | 'tip'>> {
+    // The first time with all that is remembered, to know what is usual; not every node gives so much.
+    const markets = usual.isSeeded ? [] : await readMarkets(historyBlocks)
+    const middle = medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? []))
+    usual.seed(markets.find(({ baseFees }) => medianOf(baseFees) === middle)?.baseFees ?? [baseFee])
+    const enough = markets.length >= nodes.needed
+    return (
+      (enough ? middleOf(markets, baseFee) : undefined) ??
+      middleOf(await readMarkets(feeHistory.blocks), baseFee) ??
+      (await marketByPrice(baseFee))
+    )
+  }
+
+  async function readMarkets(blocks: number): Promise<readonly Market[]> {
+    const read = (value: unknown) => readFeeHistory(value, feeHistory.blocks)
+    const answers = await nodes.askAll('eth_feeHistory', [toQuantity(blocks), 'latest', [feeHistory.percentile]], read, undefined, graceMs)
+    return answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
+  }
+
+  /** Not every node serves eth_feeHistory; eth_gasPrice is base fee + tip on such chains. */
+  async function marketByPrice(baseFee: bigint): Promise<Pick<Market, 'next' | 'tip'>> {
+    const price = await readPrice()
+    return { next: baseFee, tip: price > baseFee ? price - baseFee : leastTip }
+  }
+
+  async function readPrice(): Promise<bigint> {
+    const answers = await nodes.askAll('eth_gasPrice', [], (value) => BigInt(toDecimal(value, 'gas price')), undefined, graceMs)
+    const price = medianOf(answers.flatMap((answer) => (answer.ok ? [answer.result] : [])))
+    if (price === undefined) throw noAnswer(chain.name, answers)
+    return price
   }
 
   return {
     raises: feeModel !== 'arbitrum',
-    dataFee: feeModel === 'op-stack' ? (call) => readOpStackDataFee(chain.networkId, nodes, call) : async () => '0',
+    dataFee: feeModel === 'op-stack' ? createDataFee(chain, nodes) : async () => '0',
     async noopGas(address) {
       if (feeModel !== 'arbitrum') return String(noopGas)
       const noop = { from: address, to: address, value: '0x0' }
-      const estimate = toNumber(await nodes.request('eth_estimateGas', [noop]), 'gas estimate')
+      const answers = await nodes.askAll('eth_estimateGas', [noop], (value) => toNumber(value, 'gas estimate'), undefined, graceMs)
+      const estimate = medianOf(answers.flatMap((answer) => (answer.ok ? [answer.result] : [])))
+      if (estimate === undefined) throw noAnswer(chain.name, answers)
       return String(Math.max(leastArbitrumNoopGas, estimate))
     },
     quote: oncePerHead(chain, readQuote),
   }
 }
 
-/** The next block's base fee and the median tip of the blocks that had transactions. Throws NODE_REFUSED. */
-export function readFeeHistory(value: unknown): { next: bigint; tip: bigint } {
+/** No chain's base fee falls by more than half from one block to the next, or more than doubles: what is beyond is no price of this head. */
+function middleOf(markets: readonly Market[], baseFee: bigint): Pick<Market, 'next' | 'tip'> | undefined {
+  const next = medianOf(markets.map((market) => market.next))
+  const tip = medianOf(markets.map((market) => market.tip))
+  if (next === undefined || tip === undefined) return undefined
+  const most = 2n * baseFee + 1n
+  return { next: next > most ? most : next < baseFee / 2n ? baseFee / 2n : next, tip }
+}
+
+/** The next block's base fee, the median tip of the last `blocks` that had transactions, and all base fees. Throws NODE_REFUSED. */
+export function readFeeHistory(value: unknown, blocks: number): Market {
   const raw = toRecord(value, 'fee history')
-  const baseFees = toList(raw['baseFeePerGas'], 'base fees')
-  const next = BigInt(toDecimal(baseFees.at(-1), 'base fee'))
-  const used = Array.isArray(raw['gasUsedRatio']) ? raw['gasUsedRatio'] : []
-  const rewards = Array.isArray(raw['reward']) ? raw['reward'] : []
-  const tips = rewards
+  const baseFees = toList(raw['baseFeePerGas'], 'base fees').map((fee) => BigInt(toDecimal(fee, 'base fee')))
+  const next = baseFees.at(-1)
+  if (next === undefined) throw new RelayerError('NODE_REFUSED', { detail: "The node's answer has no base fee." })
+  const used = lastOf(raw['gasUsedRatio'], blocks)
+  const tips = lastOf(raw['reward'], blocks)
     .flatMap((row, index) => (used[index] === 0 || !Array.isArray(row) ? [] : [BigInt(toDecimal(row[0], 'tip'))]))
     .sort((a, b) => (a < b ? -1 : 1))
   const median = tips[Math.floor(tips.length / 2)] ?? leastTip
-  return { next, tip: median > leastTip ? median : leastTip }
+  return { next, tip: median > leastTip ? median : leastTip, baseFees }
 }
 
-/** What an OP stack chain charges for a call's data. An estimate with room, wei. Throws NODE_REFUSED if it has no oracle, NODE_UNAVAILABLE. */
-async function readOpStackDataFee(networkId: string, nodes: Nodes, { to, data, value }: Intent): Promise<string> {
+/** The last so many; none where a node gives no list. */
+function lastOf(value: unknown, blocks: number): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(-blocks) : []
+}
+
+/** Wei per byte: a node that is further from what most said is not believed alone. Fees of the network below move by an eighth per block. */
+const plausibleDataFee = { lowest: 0.5, highest: 2 }
+
+/** What an OP stack chain charges for a call's data, of one node; of the median where that is unlike before. Throws NODE_REFUSED if it has no oracle, NODE_UNAVAILABLE. */
+function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
+  const known = createPlausible(plausibleDataFee)
+  const perByte = (fee: bigint, { data }: Intent) => Number(fee) / (data.length / 2 + 100)
+  return async function dataFee(call: Intent): Promise<string> {
+    const params = [oracleCall(chain.networkId, call), 'latest']
+    const own = toFee(await nodes.request('eth_call', params, readBytes))
+    if (nodes.readers < 2 || known.has('byte', perByte(own, call))) return withRoom(own)
+    const answers = await nodes.askAll('eth_call', params, readBytes, undefined, graceMs)
+    const fee = medianOf(answers.flatMap((answer) => (answer.ok && answer.result !== '0x' ? [toFee(answer.result)] : []))) ?? own
+    // As it is now: it may have moved a long way since.
+    known.forget('byte')
+    known.agreed('byte', perByte(fee, call))
+    return withRoom(fee)
+  }
+}
+
+const readBytes = (value: unknown) => toBytes(value, 'returned bytes')
+const toFee = (bytes: string) => BigInt(toDecimal(bytes, 'data fee'))
+const withRoom = (fee: bigint) => String((fee * roomPercent + 99n) / 100n)
+
+function oracleCall(networkId: string, { to, data, value }: Intent) {
   const { unsignedSerialized } = buildTransaction({ networkId, to, data, value, ...stuffing })
-  const input = concat([getL1Fee, AbiCoder.defaultAbiCoder().encode(['bytes'], [unsignedSerialized])])
-  const fee = toDecimal(await nodes.request('eth_call', [{ to: gasPriceOracle, data: input }, 'latest']), 'data fee')
-  return String((BigInt(fee) * roomPercent + 99n) / 100n)
+  return { to: gasPriceOracle, data: concat([getL1Fee, AbiCoder.defaultAbiCoder().encode(['bytes'], [unsignedSerialized])]) }
 }

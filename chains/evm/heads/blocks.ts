@@ -1,11 +1,17 @@
+import { RelayerError } from '../../../domain/errors.ts'
 import type { Block } from '../../port.ts'
-import { toBytes, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
+import { toHash, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
+import type { ReadAnswer } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
+import type { HeaderCheck } from './header-check.ts'
+import { headerHash } from './header-hash.ts'
 
 /** A block with what the adapter itself needs beside the port's fields. */
 export interface EvmBlock extends Block {
   /** Gas units that fit in the block. */
   readonly gasLimit: bigint
+  /** Its hash is that of its header, made as Ethereum's. */
+  readonly fits: boolean
 }
 
 /** A height, or a tag that each node resolves on its own. */
@@ -19,14 +25,16 @@ export function blockCall(at: BlockAt) {
 /** A block as a node answers `blockCall`. Throws NODE_REFUSED if it is none. */
 export function readBlock(value: unknown): EvmBlock {
   const raw = toRecord(value, 'block')
+  const hash = toHash(raw['hash'], 'block hash')
   return {
     height: toNumber(raw['number'], 'block number'),
-    hash: toBytes(raw['hash'], 'block hash'),
-    parentHash: toBytes(raw['parentHash'], 'parent hash'),
+    hash,
+    parentHash: toHash(raw['parentHash'], 'parent hash'),
     timestamp: toNumber(raw['timestamp'], 'block timestamp'),
     ...(raw['baseFeePerGas'] != null && { baseFee: toDecimal(raw['baseFeePerGas'], 'base fee') }),
-    transactions: toList(raw['transactions'], 'transactions').map((hash) => toBytes(hash, 'transaction hash')),
+    transactions: toList(raw['transactions'], 'transactions').map((hash) => toHash(hash, 'transaction hash')),
     gasLimit: BigInt(toDecimal(raw['gasLimit'], 'gas limit')),
+    fits: headerHash(raw) === hash,
   }
 }
 
@@ -35,10 +43,23 @@ export function readBlockIfAny(value: unknown): EvmBlock | undefined {
   return value === null ? undefined : readBlock(value)
 }
 
+/** Reads a block, if there is one, whose header is to be believed. Throws NODE_REFUSED. */
+export function readBelievable(check: Pick<HeaderCheck, 'accepts'> | undefined): ReadAnswer<EvmBlock | undefined> {
+  return (value) => {
+    const block = readBlockIfAny(value)
+    if (!block || !check || check.accepts(block)) return block
+    throw new RelayerError('NODE_REFUSED', { detail: 'The header of the block does not have the hash that the node gives it.' })
+  }
+}
+
 /** A block from one node, or undefined where it has none. Throws as `Nodes.request` does. */
-export async function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt): Promise<EvmBlock | undefined> {
+export function fetchBlock(
+  nodes: Pick<Nodes, 'request'>,
+  at: BlockAt,
+  check?: Pick<HeaderCheck, 'accepts'>,
+): Promise<EvmBlock | undefined> {
   const { method, params } = blockCall(at)
-  return readBlockIfAny(await nodes.request(method, params()))
+  return nodes.request(method, params(), readBelievable(check))
 }
 
 /** A block from each node that answers, undefined where it has none; no block at all counts as silence. `isEnough` ends the wait for others. Throws never. */
@@ -48,15 +69,9 @@ export async function fetchBlockOfAll(
   isEnough?: (blocks: readonly (EvmBlock | undefined)[]) => boolean,
 ): Promise<readonly (EvmBlock | undefined)[]> {
   const { method, params } = blockCall(at)
-  return blocksOf(await nodes.askAll(method, params(), isEnough && ((_, answers) => isEnough(blocksOf(answers)))))
+  return blocksOf(await nodes.askAll(method, params(), readBlockIfAny, isEnough && ((_, answers) => isEnough(blocksOf(answers)))))
 }
 
-function blocksOf(answers: readonly NodeAnswer[]): readonly (EvmBlock | undefined)[] {
-  return answers.flatMap((answer) => {
-    try {
-      return answer.ok ? [readBlockIfAny(answer.result)] : []
-    } catch {
-      return []
-    }
-  })
+function blocksOf(answers: readonly NodeAnswer<EvmBlock | undefined>[]): readonly (EvmBlock | undefined)[] {
+  return answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
 }

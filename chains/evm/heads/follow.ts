@@ -2,12 +2,12 @@ import { longestGap } from '../nodes/head-lags.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { BlockCache } from './block-cache.ts'
 import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
+import type { HeaderCheck } from './header-check.ts'
+import { sameContent } from './shown-heads.ts'
 
 /** A lower head of another branch is believed after so many polls in a row; one of ours, which may only lag, after more. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
-/** An honest node may be so many blocks behind the one with the highest head. */
-const slack = 64
 /** Blocks read in one batch while a gap or a fork is filled. */
 const batchSize = 50
 /** A fork is looked for this far back at first, then four times as far. */
@@ -26,19 +26,28 @@ export interface Step {
 
 export const nothingNew: Step = { applied: [], rolledBack: [], replaced: false, broken: false }
 
-/** Keeps what lies between the cached blocks and a head that is believed. `onLate`: the node that was asked is late, and the nodes are to be compared soon. */
-export function createFollow(nodes: Nodes, kept: BlockCache, finalized: () => number, onLate: () => void) {
+export interface FollowOptions {
+  readonly nodes: Nodes
+  readonly kept: BlockCache
+  readonly check: Pick<HeaderCheck, 'accepts'>
+  readonly finalized: () => number
+  /** A node is late, and the nodes are to be compared soon. */
+  readonly onLate: () => void
+}
+
+/** Keeps what lies between the cached blocks and a head. `isSupported`: more than half of the nodes have come so far. */
+export function createFollow({ nodes, kept, check, finalized, onLate }: FollowOptions) {
   let lowerPolls = 0
   let brokenPolls = 0
 
-  /** A head below ours: does the node lag, or has the chain gone back? It has when this lasts for some polls and no node has our head any more. */
+  /** A head below ours: does the node lag, or has the chain gone back? It has when this lasts for some polls and more than half of the nodes do not have our head any more. */
   async function isRetreat(target: EvmBlock, head: EvmBlock): Promise<boolean> {
     lowerPolls++
     onLate()
     const isFork = kept.at(target.height)?.hash !== target.hash
     if (lowerPolls < (isFork ? pollsOfFork : pollsOfRetreat)) return false
     const shown = await fetchBlockOfAll(nodes, head.height)
-    return !shown.some((block) => block?.hash === head.hash)
+    return shown.filter((block) => block?.hash !== head.hash).length * 2 > nodes.readers
   }
 
   /** Believed when in some polls in a row more than half of the nodes show another block at the finalized height; else a node is on a fork of its own. */
@@ -52,16 +61,14 @@ export function createFollow(nodes: Nodes, kept: BlockCache, finalized: () => nu
     return true
   }
 
-  return async function follow(target: EvmBlock, signal: AbortSignal): Promise<Step> {
+  return async function follow(target: EvmBlock, isSupported: boolean, signal: AbortSignal): Promise<Step> {
     const head = kept.latest
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    if (!(await isBelievable(nodes, head, target))) {
-      onLate()
-      return nothingNew
-    }
-    const path = await findPath(nodes, kept, target)
+    // Linked to no known block: the word of a few is not enough, but for the first head (most may be down when a process starts).
+    if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
+    const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
     const { ancestor, forked, blocks } = path
     if (forked && (ancestor ?? -1) < finalized() && !(await isFinalityBroken())) return nothingNew
@@ -70,18 +77,6 @@ export function createFollow(nodes: Nodes, kept: BlockCache, finalized: () => nu
     const replaced = (rolledBack.at(-1)?.height ?? Infinity) <= finalized()
     return { applied: blocks, rolledBack, replaced, broken: ancestor === undefined && head !== undefined }
   }
-}
-
-/**
- * A head far above ours, and the first head, are one node's word, linked to no known block. A far one is believed when more than half of the nodes
- * have come as far; the first one unless more than half say that they have not (some may be down when a process starts).
- */
-async function isBelievable(nodes: Nodes, head: EvmBlock | undefined, target: EvmBlock): Promise<boolean> {
-  if (nodes.readers < 2 || (head && target.height - head.height <= longestGap)) return true
-  const height = Math.max(0, target.height - slack)
-  const shown = await fetchBlockOfAll(nodes, height)
-  const there = shown.filter((block) => block?.height === height).length
-  return head ? there * 2 > nodes.readers : (shown.length - there) * 2 <= nodes.readers
 }
 
 /** The blocks from a common ancestor to a new head. */
@@ -95,7 +90,7 @@ interface Path {
 }
 
 /** Reads these blocks in bounded batches. Undefined when the answers do not link (nodes disagree): the next poll tries again. Throws as `Nodes.request`. */
-async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock): Promise<Path | undefined> {
+async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: Pick<HeaderCheck, 'accepts'>): Promise<Path | undefined> {
   const head = kept.latest
   // Watched transactions are looked up by their receipts instead.
   if (!head || target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
@@ -109,11 +104,34 @@ async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock): Promi
     const size = gap > 0 ? Math.min(gap, batchSize) : Math.min(step, batchSize, lowest.height)
     if (gap <= 0) step *= 4
     const heights = Array.from({ length: size }, (_, index) => lowest.height - size + index)
-    const found = await Promise.all(heights.map((height) => fetchBlock(nodes, height)))
-    if (found.some((block, index) => block?.height !== heights[index])) return undefined
-    blocks = [...(found as EvmBlock[]), ...blocks]
-    if (!linked(blocks)) return undefined
+    const found = await Promise.all(heights.map((height) => fetchBlock(nodes, height, check)))
+    const read =
+      found.every((block) => block !== undefined) && linked([...found, lowest]) ? found : await readLinked(nodes, heights, lowest, check)
+    if (!read) return undefined
+    blocks = [...read, ...blocks]
   }
+}
+
+/** What one node shows does not link: it lags, or is on a fork, or lies. Of the blocks of all nodes, those that the lowest known one builds on. */
+async function readLinked(
+  nodes: Nodes,
+  heights: readonly number[],
+  lowest: EvmBlock,
+  check: Pick<HeaderCheck, 'accepts'>,
+): Promise<readonly EvmBlock[] | undefined> {
+  if (nodes.readers < 2) return undefined
+  const shown = await Promise.all(heights.map((height) => fetchBlockOfAll(nodes, height)))
+  const blocks: EvmBlock[] = []
+  let child = lowest
+  for (const candidates of shown.toReversed()) {
+    const known = candidates.filter((block) => block !== undefined).filter((block) => check.accepts(block))
+    const parents = known.filter((block) => block.hash === child.parentHash && block.height === child.height - 1)
+    const [parent] = parents.sort((a, b) => sameContent(b, known) - sameContent(a, known))
+    if (!parent) return undefined
+    blocks.unshift(parent)
+    child = parent
+  }
+  return blocks
 }
 
 /** Where do these blocks meet the kept ones? Undefined: not yet, read further back. */
@@ -130,5 +148,8 @@ function join(kept: BlockCache, blocks: readonly EvmBlock[]): Path | undefined {
 }
 
 function linked(blocks: readonly EvmBlock[]): boolean {
-  return blocks.every((block, index) => index === 0 || block.parentHash === blocks[index - 1]?.hash)
+  return blocks.every((block, index) => {
+    const parent = blocks[index - 1]
+    return index === 0 || (block.parentHash === parent?.hash && block.height === parent.height + 1)
+  })
 }

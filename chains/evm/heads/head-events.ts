@@ -7,6 +7,12 @@ import type { Step } from './follow.ts'
 /** How many observations of the finality lag are remembered. */
 const lagsKept = 128
 
+/** Heights, on the word of more than half of the nodes. */
+export interface SeenByMost {
+  readonly tagged: number | undefined
+  readonly reached: number | undefined
+}
+
 /** Turns what a poll has found into events, and calls the listeners. */
 export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   const listeners = new Set<(event: HeadEvent) => void>()
@@ -30,13 +36,13 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get latestSeenAt() {
       return latestSeenAt
     },
-    /** @param tagged height that the nodes tag `finalized`, where the policy asks for it */
-    publish({ applied, rolledBack, replaced, broken }: Step, tagged: number | undefined): void {
+    /** @param tagged height that the nodes tag `finalized`, where the policy asks for it; `reached`: up to which more than half of them have our chain */
+    publish({ applied, rolledBack, replaced, broken }: Step, { tagged, reached }: SeenByMost): void {
       const { latest } = kept
       if (!latest) return
       if (broken) breaks++
       const before = current?.finalized ?? 0
-      const computed = finalizedHeight(finality, latest.height, tagged)
+      const computed = finalizedHeight(finality, Math.min(latest.height, reached ?? 0), tagged)
       // Finality only grows, unless the chain below it was replaced: what was agreed before is of the other chain then.
       const finalized = Math.min(latest.height, replaced ? computed : Math.max(before, computed))
       if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before) return

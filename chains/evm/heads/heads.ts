@@ -1,19 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { FinalityPolicy } from '../../../domain/finality.ts'
+import type { Logger } from '../../../observability/logger.ts'
 import { isolate } from '../isolate.ts'
+import { mostLag, noAnswer } from '../nodes/ask-one.ts'
+import { comparedHeight, lagOf } from '../nodes/head-lags.ts'
 import { RpcError } from '../nodes/node-errors.ts'
-import type { Nodes } from '../nodes/nodes.ts'
+import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 import { type BlockCache, createBlockCache } from './block-cache.ts'
 import { blockCall, type EvmBlock, fetchBlock, readBlock } from './blocks.ts'
 import { createFinalityTag } from './finality-tag.ts'
-import { createFollow, nothingNew } from './follow.ts'
+import { createFollow, type FollowOptions, nothingNew } from './follow.ts'
 import { createHeadEvents } from './head-events.ts'
+import { createHeaderCheck, type HeaderCheck } from './header-check.ts'
+import { chooseHead, createShownHeads, sameContent, type ShownHead } from './shown-heads.ts'
 
 /** How often the heads of the nodes are compared, ms (chainlink-evm NodePool PollInterval). */
 const rankEveryMs = 10_000
 /** At most so often where the node that is asked was seen to be late, ms. */
 const lateRankMs = 1_000
+/** The least that a poll waits for the nodes that have not answered yet, ms. */
+const leastGraceMs = 500
 /** Longest wait for the first block, ms. */
 const connectTimeoutMs = 15_000
 
@@ -21,12 +28,18 @@ const connectTimeoutMs = 15_000
 export type EvmHeads = ReturnType<typeof createHeads>
 
 /** One poll loop at half the block time; see `Heads` in the port. */
-export function createHeads(chain: string, nodes: Nodes, finality: FinalityPolicy, blockTimeMs: number) {
+export function createHeads(
+  chain: string,
+  nodes: Nodes,
+  { finality, blockTimeMs, log }: { finality: FinalityPolicy; blockTimeMs: number; log?: Pick<Logger, 'info' | 'warn'> | undefined },
+) {
   const intervalMs = Math.min(4_000, Math.max(100, blockTimeMs / 2))
   const kept = createBlockCache()
   const events = createHeadEvents(kept, finality)
   const pollListeners = new Set<() => void>()
-  const poll = createPoll(nodes, kept, finality, events, () => rank(lateRankMs))
+  const check = createHeaderCheck(chain, () => nodes.needed, log)
+  const onLate = () => rank(lateRankMs)
+  const poll = createPoll({ chain, nodes, kept, finality, events, check, onLate, graceMs: Math.max(leastGraceMs, intervalMs) })
   let stopping: AbortController | undefined
   let rankedAt = 0
 
@@ -65,6 +78,7 @@ export function createHeads(chain: string, nodes: Nodes, finality: FinalityPolic
   // Onto the events themselves: their values change, and a copy would not.
   return Object.assign(events, {
     kept,
+    check,
     async start() {
       if (stopping) return
       stopping = new AbortController()
@@ -83,48 +97,90 @@ export function createHeads(chain: string, nodes: Nodes, finality: FinalityPolic
   })
 }
 
-/** One look at the chain: its head, then its finality. */
-function createPoll(
-  nodes: Nodes,
-  kept: BlockCache,
-  finality: FinalityPolicy,
-  events: ReturnType<typeof createHeadEvents>,
-  onLate: () => void,
-) {
+interface PollOptions extends Omit<FollowOptions, 'finalized'> {
+  readonly chain: string
+  readonly check: HeaderCheck
+  readonly finality: FinalityPolicy
+  readonly events: ReturnType<typeof createHeadEvents>
+  /** Longest wait for a node that is slower than another. */
+  readonly graceMs: number
+}
+
+/** One look at the chain: its head as more than half of the nodes have it, then its finality. */
+function createPoll(options: PollOptions) {
+  const { nodes, kept, finality, events } = options
   /** Of the poll that is under way, or was the last: one that was stopped publishes nothing. */
   let polling: AbortSignal | undefined
-  const follow = createFollow(nodes, kept, () => events.current?.finalized ?? 0, onLate)
-  const tag = createFinalityTag(nodes, kept, (height) => {
+  const follow = createFollow({ ...options, finalized: () => events.current?.finalized ?? 0 })
+  const shared = createShownHeads(nodes, kept)
+  const tag = createFinalityTag(nodes, kept, (tagged) => {
     // Blocks that no event has had yet are published by the poll that found them.
     const isPublished = kept.latest === events.current?.latest
-    if (isPublished && !polling?.aborted) events.publish(nothingNew, height)
+    if (isPublished && !polling?.aborted) events.publish(nothingNew, { tagged, reached: shared.reached })
   })
 
   return async function poll(signal: AbortSignal): Promise<void> {
     polling = signal
-    const { method, params } = blockCall('latest')
-    const [latest, tagged] = await Promise.all([
-      nodes.request(method, params()).then(readBlock),
-      finality.kind === 'tag' ? readFinalized(nodes) : undefined,
+    const [shown, tagged] = await Promise.all([
+      readHeads(options),
+      finality.kind === 'tag' ? readFinalized(nodes, options.check) : undefined,
     ])
     if (signal.aborted) return
-    const step = await follow(latest, signal)
+    const target = chooseHead(shown, nodes.readers, kept)
+    if (!target) return
+    const step = await follow(target, shown.length * 2 > nodes.readers, signal)
+    const gone = step.rolledBack.at(-1)
+    if (gone) shared.rolledBackTo(gone.height - 1)
+    shared.note(shown)
     if (step.replaced) tag.reset()
     // The head first: a tag says nothing of ours until it is known to be on the same branch.
     const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
     if (signal.aborted) return
     // What was agreed of the other chain is void, and until more of this one is known, the node's own word is all there is.
     const own = step.replaced && tagged && kept.isCanonical(tagged) ? tagged.height : undefined
-    events.publish(step, agreed ?? own)
+    events.publish(step, { tagged: agreed ?? own, reached: shared.reached })
   }
 }
 
-async function readFinalized(nodes: Nodes): Promise<EvmBlock | undefined> {
+/** The heads that the nodes show, without those that are not to be believed. Throws why there is none. */
+async function readHeads({ chain, nodes, kept, check, onLate, graceMs }: PollOptions): Promise<readonly ShownHead[]> {
+  const { method, params } = blockCall('latest')
+  const first = kept.latest === undefined
+  const answers = await nodes.askAll(
+    method,
+    params(),
+    readBlock,
+    (_, soFar) => isRise(shownBy(soFar), nodes, kept),
+    first ? undefined : graceMs,
+  )
+  const all = shownBy(answers)
+  if (all.length === 0) throw noAnswer(chain, answers)
+  const believed = new Set(check.ofPoll(all.map(({ block }) => block)))
+  const shown = all.filter(({ block }) => believed.has(block))
+  const heights = shown.map(({ block }) => block.height)
+  const reached = comparedHeight(heights, nodes.readers, kept.latest?.height)
+  if (heights.some((height) => (lagOf(height, reached) ?? 0) > mostLag)) onLate()
+  return shown
+}
+
+/** More than half of the nodes have a higher head than ours, and list the same transactions in it: the others need not be waited for. */
+function isRise(shown: readonly ShownHead[], { readers, needed }: Nodes, kept: BlockCache): boolean {
+  if (shown.length < needed) return false
+  const head = chooseHead(shown, readers, kept)
+  const blocks = shown.map(({ block }) => block)
+  return head !== undefined && head.height > (kept.latest?.height ?? Infinity) && sameContent(head, blocks) >= needed
+}
+
+function shownBy(answers: readonly NodeAnswer<EvmBlock>[]): readonly ShownHead[] {
+  return answers.flatMap((answer) => (answer.ok ? [{ node: answer.name, block: answer.result }] : []))
+}
+
+async function readFinalized(nodes: Nodes, check: HeaderCheck): Promise<EvmBlock | undefined> {
   try {
-    return await fetchBlock(nodes, 'finalized')
+    return await fetchBlock(nodes, 'finalized', check)
   } catch (error) {
-    // Young chains answer "finalized block not found" until the first epoch is final.
-    if (error instanceof RpcError) return undefined
+    // Young chains answer "finalized block not found" until the first epoch is final; and no single node may stop the head.
+    if (error instanceof RpcError || nodes.readers > 1) return undefined
     throw error
   }
 }

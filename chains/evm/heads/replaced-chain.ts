@@ -1,5 +1,6 @@
 import type { FinalityPolicy } from '../../../domain/finality.ts'
 import type { BlockRef } from '../../port.ts'
+import { NotKnown } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 import type { BlockCache } from './block-cache.ts'
@@ -18,9 +19,10 @@ export function createReplacedChainCheck(nodes: Nodes, kept: BlockCache, agree: 
     })
   }
 
-  /** A node that was just started and reads the chain from its beginning denies nothing. */
+  /** Nodes that were just started and read the chain from its beginning deny nothing. */
   async function isSyncing(): Promise<boolean> {
-    return (await nodes.request('eth_syncing', []).catch(() => false)) !== false
+    const answers = await nodes.askAll('eth_syncing', [], (value) => value !== false)
+    return answers.filter((answer) => answer.ok && answer.result).length >= nodes.needed
   }
 
   /** The common case costs nothing, or one read. */
@@ -39,7 +41,7 @@ export function createReplacedChainCheck(nodes: Nodes, kept: BlockCache, agree: 
       ...blockCall(height),
       read: (value) => {
         const block = readBlockIfAny(value)
-        if (block && block.height !== height) throw new TypeError('another block than asked for')
+        if (block && block.height !== height) throw new NotKnown('another block than asked for')
         return block === undefined ? 'none' : block.hash === hash ? 'same' : 'other'
       },
     })

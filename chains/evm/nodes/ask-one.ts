@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { NodeClient } from './node-client.ts'
-import { RpcError } from './node-errors.ts'
+import type { Call, NodeAnswer } from './ask-many.ts'
+import { isExecutionFailure, isUnpaid, MalformedAnswer, RpcError } from './node-errors.ts'
 
-/** chainlink-evm SyncThreshold: a node more blocks than this behind the best is asked last. */
-const mostLag = 5
+/** chainlink-evm SyncThreshold: a node more blocks than this behind the head of the majority is asked last. */
+export const mostLag = 5
 /** A reset of an idle connection must not fail a call where there is only one node: a second round follows, ms later. */
 const secondRoundMs = 150
 
 /** See `Nodes.request`; `readers` are in order of preference, as they are now. */
 export function createAskOne(chain: string, readers: () => readonly NodeClient[], timeoutMs: number, closing: AbortSignal) {
-  async function round(method: string, params: readonly unknown[], problems: Error[]): Promise<{ result: unknown } | undefined> {
+  async function round<T>({ method, params, read }: Call<T>, problems: Error[]): Promise<{ result: T } | undefined> {
     if (!readers().some(({ up }) => up)) await revive(readers(), problems)
     const tried = new Set<NodeClient>()
     for (;;) {
@@ -22,20 +23,20 @@ export function createAskOne(chain: string, readers: () => readonly NodeClient[]
         continue
       }
       try {
-        return { result: await node.ask(method, params) }
+        return { result: await node.ask(method, params, read) }
       } catch (error) {
         problems.push(error as Error)
-        if (error instanceof RpcError && !mayDiffer(error)) throw error
+        if (error instanceof RpcError && isVerdict(method, error)) throw error
       }
     }
   }
 
-  return async function askOne(method: string, params: readonly unknown[]): Promise<unknown> {
+  return async function askOne<T>(call: Call<T>): Promise<T> {
     const problems: Error[] = []
     for (const isFirst of [true, false]) {
-      const answer = await round(method, params, problems)
+      const answer = await round(call, problems)
       if (answer) return answer.result
-      const refusal = problems.findLast((problem) => problem instanceof RpcError)
+      const refusal = refusalOf(problems)
       if (refusal) throw refusal
       if (isFirst && !closing.aborted) await sleep(secondRoundMs, undefined, { signal: closing }).catch(() => undefined)
       if (closing.aborted) break
@@ -58,12 +59,23 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   return rated.sort((a, b) => a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]?.node
 }
 
-/** Could another node answer better? Yes for limits, methods and states that this one does not serve, and internal errors; a revert is the same everywhere. */
-function mayDiffer(error: RpcError): boolean {
-  const message = error.rpcMessage.toLowerCase()
-  if (message.includes('revert')) return false
-  if (error.limited || [-32005, -32601, -32004, -32603].includes(error.rpcCode ?? 0)) return true
-  return /header not found|unknown block|block not found|missing trie node|outofrange|not available|pruned|syncing/.test(message)
+/** Methods that run the code of contracts: how that ended is the same everywhere. */
+const executing = new Set(['eth_call', 'eth_estimateGas'])
+
+/** Whether another node would say the same. Any other error is this node's own: the next one is asked. */
+function isVerdict(method: string, error: RpcError): boolean {
+  return !error.limited && executing.has(method) && (isExecutionFailure(error) || isUnpaid(error))
+}
+
+/** Why a question to all nodes has no answer: what a node refused it with, or what was malformed (NODE_REFUSED), else NODE_UNAVAILABLE. */
+export function noAnswer(chain: string, answers: readonly NodeAnswer<unknown>[]): RelayerError {
+  const errors = answers.flatMap((answer) => (answer.ok ? [] : [answer.error]))
+  return refusalOf(errors) ?? unavailable(chain, errors)
+}
+
+function refusalOf(problems: readonly Error[]): RelayerError | undefined {
+  const refusal = problems.findLast((problem) => problem instanceof RpcError || problem instanceof MalformedAnswer)
+  return refusal instanceof MalformedAnswer ? refusal.refusal : refusal
 }
 
 export function unavailable(chain: string, problems: readonly Error[]): RelayerError {

@@ -1,12 +1,14 @@
+import { RelayerError } from '../../../domain/errors.ts'
+import { AnswerTooLong, type ByteBudget, createByteBudget, fetchBounded } from '../../../http/fetch-bounded.ts'
 import { splitCredentials } from '../url.ts'
+import { mostBytesAtOnce, mostBytesFor } from './answer-limits.ts'
+import { createBatchSize } from './batch-size.ts'
 import { isTooLarge, parseAnswers, readError, readRetryAfter } from './json-rpc.ts'
-import { RpcError, TransportError } from './node-errors.ts'
+import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
 import { createRedactor } from './redact.ts'
 
 /** Calls of one tick leave together; 5 ms also gathers those that a head event has set off. */
 const stallMs = 5
-/** chainlink-evm's smallest default (Polygon): every provider takes it. */
-const maxBatch = 100
 
 interface Call {
   readonly id: number
@@ -26,12 +28,13 @@ const turnedAway = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
 /** JSON-RPC over HTTP with one URL; calls of a few milliseconds leave in one request. `count` is called for every call that leaves. */
 export function createJsonRpcClient(url: string, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
-  const service = { ...splitCredentials(url), redact: createRedactor(new URL(url)) }
-  const { origin, redact } = service
+  const redact = createRedactor(new URL(url))
+  const service = { ...splitCredentials(url), redact, timeoutMs, closing, budget: createByteBudget(mostBytesAtOnce) }
+  const { origin } = service
   const queue: Call[] = []
   let stall: NodeJS.Timeout | undefined
   let nextId = 1
-  let largest = maxBatch
+  const batches = createBatchSize(() => performance.now())
 
   function flush(): void {
     clearTimeout(stall)
@@ -40,7 +43,8 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
   }
 
   function postAll(calls: readonly Call[]): void {
-    for (let at = 0; at < calls.length; at += largest) void postBatch(calls.slice(at, at + largest))
+    const { size } = batches
+    for (let at = 0; at < calls.length; at += size) void postBatch(calls.slice(at, at + size))
   }
 
   /** Sends one batch; resolves or rejects every call in it, and throws never. */
@@ -48,22 +52,17 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
     for (const { method } of calls) count(method)
     const bodies = calls.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }))
     try {
-      const { text, status, retryAfterMs } = await post(
-        service,
-        JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
-        timeoutMs,
-        closing,
-      )
-      const answers = parseAnswers(text)
-      if (calls.length > 1 && isTooLarge(answers, status)) {
-        largest = Math.min(largest, Math.ceil(calls.length / 2))
+      const { text, status, retryAfterMs } = await post(service, JSON.stringify(bodies.length === 1 ? bodies[0] : bodies), calls)
+      const answers = parseAnswers(text, calls.length)
+      if (calls.length > 1 && isTooLarge(answers, status, calls)) {
+        batches.refused(calls.length)
         return postAll(calls)
       }
       const reason = status >= 200 && status < 300 ? 'an answer that is not JSON-RPC' : `HTTP ${status}`
       if (!answers) throw new TransportError(origin, reason, !turnedAway.has(status), retryAfterMs)
       const byId = new Map(answers.map((answer) => [answer.id, answer]))
       // A batch that is refused as a whole comes back as one error without an id.
-      const whole = byId.get(null) ?? byId.get(undefined)
+      const whole = answers.find(({ id, error }) => id == null && error)
       for (const { id, method, resolve, reject } of calls) {
         const answer = byId.get(id) ?? whole
         if (!answer) reject(new TransportError(origin, `no answer to ${method}`, true))
@@ -71,6 +70,7 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
         else resolve(answer.result)
       }
     } catch (error) {
+      if (error instanceof MalformedAnswer && calls.length > 1) batches.refused(calls.length)
       for (const { reject } of calls) reject(error as Error)
     }
   }
@@ -87,7 +87,7 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
       if (closing.aborted) throw new TransportError(origin, 'closed', false)
       return new Promise((resolve, reject) => {
         queue.push({ id: nextId++, method, params, resolve, reject })
-        if (queue.length >= largest) flush()
+        if (queue.length >= batches.size) flush()
         else stall ??= setTimeout(flush, stallMs)
       })
     },
@@ -97,25 +97,27 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
 interface Service extends ReturnType<typeof splitCredentials> {
   /** Replaces the secret parts of the URL in a text. */
   readonly redact: (text: string) => string
+  readonly timeoutMs: number
+  readonly closing: AbortSignal
+  readonly budget: ByteBudget
 }
 
-/** Posts JSON. Throws TransportError: no whole answer within the timeout. */
-async function post({ target, headers, origin, redact }: Service, body: string, timeoutMs: number, closing: AbortSignal) {
-  const controller = new AbortController()
-  const abort = () => controller.abort()
-  const timer = setTimeout(abort, timeoutMs)
-  closing.addEventListener('abort', abort)
+/** Posts JSON. Throws TransportError: no whole answer within the timeout; MalformedAnswer: one that is too long. */
+async function post({ target, headers: credentials, origin, redact, ...service }: Service, body: string, calls: readonly Call[]) {
+  const { timeoutMs, closing, budget } = service
+  const limits = { timeoutMs, mostBytes: mostBytesFor(calls.map(({ method }) => method)), budget, signal: closing }
   try {
-    const response = await fetch(target, { method: 'POST', headers: { ...headers, ...json }, body, signal: controller.signal })
-    const text = await response.text()
-    return { text, status: response.status, retryAfterMs: readRetryAfter(response.headers.get('retry-after')) }
+    const { text, status, headers } = await fetchBounded(target, { method: 'POST', headers: { ...credentials, ...json }, body }, limits)
+    return { text, status, retryAfterMs: readRetryAfter(headers.get('retry-after')) }
   } catch (error) {
-    const why = closing.aborted ? 'closed' : `no answer within ${timeoutMs} ms`
-    const reason = controller.signal.aborted ? why : redact(describe(error))
+    if (error instanceof AnswerTooLong) {
+      const detail = `The node's answer is longer than ${error.mostBytes} bytes.`
+      throw new MalformedAnswer(origin, error.message, new RelayerError('NODE_REFUSED', { detail, facts: { node: origin } }))
+    }
+    const isLate = error instanceof Error && error.name === 'TimeoutError'
+    const why = closing.aborted ? 'closed' : isLate ? `no answer within ${timeoutMs} ms` : undefined
+    const reason = why ?? redact(describe(error))
     throw new TransportError(origin, reason, !neverConnected.test(reason))
-  } finally {
-    clearTimeout(timer)
-    closing.removeEventListener('abort', abort)
   }
 }
 

@@ -5,11 +5,15 @@ export interface Answer {
   readonly error?: unknown
 }
 
-/** The answers of a response, in any order; undefined if it is not JSON-RPC. */
-export function parseAnswers(text: string): Answer[] | undefined {
+/** Some gateways answer a call twice. */
+const mostAnswersPerCall = 2
+
+/** The answers of a response to so many calls, in any order; undefined if it is not JSON-RPC, or has far more answers than calls. */
+export function parseAnswers(text: string, calls: number): Answer[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
     const answers = Array.isArray(value) ? value : [value]
+    if (answers.length > calls * mostAnswersPerCall) return undefined
     return answers.every((answer) => typeof answer === 'object' && answer !== null && ('result' in answer || 'error' in answer))
       ? answers
       : undefined
@@ -18,10 +22,26 @@ export function parseAnswers(text: string): Answer[] | undefined {
   }
 }
 
-/** Did the node refuse a batch for its size, as a whole? Gateways set limits as low as 3; go-ethereum says "batch too large". */
-export function isTooLarge(answers: readonly Answer[] | undefined, status: number): boolean {
+/** Methods whose errors may quote a contract: it says nothing of the batch. */
+const quoting = new Set(['eth_call', 'eth_estimateGas', 'eth_sendRawTransaction'])
+
+/**
+ * Did the node refuse a batch for its size? As a whole: gateways set limits as low as 3; go-ethereum answers "batch too large" to its first call alone
+ * (rpc/handler.go, respondWithBatchTooLarge). Or each call of it, in an error that no contract can have written.
+ */
+export function isTooLarge(
+  answers: readonly Answer[] | undefined,
+  status: number,
+  calls: readonly { readonly id: number; readonly method: string }[],
+): boolean {
   if (!answers) return status === 413 || status === 400
-  return answers.some(({ error }) => /\bbatch/i.test((error as { message?: string } | undefined)?.message ?? ''))
+  const ofContracts = new Set(calls.filter(({ method }) => quoting.has(method)).map(({ id }) => id))
+  const alone = answers.length === 1
+  return answers.some(({ id, error }) => {
+    const { message, code } = (error ?? {}) as { message?: unknown; code?: unknown }
+    const says = typeof message === 'string' && /\bbatch/i.test(message)
+    return says && (id == null || !ofContracts.has(id) || (alone && code === -32600))
+  })
 }
 
 /** Retry-After in ms: seconds, or a date (RFC 9110, 10.2.3); undefined where there is none that makes sense. */

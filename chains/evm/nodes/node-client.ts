@@ -1,12 +1,13 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { RelayerError } from '../../../domain/errors.ts'
 import type { NodeUse } from '../../../domain/settings/settings.ts'
 import type { NodeStatus } from '../../port.ts'
 import { toNumber } from '../hex.ts'
 import { createJsonRpcClient } from './json-rpc-client.ts'
 import { createLimiter } from './limiter.ts'
 import { createNodeHealth } from './node-health.ts'
-import { RpcError, TransportError } from './node-errors.ts'
+import { MalformedAnswer, NotKnown, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 
 /** A node as the config, or an operator, names it. */
 export interface NodeSpec {
@@ -31,23 +32,23 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
   const reads = spec.use === 'all' || spec.use === 'read'
   let checking: Promise<string> | undefined
 
-  async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
+  async function ask<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>): Promise<T> {
     const turn = limiter.take()
     if (turn > 0) await sleep(turn, undefined, { signal: closing.signal }).catch(() => undefined)
     const started = now()
     try {
-      const result = await client.request(method, params)
+      const answer = readOrRefuse(client.origin, method, await client.request(method, params), read)
       health.answered(now() - started)
-      return result
+      return answer
     } catch (error) {
       if (closing.signal.aborted) throw error
-      if (error instanceof RpcError && !error.limited) health.answered(now() - started)
+      if ((error instanceof RpcError && !error.limited) || error instanceof NotKnown) health.answered(now() - started)
       else health.failed(error instanceof RpcError || error instanceof TransportError ? error.retryAfterMs : undefined)
       throw error
     }
   }
 
-  const readNetwork = () => health.probe(networkId, async () => String(toNumber(await ask('eth_chainId', []), 'chain id')), reads)
+  const readNetwork = () => health.probe(networkId, () => ask('eth_chainId', [], readNetworkId), reads)
 
   const node = {
     spec,
@@ -72,7 +73,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get waitMs() {
       return limiter.waitMs
     },
-    /** Throws RpcError or TransportError. Waits for its turn where the rate is limited. */
+    /** Throws RpcError or TransportError; a malformed answer is one, and a failure like any other. Waits for its turn where the rate is limited. */
     ask,
     /** Reads its network, which makes it `up`: at the start and after each pause. One at a time. Returns the network found; throws as `ask`. */
     check() {
@@ -88,4 +89,16 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     close: () => closing.abort(),
   }
   return node
+}
+
+const readNetworkId = (value: unknown) => String(toNumber(value, 'chain id'))
+
+/** Throws MalformedAnswer, NotKnown. */
+function readOrRefuse<T>(node: string, method: string, result: unknown, read: ReadAnswer<T>): T {
+  try {
+    return read(result)
+  } catch (error) {
+    if (error instanceof RelayerError) throw new MalformedAnswer(node, method, error)
+    throw error instanceof NotKnown ? error : new NotKnown(error instanceof Error ? error.message : String(error))
+  }
 }

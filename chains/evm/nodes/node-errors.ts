@@ -28,6 +28,23 @@ export class RpcError extends RelayerError {
 /** How gateways refuse for the number of calls (Alchemy, Infura, QuickNode and others); −32005 alone also means a range that is too long. */
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
 
+/** What nodes call an execution that failed, with or without data. */
+const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
+/** What they say where the sender cannot pay for it. */
+const unpaid = /insufficient (funds|balance)|outoffunds/i
+
+/** Does the error tell how the execution of a call ended? Only in answers to eth_call and eth_estimateGas. */
+export function isExecutionFailure(error: RpcError): boolean {
+  // Code 3: execution reverted (go-ethereum); -32015: execution error (OpenEthereum, Nethermind). "EVM error" is anvil's and reth's. Data alone
+  // is no proof: gateways put other things there.
+  return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
+}
+
+/** The sender of the simulated call cannot pay for it. */
+export function isUnpaid(error: RpcError): boolean {
+  return unpaid.test(error.rpcMessage)
+}
+
 /** A node said nothing that we understand. `maybeReceived` is false only where the request surely never reached it. */
 export class TransportError extends Error {
   readonly maybeReceived: boolean
@@ -41,3 +58,25 @@ export class TransportError extends Error {
     this.retryAfterMs = retryAfterMs
   }
 }
+
+/** The node's answer is not of the form that was asked for: its failure. `refusal` is what the reader of the answer threw. */
+export class MalformedAnswer extends TransportError {
+  readonly refusal: RelayerError
+
+  constructor(node: string, method: string, refusal: RelayerError) {
+    super(node, `${method}: ${refusal.message}`, true)
+    this.name = 'MalformedAnswer'
+    this.refusal = refusal
+  }
+}
+
+/** Thrown by the reader of an answer: it is well formed, but of another state than was asked for. The node lags, which is no failure; another may know more. */
+export class NotKnown extends TransportError {
+  constructor(reason: string) {
+    super('a node', reason, true)
+    this.name = 'NotKnown'
+  }
+}
+
+/** Reads the result of a call. Throws NODE_REFUSED (the answer is malformed, the node's failure) or NotKnown. */
+export type ReadAnswer<T> = (result: unknown) => T

@@ -23,6 +23,10 @@ export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec)
     get enabled(): readonly NodeClient[] {
       return [...configured, ...added].filter(({ disabled }) => !disabled)
     },
+    /** Those of the config that are not disabled. */
+    get configured(): readonly NodeClient[] {
+      return configured.filter(({ disabled }) => !disabled)
+    },
     /** See `Chain.adjustNodes`. Nodes that stay keep all that is known of them, and the calls that they are answering. */
     adjust(changes: readonly NodeChange[]) {
       const byName = new Map(changes.map((change) => [change.name, change]))
@@ -33,7 +37,7 @@ export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec)
         const { name, use = 'all' } = change
         const resolved = resolve(change.url, environment)
         if ('problem' in resolved) {
-          unusable.push({ name, origin: resolved.problem, use, state: change.disabled ? 'disabled' : 'unknown', failures: 0 })
+          unusable.push({ name, origin: resolved.problem, use, state: change.disabled ? 'disabled' : 'unknown', failures: 0, added: true })
           return []
         }
         const same = added.find(({ spec }) => spec.name === name && spec.url === resolved.url && spec.use === use)
@@ -46,7 +50,11 @@ export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec)
       broken = unusable
     },
     /** See `Chain.nodes`: also those that are disabled, or can't be made. */
-    status: (): readonly NodeStatus[] => [...[...configured, ...added].map((node) => node.status()), ...broken],
+    status: (): readonly NodeStatus[] => [
+      ...configured.map((node) => node.status()),
+      ...added.map((node) => ({ ...node.status(), added: true })),
+      ...broken,
+    ],
     close() {
       for (const node of [...configured, ...added, ...retired]) node.close()
     },

@@ -3,8 +3,9 @@ import type { NodeChange } from '../../../domain/settings/settings.ts'
 import { toNumber } from '../hex.ts'
 import { askMany, type NodeAnswer, type OnAnswer } from './ask-many.ts'
 import { createAskOne, unavailable } from './ask-one.ts'
-import { lagsOf } from './head-lags.ts'
+import { comparedHeight, lagOf } from './head-lags.ts'
 import { createNodeClient, type NodeClient, type NodeSpec } from './node-client.ts'
+import type { ReadAnswer } from './node-errors.ts'
 import { createNodeSet } from './node-set.ts'
 
 export type { NodeAnswer } from './ask-many.ts'
@@ -34,7 +35,10 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   const count = (method: string) => void calls.set(method, (calls.get(method) ?? 0) + 1)
   const set = createNodeSet(nodes, (spec) => createNodeClient(spec, networkId, timeoutMs, count), environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
-  const readers = () => set.enabled.filter(({ reads }) => reads)
+  /** Those that are counted where nodes are counted: of the config. Nobody who can only change settings moves a majority. */
+  const voters = () => set.configured.filter(({ reads }) => reads)
+  /** Those of the config before those that were added, which serve while those do not answer, never in their place. */
+  const readers = () => (voters().length > 0 ? set.enabled.filter(({ reads }) => reads) : [])
   const senders = () => set.enabled.filter(({ spec }) => sendUses.includes(spec.use))
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
@@ -45,34 +49,54 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
 
   return {
     calls,
-    /** How many nodes are meant to read: what a majority is counted of. */
+    /** How many nodes of the config are meant to read: what a majority is counted of. */
     get readers() {
-      return readers().length
+      return voters().length
+    },
+    /** Their names. */
+    get voterNames(): readonly string[] {
+      return voters().map(({ spec }) => spec.name)
+    },
+    /** More than half of them. */
+    get needed() {
+      return Math.floor(voters().length / 2) + 1
     },
     /** Asks every node for its network. Throws CHAIN_ID_MISMATCH if one has another, NODE_UNAVAILABLE if none that reads answers. */
     verify: () => verify(set.enabled, name, networkId),
-    /** From the first node that reads, is up, does not lag and is within its rate; else the next. Throws RpcError (NODE_REFUSED) or NODE_UNAVAILABLE. */
-    request(method: string, params: readonly unknown[]) {
+    /**
+     * From the first node that reads, is up, does not lag and is within its rate; else the next, also where its answer is malformed (`read` throws).
+     * Throws RpcError or what `read` threw (NODE_REFUSED), NODE_UNAVAILABLE.
+     */
+    request<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>): Promise<T> {
       probe()
-      return askOne(method, params)
+      return askOne({ method, params, read })
     },
-    /** From the nodes that read, at once: those that are up, and, where those are not more than half, also those that are not. Throws never. */
-    askAll(method: string, params: readonly unknown[], onAnswer?: OnAnswer): Promise<readonly NodeAnswer[]> {
+    /**
+     * From the nodes of the config that read, at once: those that are up, and, where those are not more than half, also those that are not. Throws never.
+     * A malformed answer is an error of its node. @param mostGraceMs longest wait for the others once one has answered; absent: 5 s
+     */
+    askAll<T>(
+      method: string,
+      params: readonly unknown[],
+      read: ReadAnswer<T>,
+      onAnswer?: OnAnswer<T>,
+      mostGraceMs?: number,
+    ): Promise<readonly NodeAnswer<T>[]> {
       probe()
-      const all = readers()
+      const all = voters()
       const up = all.filter((node) => node.up)
       const others = all.filter((node) => !node.up && node.revivable)
-      return askMany(up.length * 2 > all.length ? up : [...up, ...others], method, params, timeoutMs, onAnswer)
+      return askMany(up.length * 2 > all.length ? up : [...up, ...others], { method, params, read }, { timeoutMs, mostGraceMs }, onAnswer)
     },
     /** To every node that transactions of this chain go to. Throws never. */
-    sendAll(method: string, params: readonly unknown[], onAnswer?: OnAnswer): Promise<readonly NodeAnswer[]> {
+    sendAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>): Promise<readonly NodeAnswer<T>[]> {
       probe()
       const all = senders()
       const up = all.filter((node) => node.up)
-      return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), method, params, timeoutMs, onAnswer)
+      return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, { timeoutMs }, onAnswer)
     },
-    /** Compares the heads of all nodes and puts those that lag behind last, or are absurdly far above `known`. Throws never. */
-    rank: (known?: number) => rank(readers(), known),
+    /** Compares the heads of all nodes and puts those last that lag behind the head of the majority, or are far above it. `known`: our own head. Throws never. */
+    rank: (known?: number) => rank(readers(), voters(), known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
       set.adjust(changes)
@@ -97,14 +121,16 @@ async function verify(nodes: readonly NodeClient[], chain: string, expected: str
   throw unavailable(chain, problems)
 }
 
-async function rank(readers: readonly NodeClient[], known: number | undefined): Promise<void> {
+async function rank(readers: readonly NodeClient[], voters: readonly NodeClient[], known: number | undefined): Promise<void> {
   const up = readers.filter((node) => node.up)
   if (up.length < 2) {
     for (const node of up) node.lag = undefined
     return
   }
-  const read = up.map((node) => node.ask('eth_blockNumber', []).then((height) => toNumber(height, 'block number')))
-  const heights = (await Promise.allSettled(read)).map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))
-  const lags = lagsOf(heights, readers.length, known)
-  for (const [index, node] of up.entries()) node.lag = lags[index] ?? node.lag
+  const read = up.map((node) => node.ask('eth_blockNumber', [], (height) => toNumber(height, 'block number')))
+  const found = (await Promise.allSettled(read)).map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))
+  const heights = new Map(up.map((node, index) => [node, found[index]]))
+  const told = voters.map((node) => heights.get(node))
+  const reached = comparedHeight(told, voters.length, known)
+  for (const [node, height] of heights) node.lag = lagOf(height, reached) ?? node.lag
 }

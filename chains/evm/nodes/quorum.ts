@@ -1,7 +1,7 @@
 import { RelayerError } from '../../../domain/errors.ts'
 import { type Heads, untilHead } from '../../port.ts'
 import type { NodeAnswer } from './ask-many.ts'
-import { RpcError } from './node-errors.ts'
+import { type ReadAnswer, RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
 /** One node: equal answers count together within so many blocks, since older ones tell of another time. */
@@ -19,7 +19,9 @@ export interface Question<T> {
   /** Made anew for each look: a block tag may have moved on. */
   readonly params: () => readonly unknown[]
   /** Reads an answer. What it throws counts as silence. */
-  readonly read: (result: unknown) => T
+  readonly read: ReadAnswer<T>
+  /** One node is believed at its first word. */
+  readonly once?: boolean
   /** Equal texts are equal answers; absent: as JSON. */
   readonly key?: (value: T) => string
 }
@@ -30,11 +32,11 @@ type Vote<T> = { readonly key: string; readonly value: T } | { readonly key: str
 /** `agreed`: what as many nodes as were needed said alike. */
 interface Round<T> {
   readonly agreed?: Vote<T> | undefined
-  readonly answers: readonly NodeAnswer[]
+  readonly answers: readonly NodeAnswer<T>[]
 }
 
 /**
- * The answer of more than half of all enabled nodes that read: no answer is no agreement. One node must give two equal answers a block apart, or 4
+ * The answer of more than half of all enabled nodes of the config that read: no answer is no agreement. One node must give two equal answers a block apart, or 4
  * block times where no block comes. A revert is an answer too, thrown as RpcError. Throws NODES_DISAGREE, NODE_UNAVAILABLE (no node answered).
  */
 export type Quorum = ReturnType<typeof createQuorum>
@@ -45,7 +47,7 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
 
   return async function agree<T>(question: Question<T>): Promise<T> {
     const { readers } = nodes
-    const { agreed, answers } = await (readers === 1 ? askLoneNode(question) : ask(nodes, question, Math.floor(readers / 2) + 1))
+    const { agreed, answers } = await (readers === 1 && !question.once ? askLoneNode(question) : ask(nodes, question, nodes.needed))
     if (!agreed) throw disagreement(chain, readers, answers)
     if ('revert' in agreed) throw agreed.revert
     return agreed.value
@@ -90,7 +92,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
 async function ask<T>(nodes: Nodes, question: Question<T>, needed: number): Promise<Round<T>> {
   const votes = new Map<string, number>()
   let agreed: Vote<T> | undefined
-  const answers = await nodes.askAll(question.method, question.params(), (answer) => {
+  const answers = await nodes.askAll(question.method, question.params(), question.read, (answer) => {
     const vote = voteOf(answer, question)
     if (!vote) return false
     const count = (votes.get(vote.key) ?? 0) + 1
@@ -101,21 +103,16 @@ async function ask<T>(nodes: Nodes, question: Question<T>, needed: number): Prom
   return { agreed, answers }
 }
 
-function voteOf<T>(answer: NodeAnswer, { read, key = JSON.stringify }: Question<T>): Vote<T> | undefined {
+function voteOf<T>(answer: NodeAnswer<T>, { key = JSON.stringify }: Question<T>): Vote<T> | undefined {
   if (!answer.ok) {
     const { error } = answer
     const isRevert = error instanceof RpcError && /revert/i.test(error.rpcMessage)
     return isRevert ? { key: `revert ${JSON.stringify(error.data)}`, revert: error } : undefined
   }
-  try {
-    const value = read(answer.result)
-    return { key: `value ${key(value)}`, value }
-  } catch {
-    return undefined
-  }
+  return { key: `value ${key(answer.result)}`, value: answer.result }
 }
 
-function disagreement(chain: string, nodes: number, answers: readonly NodeAnswer[]): RelayerError {
+function disagreement(chain: string, nodes: number, answers: readonly NodeAnswer<unknown>[]): RelayerError {
   const silent = answers.flatMap((answer) => (answer.ok ? [] : [answer.error.message]))
   const heard = answers.length - silent.length
   const own = nodes === 1 && heard === 1 ? ['The only node did not give the same answer in two blocks.'] : []

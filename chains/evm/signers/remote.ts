@@ -1,5 +1,6 @@
 import { computeAddress, type Transaction } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
+import { AnswerTooLong, fetchBounded } from '../../../http/fetch-bounded.ts'
 import { splitCredentials } from '../url.ts'
 import { attachSignature, type SignatureNumbers } from './signature.ts'
 import type { Key } from './verified.ts'
@@ -37,6 +38,9 @@ export async function createRemoteKey(spec: RemoteSpec, expected?: string): Prom
   }
 }
 
+/** Most bytes of an answer: a list of 30,000 public keys. */
+const mostBytes = 4 * 1_024 * 1_024
+
 function connect({ url, timeoutMs }: RemoteSpec) {
   const { target: base, headers, origin } = splitCredentials(url)
   // web3signer knows no query.
@@ -45,21 +49,17 @@ function connect({ url, timeoutMs }: RemoteSpec) {
   const facts = { signer: origin }
 
   async function ask(path: string, body?: unknown): Promise<string> {
-    const request: RequestInit = {
+    const request = {
       method: body === undefined ? 'GET' : 'POST',
       headers: { ...headers, accept: '*/*', ...(body !== undefined && { 'content-type': 'application/json' }) },
-      signal: AbortSignal.timeout(timeoutMs),
-      // A redirect may lead anywhere, and would take the credentials there.
-      redirect: 'error',
-      body: JSON.stringify(body),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     }
     let status: number
     let text: string
     try {
-      const response = await fetch(new URL(path, base), request)
-      status = response.status
-      text = await response.text()
+      ;({ status, text } = await fetchBounded(new URL(path, base), request, { timeoutMs, mostBytes }))
     } catch (error) {
+      if (error instanceof AnswerTooLong) throw offline('The remote signer gave an answer that is too long.')
       const silent = error instanceof Error && error.name === 'TimeoutError'
       // No cause: it may quote the URL.
       throw offline(silent ? `The remote signer did not answer within ${timeoutMs} ms.` : 'The remote signer cannot be reached.')
@@ -94,6 +94,8 @@ const meanings: Readonly<Record<number, string>> = {
   401: ' (it wants other credentials)',
   403: ' (it does not allow us to ask)',
   404: ' (it does not have the key, or the URL is not of its eth1 API)',
+  302: ' (a redirect, which is not followed)',
+  307: ' (a redirect, which is not followed)',
   429: ' (too many requests)',
 }
 

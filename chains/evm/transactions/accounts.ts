@@ -1,7 +1,7 @@
 import type { FinalityPolicy } from '../../../domain/finality.ts'
 import { type Account, currentHead, type HeadEvent, oncePerHead } from '../../port.ts'
 import type { EvmHeads } from '../heads/heads.ts'
-import { toDecimal, toNumber, toQuantity } from '../hex.ts'
+import { readCount, toDecimal, toQuantity } from '../hex.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 
@@ -18,8 +18,7 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     if (lowest) floors.rolledBack(lowest.height <= finalized)
   })
 
-  const countAt = async (address: string, at: string) =>
-    toNumber(await nodes.request('eth_getTransactionCount', [address, at]), 'transaction count')
+  const countAt = (address: string, at: string) => nodes.request('eth_getTransactionCount', [address, at], readCount)
 
   async function readFinalizedNonce(address: string, at: string): Promise<number> {
     try {
@@ -35,14 +34,14 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     const event = currentHead(chain)
     const [latest, balance, finalized] = await Promise.all([
       countAt(address, 'latest'),
-      nodes.request('eth_getBalance', [address, 'latest']),
+      nodes.request('eth_getBalance', [address, 'latest'], (value) => toDecimal(value, 'balance')),
       finality.kind === 'instant' ? undefined : readFinalizedNonce(address, finalizedTag(event, finality)),
     ])
     const isCanonical = heads.kept.isCanonical(event.latest) !== false
     const nonces = floors.raise(address, latest, finalized ?? latest, isCanonical)
     const { height, hash } = event.latest
     const finalizedNonce = Math.min(nonces.latest, nonces.finalized)
-    return { latestNonce: nonces.latest, finalizedNonce, balance: toDecimal(balance, 'balance'), block: { height, hash } }
+    return { latestNonce: nonces.latest, finalizedNonce, balance, block: { height, hash } }
   }
 
   // By the event: the finalized height may move without a new head.

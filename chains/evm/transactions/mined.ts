@@ -4,8 +4,8 @@ import type { Intent } from '../../../domain/intent.ts'
 import { currentHead, type MinedTransaction } from '../../port.ts'
 import { statesKept } from './accounts.ts'
 import type { EvmHeads } from '../heads/heads.ts'
-import { toBytes, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
-import { RpcError } from '../nodes/node-errors.ts'
+import { readCount, toAddress, toBytes, toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
+import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
@@ -20,13 +20,14 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
       method: 'eth_getBlockByNumber',
       params: () => [toQuantity(height), true],
       read: (value) => {
+        if (value === null) throw new NotKnown('does not have the block')
         const raw = toRecord(value, 'block')
-        const block = { height: toNumber(raw['number'], 'block number'), hash: toBytes(raw['hash'], 'block hash') }
-        if (block.height !== height || heads.kept.isCanonical(block) === false) throw new TypeError('not the canonical block')
+        const block = { height: toNumber(raw['number'], 'block number'), hash: toHash(raw['hash'], 'block hash') }
+        if (block.height !== height || heads.kept.isCanonical(block) === false) throw new NotKnown('not the canonical block')
         const found = toList(raw['transactions'], 'transactions')
           .map((transaction) => toRecord(transaction, 'transaction'))
           .find(
-            (one) => one['from'] !== undefined && toBytes(one['from'], 'sender') === address && toNumber(one['nonce'], 'nonce') === nonce,
+            (one) => one['from'] !== undefined && toAddress(one['from'], 'sender') === address && toNumber(one['nonce'], 'nonce') === nonce,
           )
         return { block, transaction: found && { ...readMined(found), block } }
       },
@@ -57,12 +58,11 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
  */
 function createCounts(nodes: Nodes, agree: Quorum, address: string) {
   const method = 'eth_getTransactionCount'
-  const read = (value: unknown) => toNumber(value, 'transaction count')
   return async function countAt(height: number): Promise<number | undefined> {
     const params = [address, toQuantity(height)]
-    const one = () => nodes.request(method, params).then(read).catch(unlessPruned)
+    const one = () => nodes.request(method, params, readCount).catch(unlessPruned)
     // A lone node would be asked again at the next block, at each step of the search.
-    return nodes.readers === 1 ? one() : agree({ about: params.join(), method, params: () => params, read }).catch(one)
+    return nodes.readers === 1 ? one() : agree({ about: params.join(), method, params: () => params, read: readCount }).catch(one)
   }
 }
 
@@ -104,14 +104,14 @@ function unlessPruned(error: unknown): undefined {
 }
 
 function readMined(raw: Record<string, unknown>) {
-  const to = raw['to'] == null ? '' : toBytes(raw['to'], 'recipient')
+  const to = raw['to'] == null ? '' : toAddress(raw['to'], 'recipient')
   const call: Intent = { to, data: toBytes(raw['input'] ?? raw['data'], 'data'), value: toDecimal(raw['value'], 'value') }
-  return { hash: toBytes(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
+  return { hash: toHash(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
 /** Made again from a node's fields; throws if they are not those of the hash. Kinds that we never sign (blobs, authorisations, of L2 systems): their hash. */
 export function signingHashOf(raw: Record<string, unknown>): string {
-  const hash = toBytes(raw['hash'], 'transaction hash')
+  const hash = toHash(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')
   if (type > 2) return hash
   const decimal = (field: string) => BigInt(toDecimal(raw[field], field))
@@ -121,7 +121,7 @@ export function signingHashOf(raw: Record<string, unknown>): string {
     type,
     chainId: type === 0 ? (v >= 35n ? (v - 35n) / 2n : 0n) : decimal('chainId'),
     nonce: toNumber(raw['nonce'], 'nonce'),
-    to: raw['to'] == null ? null : toBytes(raw['to'], 'recipient'),
+    to: raw['to'] == null ? null : toAddress(raw['to'], 'recipient'),
     data: toBytes(raw['input'] ?? raw['data'], 'data'),
     value: decimal('value'),
     gasLimit: decimal('gas'),
@@ -132,7 +132,7 @@ export function signingHashOf(raw: Record<string, unknown>): string {
     signature,
   })
   const sender = transaction.from?.toLowerCase()
-  if (transaction.hash !== hash || sender !== toBytes(raw['from'], 'sender')) throw new TypeError('not the transaction of this hash')
+  if (transaction.hash !== hash || sender !== toAddress(raw['from'], 'sender')) throw new TypeError('not the transaction of this hash')
   return transaction.unsignedHash
 }
 

@@ -1,6 +1,6 @@
 import type { BlockRef, Log, Receipt } from '../../port.ts'
-import { toBytes, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
-import { RpcError } from '../nodes/node-errors.ts'
+import { toAddress, toBytes, toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
+import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
@@ -11,26 +11,32 @@ const wholeBlockFrom = 4
 export function readReceipt(value: unknown): Receipt {
   const raw = toRecord(value, 'receipt')
   return {
-    hash: toBytes(raw['transactionHash'], 'transaction hash'),
+    hash: toHash(raw['transactionHash'], 'transaction hash'),
     status: toNumber(raw['status'], 'receipt status') === 1 ? 'success' : 'reverted',
-    block: { height: toNumber(raw['blockNumber'], 'block number'), hash: toBytes(raw['blockHash'], 'block hash') },
-    from: toBytes(raw['from'], 'sender'),
+    block: { height: toNumber(raw['blockNumber'], 'block number'), hash: toHash(raw['blockHash'], 'block hash') },
+    from: toAddress(raw['from'], 'sender'),
     gasUsed: toDecimal(raw['gasUsed'], 'gas used'),
     effectiveGasPrice: raw['effectiveGasPrice'] == null ? '0' : toDecimal(raw['effectiveGasPrice'], 'gas price'),
     logs: toList(raw['logs'], 'logs').map(readLog),
   }
 }
 
-function readIfMined(value: unknown): Receipt | undefined {
+/** Undefined: in no block, as far as the node knows. Throws NODE_REFUSED. */
+function readReceiptIfAny(value: unknown): Receipt | undefined {
   // A pending transaction has a receipt without a block on some nodes.
   return value === null || toRecord(value, 'receipt')['blockHash'] == null ? undefined : readReceipt(value)
+}
+
+/** Of a block that the node may not have. Throws NODE_REFUSED. */
+function readReceipts(value: unknown): readonly Receipt[] {
+  return value === null ? [] : toList(value, 'receipts').map(readReceipt)
 }
 
 export function readLog(value: unknown): Log {
   const raw = toRecord(value, 'log')
   return {
-    address: toBytes(raw['address'], 'log address'),
-    topics: toList(raw['topics'], 'log topics').map((topic) => toBytes(topic, 'log topic')),
+    address: toAddress(raw['address'], 'log address'),
+    topics: toList(raw['topics'], 'log topics').map((topic) => toHash(topic, 'log topic')),
     data: toBytes(raw['data'], 'log data'),
   }
 }
@@ -42,8 +48,8 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
   let wholeBlocks = true
 
   /** Undefined: in no block, as far as the node knows. */
-  async function one(hash: string): Promise<Receipt | undefined> {
-    return readIfMined(await nodes.request('eth_getTransactionReceipt', [hash]))
+  function one(hash: string): Promise<Receipt | undefined> {
+    return nodes.request('eth_getTransactionReceipt', [hash], readReceiptIfAny)
   }
 
   const keyOf = ({ hash, status, block }: Receipt) => `${hash} ${status} ${block.height} ${block.hash}`
@@ -51,8 +57,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
 
   async function ofWholeBlock(block: BlockRef): Promise<readonly Receipt[] | undefined> {
     try {
-      const values = await nodes.request('eth_getBlockReceipts', [toQuantity(block.height)])
-      return values === null ? [] : toList(values, 'receipts').map(readReceipt)
+      return await nodes.request('eth_getBlockReceipts', [toQuantity(block.height)], readReceipts)
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       // Not every node serves the method; one that lags, or is busy, says something else.
@@ -72,7 +77,11 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
       agree({
         about: `receipt ${hash}`,
         ...question(hash),
-        read: readReceipt,
+        read(value) {
+          const receipt = readReceiptIfAny(value)
+          if (!receipt) throw new NotKnown('knows no receipt')
+          return receipt
+        },
         key: keyOf,
       }),
     /** The same; undefined: more than half of the nodes know of no block that has it. */
@@ -80,13 +89,13 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
       agree<Receipt | undefined>({
         about: `receipt, if any, ${hash}`,
         ...question(hash),
-        read: readIfMined,
+        read: readReceiptIfAny,
         key: (receipt) => (receipt ? keyOf(receipt) : 'none'),
       }),
     /** Those of these transactions that the node has in exactly this block. */
     async ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]> {
       const many = wholeBlocks && hashes.length >= wholeBlockFrom && hashes.length * 4 >= transactionsInBlock
-      const found = (many ? await ofWholeBlock(block) : undefined) ?? (await Promise.all(hashes.map(one)))
+      const found = (many ? await ofWholeBlock(block) : undefined) ?? (await Promise.all(hashes.map((hash) => one(hash))))
       const wanted = new Set(hashes)
       return found.flatMap((receipt) => (receipt && receipt.block.hash === block.hash && wanted.has(receipt.hash) ? [receipt] : []))
     },

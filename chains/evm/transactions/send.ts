@@ -1,4 +1,5 @@
 import type { SendErrorClass, SendOutcome } from '../../port.ts'
+import { toHash } from '../hex.ts'
 import type { Classify } from './error-classes.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
@@ -25,7 +26,7 @@ const order: readonly SendErrorClass[] = [
 export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Promise<SendOutcome> {
   const outcomes: { outcome: SendOutcome; reached: boolean }[] = []
   try {
-    await nodes.sendAll('eth_sendRawTransaction', [raw], (answer) => {
+    await nodes.sendAll('eth_sendRawTransaction', [raw], readSent, (answer) => {
       const outcome = readAnswer(answer, classify)
       outcomes.push({ outcome, reached: answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived })
       return outcome.kind !== 'refused'
@@ -42,7 +43,10 @@ export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Pr
   return best ?? refused('ambiguous', 'No node of the chain took the transaction.')
 }
 
-function readAnswer(answer: NodeAnswer, classify: Classify): SendOutcome {
+/** A node that took it answers with its hash. */
+const readSent = (value: unknown) => toHash(value, 'transaction hash')
+
+function readAnswer(answer: NodeAnswer<string>, classify: Classify): SendOutcome {
   if (answer.ok) return { kind: 'accepted' }
   if (!(answer.error instanceof RpcError)) return refused('ambiguous', answer.error.message)
   const error = classify(answer.error.rpcMessage, answer.error.rpcCode)

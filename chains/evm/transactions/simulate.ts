@@ -1,16 +1,15 @@
-import { Interface } from 'ethers'
+import { id, Interface } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { Intent } from '../../../domain/intent.ts'
 import type { Revert, Simulation } from '../../port.ts'
 import { toNumber, toQuantity } from '../hex.ts'
-import { RpcError } from '../nodes/node-errors.ts'
+import { medianOf } from '../median.ts'
+import { isExecutionFailure, isUnpaid, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
+import { createPlausible } from '../plausible.ts'
 
 /** Knows the two reverts that Solidity itself makes: Error(string) and Panic(uint256). */
 const solidity = new Interface([])
-
-/** What nodes call an execution that failed, with or without data. */
-const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
 
 /** Meanings of Solidity's panic codes (docs.soliditylang.org, "Panic via assert and Error via require"). */
 const panics: Readonly<Record<string, string>> = {
@@ -27,49 +26,79 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
+/** Gas of two calls of one function differs by what they write. Less than this of the least that was seen would run out of gas in spite of the room. */
+const plausibleGas = { lowest: 0.9, highest: 1.25 }
+/** Calls that are remembered: one that is estimated again may have failed because of the first estimate. */
+const mostCalls = 4_096
+
 /**
- * Estimates the gas of a call, with room by `gasFactor`, at most the block's limit. A revert is the word of more than half of the nodes: one node that reverts
+ * Estimates the gas of a call, with room by `gasFactor`, at most the block's limit. One node's word is enough for a first estimate that is like those that most
+ * nodes gave for this function before; any other is the median of all. A revert is the word of more than half of the nodes: one node that reverts
  * everything would stop all deliveries. Throws TRANSACTION_REFUSED when the sender can't pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
-export async function simulate(
-  nodes: Nodes,
-  call: Intent,
-  from: string,
-  gasFactor: number,
-  blockGasLimit: bigint | undefined,
-): Promise<Simulation> {
-  // Of the latest block: without it some nodes (anvil, older go-ethereum) take the pool along, where our own call may be that reverts a second one.
-  const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
-  const estimate = await estimateGas(nodes, params, from)
-  if (typeof estimate === 'number') return { ok: true, gas: String(withFactor(estimate, gasFactor, blockGasLimit)) }
-  return { ok: false, revert: estimate }
+export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined) {
+  const known = createPlausible(plausibleGas)
+  const before = new Set<string>()
+
+  /** True if this very call was estimated before. */
+  function isRepeated(params: readonly unknown[]): boolean {
+    const call = id(JSON.stringify(params))
+    if (before.delete(call)) return Boolean(before.add(call))
+    before.add(call)
+    const [oldest] = before
+    if (before.size > mostCalls && oldest !== undefined) before.delete(oldest)
+    return false
+  }
+
+  async function estimate(call: Intent, from: string): Promise<number | Revert> {
+    // Of the latest block: without it some nodes (anvil, older go-ethereum) take the pool along, where our own call may be that reverts a second one.
+    const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
+    const repeated = isRepeated(params)
+    const first = await estimateOfOne(nodes, params, from)
+    const kind = `${call.to} ${call.data.slice(0, 10)}`.toLowerCase()
+    const isNumber = typeof first === 'number'
+    if (nodes.readers === 1 || (isNumber && !repeated && known.has(kind, first))) return first
+    const agreed = await agreedEstimate(nodes, params, first)
+    if (typeof agreed === 'number') known.agreed(kind, agreed)
+    return agreed
+  }
+
+  return async function simulate(call: Intent, from: string, gasFactor = 1): Promise<Simulation> {
+    const found = await estimate(call, from)
+    if (typeof found === 'number') return { ok: true, gas: String(withFactor(found, gasFactor, blockGasLimit())) }
+    return { ok: false, revert: found }
+  }
 }
 
-async function estimateGas(nodes: Nodes, params: readonly unknown[], from: string): Promise<number | Revert> {
+async function estimateOfOne(nodes: Nodes, params: readonly unknown[], from: string): Promise<number | Revert> {
   try {
-    return toNumber(await nodes.request(method, params), 'gas estimate')
+    return await nodes.request(method, params, readEstimate)
   } catch (error) {
-    if (error instanceof RpcError && /insufficient (funds|balance)|outoffunds/i.test(error.rpcMessage)) {
+    if (error instanceof RpcError && isUnpaid(error)) {
       throw new RelayerError('TRANSACTION_REFUSED', { detail: error.rpcMessage, facts: { from }, cause: error })
     }
     const revert = revertOf(error)
     if (!revert) throw error
-    return nodes.readers === 1 ? revert : agreedEstimate(nodes, params, revert)
+    return revert
   }
 }
 
-/** What most nodes say, where the first says that it reverts. Where there is no majority it reverts for no reason that anybody may act upon. */
-async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: Revert): Promise<number | Revert> {
-  const needed = Math.floor(nodes.readers / 2) + 1
-  const answers = await nodes.askAll(method, params)
-  const estimates = answers.flatMap((answer) => (answer.ok ? [toNumber(answer.result, 'gas estimate')] : []))
+/**
+ * What most nodes say: the median of their estimates, or a revert. Where too few answer, the estimate of the first stands; where there is no majority for its revert,
+ * the call reverts for no reason that anybody may act upon.
+ */
+async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: number | Revert): Promise<number | Revert> {
+  const answers = await nodes.askAll(method, params, readEstimate)
+  const estimates = answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
   const reverts = answers.flatMap((answer) => (answer.ok ? [] : (revertOf(answer.error) ?? [])))
-  // Neither the lowest nor the highest of them: one may lie about that, too.
-  const middle = estimates.toSorted((a, b) => a - b)[Math.floor(estimates.length / 2)]
-  if (estimates.length >= needed && middle !== undefined) return middle
-  const same = reverts.find(({ data }) => reverts.filter((other) => other.data === data).length >= needed)
-  return same ?? { data: '0x', reason: `${first.reason} (the nodes do not agree on that)` }
+  const middle = medianOf(estimates)
+  if (estimates.length >= nodes.needed && middle !== undefined) return middle
+  const same = reverts.find(({ data }) => reverts.filter((other) => other.data === data).length >= nodes.needed)
+  if (same) return same
+  return typeof first === 'number' ? first : { data: '0x', reason: `${first.reason} (the nodes do not agree on that)` }
 }
+
+const readEstimate = (value: unknown) => toNumber(value, 'gas estimate')
 
 /** The estimate with room, in whole gas units; never above the block's limit, never below the estimate. */
 export function withFactor(estimate: number, factor: number, blockGasLimit: bigint | undefined): bigint {
@@ -82,10 +111,7 @@ export function withFactor(estimate: number, factor: number, blockGasLimit: bigi
 export function revertOf(error: unknown): Revert | undefined {
   if (!(error instanceof RpcError)) return undefined
   const data = findData(error.data)
-  // Code 3: execution reverted (go-ethereum); -32015: execution error (OpenEthereum, Nethermind). "EVM error" is anvil's and reth's. Data alone
-  // is no proof: gateways put other things there.
-  const reverted = error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
-  return reverted ? { data, reason: decodeReason(data) ?? plainReason(error.rpcMessage) } : undefined
+  return isExecutionFailure(error) ? { data, reason: decodeReason(data) ?? plainReason(error.rpcMessage) } : undefined
 }
 
 /** The text of revert bytes: of Error(string), of Panic(uint256), the selector of a custom error; undefined if there is nothing to read. */

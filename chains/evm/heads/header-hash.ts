@@ -1,0 +1,52 @@
+import { encodeRlp, keccak256 } from 'ethers'
+import { toBytes, toQuantity } from '../hex.ts'
+
+/** A field of a header: bytes as they are, or a number without leading zeros. */
+type Field = readonly [name: string, kind: 'bytes' | 'number']
+
+/** Of every block, in the order of the yellow paper (4.4.3). */
+const first: readonly Field[] = [
+  ['parentHash', 'bytes'],
+  ['sha3Uncles', 'bytes'],
+  ['miner', 'bytes'],
+  ['stateRoot', 'bytes'],
+  ['transactionsRoot', 'bytes'],
+  ['receiptsRoot', 'bytes'],
+  ['logsBloom', 'bytes'],
+  ['difficulty', 'number'],
+  ['number', 'number'],
+  ['gasLimit', 'number'],
+  ['gasUsed', 'number'],
+  ['timestamp', 'number'],
+  ['extraData', 'bytes'],
+  ['mixHash', 'bytes'],
+  ['nonce', 'bytes'],
+]
+
+/** Added by forks, each only behind all before it: EIP-1559, 4895, 4844 (two), 4788, 7685 (go-ethereum core/types/block.go, Header). */
+const later: readonly Field[] = [
+  ['baseFeePerGas', 'number'],
+  ['withdrawalsRoot', 'bytes'],
+  ['blobGasUsed', 'number'],
+  ['excessBlobGas', 'number'],
+  ['parentBeaconBlockRoot', 'bytes'],
+  ['requestsHash', 'bytes'],
+]
+
+/** The hash of an Ethereum header made again from a node's block; undefined where fields are missing or malformed. Other kinds of headers give another hash. */
+export function headerHash(raw: Readonly<Record<string, unknown>>): string | undefined {
+  const fields = [...first, ...later.filter(([name]) => raw[name] != null)]
+  try {
+    return keccak256(encodeRlp(fields.map(([name, kind]) => (kind === 'bytes' ? toBytes(raw[name], name) : toMinimal(raw[name], name)))))
+  } catch {
+    return undefined
+  }
+}
+
+/** RLP has numbers as bytes without leading zeros; zero has none. */
+function toMinimal(value: unknown, what: string): string {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw new TypeError(`no valid ${what}`)
+  const digits = toQuantity(value).slice(2)
+  if (digits === '0') return '0x'
+  return `0x${digits.length % 2 ? '0' : ''}${digits}`
+}

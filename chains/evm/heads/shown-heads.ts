@@ -1,0 +1,89 @@
+import type { BlockRef } from '../../port.ts'
+import type { Nodes } from '../nodes/nodes.ts'
+import { majorityHeight } from '../nodes/head-lags.ts'
+import type { BlockCache } from './block-cache.ts'
+import type { EvmBlock } from './blocks.ts'
+
+/** Heads of a node above ours that are remembered until ours gets there. */
+const mostAbove = 256
+
+/** The head that one node shows. */
+export interface ShownHead {
+  readonly node: string
+  readonly block: EvmBlock
+}
+
+/**
+ * The head to follow: at the height that more than half of `readers` have reached (of all that answered, where fewer did), the block that most of them
+ * have or build on. Undefined: nobody answered.
+ */
+export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
+  const blocks = shown.map(({ block }) => block)
+  const height = majorityHeight(
+    blocks.map((block) => block.height),
+    readers,
+  )
+  const rated = blocks
+    .filter((block) => block.height === height)
+    .map((block) => ({ block, rank: [votesFor(block, blocks), isOurs(block, kept), sameContent(block, blocks)] }))
+  return rated.sort((a, b) => compare(b.rank, a.rank))[0]?.block
+}
+
+/** Nodes that show this block or one that builds on it. */
+function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): number {
+  return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
+}
+
+function isOurs({ hash, height, parentHash }: EvmBlock, kept: Pick<BlockCache, 'at'>): number {
+  return Number(kept.at(height)?.hash === hash || kept.at(height - 1)?.hash === parentHash)
+}
+
+/** Nodes that list the same transactions under this hash: no hash that we can check covers the list. */
+export function sameContent({ hash, transactions }: EvmBlock, blocks: readonly EvmBlock[]): number {
+  const list = transactions.join()
+  return blocks.filter((other) => other.hash === hash && other.transactions.join() === list).length
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  return a.map((value, index) => value - (b[index] ?? 0)).find((difference) => difference !== 0) ?? 0
+}
+
+/** How far the nodes have shown blocks of the chain that we follow: an invented branch is one node's, however long it grows. */
+export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, kept: Pick<BlockCache, 'isCanonical' | 'latest'>) {
+  /** The highest block of ours that each node has shown. */
+  const shared = new Map<string, number>()
+  /** Heads above ours, oldest first: whether they are of our chain is known when ours gets there. */
+  const above = new Map<string, readonly BlockRef[]>()
+
+  function judge(node: string, block: BlockRef): void {
+    if (kept.isCanonical(block)) shared.set(node, Math.max(shared.get(node) ?? 0, block.height))
+  }
+
+  return {
+    /** Takes the heads of one poll, after ours was brought up to date. */
+    note(shown: readonly ShownHead[]): void {
+      const height = kept.latest?.height ?? -1
+      for (const { node, block } of shown) {
+        judge(node, block)
+        judge(node, { height: block.height - 1, hash: block.parentHash })
+        if (block.height > height) above.set(node, [...(above.get(node) ?? []), block].slice(-mostAbove))
+      }
+      for (const [node, blocks] of above) {
+        for (const block of blocks) if (block.height <= height) judge(node, block)
+        above.set(
+          node,
+          blocks.filter((block) => block.height > height),
+        )
+      }
+    },
+    /** The height up to which more than half of the nodes have our chain; undefined: not so many have shown any of it. */
+    get reached(): number | undefined {
+      const heights = nodes.voterNames.flatMap((name) => shared.get(name) ?? [])
+      return heights.length * 2 > nodes.readers ? majorityHeight(heights, nodes.readers) : undefined
+    },
+    /** Blocks above this height are gone. */
+    rolledBackTo(height: number): void {
+      for (const [node, highest] of shared) shared.set(node, Math.min(highest, height))
+    },
+  }
+}

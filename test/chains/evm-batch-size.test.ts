@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { createBatchSize } from '../../chains/evm/nodes/batch-size.ts'
+import { isTooLarge, parseAnswers } from '../../chains/evm/nodes/json-rpc.ts'
+
+const calls = [
+  { id: 1, method: 'eth_estimateGas' },
+  { id: 2, method: 'eth_getBalance' },
+]
+const says = (id: number | null, message: string, code = -32000) => ({ id, error: { code, message } })
+
+test('a batch is too large where the node says so of the batch itself', () => {
+  expect(isTooLarge(undefined, 413, calls)).toBe(true)
+  expect(isTooLarge([says(null, 'batch too large')], 200, calls)).toBe(true)
+  expect(isTooLarge([says(1, 'batch too large', -32600)], 200, calls)).toBe(true)
+  expect(isTooLarge([says(1, 'no batches'), says(2, 'Batch of more than 3 requests')], 200, calls)).toBe(true)
+})
+
+test('what a contract says is no word about the batch', () => {
+  expect(isTooLarge([says(1, 'execution reverted: batch too large', 3), { id: 2, result: '0x1' }], 200, calls)).toBe(false)
+  expect(isTooLarge([says(1, 'execution reverted: batch', -32600), { id: 2, result: '0x1' }], 200, calls)).toBe(false)
+  expect(isTooLarge([says(1, 'batch', 3)], 200, calls)).toBe(false)
+})
+
+test('what was refused once is tried again: twice as many calls each minute', () => {
+  let now = 0
+  const batches = createBatchSize(() => now)
+  expect(batches.size).toBe(100)
+  batches.refused(100)
+  batches.refused(50)
+  expect(batches.size).toBe(25)
+  now = 59_999
+  expect(batches.size).toBe(25)
+  now = 60_000
+  expect(batches.size).toBe(50)
+  now = 600_000
+  expect(batches.size).toBe(100)
+})
+
+test('far more answers than calls are none', () => {
+  const answers = (count: number) => JSON.stringify(Array.from({ length: count }, () => ({ id: 1, result: '0x1' })))
+  expect(parseAnswers(answers(4), 2)).toHaveLength(4)
+  expect(parseAnswers(answers(5), 2)).toBeUndefined()
+})

@@ -1,0 +1,67 @@
+import type { ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { devnetSigner, payment } from '../helpers/evm.ts'
+import { hostileServers } from '../helpers/hostile-server.ts'
+import { evmSetting } from './setting.ts'
+
+const { address } = devnetAccount(7)
+const bomb = gzipSync(Buffer.alloc(60_000_000, ' '))
+
+describe('the HTTP of a hostile node', () => {
+  const { anvil, connect } = evmSetting(2)
+  const hostile = hostileServers()
+
+  /** A chain of one node that turns hostile once it is connected, and of an honest one behind it. */
+  async function turning(answer: (response: ServerResponse) => void) {
+    let turned = false
+    const url = await hostile((body, response) => {
+      if (turned) return answer(response)
+      fetch(anvil.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+        .then(async (upstream) => response.end(await upstream.text()))
+        .catch(() => response.destroy())
+    })
+    const chain = await connect([url, anvil.url], { timeoutMs: 3_000, blockTimeMs: 60_000 })
+    turned = true
+    return chain
+  }
+
+  test('a redirect is not followed: a signed transaction stays with the nodes of the config', async () => {
+    const stolen: string[] = []
+    const thief = await hostile((body, response) => {
+      stolen.push(body)
+      response.end('{}')
+    })
+    const chain = await turning((response) => void response.writeHead(307, { location: thief }).end())
+    const signer = await devnetSigner(34)
+    expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
+    expect(await chain.hasCode(address)).toBe(false)
+    expect(stolen).toEqual([])
+    await anvil.mine()
+  })
+
+  test.each([
+    ['that unpack to 60 MB', (response: ServerResponse) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb)],
+    ['announced as 60 MB', (response: ServerResponse) => void response.writeHead(200, { 'content-length': 60_000_000 }).write('{')],
+    [
+      'of 50,000 answers',
+      (response: ServerResponse) => void response.end(JSON.stringify(Array.from({ length: 50_000 }, () => ({ id: 1, result: '0x' })))),
+    ],
+  ])('58 KB %s: read no further, and the next node is asked', async (_, answer) => {
+    const chain = await turning(answer)
+    expect(await chain.hasCode(address)).toBe(false)
+    expect(chain.nodes()[0]).toMatchObject({ failures: 1 })
+  })
+
+  test('a body without an end: given up in time, whatever was sent of it', async () => {
+    const sent: number[] = []
+    const chain = await turning((response) => {
+      response.writeHead(200)
+      const drip = setInterval(() => sent.push(Number(response.write(' '))), 50)
+      response.on('close', () => clearInterval(drip))
+    })
+    expect(await chain.hasCode(address)).toBe(false)
+    expect(sent.length).toBeGreaterThan(1)
+  })
+})

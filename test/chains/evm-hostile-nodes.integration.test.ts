@@ -1,0 +1,267 @@
+import { describe, expect, test } from 'vitest'
+import { headerHash } from '../../chains/evm/heads/header-hash.ts'
+import type { HeadEvent } from '../../chains/port.ts'
+import { firstOffer } from '../../domain/fees/fees.ts'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { devnetSigner, payment } from '../helpers/evm.ts'
+import { head } from '../helpers/heads.ts'
+import { hostileServers } from '../helpers/hostile-server.ts'
+import { deployReverting } from '../helpers/reverting.ts'
+import type { RpcProxy } from '../helpers/rpc-proxy.ts'
+import { evmSetting } from './setting.ts'
+
+type Raw = Record<string, unknown> & { number: string; hash: string; parentHash: string }
+
+const { address } = devnetAccount(7)
+const gwei = 10n ** 9n
+
+describe('one node of three is hostile, and is asked first', () => {
+  const { anvil, connect, connectBehind } = evmSetting(60)
+  const hostile = hostileServers()
+
+  const height = async () => Number(await anvil.rpc<string>('eth_blockNumber'))
+
+  describe('malformed answers', () => {
+    const junk: [string, unknown][] = [
+      ['null', null],
+      ['{}', {}],
+      ['0x', '0x'],
+      ['a number', 7],
+    ]
+    const answers: [string, (node: RpcProxy) => void][] = [
+      ...junk.map(([name, value]): [string, (node: RpcProxy) => void] => [
+        name,
+        (node) => (node.alter = (method) => (method === 'eth_chainId' ? undefined : value)),
+      ]),
+      [
+        'a block without its parent',
+        (node) => (node.alter = (_, result) => (result && typeof result === 'object' ? { ...result, parentHash: '0xabc' } : undefined)),
+      ],
+      ['an error', (node) => (node.refuse = (method) => (method === 'eth_chainId' ? undefined : { code: -32_000, message: 'boom' }))],
+    ]
+
+    test.each(answers)('%s: the next node is asked, for the head as for all else', async (_, lie) => {
+      const { chain, first } = await connectBehind(3)
+      lie(first)
+      await anvil.mine(2)
+      const now = await height()
+      expect((await head(chain, ({ latest }) => latest.height === now)).latest.height).toBe(now)
+      expect(await chain.account(address)).toMatchObject({ latestNonce: 0, finalizedNonce: 0 })
+      expect(BigInt((await chain.quote()).maxFee)).toBeGreaterThan(0n)
+      expect(await chain.call(address, '0x', 'latest')).toBe('0x')
+      expect(await chain.logs({ address, topics: [], fromBlock: 1, toBlock: 2 })).toEqual([])
+      expect(await chain.pendingNonce(address)).toBe(0)
+      expect(await chain.simulate({ to: address, data: '0x', value: '1' }, address)).toMatchObject({ ok: true })
+    })
+
+    test('a start with such a node is as any other; its answers count as its failures', async () => {
+      const { chain, first } = await connectBehind(3)
+      expect(chain.nodes()[0]?.failures).toBe(0)
+      first.alter = (method) => (method === 'eth_chainId' ? undefined : null)
+      await chain.pendingNonce(address)
+      expect(chain.nodes()[0]?.failures).toBe(1)
+      const second = await connect([first.url, anvil.url, anvil.url])
+      expect(second.heads.current?.latest.height).toBe(await height())
+    })
+
+    test('its answer alone vetoes no majority', async () => {
+      const { chain, behind } = await connectBehind(3)
+      const [reverts, , malformed] = behind as [RpcProxy, RpcProxy, RpcProxy]
+      reverts.refuse = (method) => (method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined)
+      malformed.alter = (method) => (method === 'eth_estimateGas' ? '' : method === 'eth_getTransactionCount' ? null : undefined)
+      expect(await chain.pendingNonce(address)).toBe(0)
+      // One reverts, one says nothing: no majority for either, and no error of ours.
+      expect(await chain.simulate({ to: address, data: '0x', value: '1' }, address)).toMatchObject({ ok: false })
+    })
+  })
+
+  test('a call that reverts with the word "batch" makes no batch smaller', async () => {
+    const { chain, first } = await connectBehind(1)
+    chain.heads.stop()
+    const { address: contract } = await deployReverting(anvil, 'batch too large')
+    const reads = Array.from({ length: 40 }, (_, index) => devnetAccount(index).address)
+    const reverts = () => chain.simulate({ to: contract, data: '0x', value: '0' }, address)
+    await Promise.all([reverts(), ...reads.map((account) => chain.hasCode(account))])
+    first.requests.length = 0
+    await Promise.all(reads.map((account) => chain.hasCode(account)))
+    expect(first.requests.map((methods) => methods.length)).toEqual([40])
+  })
+
+  describe('heads', () => {
+    const depth = 10
+
+    /** Blocks above the true head, each with the right hash of its invented header. */
+    async function invented(count: number): Promise<Raw[]> {
+      const top = await anvil.rpc<Raw>('eth_getBlockByNumber', ['latest', false])
+      const blocks: Raw[] = []
+      let parent = top
+      for (let index = 1; index <= count; index++) {
+        const raw = { ...top, number: `0x${(Number(top.number) + index).toString(16)}`, parentHash: parent.hash, transactions: [] }
+        parent = { ...raw, hash: headerHash(raw) as string }
+        blocks.push(parent)
+      }
+      return blocks
+    }
+
+    function show(node: RpcProxy, blocks: readonly Raw[]): void {
+      const byNumber = new Map(blocks.map((block) => [Number(block.number), block]))
+      node.alter = (method, _, [at]) => {
+        if (method === 'eth_blockNumber') return blocks.at(-1)?.number
+        if (method !== 'eth_getBlockByNumber') return undefined
+        return at === 'latest' || at === 'finalized' ? blocks.at(-1) : byNumber.get(Number(at))
+      }
+    }
+
+    test.each(['depth', 'instant', 'tag'] as const)(
+      '49 invented blocks of it make nothing final (%s), and no honest node lag',
+      async (kind) => {
+        const finality = kind === 'depth' ? { kind, blocks: depth } : { kind }
+        const { chain, first } = await connectBehind(3, { finality })
+        const now = await height()
+        const events: HeadEvent[] = []
+        await head(chain, ({ latest, finalized }) => latest.height === now && finalized > 0)
+        const before = chain.heads.current as HeadEvent
+        chain.heads.subscribe((event) => events.push(event))
+        show(first, await invented(49))
+        first.requests.length = 0
+        await expect.poll(() => first.requests.length).toBeGreaterThan(15)
+        expect(events).toEqual([])
+        expect(chain.heads.current).toBe(before)
+        for (const node of chain.nodes().slice(1)) expect(node.lag ?? 0).toBe(0)
+        await anvil.mine(2)
+        expect((await head(chain, ({ latest }) => latest.height === now + 2)).finalized).toBeLessThanOrEqual(now + 2)
+      },
+    )
+
+    test('a branch of its own at the heights of the others becomes final on its word alone neither, while a second node is away', async () => {
+      const { chain, behind } = await connectBehind(3, { finality: { kind: 'depth', blocks: depth } })
+      const [first, second] = behind as [RpcProxy, RpcProxy]
+      const now = await height()
+      const { finalized } = await head(chain, ({ latest, finalized: final }) => latest.height === now && final === now - depth)
+      second.mode = 503
+      const blocks = await invented(30)
+      show(first, blocks)
+      await anvil.mine(30)
+      first.requests.length = 0
+      await expect.poll(() => first.requests.length).toBeGreaterThan(15)
+      const final = chain.heads.current?.finalized ?? 0
+      const truth = await anvil.rpc<Raw>('eth_getBlockByNumber', [`0x${final.toString(16)}`, false])
+      expect(final).toBeGreaterThanOrEqual(finalized)
+      expect(await chain.block(final, 'agreed').catch(() => ({ hash: truth.hash }))).toMatchObject({ hash: truth.hash })
+      expect(final).toBeLessThanOrEqual(now)
+      second.mode = 'pass'
+      expect((await head(chain, ({ latest }) => latest.height === now + 30 && latest.hash !== blocks.at(-1)?.hash)).latest.height).toBe(
+        now + 30,
+      )
+    })
+
+    test('it says that nothing is final, or shows old heads for ever: the chain goes on', async () => {
+      const { chain, first } = await connectBehind(3)
+      const old = await anvil.rpc<Raw>('eth_getBlockByNumber', ['latest', false])
+      first.alter = (method, _, [at]) => (method !== 'eth_getBlockByNumber' ? undefined : at === 'finalized' ? null : old)
+      await anvil.mine(6)
+      const now = await height()
+      expect((await head(chain, ({ latest, finalized }) => latest.height === now && finalized === now - 2)).finalized).toBe(now - 2)
+    })
+
+    test('a header that it altered is refused, and the next node is asked', async () => {
+      const lines: [string, unknown][] = []
+      const log = { info: (text: string, fields?: object) => void lines.push([text, fields]), warn: () => undefined }
+      const { chain, first } = await connectBehind(3, { log })
+      expect(lines).toEqual([['hashes of block headers', { chain: 'test', headerHash: 'checked' }]])
+      first.alter = (method, result) => (method === 'eth_getBlockByNumber' && result ? { ...result, timestamp: '0x1' } : undefined)
+      expect((await chain.block(3, 'latest'))?.timestamp).toBeGreaterThan(1)
+      await anvil.mine(2)
+      const now = await height()
+      expect((await head(chain, ({ latest }) => latest.height === now)).latest.timestamp).toBeGreaterThan(1)
+    })
+
+    test('it leaves transactions out of a block, under its true hash: the others list them', async () => {
+      const { chain, first } = await connectBehind(3)
+      first.alter = (method, result) => (method === 'eth_getBlockByNumber' && result ? { ...result, transactions: [] } : undefined)
+      const signer = await devnetSigner(33)
+      const { raw, hash } = await signer.sign(payment(signer, 0))
+      await chain.send(raw)
+      await anvil.mine()
+      const now = await height()
+      expect((await head(chain, ({ latest }) => latest.height === now)).latest.transactions).toEqual([hash])
+    })
+  })
+
+  describe('prices', () => {
+    const dear = `0x${(5_000n * gwei).toString(16)}`
+
+    function overprice(node: RpcProxy): void {
+      node.alter = (method, result) => {
+        if (method === 'eth_gasPrice') return dear
+        if (method !== 'eth_feeHistory') return undefined
+        const { reward, baseFeePerGas } = result as { reward: unknown[]; baseFeePerGas: string[] }
+        return {
+          ...(result as object),
+          baseFeePerGas: baseFeePerGas.map(() => dear),
+          gasUsedRatio: reward.map(() => 1),
+          reward: reward.map(() => [dear]),
+        }
+      }
+    }
+
+    test('its prices are not ours, and its history makes no cap', async () => {
+      const honest = await (await connect(anvil.url)).quote()
+      const { chain, first } = await connectBehind(3)
+      overprice(first)
+      expect(await chain.quote()).toEqual(honest)
+    })
+
+    test('the only node, however dear it is, is paid no more than 50 gwei and twenty times what is usual, where nothing is configured', async () => {
+      const { chain, first } = await connectBehind(1)
+      const { cap } = await chain.quote()
+      expect(BigInt(cap ?? 0)).toBeGreaterThanOrEqual(50n * gwei)
+      expect(BigInt(cap ?? 0)).toBeLessThan(100n * gwei)
+      overprice(first)
+      await anvil.mine()
+      const now = await height()
+      await head(chain, ({ latest }) => latest.height === now)
+      const market = await chain.quote()
+      expect(BigInt(market.tip)).toBe(5_000n * gwei)
+      expect(firstOffer(market, {}, { gasLimit: '500000' })).toMatchObject({ kind: 'wait', code: 'FEE_LIMIT' })
+      // An operator's own cap takes its place.
+      expect(firstOffer(market, { maxFeePerGas: String(6_000n * gwei) }, { gasLimit: '500000' })).toMatchObject({ kind: 'offer' })
+    })
+
+    test('too little gas, or too much, of it alone is not believed', async () => {
+      const { chain, first } = await connectBehind(3)
+      const intent = { to: address, data: '0x', value: '1' }
+      const truth = await (await connect(anvil.url)).simulate(intent, address)
+      for (const lie of ['0x100', '0x1ba8140']) {
+        first.alter = (method) => (method === 'eth_estimateGas' ? lie : undefined)
+        expect(await chain.simulate(intent, address)).toEqual(truth)
+        expect(await chain.simulate({ ...intent, value: '2' }, address)).toEqual(truth)
+      }
+    })
+  })
+
+  test('a node that was added while everything runs is in no majority, and alone it is believed nothing', async () => {
+    const { chain, behind } = await connectBehind(2)
+    const [first, second] = behind as [RpcProxy, RpcProxy]
+    const identity = `0x${'4'.padStart(40, '0')}`
+    const word = `0x${'7'.padStart(64, '0')}`
+    const liar = await hostile((body, response) => {
+      const calls = [JSON.parse(body)].flat() as { id: number; method: string }[]
+      const answers = calls.map(({ id, method }) => ({ id, result: method === 'eth_chainId' ? '0x7a69' : `0x${'8'.padStart(64, '0')}` }))
+      response.end(JSON.stringify(answers.length === 1 ? answers[0] : answers))
+    })
+    const added = ['x', 'y', 'z'].map((name) => ({ chain: 'test', name, url: `${liar}/${name}`, disabled: false }))
+    chain.adjustNodes(added)
+    await expect.poll(() => chain.nodes().filter(({ added: isAdded, state }) => isAdded && state === 'up')).toHaveLength(3)
+    expect(await chain.call(identity, word, 'agreed')).toBe(word)
+    second.mode = 503
+    await expect(chain.call(identity, word, 'agreed')).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
+    first.mode = 503
+    await expect(chain.call(identity, word, 'agreed')).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    chain.adjustNodes([...added, ...['node-1', 'node-2'].map((name) => ({ chain: 'test', name, disabled: true }))])
+    for (const at of ['latest', 'agreed', 'majority-latest'] as const) {
+      await expect(chain.call(identity, word, at)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    }
+    await expect(chain.quote()).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+  })
+})
