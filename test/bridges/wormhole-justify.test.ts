@@ -1,0 +1,59 @@
+import { AbiCoder, concat, Interface } from 'ethers'
+import { describe, expect, test } from 'vitest'
+import { createJustify, selectorOf } from '../../bridges/wormhole-token-bridge/justify.ts'
+import { readMessage } from '../../bridges/wormhole-token-bridge/message.ts'
+import { tokenBridgeAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { signVaa, transferPayload } from '../helpers/vaa.ts'
+
+const address = (digit: string) => `0x${digit.repeat(40)}`
+const [tokenBridge, redeemer, stranger] = ['a', 'b', 'c'].map(address) as [string, string, string]
+const universal = (of: string) => of.slice(2).padStart(64, '0')
+const call = 'redeem(bytes)'
+
+function message(kind: 1 | 3, to: string): Uint8Array {
+  const payload = transferPayload({ kind, token: universal(address('d')), tokenChain: 4, toChain: 2, to: universal(to) })
+  return signVaa({ emitterChain: 4, emitter: universal(address('e')), sequence: 7n, payload }).bytes
+}
+
+function encoded(signature: string, vaa: Uint8Array): string {
+  return concat([selectorOf(signature), AbiCoder.defaultAbiCoder().encode(['bytes'], [vaa])])
+}
+
+describe('Which call of the token bridge a VAA justifies', () => {
+  /** What the chains say is shown elsewhere, on real ones: here every VAA is genuine. */
+  const justify = createJustify(tokenBridge, { [redeemer]: call }, async (bytes) => readMessage(bytes))
+  const [plain, withCall, withOtherCall] = [message(1, stranger), message(3, redeemer), message(3, stranger)]
+
+  test.each([
+    ['a transfer by completeTransfer', { to: tokenBridge, data: encoded('completeTransfer(bytes)', plain) }],
+    ['a transfer of the wrapped coin', { to: tokenBridge, data: encoded('completeTransferAndUnwrapETH(bytes)', plain) }],
+    ['a payload 3 by the function of its recipient', { to: redeemer, data: encoded(call, withCall) }],
+  ])('%s', (_, intent) => expect(justify({ ...intent, value: '0' })).resolves.toBeUndefined())
+
+  const twoArguments = new Interface(['function redeem(bytes vaa, uint256 more)']).encodeFunctionData('redeem', [withCall, 1])
+  // The offset of the bytes points one word further: another encoding of the same VAA, behind which anything could stand.
+  const usual = tokenBridgeAbi.encodeFunctionData('completeTransfer', [plain])
+  const shifted = `${usual.slice(0, 10)}${'40'.padStart(64, '0')}${'00'.repeat(32)}${usual.slice(74)}`
+  test.each([
+    ['a payload 3 by the token bridge', { to: tokenBridge, data: encoded('completeTransfer(bytes)', withCall) }],
+    ['a payload 3 for another contract', { to: redeemer, data: encoded(call, withOtherCall) }],
+    ['a payload 3 by another function', { to: redeemer, data: encoded('burn(bytes)', withCall) }],
+    ['a payload 3 of a recipient without a configured call', { to: stranger, data: encoded(call, withOtherCall) }],
+    ['a transfer by the function of another contract', { to: redeemer, data: encoded(call, plain) }],
+    ['another function of the token bridge', { to: tokenBridge, data: encoded('upgrade(bytes)', plain) }],
+    ['more arguments', { to: redeemer, data: twoArguments }],
+    ['an encoding of its own', { to: tokenBridge, data: shifted }],
+    ['coins', { to: tokenBridge, data: encoded('completeTransfer(bytes)', plain), value: '1' }],
+  ])('not %s', (_, intent) => expect(justify({ value: '0', ...intent })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' }))
+
+  test.each([
+    ['VAA_SIGNATURE_INVALID', 'CALL_UNJUSTIFIED'],
+    ['EMITTER_UNKNOWN', 'CALL_UNJUSTIFIED'],
+    ['GUARDIAN_SET_UNKNOWN', 'GUARDIAN_SET_UNKNOWN'],
+    ['NODE_UNAVAILABLE', 'NODE_UNAVAILABLE'],
+  ] as const)('%s of the message is %s of the call', async (found, code) => {
+    const refusing = createJustify(tokenBridge, {}, () => Promise.reject(new RelayerError(found)))
+    await expect(refusing({ to: tokenBridge, data: usual, value: '0' })).rejects.toMatchObject({ code })
+  })
+})
