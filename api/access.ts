@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { assertLevel, assertNotRevoked, assertScope } from '../access/authorize.ts'
 import { createKeyRing } from '../access/key-ring.ts'
 import { type Operation, operations } from '../access/operations.ts'
@@ -7,6 +7,7 @@ import type { OrderSubject, Principal } from '../domain/access/access.ts'
 import { RelayerError } from '../domain/errors.ts'
 import { isUnread } from '../temporal/client/settings-watch.ts'
 import type { Api, ApiDeps } from './deps.ts'
+import { errorSchema } from './errors.ts'
 
 /** What a route needs. open: nothing. read: any token. Else the level of the operation. */
 export type RouteAccess = 'open' | 'read' | Operation
@@ -52,8 +53,15 @@ export function guardRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'access' | 
     // For the OpenAPI document.
     const level = access === 'read' ? 'read' : operations[access].level
     const description = [route.schema?.description, `Needs a token of level ${level}.`].filter(Boolean).join(' ')
-    route.schema = { ...route.schema, description, security: [{ token: [] }] }
+    route.schema = { ...route.schema, description, security: [{ token: [] }], response: { ...refusals, ...responsesOf(route.schema) } }
   })
+}
+
+/** What every route that needs a token may answer. */
+const refusals = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 429: errorSchema, 503: errorSchema }
+
+function responsesOf(schema: FastifySchema | undefined): object {
+  return (schema?.response ?? {}) as object
 }
 
 /** The name of who orders this, whose token has to be for it. Throws ACCESS_SCOPE. */

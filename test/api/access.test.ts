@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { bearer } from '../../lab/devnet/access.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { watchSettings } from '../../temporal/client/settings-watch.ts'
 import { deadConfig, openApi, type OpenApi } from './setting.ts'
 
 let setting: OpenApi
@@ -168,6 +170,10 @@ describe('with a good token', () => {
     expect(await read()).toMatchObject({ status: 200 })
     setting.settings.now = { ...noSettings, tokens: [{ jti, revoked: { by: 'bob', reason: 'stolen', at: 1 } }] }
     expect(await read()).toMatchObject({ status: 401, code: 'ACCESS_TOKEN_REVOKED' })
+    const watch = await watchSettings({ client: setting.client, logger: silentLogger() })
+    await watch.stop()
+    setting.settings.now = watch.current()
+    expect(await read()).toMatchObject({ status: 503, code: 'SETTINGS_UNREACHABLE' })
     setting.settings.now = noSettings
     expect(await read()).toMatchObject({ status: 200 })
   })

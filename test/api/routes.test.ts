@@ -189,7 +189,16 @@ describe('the rest', () => {
   test('GET /v1/openapi.json describes them', async () => {
     const document = (await get('/v1/openapi.json')).json<{ openapi: string; paths: Record<string, { post?: { responses: object } }> }>()
     expect(document.openapi).toMatch(/^3\./)
-    expect(Object.keys(document.paths['/v1/transfers']?.post?.responses ?? {})).toEqual(['200', '202', '400', '422', '429', '503'])
+    expect(Object.keys(document.paths['/v1/transfers']?.post?.responses ?? {})).toEqual([
+      '200',
+      '202',
+      '400',
+      '401',
+      '403',
+      '422',
+      '429',
+      '503',
+    ])
   })
 
   test('GET /health says that the process is alive, GET /ready that Temporal does not answer', async () => {

@@ -40,6 +40,8 @@ export interface OpenApi {
   readonly api: Api
   /** Asked without a token. */
   readonly bare: Api
+  /** Not connected yet. */
+  readonly client: Client
   /** As the API knows them. */
   readonly settings: { now: Settings }
   token(request?: Partial<TokenRequest>): Promise<string>
@@ -84,5 +86,5 @@ export async function openApi(config: Config, logger: Logger = silentLogger()): 
     for (const chain of chains.values()) chain.close()
     await connection.close()
   }
-  return { api: asAdministrator(api, await token()), bare: api, settings, token, metrics, close }
+  return { api: asAdministrator(api, await token()), bare: api, client, settings, token, metrics, close }
 }

@@ -40,6 +40,25 @@ describe('settings', () => {
     expect(after(halted, { kind: 'setFees', scope: { kind: 'global' }, policy: {} })).toBe(halted)
   })
 
+  it('list tokens, keep a revocation whatever is listed later, and drop what has expired when another is made', () => {
+    const issued = (jti: string, expiresAt: number) =>
+      ({ jti, expiresAt, name: 'alice', level: 'sign', kid: 'k', issuedAt: 1, chains: undefined }) as const
+    const listed = after(noSettings, { kind: 'addToken', token: issued('a', 5_000) }, { kind: 'addToken', token: issued('b', 2_000) })
+    expect(listed.tokens).toEqual([
+      { jti: 'a', expiresAt: 5_000, name: 'alice', level: 'sign', kid: 'k', issuedAt: 1 },
+      { jti: 'b', expiresAt: 2_000, name: 'alice', level: 'sign', kid: 'k', issuedAt: 1 },
+    ])
+    const revoked = after(listed, { kind: 'revokeToken', jti: 'a' }, { kind: 'revokeToken', jti: 'unlisted' })
+    const by = { ...author, at: 1_000 }
+    expect(revoked.tokens).toMatchObject([{ jti: 'a', revoked: by }, { jti: 'b' }, { jti: 'unlisted', revoked: by }])
+    expect(after(revoked, { kind: 'revokeToken', jti: 'a' })).toBe(revoked)
+    const again = after(revoked, { kind: 'addToken', token: issued('a', 5_000) })
+    expect(again).toBe(revoked)
+    const later = applySettingsOrders(revoked, { ...author, orders: [{ kind: 'addToken', token: issued('c', 9_000) }] }, 3_000)
+    // One that was revoked without being listed may be good for long: it stays.
+    expect(later.tokens?.map(({ jti }) => jti)).toEqual(['a', 'unlisted', 'c'])
+  })
+
   it('hold the newest 200 changes', () => {
     const orders = Array.from({ length: 150 }, (_, index): SettingsOrder[] => [
       { kind: 'halt', scope: { bridge: `b${index}` } },

@@ -192,7 +192,7 @@ describe('portage stream', () => {
     const alarms = async () => (await state()).view['alarms']
     await refused('INPUT_INVALID', /number: 99 is not known to exist/, 'trust', stream, '--number', '99', '--reason', 'a test')
     expect(await alarms()).toEqual(['distrusted'])
-    expect((await cli('show', stream)).out).toMatch(/^distrusted: a script gave 99 as watermark/m)
+    expect((await cli('show', stream)).out).toMatch(/^distrusted: night-shift gave 99 as watermark/m)
     expect((await cli('list')).out).toContain('ALARM distrusted')
     await refused(
       'INPUT_INVALID',

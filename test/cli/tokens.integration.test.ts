@@ -1,0 +1,201 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { main } from '../../cli/main.ts'
+import { loadConfig } from '../../config/load.ts'
+import type { Config } from '../../config/schema.ts'
+import type { IssuedToken, Settings } from '../../domain/settings/settings.ts'
+import { makeToken } from '../../lab/devnet/access.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { readSettings } from '../../temporal/client/settings.ts'
+import { deadConfig } from '../api/setting.ts'
+import { type Ledgers, startLedgers } from '../lanes/setting.ts'
+import { runCli } from './run-cli.ts'
+
+let folder = ''
+let file = ''
+let ledgers: Ledgers
+let config: Config
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portage-tokens-'))
+  file = join(folder, 'portage.yaml')
+  ledgers = await startLedgers()
+  const { chains, bridges } = deadConfig(await freePort())
+  const temporal = { address: ledgers.server.address }
+  const api = { port: await freePort() }
+  // Without the fields that a config has by default.
+  await writeFile(file, stringify(JSON.parse(JSON.stringify({ temporal, chains, bridges, api }))))
+  config = await loadConfig(file, {})
+})
+afterAll(async () => {
+  await ledgers?.stop()
+  await rm(folder, { recursive: true })
+})
+
+/** The command line with this token; absent: with none. */
+async function cli(token: string | undefined, ...argv: string[]) {
+  const env = token === undefined ? {} : { PORTAGE_TOKEN: token }
+  const { code, out, err } = await runCli([...argv, '--json', '--config', file], { env, asAdministrator: false })
+  const json = JSON.parse(out) as Record<string, unknown> & { error?: { code: string; remedy: string } }
+  return { code, json, err, refused: json.error?.code }
+}
+
+async function create(by: string | undefined, ...argv: string[]): Promise<{ token: string; jti: string; kid: string }> {
+  const { code, json } = await cli(by, 'token', 'create', ...argv)
+  expect({ code, json }).toMatchObject({ code: 0, json: { token: expect.any(String) } })
+  return json as never
+}
+
+const settings = (): Promise<Settings> => readSettings(ledgers.temporal.client)
+const halt = ['halt', '--chain', 'bsc', '--reason', 'a test'] as const
+const unhalt = ['unhalt', '--chain', 'bsc', '--reason', 'a test'] as const
+
+test('nothing is ordered without a token, and the answer says how to get one; what only looks needs none', async () => {
+  for (const argv of [halt, ['lane', 'pause', `evm-1397:0x${'a'.repeat(40)}`, '--reason', 'x'], ['transfer', 'submit', 'AQ']]) {
+    const { code, json } = await cli(undefined, ...argv)
+    expect({ argv, code, json }).toMatchObject({
+      code: 1,
+      json: { error: { code: 'ACCESS_TOKEN_MISSING', remedy: expect.stringContaining('portage token create') } },
+    })
+  }
+  expect((await cli(undefined, 'settings')).code).toBe(0)
+  expect((await settings()).version).toBe(0)
+})
+
+test('who has the key file makes the first token; its name is who orders, and the list never has the token', async () => {
+  const alice = await create(undefined, '--name', 'alice', '--level', 'admin')
+  expect(await cli(alice.token, ...halt)).toMatchObject({ code: 0, json: { changed: true, halts: [{ by: 'alice', reason: 'a test' }] } })
+  expect((await cli(alice.token, ...unhalt)).code).toBe(0)
+  const bob = await create(alice.token, '--name', 'bob', '--level', 'sign', '--chain', 'bsc', '--expires', '30m')
+  const { json } = await cli(undefined, 'token', 'list')
+  const tokens = json['tokens'] as IssuedToken[]
+  expect(tokens).toMatchObject([
+    { jti: alice.jti, name: 'alice', level: 'admin' },
+    { jti: bob.jti, name: 'bob', level: 'sign', chains: ['bsc'] },
+  ])
+  expect(tokens[1]!.expiresAt! - tokens[1]!.issuedAt!).toBeLessThanOrEqual(30 * 60_000)
+  const { audit } = await settings()
+  expect(audit.filter(({ order }) => order.kind === 'addToken')).toMatchObject([{ by: 'key-file' }, { by: 'alice' }])
+  const kept = JSON.stringify(await settings())
+  for (const { token } of [alice, bob]) expect(kept).not.toContain(token.split('.')[2])
+})
+
+test('from a file, too; a token of another level, for something else, revoked or of a removed key is refused', async () => {
+  const { token } = await create(undefined, '--name', 'carol', '--level', 'admin', '--chain', 'bsc')
+  await writeFile(join(folder, 'token'), `${token}\n`)
+  const fromFile = await runCli([...halt, '--config', file, '--token-file', join(folder, 'token')], { asAdministrator: false })
+  expect([fromFile.code, fromFile.err]).toEqual([0, ''])
+  expect((await settings()).halts).toMatchObject([{ by: 'carol' }])
+  expect((await cli(token, ...unhalt)).code).toBe(0)
+  const refusals = [
+    [token, ['halt', '--all', '--reason', 'x'], 'ACCESS_SCOPE'],
+    [token, ['halt', '--chain', 'ethereum', '--reason', 'x'], 'ACCESS_SCOPE'],
+    [token, ['token', 'create', '--name', 'eve', '--level', 'admin'], 'ACCESS_SCOPE'],
+    [await makeToken(config, { level: 'sign' }), halt, 'ACCESS_LEVEL'],
+    [await makeToken(config, { level: 'read' }), ['transfer', 'retry', 'x', '--reason', 'x'], 'ACCESS_LEVEL'],
+    [await makeToken(config, { level: 'write' }), ['stream', 'skip', 'native-bridge:ethereum:bsc', '1', '--reason', 'x'], 'ACCESS_LEVEL'],
+    [await makeToken(config, { level: 'sign' }), ['token', 'create', '--name', 'eve', '--level', 'admin'], 'ACCESS_LEVEL'],
+    [await makeToken(config, { expiresAt: Date.now() - 1_000 }), halt, 'ACCESS_TOKEN_EXPIRED'],
+    [await makeToken({ ...config, temporal: { namespace: 'staging' } }), halt, 'ACCESS_TOKEN_INVALID'],
+    ['nonsense', halt, 'ACCESS_TOKEN_INVALID'],
+  ] as const
+  const { version } = await settings()
+  for (const [one, argv, code] of refusals) expect({ argv, refused: (await cli(one, ...argv)).refused }).toEqual({ argv, refused: code })
+  expect((await settings()).version).toBe(version)
+})
+
+test('a revoked token is refused by name of who revoked it; unlisted ones can be revoked, too', async () => {
+  const dave = await create(undefined, '--name', 'dave', '--level', 'admin')
+  expect((await cli(undefined, 'token', 'revoke', dave.jti, '--reason', 'stolen')).code).toBe(0)
+  expect((await cli(dave.token, ...halt)).refused).toBe('ACCESS_TOKEN_REVOKED')
+  const row = (await settings()).tokens?.find(({ jti }) => jti === dave.jti)
+  expect(row).toMatchObject({ name: 'dave', revoked: { by: 'key-file', reason: 'stolen' } })
+  const unlisted = await makeToken(config)
+  const { jti } = JSON.parse(Buffer.from(unlisted.split('.')[1]!, 'base64url').toString()) as { jti: string }
+  expect((await cli(undefined, 'token', 'revoke', jti, '--reason', 'seen in a chat')).code).toBe(0)
+  expect((await cli(unlisted, ...halt)).refused).toBe('ACCESS_TOKEN_REVOKED')
+  // What a new Temporal is to be told keeps both.
+  const { json } = await cli(undefined, 'settings', 'export')
+  expect(json['orders']).toEqual(
+    expect.arrayContaining([
+      { kind: 'revokeToken', jti },
+      { kind: 'revokeToken', jti: dave.jti },
+    ]),
+  )
+})
+
+test('rotated, the new key signs and tokens of the old one are good until it is removed', async () => {
+  const before = await create(undefined, '--name', 'frank', '--level', 'admin')
+  expect((await cli(before.token, 'token', 'rotate-key')).code).toBe(0)
+  const after = await create(undefined, '--name', 'frank', '--level', 'admin')
+  expect(after.kid).not.toBe(before.kid)
+  expect((await cli(before.token, ...unhalt)).code).toBe(0)
+  expect((await cli(after.token, 'token', 'remove-key', before.kid)).code).toBe(0)
+  expect((await cli(before.token, ...unhalt)).refused).toBe('ACCESS_TOKEN_INVALID')
+  expect((await cli(after.token, ...unhalt)).code).toBe(0)
+  expect((await cli(undefined, 'token', 'keys')).json).toMatchObject({ keys: [{ kid: after.kid, use: 'signs' }] })
+})
+
+test('a machine without keys says where they are missing, and makes none where the config has public ones', async () => {
+  const { token } = await create(undefined, '--name', 'grace', '--level', 'admin')
+  const elsewhere = join(folder, 'elsewhere.yaml')
+  const raw = JSON.parse(JSON.stringify({ ...config, dataFolder: join(folder, 'other') })) as object
+  await writeFile(elsewhere, stringify(raw))
+  const order = () => runCli([...unhalt, '--config', elsewhere, '--json'], { env: { PORTAGE_TOKEN: token }, asAdministrator: false })
+  expect((await order()).json()).toMatchObject({ error: { code: 'ACCESS_KEYS' } })
+  const { keys } = (await cli(undefined, 'token', 'keys')).json as { keys: { publicKey: string }[] }
+  await writeFile(elsewhere, stringify({ ...raw, access: { publicKeys: keys.map(({ publicKey }) => publicKey) } }))
+  expect((await order()).code).toBe(0)
+  const made = await runCli(['token', 'create', '--name', 'x', '--level', 'read', '--config', elsewhere, '--json'], {
+    asAdministrator: false,
+  })
+  expect(made.json()).toMatchObject({ error: { code: 'ACCESS_KEYS' } })
+})
+
+test('while no worker can say what is revoked an order goes on, with a warning', async () => {
+  const { token } = await create(undefined, '--name', 'heidi', '--level', 'sign')
+  await ledgers.without(async () => {
+    const lane = `evm-1397:0x${'a'.repeat(40)}`
+    const { refused, err } = await cli(token, 'lane', 'pause', lane, '--reason', 'a test')
+    expect([refused, err]).toEqual(['LANE_NOT_FOUND', 'Whether the token is revoked is not known: no worker serves the settings.\n'])
+  })
+})
+
+test('the first start shows the first token on a terminal, and never in the log', async () => {
+  const fresh = join(folder, 'fresh.yaml')
+  const dataFolder = join(folder, 'fresh-data')
+  await writeFile(
+    fresh,
+    stringify(JSON.parse(JSON.stringify({ ...config, temporal: { address: `127.0.0.1:${await freePort()}` }, dataFolder }))),
+  )
+  const start = async (isTTY: boolean) => {
+    let shown = ''
+    const listeners: (() => void)[] = []
+    const running = main(['run', '--role', 'api', '--log-level', 'error', '--config', fresh], {
+      ...{ env: {}, stdin: Readable.from(['']), stdout: { write: () => {} }, cwd: () => folder, off: () => {} },
+      stderr: { isTTY, write: (text) => (shown += text) },
+      on: (_, listener) => listeners.push(listener),
+    })
+    await until(
+      () =>
+        readFile(join(dataFolder, 'access-keys.json')).then(
+          () => listeners.length > 0,
+          () => false,
+        ),
+      { timeoutMs: 60_000, what: 'the keys' },
+    )
+    for (const stop of listeners) stop()
+    await running
+    return shown
+  }
+  expect(await start(true)).toMatch(
+    /The first access token \(level admin, for a day, id [0-9a-f-]{36}\), shown only now:\n\n[\w-]+\.[\w-]+\.[\w-]+\n/,
+  )
+  expect(await start(true)).toBe('')
+  await rm(dataFolder, { recursive: true })
+  expect(await start(false)).toBe('')
+})
