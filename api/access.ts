@@ -61,7 +61,8 @@ export function guardRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'access' | 
 const refusals = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 429: errorSchema, 503: errorSchema }
 
 function responsesOf(schema: FastifySchema | undefined): object {
-  return (schema?.response ?? {}) as object
+  const { response = {} }: { readonly response?: unknown } = schema ?? {}
+  return typeof response === 'object' && response !== null ? response : {}
 }
 
 /** The name of who orders this, whose token has to be for it. Throws ACCESS_SCOPE. */

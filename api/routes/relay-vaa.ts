@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Api, ApiDeps } from '../deps.ts'
-import { toErrorAnswer } from '../errors.ts'
+import { errorSchema, toErrorAnswer } from '../errors.ts'
 import { defaultBridge, messageBytes, submit } from '../submit.ts'
+
+/** spy_relayer's body, or ours where the request does not reach the route. */
+const failed = z.union([z.object({ message: z.literal('Request failed'), code: z.string(), error: z.string() }), errorSchema])
 
 /**
  * `GET /relayvaa/{vaa}`: the route of spy_relayer, for its users. The answers are the same, but "Scheduled" means that the signatures were checked and the
@@ -14,8 +17,8 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
     params: z.object({ '*': z.string().describe('The VAA, base64.') }),
     response: {
       200: z.object({ message: z.literal('Scheduled') }),
-      400: z.object({ message: z.literal('Request failed'), code: z.string(), error: z.string() }),
-      503: z.object({ message: z.literal('Request failed'), code: z.string(), error: z.string() }),
+      400: failed,
+      503: failed,
     },
   }
   app.get('/relayvaa/*', { config: { access: 'transfer submit' }, schema }, async (request, reply) => {

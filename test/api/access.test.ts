@@ -165,6 +165,7 @@ describe('with a good token', () => {
 
   test('a revoked one is refused from the moment the settings say so, and all are while they are not known', async () => {
     const token = await setting.token({ level: 'read' })
+    const guarded = (await routes()).filter(({ isOpen }) => !isOpen)
     const jti = (JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { jti: string }).jti
     const read = () => ask({ method: 'GET', path: '/v1/openapi.json' }, bearer(token))
     expect(await read()).toMatchObject({ status: 200 })
@@ -174,6 +175,7 @@ describe('with a good token', () => {
     await watch.stop()
     setting.settings.now = watch.current()
     expect(await read()).toMatchObject({ status: 503, code: 'SETTINGS_UNREACHABLE' })
+    for (const route of guarded) expect(await ask(route, bearer(token))).toMatchObject({ status: 503, code: 'SETTINGS_UNREACHABLE' })
     setting.settings.now = noSettings
     expect(await read()).toMatchObject({ status: 200 })
   })
