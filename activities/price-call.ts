@@ -17,9 +17,14 @@ export type Priced =
 /** Simulates a call from the lane's address and offers a fee within the limits of its policy, which may have a rule for `owner`. Throws what reads throw. */
 export async function priceCall(
   { chain, fees }: { readonly chain: Chain; readonly fees: FeePolicyResolver },
-  { lane, owner, intent }: { readonly lane: LaneId; readonly owner: string; readonly intent: Intent },
+  {
+    lane,
+    owner,
+    intent,
+    deliveries,
+  }: { readonly lane: LaneId; readonly owner: string; readonly intent: Intent; readonly deliveries?: number },
 ): Promise<Priced> {
-  const policy = fees({ chain: chain.name, lane, transfer: owner, contract: intent.to, selector: selectorOf(intent.data) })
+  const policy = fees({ chain: chain.name, lane, transfer: owner, contract: intent.to, selector: selectorOf(intent.data), deliveries })
   const [simulation, quote, dataFee] = await Promise.all([
     chain.simulate(intent, laneAddress(lane), policy.gasFactor ?? defaultGasFactor),
     chain.quote(),

@@ -6,6 +6,7 @@ import type { Chain } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
+import type { SpyHealth } from '../intake/spy.ts'
 import type { Submitter } from '../intake/submitter.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Logger } from '../observability/logger.ts'
@@ -24,6 +25,8 @@ export interface ApiDeps {
   readonly logger: Logger
   /** This process feeds the streams, and so sets their metrics itself. */
   readonly feedsStreams: boolean
+  /** The subscriptions of this process to guardian spies; absent: it has none. */
+  readonly spies?: (() => readonly SpyHealth[]) | undefined
 }
 
 /** Finalized height of a chain; undefined for one that this process does not read. */

@@ -44,6 +44,8 @@ export interface Endpoint {
   readonly chain: ChainName
   /** Is the message genuine (signed by a guardian set that the target accepts, or recorded by its source)? Asked before an id is taken; cached. */
   verify(message: Uint8Array): Promise<Verdict>
+  /** Does the target's contract take messages of its emitter? Asked with `verify`, before an id is taken; absent: `verify` has shown it. */
+  accepts?(transfer: Transfer): Promise<Verdict>
   /** Everything else that makes a message deliverable: payload kind, emitter, target, asset, fee. Includes `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
   /** Does the target chain's state show the effect? One read, batched; one of each node where it asks for `agreed`. */

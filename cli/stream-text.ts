@@ -1,5 +1,6 @@
 import type { StreamReport, StreamRow } from '../streams/reports.ts'
-import { countNumbers } from '../domain/stream/interval-set.ts'
+import { countAside, intervalsOf } from '../domain/stream/aside.ts'
+import { countNumbers, type IntervalSet } from '../domain/stream/interval-set.ts'
 import type { OpenNumber, StreamState, StreamView } from '../domain/stream/stream.ts'
 import { type Cell, facts, list, ordersSection, section } from './output.ts'
 
@@ -69,7 +70,7 @@ export function maxOpenText(maxOpen: StreamView['maxOpen'], now?: number): strin
 function blockedText({ blockedBy }: StreamView): string {
   if (!blockedBy) return 'nothing: every known number is resolved'
   const { number, why, code } = blockedBy
-  return `${number}, ${why === 'open' ? 'under way' : why === 'parked' ? `parked (${code})` : `a gap: ${why}`}`
+  return `${number}, ${why === 'open' ? 'under way' : why === 'parked' || why === 'waiting' ? `${why} (${code})` : `a gap: ${why}`}`
 }
 
 function backfillText({ left, ordered }: StreamView['backfill'], { backfill: { by } }: StreamState): string {
@@ -81,6 +82,7 @@ function details(state: StreamState, now: number): string[] {
   const { gaps, open, exceptions, unknownCompletions, backfill, fork, vanished, distrusted } = state
   const parked = open.filter((one) => one.parked !== undefined)
   const running = open.filter((one) => one.parked === undefined)
+  const asideList = countAside(state)
   return [
     fork && `forked: at block ${fork.height} the source shows ${fork.told} where ${fork.known} was scanned, since ${age(fork.at, now)}`,
     vanished && `vanished: at block ${vanished.height} the source counts up to ${vanished.upTo} only, since ${age(vanished.at, now)}`,
@@ -91,6 +93,9 @@ function details(state: StreamState, now: number): string[] {
     section(gaps, ['gap', 'numbers', 'state', 'known for', 'from block'], ({ from, to, state: why, at, height }) => {
       return [rangeText([from, to]), String(countNumbers([[from, to]])), why, age(at, now), height]
     }),
+    section(asideList, ['aside', 'numbers', 'code', 'ranges'], ({ count, why }) => {
+      return [why.waits ? 'waiting' : 'parked', String(count), why.code, rangesText(intervalsOf(why))]
+    }),
     section(parked, ['parked', 'code', 'block'], ({ number, parked: code, height }) => [number, code, height]),
     running.length > 0 && `under way: ${ranges(running).map(rangeText).join(', ')}`,
     section(exceptions, ['exception', 'outcome', 'by', 'since', 'reason'], ({ number, outcome, by, reason, at }) => {
@@ -99,6 +104,14 @@ function details(state: StreamState, now: number): string[] {
     ordersSection(state.orders),
     backfill.left.length > 0 && `blocks to read: ${backfill.left.map(rangeText).join(', ')}`,
   ].flatMap((part) => part || [])
+}
+
+/** Most ranges of numbers that are written out. */
+const shownRanges = 20
+
+function rangesText(ranges: IntervalSet): string {
+  const more = ranges.length - shownRanges
+  return ranges.slice(0, shownRanges).map(rangeText).join(', ') + (more > 0 ? ` and ${more} more ranges` : '')
 }
 
 /** Consecutive numbers as ranges: hundreds of single numbers could not be read. */

@@ -38,7 +38,18 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .record(chainName, z.record(originToken, decimal))
     .prefault({})
     .describe(
-      "Target chain → origin token → least fee, in the token's units as the VAA carries them (at most 8 decimals). Absent: 0, with a warning.",
+      "Target chain → origin token → least fee, in the token's units as the VAA carries them (at most 8 decimals). Other tokens are declined (FEE_NOT_CONFIGURED), except on `freeRoutes`.",
+    ),
+  freeRoutes: z
+    .array(
+      z.strictObject({
+        source: chainName.optional().describe('The chain on which its transfers start; absent: any.'),
+        target: chainName.describe('The chain on which they end.'),
+      }),
+    )
+    .default([])
+    .describe(
+      'Routes on which tokens without a fee in `minimumFees` are delivered for nothing: anybody can then make your lanes pay for gas. Absent: none.',
     ),
   calls: z
     .record(
@@ -64,7 +75,14 @@ export const nativeRouteSchema = z.strictObject({
   maxOpen: whole(1)
     .max(limits.open)
     .default(200)
-    .describe(`Most transfers that are under way at a time; beyond it the scan waits. Parked ones do not count. ${changing}`),
+    .describe(
+      `Most transfers that are under way at a time; beyond it the scan waits. Those that are parked, or wait for long for what is their own, do not count, up to some 8,000 runs of numbers. ${changing}`,
+    ),
+  minimumAmount: decimal
+    .default('0')
+    .describe(
+      "Smaller transfers are declined (AMOUNT_TOO_SMALL), in the token's smallest unit: their numbers are resolved as exceptions. 0: all are delivered; a bridge may ask its relayers for that.",
+    ),
   batch: whole(2)
     .max(100)
     .optional()

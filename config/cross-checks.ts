@@ -17,6 +17,7 @@ export function crossCheck(raw: unknown): Problem[] {
     ...chains.flatMap(([name, chain]) => checkLanes(`chains.${name}.lanes`, maps(chain['lanes']))),
     ...(wormhole === undefined ? [] : chains.flatMap(([name, chain]) => checkWormhole(`chains.${name}`, chain))),
     ...checkFeesAndCalls('bridges.wormhole-token-bridge', map(wormhole), names),
+    ...checkFreeRoutes('bridges.wormhole-token-bridge.freeRoutes', maps(map(wormhole)['freeRoutes']), names),
     ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
   ]
 }
@@ -127,6 +128,13 @@ function repeatedTokens(path: string, table: Fields): Problem[] {
   const tokens = Object.keys(table).map((token) => token.toLowerCase().replace('/0x', '/'))
   const [[twice] = []] = repeated(tokens)
   return twice === undefined ? [] : [{ path, problem: `names the token ${tokens[twice]} twice`, remedy: 'Keep one of the two fees.' }]
+}
+
+/** The target is a chain of the config; messages may come from chains that are not. */
+function checkFreeRoutes(path: string, routes: readonly Fields[], chains: readonly string[]): Problem[] {
+  return routes.flatMap(({ target }, index) =>
+    typeof target !== 'string' || chains.includes(target) ? [] : [unknownChain(`${path}[${index}].target`, chains)],
+  )
 }
 
 /** Known chains, two different ones, and every contract with one counterpart. */

@@ -71,6 +71,12 @@ const transfersSchema = z
       .max(525_600)
       .default(3)
       .describe('A transfer that holds a nonce of a lane that is forbidden, or that no worker serves, goes to another lane after so long.'),
+    maxGas: whole(100_000)
+      .max(100_000_000)
+      .default(3_000_000)
+      .describe(
+        'Most gas of one delivery where no fee policy sets a gasLimit; what needs more is parked (GAS_LIMIT). A batch has so much for each of its members; chains with feeModel arbitrum, whose gas has the data fee in it, ten times as much.',
+      ),
   })
   .prefault({})
   .describe('Defaults and limits of every transfer.')
@@ -87,6 +93,14 @@ const streamsSchema = z
       .max(1_440)
       .default(5)
       .describe("How often a stream is compared with its source's own count and table, and its open transfers with their workflows."),
+    asideAfterMinutes: z
+      .number()
+      .min(0.02)
+      .max(1_440)
+      .default(10)
+      .describe(
+        'A transfer that has waited for so long for what is its own (a token without a wrapper, a call that reverts) leaves its room in `maxOpen` to others; it is still watched.',
+      ),
     checkpoints: checkpointStoreSchema
       .optional()
       .describe(

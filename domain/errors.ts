@@ -7,6 +7,10 @@ export const errorCatalogue = {
     'Send the signed bytes of the very message that the transfer id names.',
   ),
   VAA_TRUNCATED: fatal('The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
+  MESSAGE_TOO_LARGE: fatal(
+    'The message is larger than Portage carries.',
+    'Redeem it by hand: portage transfer submit takes no more either.',
+  ),
   VAA_VERSION: fatal('The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),
   VAA_SIGNATURE_ORDER: fatal('Guardian indices are not strictly ascending.', 'Fetch the VAA from a guardian; these bytes were altered.'),
   VAA_GUARDIAN_INDEX: fatal('A guardian index is outside the guardian set.', 'Fetch the VAA from a guardian; these bytes were altered.'),
@@ -20,6 +24,10 @@ export const errorCatalogue = {
   GUARDIAN_SET_UNKNOWN: retry(
     'The target core contract does not know this guardian set yet.',
     'Wait for the guardian set upgrade on the target chain.',
+  ),
+  GUARDIAN_SET_IMPOSSIBLE: fatal(
+    'The guardian set is more than one above the newest that the target knows.',
+    'Such sets come one after the other: fetch the VAA from a guardian, or wait until the target chain has the set before it.',
   ),
   PAYLOAD_KIND: fatal('The payload is not a token bridge transfer.', 'Portage delivers payload 1 (transfer) of the token bridge.'),
   PAYLOAD_LENGTH: fatal('The payload has the wrong length for its kind.', 'A payload 1 has exactly 133 bytes; fetch the VAA again.'),
@@ -54,6 +62,14 @@ export const errorCatalogue = {
   ),
   TARGET_CHAIN_UNSUPPORTED: fatal('No chain with this Wormhole id is configured.', 'Add the chain to the config, or ignore this transfer.'),
   ASSET_UNSUPPORTED: fatal('The origin token is not in the allow-list.', 'Add the token to the allow-list of the bridge.'),
+  FEE_NOT_CONFIGURED: fatal(
+    'No fee is configured for this token, and its route is not delivered free.',
+    'Add the token to minimumFees of the bridge, or name the route in its freeRoutes; or redeem by hand.',
+  ),
+  AMOUNT_TOO_SMALL: fatal(
+    'The amount is below the configured minimum of the route.',
+    'Lower minimumAmount of the route and portage transfer retry, or complete it by hand.',
+  ),
   FEE_TOO_LOW: fatal(
     'The fee is below the configured minimum.',
     'Lower the minimum fee for this target chain and token, or redeem by hand.',
@@ -80,10 +96,24 @@ export const errorCatalogue = {
     'The pool of the bridge cannot pay this amount.',
     'Wait until tokens come back to the pool, or ask the owner of the bridge to fill it.',
   ),
-  WRAPPER_MISSING: retry('The token has no wrapper on the target chain yet.', 'Attest the token on the target chain (createWrapped).'),
+  WRAPPER_MISSING: retry('The token has no wrapper on the target chain yet.', 'Attest the token on the target chain (createWrapped).', {
+    waitsForItself: true,
+  }),
   HALTED: retry('An operator has halted this.', 'portage unhalt, with the same scope; portage settings shows all halts.'),
   FEE_CEILING: retry('The base fee is above the ceiling.', 'Wait until it falls, or raise the ceiling: portage fees set.'),
-  FEE_LIMIT: retry('The transaction would cost more than is allowed.', 'Wait until fees fall, or raise the limit: portage fees set.'),
+  FEE_LIMIT: retry('The transaction would cost more than is allowed.', 'Wait until fees fall, or raise the limit: portage fees set.', {
+    waitsForItself: true,
+  }),
+  FEE_BELOW_COST: retry(
+    'The fee is worth less than the delivery costs now.',
+    'Wait until gas is cheaper; or correct the price of the token (bridges.wormhole-token-bridge.prices), or remove it.',
+    { waitsForItself: true },
+  ),
+  SET_ASIDE: retry(
+    'An earlier delivery of this token, or to this recipient, was simulated well and reverted: no more gas is spent on it for now.',
+    'Look at the reverted transaction. Portage tries again by itself; portage deny keeps the token or the recipient out for good.',
+    { waitsForItself: true },
+  ),
   GAS_LIMIT: fatal('The call needs more gas than is allowed.', 'Raise the gas limit (portage fees set), then portage transfer retry.'),
   DEADLINE_PASSED: fatal(
     'The deadline of the transfer has passed.',
@@ -94,7 +124,9 @@ export const errorCatalogue = {
     'Nothing: it is delivered again. Ask the operators of the chain, and consider more distance to finality.',
   ),
   // Reverts.
-  DELIVERY_REVERTED: retry('The delivering call reverted.', 'Look at the reason; portage transfer retry tries again.'),
+  DELIVERY_REVERTED: retry('The delivering call reverted.', 'Look at the reason; portage transfer retry tries again.', {
+    waitsForItself: true,
+  }),
   DELIVERY_IMPOSSIBLE: fatal('The delivering call can never succeed.', 'Look at the reason; nothing was sent and no gas was paid.'),
   // Lanes.
   LANE_PAUSED: retry('The lane is paused.', 'portage lane resume'),
@@ -248,6 +280,8 @@ export interface CatalogueEntry {
   readonly remedy: string
   /** The signatures of the message are too old: a copy with newer ones is as good. */
   readonly awaitNewSignatures?: true
+  /** A transfer waits for this alone: the others of its route do not, and its stream gives its room to them. */
+  readonly waitsForItself?: true
   /** The contracts of a route contradict each other. Read by ourselves, on the word of most nodes, it halts the route; of bytes that anybody sent it says nothing. */
   readonly haltRoute?: boolean
 }
@@ -290,6 +324,12 @@ export function awaitsNewSignatures(code: string | undefined): boolean {
   return code !== undefined && entries[code]?.awaitNewSignatures === true
 }
 
+/** As `CatalogueEntry.waitsForItself`, of a code that a workflow reports. */
+export function waitsForItself(code: string): boolean {
+  const entries: Readonly<Record<string, CatalogueEntry>> = errorCatalogue
+  return entries[code]?.waitsForItself === true
+}
+
 /** Any thrown value as a RelayerError: itself, or INTERNAL with the text of the cause. */
 export function toRelayerError(error: unknown): RelayerError {
   if (error instanceof RelayerError) return error
@@ -306,8 +346,8 @@ function aboutOf({ detail, facts = {} }: { detail?: string; facts?: Facts }): st
 }
 
 /** Trying again can help. */
-function retry(title: string, remedy: string): CatalogueEntry {
-  return { retriable: true, title, remedy }
+function retry(title: string, remedy: string, facts: Pick<CatalogueEntry, 'waitsForItself'> = {}): CatalogueEntry {
+  return { retriable: true, title, remedy, ...facts }
 }
 
 /** Trying again cannot help. */

@@ -25,6 +25,8 @@ const connectTimeoutMs = 10_000
 /** To notice a dead connection though nothing is sent for hours. Go servers end those that ping more often than every 5 minutes (grpc-go EnforcementPolicy). */
 const keepaliveMs = 310_000
 
+const nothing = new Uint8Array()
+
 /** One subscription to a guardian spy at host:port. No filter: everything. It ends once and is not opened again. */
 export function openSpyStream(address: string, filters: readonly SpyFilter[], handlers: SpyStreamHandlers) {
   const client = new Client(address, credentials.createInsecure(), {
@@ -46,7 +48,8 @@ export function openSpyStream(address: string, filters: readonly SpyFilter[], ha
   }
   const subscribe = () => {
     stream = request(client, filters)
-    stream.on('data', ({ vaaBytes }: { vaaBytes: Uint8Array }) => ended || handlers.onMessage(vaaBytes))
+    // proto3 leaves out what is empty.
+    stream.on('data', ({ vaaBytes = nothing }: { vaaBytes?: Uint8Array }) => ended || handlers.onMessage(vaaBytes))
     stream.on('error', (failure: ServiceError) => end(failure.details || failure.message))
     stream.on('end', () => end('the spy ended the stream'))
     if (paused) stream.pause()

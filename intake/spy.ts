@@ -1,11 +1,12 @@
-import type { RelayerError } from '../domain/errors.ts'
-import type { BridgeName } from '../domain/transfer/transfer.ts'
+import { RelayerError } from '../domain/errors.ts'
+import { type BridgeName, mostMessageBytes } from '../domain/transfer/transfer.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { createRecent } from './recent.ts'
 import type { SpyFilter } from './spy-stream.ts'
 import { createSpySubscription } from './spy-subscription.ts'
 import type { Submitter } from './submitter.ts'
-import { createSubmissions, type Outcome, type Retry } from './submissions.ts'
+import { type Outcome, type Retry, Submissions } from './submissions.ts'
 
 export interface SpyIntakeOptions {
   /** Bridge of the spy's messages. */
@@ -34,6 +35,8 @@ export interface SpyListener {
 }
 
 export type SpyIntake = ReturnType<typeof createSpyIntake>
+/** Of one subscription: does it stand, is it read, and what waits. */
+export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], 'connected' | 'paused' | 'problem' | 'kept'>
 
 /** Refusals of messages that Portage does not deliver: normal on a bridge that carries other traffic too. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
@@ -41,23 +44,16 @@ const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 /** Listens to a guardian spy and submits its messages. The spy does not repeat a message that was missed; streams find those gaps. */
 export function createSpyIntake(options: SpyIntakeOptions) {
   const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
-  const { bridge, address, submitter, logger, metrics, listener } = settings
-  const labels = { via: 'spy', bridge }
-  /** Since the start of this process; the subscriptions that were opened: 1 is the first. */
-  const counts = { connections: 0, received: 0, started: 0, known: 0 }
-  const refused: Record<string, number> = {}
-  let lastMessageAt: number | undefined
+  const { bridge, address, submitter, logger, listener } = settings
+  const counts = createCounts(settings)
   let failure: string | undefined
 
-  const submissions = createSubmissions({
+  const submissions = new Submissions({
     ...settings,
     submit: (message) => submitter.submit(bridge, message, { repeats: 'skip' }),
     onOutcome(outcome, message) {
       listener?.heard(message, outcome)
-      if (outcome.kind === 'refused') return refuse(outcome.error)
-      counts[outcome.kind]++
-      metrics.portage_intake_started_total.inc({ ...labels, status: outcome.kind })
-      logger.debug(`transfer ${outcome.kind}`, { transfer: outcome.id })
+      counts.outcome(outcome)
     },
     onFull(full) {
       subscription.pause(full)
@@ -72,24 +68,23 @@ export function createSpyIntake(options: SpyIntakeOptions) {
   const subscription = createSpySubscription({
     ...settings,
     onOpen() {
-      counts.connections++
+      counts.opened()
       listener?.listening()
     },
     onMessage(vaa) {
-      lastMessageAt = Date.now()
-      counts.received++
-      metrics.portage_intake_messages_total.inc(labels)
-      submissions.add(vaa)
+      counts.received()
+      if (vaa.length <= mostMessageBytes) return submissions.add(vaa)
+      // It is not kept, not even while submitting fails.
+      const error = new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: vaa.length, most: mostMessageBytes } })
+      const outcome = { kind: 'refused', error } as const
+      listener?.heard(vaa, outcome)
+      counts.outcome(outcome)
     },
   })
 
-  function refuse({ code, message }: RelayerError): void {
-    refused[code] = (refused[code] ?? 0) + 1
-    metrics.portage_intake_refused_total.inc({ ...labels, code })
-    logger[expectedRefusals.has(code) ? 'debug' : 'warn']('message refused', { code, error: message })
-  }
-
   return {
+    bridge,
+    address,
     start: subscription.start,
     /** Ends the subscription, then submits the messages that were heard, within this time, ms (default 5,000). */
     async stop(graceMs = 5_000): Promise<void> {
@@ -98,10 +93,49 @@ export function createSpyIntake(options: SpyIntakeOptions) {
       if (left > 0)
         logger.warn('stopped before these messages could be submitted; they must be fetched again', { messages: left, problem: failure })
     },
-    /** `kept`: messages that are submitted or wait. `paused`: so many that nothing is read. `problem`: why it is not connected, or they wait. `refused`: by code. */
+    /** `kept`: messages that are submitted or wait; `unknownSets`: those of them whose guardian set is not known yet. `paused`: so many that nothing is read. `problem`: why it is not connected, or they wait. `refused`: by code. */
     get health() {
       const { problem = failure, ...connection } = subscription.state
-      return { ...counts, ...connection, problem, lastMessageAt, refused: { ...refused }, kept: submissions.size }
+      return { ...counts.all, ...connection, problem, kept: submissions.size, unknownSets: submissions.unknownSets }
+    },
+  }
+}
+
+/** Refusals of one code that are warned of: one in this time, ms. Anybody can make a spy repeat junk. */
+const warnEveryMs = 60_000
+
+/** What came of the messages of one spy since the start of this process. */
+function createCounts({ bridge, logger, metrics }: Pick<SpyIntakeOptions, 'bridge' | 'logger' | 'metrics'>) {
+  const labels = { via: 'spy', bridge }
+  /** The subscriptions that were opened: 1 is the first. */
+  const counts = { connections: 0, received: 0, started: 0, known: 0 }
+  const refused: Record<string, number> = {}
+  const warned = createRecent(100, warnEveryMs)
+  let lastMessageAt: number | undefined
+
+  function refuse({ code, message }: RelayerError): void {
+    refused[code] = (refused[code] ?? 0) + 1
+    metrics.portage_intake_refused_total.inc({ ...labels, code })
+    const isExpected = expectedRefusals.has(code) || warned.has(code)
+    if (!isExpected) warned.add(code)
+    logger[isExpected ? 'debug' : 'warn']('message refused', { code, error: message })
+  }
+
+  return {
+    opened: () => void counts.connections++,
+    received(): void {
+      lastMessageAt = Date.now()
+      counts.received++
+      metrics.portage_intake_messages_total.inc(labels)
+    },
+    outcome(outcome: Outcome): void {
+      if (outcome.kind === 'refused') return refuse(outcome.error)
+      counts[outcome.kind]++
+      metrics.portage_intake_started_total.inc({ ...labels, status: outcome.kind })
+      logger.debug(`transfer ${outcome.kind}`, { transfer: outcome.id })
+    },
+    get all() {
+      return { ...counts, lastMessageAt, refused: { ...refused } }
     },
   }
 }

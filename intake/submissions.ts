@@ -17,8 +17,12 @@ export interface SubmissionsOptions {
   readonly onTrouble: (error: RelayerError | undefined) => void
   /** Most messages that are submitted at once. */
   readonly concurrency: number
-  /** Most messages that are kept. */
+  /** Most messages that are kept, those of the next guardian set not counted. */
   readonly limit: number
+  /** Most bytes of them. Default 64 MiB. */
+  readonly limitBytes?: number
+  /** Most messages that are kept because the next guardian set is not known yet; the oldest gives way. Default 200. */
+  readonly limitUnknown?: number
   /** Between two tries of a message. */
   readonly retry: Retry
 }
@@ -33,77 +37,141 @@ interface Entry {
   readonly message: Uint8Array
   readonly since: number
   tries: number
+  /** Its outcome was told. */
+  isOver?: true
 }
 
 /** A guardian set that is unknown for a day is junk, or an upgrade that the target chain has missed: the message can be fetched again. */
 const unknownSetForMs = 86_400_000
 
-/** Messages that are being submitted. One that fails retriably stays until it passes: nothing is dropped, and reading stops when the limit is reached. */
-export function createSubmissions(options: SubmissionsOptions) {
-  const { submit, onOutcome, onFull, concurrency, limit, retry } = options
-  const waiting: Entry[] = []
-  const delayed = new Map<Entry, NodeJS.Timeout | undefined>()
-  const running = new Set<Promise<void>>()
-  const reportTrouble = createTroubleReporter(options.onTrouble)
-  let full = false
-  let closing = false
+/**
+ * Messages that are being submitted. One that fails retriably stays until it passes, and reading stops when the limit is reached. Those of a guardian set that is
+ * not known yet, which anybody can make, have a small pool of their own, in which the oldest gives way: streams fetch again what was good.
+ */
+export class Submissions {
+  readonly #options: SubmissionsOptions
+  readonly #waiting: Entry[] = []
+  readonly #delayed = new Map<Entry, NodeJS.Timeout | undefined>()
+  readonly #running = new Set<Promise<void>>()
+  readonly #unknown: ReturnType<typeof createUnknownSets>
+  readonly #fullness: ReturnType<typeof createFullness>
+  readonly #reportTrouble: SubmissionsOptions['onTrouble']
+  #closing = false
 
-  const size = () => waiting.length + running.size + delayed.size
-
-  function pump(): void {
-    while (running.size < concurrency) {
-      const entry = waiting.shift()
-      if (!entry) break
-      const run = attempt(entry).finally(() => {
-        running.delete(run)
-        pump()
-      })
-      running.add(run)
-    }
-    // Room is reported at half of the limit, so that a full queue does not flutter.
-    if (size() >= limit !== full && (size() >= limit || size() <= limit / 2)) onFull((full = !full))
+  constructor(options: SubmissionsOptions) {
+    this.#options = options
+    this.#unknown = createUnknownSets(options.limitUnknown ?? 200)
+    this.#fullness = createFullness(options)
+    this.#reportTrouble = createTroubleReporter(options.onTrouble)
   }
 
-  async function attempt(entry: Entry): Promise<void> {
+  /** All that are submitted or wait. */
+  get size(): number {
+    return this.#waiting.length + this.#running.size + this.#delayed.size
+  }
+
+  /** Those of them whose guardian set is not known yet. */
+  get unknownSets(): number {
+    return this.#unknown.size
+  }
+
+  add(message: Uint8Array): void {
+    this.#fullness.add(message.length)
+    this.#enqueue({ message, since: Date.now(), tries: 0 })
+  }
+
+  /** Submits what it can within this time, ms; returns how many messages are left behind. */
+  async close(graceMs: number): Promise<number> {
+    this.#closing = true
+    // Those that wait for their next try have a last one now: the failure may be over.
+    for (const [entry, timer] of this.#delayed) {
+      clearTimeout(timer)
+      this.#enqueue(entry)
+    }
+    const late = sleep(graceMs, 'late' as const, { ref: false })
+    while (this.#running.size > 0 && (await Promise.race([...this.#running, late])) !== 'late');
+    const left = this.size
+    this.#waiting.length = 0
+    this.#delayed.clear()
+    return left
+  }
+
+  #enqueue(entry: Entry): void {
+    this.#delayed.delete(entry)
+    this.#waiting.push(entry)
+    this.#pump()
+  }
+
+  #pump(): void {
+    while (this.#running.size < this.#options.concurrency) {
+      const entry = this.#waiting.shift()
+      if (!entry) break
+      const run = this.#attempt(entry).finally(() => {
+        this.#running.delete(run)
+        this.#pump()
+      })
+      this.#running.add(run)
+    }
+    this.#fullness.update(this.size - this.#unknown.size)
+  }
+
+  async #attempt(entry: Entry): Promise<void> {
+    if (entry.isOver) return
+    const { submit, retry } = this.#options
     try {
       const { id, status } = await submit(entry.message)
-      reportTrouble(undefined)
-      onOutcome({ kind: status, id }, entry.message)
+      this.#reportTrouble(undefined)
+      this.#end(entry, { kind: status, id })
     } catch (thrown) {
       const error = toRelayerError(thrown)
-      if (!error.retriable || isTooOld(entry, error)) return onOutcome({ kind: 'refused', error }, entry.message)
-      reportTrouble(error)
-      delayed.set(entry, closing ? undefined : setTimeout(enqueue, retryWaitMs(entry.tries++, retry), entry))
+      if (!error.retriable || isTooOld(entry, error)) return this.#end(entry, { kind: 'refused', error })
+      if (entry.isOver) return
+      this.#reportTrouble(error)
+      const again = () => this.#enqueue(entry)
+      this.#delayed.set(entry, this.#closing ? undefined : setTimeout(again, retryWaitMs(entry.tries++, retry)))
+      const dropped = this.#unknown.note(entry, error)
+      if (dropped) this.#end(dropped, { kind: 'refused', error })
     }
   }
 
-  function enqueue(entry: Entry): void {
-    delayed.delete(entry)
-    waiting.push(entry)
-    pump()
+  #end(entry: Entry, outcome: Outcome): void {
+    if (entry.isOver) return
+    entry.isOver = true
+    this.#unknown.delete(entry)
+    clearTimeout(this.#delayed.get(entry))
+    this.#delayed.delete(entry)
+    this.#fullness.add(-entry.message.length)
+    this.#options.onOutcome(outcome, entry.message)
   }
+}
 
+/** Messages whose guardian set is not known yet, the longest known first. */
+function createUnknownSets(limit: number) {
+  const entries = new Set<Entry>()
   return {
     get size(): number {
-      return size()
+      return entries.size
     },
-    add(message: Uint8Array): void {
-      enqueue({ message, since: Date.now(), tries: 0 })
+    delete: (entry: Entry) => void entries.delete(entry),
+    /** What a try of this entry failed with. The entry that gives way to it, if there are too many. */
+    note(entry: Entry, { code }: RelayerError): Entry | undefined {
+      if (code === 'GUARDIAN_SET_UNKNOWN') entries.add(entry)
+      else entries.delete(entry)
+      const [oldest] = entries
+      return entries.size > limit ? oldest : undefined
     },
-    /** Submits what it can within this time, ms; returns how many messages are left behind. */
-    async close(graceMs: number): Promise<number> {
-      closing = true
-      // Those that wait for their next try have a last one now: the failure may be over.
-      for (const [entry, timer] of delayed) {
-        clearTimeout(timer)
-        enqueue(entry)
-      }
-      const late = sleep(graceMs, 'late' as const, { ref: false })
-      while (running.size > 0 && (await Promise.race([...running, late])) !== 'late');
-      const left = size()
-      waiting.length = 0
-      delayed.clear()
-      return left
+  }
+}
+
+/** Calls `onFull` when the number or the bytes of what is kept come to their limit, and when both are at half of it: a full queue does not flutter. */
+function createFullness({ limit, limitBytes = 64 * 1024 * 1024, onFull }: Pick<SubmissionsOptions, 'limit' | 'limitBytes' | 'onFull'>) {
+  let bytes = 0
+  let full = false
+  return {
+    add: (more: number) => void (bytes += more),
+    update(kept: number): void {
+      const changes = full ? kept <= limit / 2 && bytes <= limitBytes / 2 : kept >= limit || bytes >= limitBytes
+      if (changes) onFull((full = !full))
     },
   }
 }

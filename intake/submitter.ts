@@ -38,7 +38,7 @@ export interface SubmitOptions {
   readonly order?: Order | undefined
 }
 
-/** The one place where transfers are started: the message is decoded, then its signatures are checked, then the id is taken. */
+/** The one place where transfers are started: the message is decoded, then its signatures and its emitter are checked, then the id is taken. */
 export type Submitter = ReturnType<typeof createSubmitter>
 
 export interface SubmitterDeps {
@@ -59,8 +59,8 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
   const recent = createRecent(recentSize, recentMs)
   return {
     /**
-     * Throws RelayerError. Not retriable: the message is no transfer that Portage delivers (MESSAGE_*, VAA_*, PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID
-     * for an unknown bridge). Retriable: GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE; nothing was started.
+     * Throws RelayerError. Not retriable: the message is no transfer that Portage delivers (MESSAGE_*, VAA_*, PAYLOAD_*, EMITTER_UNKNOWN, GUARDIAN_SET_IMPOSSIBLE,
+     * TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID for an unknown bridge). Retriable: GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE; nothing was started.
      */
     async submit(name: BridgeName, message: Uint8Array, options: SubmitOptions = {}): Promise<SubmitResult> {
       const { repeats = 'ask', priority = defaults.priority, deadline = deadlineOf(defaults), order } = options
@@ -73,8 +73,12 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
       const signers = bridge.signedBy?.(message)
       const copy = `${id}/${signers ?? ''}`
       if (repeats === 'skip' && recent.has(copy)) return { id, status: 'known' }
-      const verdict = await bridge.endpoint(transfer.targetChain).verify(message)
-      if (verdict.kind !== 'valid') throw new RelayerError(verdict.code, { detail: verdict.reason })
+      const endpoint = bridge.endpoint(transfer.targetChain)
+      // Its emitter is asked for only once its signatures are good: junk costs no reads.
+      for (const look of [() => endpoint.verify(message), () => endpoint.accepts?.(transfer)]) {
+        const verdict = await look()
+        if (verdict && verdict.kind !== 'valid') throw new RelayerError(verdict.code, { detail: verdict.reason })
+      }
       const orders = order && [{ kind: 'submit', ...checkedOrder(order), at: Date.now() }]
       const input = {
         transfer,

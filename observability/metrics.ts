@@ -43,6 +43,12 @@ export const metricDefinitions = {
   ...define('counter', ['via', 'bridge', 'code'], {
     portage_intake_refused_total: 'Messages that were refused before an id was taken, by error code.',
   }),
+  ...define('gauge', ['bridge'], {
+    portage_spy_connected: '1 while the subscription to the guardian spy stands.',
+    portage_spy_paused: '1 while the spy is not read, since too many of its messages wait.',
+    portage_spy_kept: 'Messages of the spy that are being submitted, or wait.',
+    portage_spy_unknown_sets: 'Those of them that wait because their guardian set is not known yet: at most 200.',
+  }),
   ...define('gauge', ['lane'], {
     portage_lane_in_flight: 'Nonces that are granted and not yet mined, by the ledger.',
     portage_lane_window: 'The most nonces that the lane lets be in flight.',

@@ -20,6 +20,7 @@ const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
   'hidden',
   'unknown-completion',
   'distrusted',
+  'crowded',
   'checkpoint',
   'mismatch',
   'refused',

@@ -1,19 +1,18 @@
+import { awaitsNewSignatures } from '../domain/errors.ts'
 import { orderOf } from '../domain/order.ts'
-import type { RequestOf, StreamConfig, StreamRequest, StreamState } from '../domain/stream/stream.ts'
-import type { Logger } from '../observability/logger.ts'
+import { asideNumbers } from '../domain/stream/aside.ts'
+import type { RequestOf, StreamRequest, StreamState } from '../domain/stream/stream.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import { type ListedTransfer, type parkedAndEnded, statusOf, type StreamOfTransfers } from '../temporal/client/stream-transfers.ts'
+import { type ListedTransfer, type parkedAndEnded, statusOf } from '../temporal/client/stream-transfers.ts'
 import type { TransferStatus } from '../temporal/contracts/transfer.ts'
+import { createLongWaits, type LongWaitsDeps } from './long-waits.ts'
 import { mapLimited } from './map-limited.ts'
 import { type NumberStatus, seenRequests, withStatus } from './number-status.ts'
 import { createParkedCodes } from './parked-codes.ts'
 import type { StreamClient } from './stream-client.ts'
 
-export interface OutcomesDeps {
-  readonly source: StreamOfTransfers & { readonly config: Pick<StreamConfig, 'stream'> }
+export interface OutcomesDeps extends LongWaitsDeps {
   readonly streamClient: Pick<StreamClient, 'apply'>
-  readonly client: TemporalClient
-  readonly logger: Logger
 }
 
 /** How far a transfer may be behind in the visibility store (Elasticsearch under load), and another process's clock, ms. */
@@ -22,6 +21,8 @@ const lagMs = 60_000
 const firstLookMs = 60 * lagMs
 const numberOf = ({ number }: ListedTransfer) => number
 const readsAtOnce = 20
+/** Most numbers that are recorded as running again in one look. */
+const mostReleased = 50
 /** Longest reason that a stream takes (domain/stream/checks.ts). */
 const longestReason = 1_000
 
@@ -31,12 +32,14 @@ const longestReason = 1_000
  * @param own those listed that the stream's numbers mean: another message may claim a number
  */
 export function createOutcomeReporter(
-  { source, streamClient, client, logger }: OutcomesDeps,
+  { source, streamClient, client, logger, asideAfterMs }: OutcomesDeps,
   list: typeof parkedAndEnded,
   own = async (listed: readonly ListedTransfer[]) => listed,
 ) {
   const { stream } = source.config
   const codes = createParkedCodes(client, stream, logger)
+  const findLongWaits = createLongWaits({ source, client, logger, asideAfterMs })
+  let awaitingAside: readonly string[] = []
   let since = Date.now() - firstLookMs
 
   async function record(
@@ -52,16 +55,22 @@ export function createOutcomeReporter(
   return {
     /** Numbers that are parked until guardians of a newer set sign their message. */
     get awaitingSignatures(): readonly string[] {
-      return codes.awaitingSignatures
+      return [...codes.awaitingSignatures, ...awaitingAside]
     },
     /** One look. Throws what the Temporal client throws. @param era of the stream's client when the state was asked for */
-    async look({ open, gaps }: StreamState, era?: number): Promise<void> {
+    async look(state: StreamState, era?: number): Promise<void> {
+      const { open, gaps } = state
       const now = Date.now()
       const opened = new Map(open.map((one) => [one.number, one.parked]))
       const isMissing = (number: string) =>
         gaps.some((gap) => gap.state !== 'undone' && BigInt(gap.from) <= BigInt(number) && BigInt(number) <= BigInt(gap.to))
-      const wanted = ({ number }: ListedTransfer) => opened.has(number) || isMissing(number)
-      const listed = await own((await list(client, source, since)).filter(wanted))
+      const aside = new Map([...asideNumbers(state)].map(({ number, why }) => [number, why]))
+      const all = await list(client, source, since)
+      const stillParked = new Set(all.flatMap(({ number, running }) => (running && aside.has(number) ? [number] : [])))
+      // What is aside and parked is known: it is neither compared with its source nor asked for its code at each look.
+      const wanted = ({ number, running }: ListedTransfer) =>
+        opened.has(number) || isMissing(number) || (aside.has(number) && (!running || aside.get(number)?.waits === true))
+      const listed = await own(all.filter(wanted))
       const parked = listed.filter(({ running }) => running)
       const ended = listed.filter(({ running }) => !running)
       const delivered = ended.filter(({ state }) => state === 'delivered')
@@ -70,11 +79,17 @@ export function createOutcomeReporter(
       await record(withStatus('delivered', delivered.map(numberOf)), await closedRequests(client, undelivered), era)
       const known = [...(await codes.of(parked))]
       const numbers = new Set(parked.map(numberOf))
-      const started = [...numbers].filter((number) => !opened.has(number))
-      const released = open.filter((one) => one.parked !== undefined && !numbers.has(one.number))
+      const started = [...numbers].filter((number) => !opened.has(number) && !aside.has(number))
+      const over = new Set(ended.map(numberOf))
+      const released = [
+        ...open.flatMap((one) => (one.parked !== undefined && !numbers.has(one.number) ? [one.number] : [])),
+        ...[...aside].flatMap(([number, { waits }]) => (waits || stillParked.has(number) || over.has(number) ? [] : [number])),
+      ]
+      awaitingAside = [...aside].flatMap(([number, { code }]) => (awaitsNewSignatures(code) ? [number] : []))
       const changed = [
         ...known.flatMap(([number, code]) => (opened.get(number) === code ? [] : [{ kind: 'parked' as const, number, code }])),
-        ...released.map(({ number }) => ({ kind: 'unparked' as const, number })),
+        ...released.slice(0, mostReleased).map((number) => ({ kind: 'unparked' as const, number })),
+        ...(await findLongWaits(state)),
       ]
       await record(withStatus('started', started), changed, era)
       since = now - lagMs

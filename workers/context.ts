@@ -46,10 +46,18 @@ export function createContext(parts: ProcessParts): ProcessContext {
   }
 }
 
-/** Resolves fee limits from the config and from the settings as they are now. */
+/** The gas of a call on Arbitrum has the data fee in it, at a price per gas that is a hundredth of Ethereum's. */
+const arbitrumGasFactor = 10
+
+/** Resolves fee limits from the config and from the settings as they are now. Gas has a limit in any case: a stranger's token may burn as much as it likes. */
 export function createFeePolicyResolver(config: Config, settings: () => Settings): FeePolicyResolver {
   const rules = configRules(config)
-  return (about) => resolveFees([...rules, ...settings().fees], about)
+  const { maxGas } = config.transfers
+  return (about) => {
+    const factor = config.chains[about.chain]?.feeModel === 'arbitrum' ? arbitrumGasFactor : 1
+    const gasLimit = String(maxGas * factor * (about.deliveries ?? 1))
+    return { gasLimit, ...resolveFees([...rules, ...settings().fees], about) }
+  }
 }
 
 /** Longest reason of a change of the settings (domain/settings/request.ts). */

@@ -3,15 +3,16 @@ import { signedApis, spySources } from '../bridges/registry.ts'
 import type { ScannedSource, SignedSource } from '../bridges/source-port.ts'
 import { haltOf } from '../domain/settings/settings.ts'
 import { parseVaa } from '../domain/vaa.ts'
-import { createSpyIntake, type SpyListener } from '../intake/spy.ts'
+import { createSpyIntake, type SpyHealth, type SpyIntake, type SpyListener } from '../intake/spy.ts'
 import { createVaaLookup } from '../intake/vaa-lookup.ts'
 import { createCheckpointStore } from '../streams/checkpoints.ts'
 import { createScannedAgent, type ScannedAgentOptions } from '../streams/scanned/agent.ts'
 import { createSignedAgent, type SignedAgentOptions } from '../streams/signed/agent.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import type { ProcessContext, Service } from './context.ts'
 
 /** Listens to the guardian spies of the config, and feeds the streams of all sources; those of emitters find what a spy has missed. */
-export function startIntake(context: ProcessContext): Service {
+export function startIntake(context: ProcessContext): Service & { spies(): readonly SpyHealth[] } {
   const { config, network, submitter, logger, metrics } = context
   const signed = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
   const sources = [...network.bridges.values()].flatMap((bridge) => bridge.sources).filter((source) => source.kind === 'scanned')
@@ -34,11 +35,13 @@ export function startIntake(context: ProcessContext): Service {
   }
   const spies = spySources(config).map((source) => createSpyIntake({ ...source, submitter, logger, metrics, listener }))
   for (const spy of spies) spy.start()
+  reports.push(metrics.onCollect((all) => spies.forEach((spy) => reportSpy(all, spy))))
   const stopSigned = async () => {
     await Promise.all(spies.map((spy) => spy.stop()))
     await Promise.all([...signed.values()].map((agent) => agent.stop()))
   }
   return {
+    spies: () => spies.map((spy) => ({ address: spy.address, ...spy.health })),
     async stop() {
       for (const end of reports) end()
       await Promise.all([stopSigned(), ...scanned.map((agent) => agent.stop())])
@@ -46,12 +49,19 @@ export function startIntake(context: ProcessContext): Service {
   }
 }
 
+function reportSpy(metrics: Metrics, { bridge, health }: SpyIntake): void {
+  metrics.portage_spy_connected.set({ bridge }, health.connected ? 1 : 0)
+  metrics.portage_spy_paused.set({ bridge }, health.paused ? 1 : 0)
+  metrics.portage_spy_kept.set({ bridge }, health.kept)
+  metrics.portage_spy_unknown_sets.set({ bridge }, health.unknownSets)
+}
+
 /** What the agents of both kinds are given. */
 function commonOptions({ config, client, submitter, logger }: ProcessContext) {
-  const { rangeBlocks, auditMinutes, lookBackDays } = config.streams
+  const { rangeBlocks, auditMinutes, lookBackDays, asideAfterMinutes } = config.streams
   const place = checkpointPlaceOf(config)
   const store = place && createCheckpointStore(place)
-  const times = { auditMs: auditMinutes * 60_000, lookBackMs: lookBackDays * 86_400_000 }
+  const times = { asideAfterMs: asideAfterMinutes * 60_000, auditMs: auditMinutes * 60_000, lookBackMs: lookBackDays * 86_400_000 }
   return { client, submitter, logger, rangeBlocks, ...times, checkpoints: store }
 }
 

@@ -72,8 +72,10 @@ async function startRole(
     }
   }
   services.push(watchCredentials({ target, temporal, workers: [...ledgers, ...workers], logger }))
-  if (serves('intake')) services.push(startIntake(context))
+  const intake = serves('intake') ? startIntake(context) : undefined
+  if (intake) services.push(intake)
   await startupServer?.close()
-  if (serves('api')) services.push(await api.start({ ...context, access: accessSource(config), feedsStreams: serves('intake') }))
+  if (serves('api'))
+    services.push(await api.start({ ...context, access: accessSource(config), feedsStreams: serves('intake'), spies: intake?.spies }))
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }

@@ -67,7 +67,7 @@ export function createBatchBuilder(deps: BatchBuilderDeps) {
       return { together: true, answers }
     }
     const intent = await deps.shared.intent(ready.map(({ transfer }) => transfer))
-    const priced = await priceCall(deps, { lane: deps.lane, owner: 'batch', intent })
+    const priced = await priceCall(deps, { lane: deps.lane, owner: 'batch', intent, deliveries: ready.length })
     const refusal = priced.kind === 'priced' ? await refusalBySigner(deps, { intent, first: priced.first }) : heldBack(deps, priced)
     if (priced.kind === 'priced' && !refusal) await send(deps, { ready, intent, first: priced.first, lastLook }, answers)
     if (!refusal) return { together: true, answers }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
+import type { SpyHealth } from '../../intake/spy.ts'
 import { redactText } from '../../observability/redact.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { checkNamespace } from '../../temporal/client/probe.ts'
@@ -15,9 +16,9 @@ const report = z.object({
 
 /**
  * `GET /health`: the process is alive. `GET /ready`: Temporal answers, else 503; the chains are reported, but one that cannot be reached holds up only its own
- * transfers. Neither is rate limited.
+ * transfers; so are the guardian spies of this process. Neither is rate limited.
  */
-export function healthRoutes(app: Api, { client, network }: ApiDeps): void {
+export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): void {
   const config = { rateLimit: false, access: 'open' } as const
   const alive = { summary: 'Is the process alive?', response: { 200: z.object({ status: z.literal('ok') }) } }
   app.get('/health', { config, schema: alive }, () => ({ status: 'ok' as const }))
@@ -30,8 +31,15 @@ export function healthRoutes(app: Api, { client, network }: ApiDeps): void {
       const ok = heads.current !== undefined
       return { name: `chain ${name}`, ok, vital: false, problem: ok ? undefined : 'no block was seen yet' }
     })
-    return reply.status(ready ? 200 : 503).send({ ready, checks: [{ name: 'temporal', ok: ready, vital: true, problem }, ...chains] })
+    const temporal = { name: 'temporal', ok: ready, vital: true, problem }
+    return reply.status(ready ? 200 : 503).send({ ready, checks: [temporal, ...chains, ...(spies?.() ?? []).map(spyCheck)] })
   })
+}
+
+/** Streams fetch what a spy does not tell, where guardian APIs are configured: it is not vital. */
+function spyCheck({ address, connected, paused, problem, kept }: SpyHealth) {
+  const why = paused ? `not read: ${kept} of its messages wait` : connected ? undefined : (problem ?? 'not connected yet')
+  return { name: `spy ${address}`, ok: why === undefined, vital: false, problem: why === undefined ? undefined : redactText(why) }
 }
 
 /** Why Temporal does not answer; undefined: it does. */

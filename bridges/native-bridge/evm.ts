@@ -14,7 +14,7 @@ import type { GoodMessages } from '../common/good-messages.ts'
 import { createInbound } from './inbound.ts'
 import { createJustify } from './justify.ts'
 import { secondsOf } from './limits.ts'
-import { checkSame, createOpen } from './open.ts'
+import { checkAmount, checkSame, createOpen } from './open.ts'
 import { explainRevert } from './reverts.ts'
 import { createRoutes } from './routes.ts'
 import { createVerifier, type ReadableRoute, refusals } from './verify.ts'
@@ -44,9 +44,12 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
     batches: largest > 0 ? createSharedCalls(open, largest) : undefined,
     verify: (bytes) => toVerdict(() => verify(bytes), refusals),
     validate: (transfer) =>
-      toVerdict(() => {
-        checkSame(transfer, open(transfer))
-        return verify(decodeBase64(transfer.message))
+      toVerdict(async () => {
+        const opened = open(transfer)
+        checkSame(transfer, opened)
+        // A decline is recorded: only what the source itself recorded is declined.
+        await verify(decodeBase64(transfer.message))
+        checkAmount(opened)
       }, refusals),
     delivered: createDelivered(chain, open),
     async findDelivery(transfer) {

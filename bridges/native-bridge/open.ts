@@ -42,3 +42,9 @@ export function checkSame(transfer: Transfer, { message, route }: Open): void {
   if (field === undefined) return
   throw new RelayerError('MESSAGE_MISMATCH', { facts: { field, transfer: transfer[field], message: expected[field] } })
 }
+
+/** Throws AMOUNT_TOO_SMALL. */
+export function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' } }: Open): void {
+  if (amount >= BigInt(minimumAmount)) return
+  throw new RelayerError('AMOUNT_TOO_SMALL', { facts: { nonce: String(nonce), amount: String(amount), minimum: minimumAmount } })
+}

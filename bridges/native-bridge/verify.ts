@@ -11,6 +11,8 @@ export interface ReadableRoute extends NativeRoute {
   readonly source: ContractReader
   /** Most completions in one transaction; absent: each has its own. */
   readonly batch?: number | undefined
+  /** Smaller amounts are declined, decimal; absent: 0. */
+  readonly minimumAmount?: string | undefined
 }
 
 /**
@@ -45,4 +47,5 @@ export const refusals: Refusals = {
   NATIVE_ROUTE_UNKNOWN: { kind: 'rejected' },
   NATIVE_TABLE_MISMATCH: { kind: 'rejected', haltRoute: true },
   NATIVE_NOT_FINAL: { kind: 'wait' },
+  AMOUNT_TOO_SMALL: { kind: 'declined' },
 }

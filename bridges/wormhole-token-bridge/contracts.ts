@@ -32,8 +32,8 @@ export type TokenBridgeReads = ReturnType<typeof createTokenBridgeReads>
 
 /** Reads of one token bridge whose answers do not change: each is made once. */
 export function createTokenBridgeReads(chain: ContractReader, tokenBridge: string) {
-  const ask = async (method: string, args: readonly unknown[] = []) =>
-    String((await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method, args }))[0]).toLowerCase()
+  const ask = async (method: string, args: readonly unknown[] = [], at?: At) =>
+    String((await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method, args, ...(at && { at }) }))[0]).toLowerCase()
   const emitters = remember(
     async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain])).slice(2),
     (answer) => answer !== unregistered,
@@ -42,6 +42,8 @@ export function createTokenBridgeReads(chain: ContractReader, tokenBridge: strin
   return {
     /** The registered token bridge of a Wormhole chain, 64 hex digits. `unregistered` is not remembered: it may still be registered. */
     emitter: emitters.get,
+    /** The same by most of the nodes: asked before a message is refused for it. */
+    agreedEmitter: async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain], 'agreed-latest')).slice(2),
     /** The wrapped coin of this chain. */
     weth: () => coin.get('WETH'),
   }

@@ -13,7 +13,7 @@ import { createGuardianSets } from './guardian-sets.ts'
 import { contractOf, readMessage } from './message.ts'
 import { explainRevert } from './reverts.ts'
 import { completions, createJustify, selectorOf } from './justify.ts'
-import { createCheck, createProof, type PolicyOptions } from './validate.ts'
+import { checkEmitter, createCheck, createProof, type PolicyOptions } from './validate.ts'
 import { createVerifier, refusals } from './verify.ts'
 
 /** The token bridge on one EVM chain, as values of the config. Addresses lower-case 0x. */
@@ -35,6 +35,11 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   return {
     chain: chain.name,
     verify: (message) => toVerdict(() => verify(message), refusals),
+    accepts: ({ message }) =>
+      toVerdict(() => {
+        const { emitterChain, emitter } = parseVaa(decodeBase64(message))
+        return checkEmitter({ chain, reads }, emitterChain, emitter)
+      }, refusals),
     validate: (transfer) => toVerdict(() => check(transfer), refusals),
     delivered: ({ digest }, at) => isCompleted(chain, tokenBridge, digest, at),
     findDelivery: (transfer) => findDelivery(chain, redemptionLog(tokenBridge, transfer)),

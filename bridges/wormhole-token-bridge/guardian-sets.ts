@@ -71,12 +71,17 @@ export function createGuardianSets({ chain, core, clock = () => performance.now(
   }
 
   return {
-    /** Throws GUARDIAN_SET_UNKNOWN for a set newer than the contract's, and what reads throw. */
+    /**
+     * Throws GUARDIAN_SET_UNKNOWN for the next set, of which the contract does not know yet, GUARDIAN_SET_IMPOSSIBLE for one above that, since sets come one
+     * after the other, and what reads throw.
+     */
     async get(index: number): Promise<GuardianSet> {
       let current = await newestIndex(ttlMs)
       if (index > current) current = await newestIndex(unknownEveryMs)
       if (index > current)
-        throw new RelayerError('GUARDIAN_SET_UNKNOWN', { facts: { chain: chain.name, guardianSet: index, newest: current } })
+        throw new RelayerError(index > current + 1 ? 'GUARDIAN_SET_IMPOSSIBLE' : 'GUARDIAN_SET_UNKNOWN', {
+          facts: { chain: chain.name, guardianSet: index, newest: current },
+        })
       return keep(sets, index, ttlMs, () => readSet(index, current))
     },
   }

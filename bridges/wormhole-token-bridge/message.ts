@@ -1,6 +1,6 @@
 import { type BytesLike, encodeBase64, keccak256 } from 'ethers'
 import { RelayerError } from '../../domain/errors.ts'
-import type { BridgeName, ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa, type Vaa } from '../../domain/vaa.ts'
 import { parseTokenTransfer, type TokenTransfer } from './payload.ts'
 
@@ -37,9 +37,12 @@ export function contractOf(recipient: string): string {
 }
 
 /** The transfer that a message describes. A source need not be configured: it is then called `wormhole-<id>`. */
+/** Throws what `readMessage` throws, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED. */
 export function createDecode(chainNames: ReadonlyMap<number, ChainName>) {
   return function decode(bytes: Uint8Array): Transfer {
     const { vaa, transfer, digest } = readMessage(bytes)
+    if (bytes.length > mostMessageBytes)
+      throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: bytes.length, most: mostMessageBytes } })
     const targetChain = chainNames.get(transfer.targetChain)
     if (targetChain === undefined) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { wormholeChainId: transfer.targetChain } })
     return {

@@ -15,6 +15,8 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
   const good = createGoodMessages({ rememberMs: Infinity })
   return async function verify(message: Uint8Array): Promise<void> {
     const vaa = parseVaa(message)
+    // Any guardian set needs one: no chain is asked about the set that such bytes name.
+    if (vaa.signatures.length === 0) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: 0, needed: quorum(0) } })
     const set = await guardianSets.get(vaa.guardianSetIndex)
     const time = set.current ? 0 : now()
     if (good.has(message)) return checkExpiry(set, time)
@@ -75,10 +77,14 @@ export const refusals: Refusals = {
   VAA_NO_QUORUM: { kind: 'rejected' },
   GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
   GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
+  // The submitter refuses it. Of a message that had passed there it says that a node is far behind, or lies.
+  GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
+  MESSAGE_TOO_LARGE: { kind: 'declined' },
   PAYLOAD_KIND: { kind: 'rejected' },
   PAYLOAD_LENGTH: { kind: 'rejected' },
   EMITTER_UNKNOWN: { kind: 'rejected' },
   PAYLOAD_WITH_CALL: { kind: 'declined' },
   ASSET_UNSUPPORTED: { kind: 'declined' },
+  FEE_NOT_CONFIGURED: { kind: 'declined' },
   FEE_TOO_LOW: { kind: 'declined' },
 }

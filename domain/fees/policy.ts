@@ -39,6 +39,8 @@ export interface FeeSubject {
   readonly contract?: string | undefined
   /** The first four bytes of the call's data, 0x. */
   readonly selector?: string | undefined
+  /** How many transfers the call delivers; absent: one. */
+  readonly deliveries?: number | undefined
 }
 
 /** The policy for a transaction, by the rules as they are now: those of the config, and the changes of operators. */

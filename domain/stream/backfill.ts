@@ -1,6 +1,7 @@
 import { orderOf } from '../order.ts'
 import { addInterval, countNumbers, type IntervalSet } from './interval-set.ts'
 import type { RequestOf, StreamState } from './stream.ts'
+import { takeBack } from './aside.ts'
 import { bounded, clip, limits, punch, without } from './gaps.ts'
 import { done, isAnyWanted, learn, present, refused, room, type StreamStep, withPassed } from './numbers.ts'
 
@@ -56,7 +57,14 @@ export function trusted(
   const gaps = state.gaps.flatMap((one) => (one.state === 'undone' ? [one] : punch([one], '0', number)))
   const open = state.open.filter((one) => BigInt(one.number) >= first)
   const next = BigInt(state.next) > first ? state.next : String(first)
-  const raised = { ...state, first: String(first), next, open, gaps, unknownCompletions: without(state.unknownCompletions, '0', number) }
+  const raised = {
+    ...takeBack(state, '0', number),
+    first: String(first),
+    next,
+    open,
+    gaps,
+    unknownCompletions: without(state.unknownCompletions, '0', number),
+  }
   if (height === undefined) return done(bounded(raised))
   const start = state.start === undefined ? undefined : Math.max(state.start, height + 1)
   const left = without(state.backfill.left, '0', String(height))

@@ -1,9 +1,10 @@
 import { addInterval, type IntervalSet, missingBetween } from './interval-set.ts'
+import { takeBack } from './aside.ts'
 import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
 
-/** Most items that a state keeps: with all lists full it is below 80 KiB, which a test measures. `text` in bytes of UTF-8. */
+/** Most items that a state keeps beside the numbers that are aside: with all lists full it is below 80 KiB, which a test measures. `text` in bytes of UTF-8. */
 export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
 /** Whether the number lies in one of them. */
@@ -35,14 +36,16 @@ export function without(set: IntervalSet, from: string, to: string): IntervalSet
 /** Keeps the lists within their limits: gaps with least between them become one, which the next audit corrects; of early completions the highest are forgotten. */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
+  let kept = state
   while (gaps.length > limits.gaps) {
     const at = narrowest(gaps)
     const [low, high] = [gaps[at - 1], gaps[at]]
     if (!low || !high) break
     open = open.filter(({ number }) => BigInt(number) < BigInt(low.from) || BigInt(number) > BigInt(high.to))
+    kept = takeBack(kept, low.from, high.to)
     gaps = [...gaps.slice(0, at - 1), { ...low, to: high.to, state: 'unobserved' }, ...gaps.slice(at + 1)]
   }
-  return { ...state, gaps, open, unknownCompletions: state.unknownCompletions.slice(0, limits.unknownCompletions) }
+  return { ...kept, gaps, open, unknownCompletions: state.unknownCompletions.slice(0, limits.unknownCompletions) }
 }
 
 /** Neighbours of one state are one gap, as old as the older. */

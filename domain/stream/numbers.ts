@@ -1,5 +1,6 @@
 import { hasNumber, type IntervalSet, missingBetween } from './interval-set.ts'
 import type { Finding, Gap, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
+import { asideOf, intervalsOf, isAnyAside, takeBack } from './aside.ts'
 import { bounded, clip, compare, hasGap, interval, limits, mark, max, min, punch, without, newGap } from './gaps.ts'
 
 /** One step of the reducer: the state it leads to, and its answer. */
@@ -12,7 +13,7 @@ export const done = (state: StreamState): StreamStep => ({ state, answer: { kind
 export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
 export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
 
-/** How many transfers may be opened now. Parked ones take none of `maxOpen`, so that they cannot jam the stream before `limits.open`. */
+/** How many transfers may be opened now. Those that are aside take no room; parked ones that did not fit there take none of `maxOpen`. */
 export function room({ open, maxOpen }: StreamState): number {
   const active = open.filter(({ parked }) => parked === undefined).length
   return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
@@ -20,8 +21,13 @@ export function room({ open, maxOpen }: StreamState): number {
 
 const isExcepted = ({ exceptions }: StreamState, number: string) => exceptions.some((one) => one.number === number)
 
-export function isUnresolved({ gaps, open }: StreamState, number: string): boolean {
-  return hasGap(gaps, BigInt(number)) || open.some((one) => one.number === number)
+export function isUnresolved(state: StreamState, number: string): boolean {
+  return hasGap(state.gaps, BigInt(number)) || isStarted(state, number)
+}
+
+/** Seen, and not resolved: it needs no room again. */
+export function isStarted(state: StreamState, number: string): boolean {
+  return state.open.some((one) => one.number === number) || asideOf(state, number) !== undefined
 }
 
 /** Whether a transfer of this number is to be started, or started again, if the source shows it: not if it is resolved. */
@@ -36,11 +42,13 @@ export function isResolved(state: StreamState, number: string): boolean {
 }
 
 /** As `isWanted`, of a set: whether one of them is to be started. */
-export function isAnyWanted({ gaps, open, next, exceptions }: StreamState, numbers: IntervalSet): boolean {
+export function isAnyWanted(state: StreamState, numbers: IntervalSet): boolean {
+  const { gaps, open, next, exceptions } = state
   const excepted = exceptions.map(({ number }) => [number, number] as const).sort(([a], [b]) => compare(a, b))
   return numbers.some(([from, to]) => {
     const isWithin = (low: string, high: string) => compare(low, to) <= 0 && compare(from, high) <= 0
     if (gaps.some((one) => isWithin(one.from, one.to)) || open.some(({ number }) => isWithin(number, number))) return true
+    if (isAnyAside(state, from, to)) return true
     return missingBetween(excepted, String(max(BigInt(from), BigInt(next))), to).length > 0
   })
 }
@@ -50,11 +58,13 @@ export function learn(state: StreamState, finding: Finding, jump: Gap['state'], 
   const open = new Map(state.open.map((one) => [one.number, one]))
   let { gaps, unknownCompletions, counts, marks } = state
   let next = BigInt(state.next)
+  let left = state
   for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) {
     const wanted = BigInt(number)
     const known = open.get(number)
     const isNew = wanted >= next || hasGap(gaps, wanted)
-    if (!isNew && !known) continue
+    const isAside = asideOf(left, number) !== undefined
+    if (!isNew && !known && !isAside) continue
     if (wanted > next) gaps = [...gaps, newGap({ ...state, marks }, next, wanted - 1n, jump, at)]
     if (wanted < next && isNew) gaps = punch(gaps, number, number)
     if (wanted >= next) next = wanted + 1n
@@ -63,18 +73,19 @@ export function learn(state: StreamState, finding: Finding, jump: Gap['state'], 
     unknownCompletions = without(unknownCompletions, number, number)
     if (over) {
       open.delete(number)
+      left = takeBack(left, number, number)
       counts = { ...counts, [over]: counts[over] + 1 }
     } else if (isNew && isExcepted(state, number)) {
       // Known from a checkpoint, or forgotten among gaps: it stays so.
       open.delete(number)
-    } else if (!known) open.set(number, { number, ...(height !== undefined && { height }), ...(early && { early }) })
-    else if (height !== undefined && known.height === undefined) open.set(number, { ...known, height })
+    } else if (!known && !isAside) open.set(number, { number, ...(height !== undefined && { height }), ...(early && { early }) })
+    else if (known && height !== undefined && known.height === undefined) open.set(number, { ...known, height })
     if (height !== undefined) marks = mark(marks, number, height)
   }
   const opened = [...open.values()].sort((a, b) => compare(a.number, b.number))
   const added = opened.length - state.open.filter(({ number }) => open.has(number)).length
   if (added > room(state)) return undefined
-  return bounded({ ...state, next: String(next), open: opened, gaps, unknownCompletions, counts, marks })
+  return bounded({ ...left, next: String(next), open: opened, gaps, unknownCompletions, counts, marks })
 }
 
 /** A reading with those of what it passed that lie above all that is known: they are resolved by an exception, and known from here on. */
@@ -93,7 +104,8 @@ export function reopen(state: StreamState, from: string, to: string, at: number)
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state
   const numbers = [...state.open, ...state.exceptions].map(({ number }) => [number, number] as const)
-  const taken = [...state.gaps.map(interval), ...numbers].sort(([a], [b]) => compare(a, b))
+  const aside = (state.aside ?? []).flatMap(intervalsOf)
+  const taken = [...state.gaps.map(interval), ...numbers, ...aside].sort(([a], [b]) => compare(a, b))
   const again = missingBetween(taken, String(low), String(high)).map(([start, end]) =>
     newGap(state, BigInt(start), BigInt(end), 'undone', at),
   )
@@ -104,7 +116,7 @@ export function reopen(state: StreamState, from: string, to: string, at: number)
 export function resolve(state: StreamState, number: string): StreamState {
   const open = state.open.filter((one) => one.number !== number)
   const unknownCompletions = without(state.unknownCompletions, number, number)
-  return bounded({ ...state, open, gaps: punch(state.gaps, number, number), unknownCompletions })
+  return bounded({ ...takeBack(state, number, number), open, gaps: punch(state.gaps, number, number), unknownCompletions })
 }
 
 export function except(state: StreamState, exception: StreamException): StreamState {

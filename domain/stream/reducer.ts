@@ -10,13 +10,14 @@ import type {
   StreamView,
   GapState,
 } from './stream.ts'
+import { countAside, isCrowded } from './aside.ts'
 import { backfill, backfilled, trust } from './backfill.ts'
 import { clip, limits } from './gaps.ts'
 import { done, room, type StreamStep } from './numbers.ts'
 import { audited, classified, reread, scanned, seen } from './source.ts'
 import { isStreamOrder, noted } from './orders.ts'
 import { orderOf } from '../order.ts'
-import { closed, completed, park, skip, undone, unskip } from './target.ts'
+import { closed, completed, park, skip, undone, unpark, unskip } from './target.ts'
 import { blockedBy, completedHeight, completedNumber } from './watermark.ts'
 
 /** A stream of which nothing is known: at its first start, or after Temporal was wiped. Everything else is found out. */
@@ -26,6 +27,7 @@ export function initialStream(config: StreamConfig): StreamState {
     first: config.first,
     next: config.first,
     open: [],
+    aside: [],
     gaps: [],
     unknownCompletions: [],
     exceptions: [],
@@ -70,8 +72,8 @@ const handlers: {
   completed,
   undone,
   closed,
-  parked: (state, { number, code }) => park(state, number, code),
-  unparked: (state, { number }) => park(state, number),
+  parked: park,
+  unparked: (state, { number }) => unpark(state, number),
   skip,
   unskip: (state, { number }, at) => unskip(state, number, at),
   backfill: (state, request) => done(backfill(state, request.from, request.to, orderOf(request).by)),
@@ -106,14 +108,17 @@ export function viewStream(state: StreamState): StreamView {
   const { config, cursor, next, open, paused, backfill, target, counts } = state
   const [number, height, blocked] = [completedNumber(state), completedHeight(state), blockedBy(state)]
   const free = room(state)
+  const aside = countAside(state)
+  const countOf = (some: typeof aside) => some.reduce((sum, { count }) => sum + count, 0)
   return {
     stream: config.stream,
     ...(cursor && { nextHeight: cursor.height + 1, parentHash: cursor.hash }),
     next,
     ...(number !== undefined && { completedNumber: number }),
     ...(height !== undefined && { completedHeight: height }),
-    open: open.length,
-    parked: open.filter(({ parked }) => parked !== undefined).length,
+    open: open.length + countOf(aside),
+    parked: open.filter(({ parked }) => parked !== undefined).length + countOf(aside.filter(({ why }) => !why.waits)),
+    ...(aside.length > 0 && { aside: asideView(aside) }),
     toVerify: open.filter(({ early }) => early).length,
     room: free,
     maxOpen: { most: state.maxOpen, configured: fitting(config.maxOpen), ...(state.ordered && { ordered: state.ordered }) },
@@ -128,18 +133,27 @@ export function viewStream(state: StreamState): StreamView {
   }
 }
 
+/** By code: some may wait with a code that others are parked with. */
+function asideView(aside: ReturnType<typeof countAside>): Readonly<Record<string, number>> {
+  const sums: Record<string, number> = {}
+  for (const { why, count } of aside) sums[why.code] = (sums[why.code] ?? 0) + count
+  return sums
+}
+
 function gapsOf({ gaps }: StreamState): Pick<StreamView, 'gaps' | 'oldestGapAt'> {
   const sums: Partial<Record<GapState, string>> = {}
   for (const { from, to, state } of gaps) sums[state] = String(BigInt(sums[state] ?? 0) + BigInt(to) - BigInt(from) + 1n)
   return { gaps: sums, ...(gaps.length > 0 && { oldestGapAt: Math.min(...gaps.map(({ at }) => at)) }) }
 }
 
-function alarmsOf({ fork, vanished, gaps, unknownCompletions, distrusted }: StreamState): readonly StreamAlarm[] {
+function alarmsOf(state: StreamState): readonly StreamAlarm[] {
+  const { fork, vanished, gaps, unknownCompletions, distrusted } = state
   return [
     ...(fork ? ['forked' as const] : []),
     ...(vanished ? ['vanished' as const] : []),
     ...(gaps.some(({ state }) => state === 'hidden') ? ['hidden' as const] : []),
     ...(unknownCompletions.length > 0 ? ['unknown-completion' as const] : []),
     ...(distrusted ? ['distrusted' as const] : []),
+    ...(isCrowded(state) ? ['crowded' as const] : []),
   ]
 }

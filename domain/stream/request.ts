@@ -1,4 +1,4 @@
-import { type Check, fields, listOf, oneOf, optional, pattern, byKind, whole } from '../checks.ts'
+import { type Check, fields, listOf, oneOf, optional, pattern, rule, byKind, whole } from '../checks.ts'
 import { hash, intervals, u64, words } from './checks.ts'
 import { isStreamOrder } from './orders.ts'
 import type { RequestOf, StreamRequest, StreamUpdate } from './stream.ts'
@@ -32,7 +32,7 @@ const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Ex
   completed: { ...range, numbers: intervals },
   undone: { numbers: intervals },
   closed: { number: u64, outcome: oneOf('rejected', 'declined', 'cancelled'), by: optional(words), reason: words },
-  parked: { number: u64, code: pattern(/^[A-Z_]{1,32}$/, 'an error code') },
+  parked: { number: u64, code: pattern(/^[A-Z_]{1,32}$/, 'an error code'), waits: optional(rule((value) => value === true, 'true')) },
   unparked: { number: u64 },
   skip: decision,
   unskip: decision,

@@ -1,5 +1,6 @@
 import { orderOf } from '../order.ts'
 import type { Gap, RequestOf, StreamState } from './stream.ts'
+import { takeBack } from './aside.ts'
 import { backfill } from './backfill.ts'
 import { bounded, max, newGap, punch, without } from './gaps.ts'
 import { count, done, isAnyWanted, learn, present, room, type StreamStep, withPassed } from './numbers.ts'
@@ -52,7 +53,7 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
   const gaps = punch(state.gaps, next, state.next)
   const exceptions = state.exceptions.filter(({ number }) => BigInt(number) < BigInt(next))
   const left = state.backfill.left.filter(([from]) => Number(from) <= block.height)
-  const { fork: _, vanished: __, start: ___, ...rest } = state
+  const { fork: _, vanished: __, start: ___, ...rest } = takeBack(state, next, state.next)
   const back: StreamState = {
     ...rest,
     first,

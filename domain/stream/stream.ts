@@ -3,8 +3,8 @@ import type { IntervalSet } from './interval-set.ts'
 
 /**
  * A stream: one numbered source of transfers (a direction of a native bridge, a Wormhole emitter) and the proof that none of its numbers was
- * missed. Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state is plain JSON below 80 KiB however
- * long the stream is: only what is not resolved is listed, and every list has an end (`limits` in gaps.ts).
+ * missed. Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state is plain JSON below 104 KiB however
+ * long the stream is: only what is not resolved is listed, and every list has an end (`limits` in gaps.ts, `mostAsideBytes` in aside.ts).
  *
  * | MIP-61 | here |
  * | --- | --- |
@@ -24,6 +24,11 @@ export interface StreamState {
   readonly cursor?: ScannedBlock
   /** Ascending. Seen, which means started, and not resolved. */
   readonly open: readonly OpenNumber[]
+  /**
+   * Started, not resolved, and in nobody's way: parked, or waiting for long for what is their own. They take none of the room, and few bytes. Absent: this run
+   * began in a release that knew no such set; its parked numbers stay in `open`.
+   */
+  readonly aside?: readonly AsideNumbers[]
   /** Ascending. Not seen, or to be started again. */
   readonly gaps: readonly Gap[]
   /** Completed on the target and not seen at the source yet: that resolves no number, since its id could not be compared. */
@@ -77,8 +82,17 @@ export interface OpenNumber {
   readonly height?: number
   /** It was among `unknownCompletions` until it was seen: an agent has to read by its id whether it is delivered. */
   readonly early?: true
-  /** The code it is parked with: it blocks the watermark and leaves its room to others. */
+  /** The code it is parked with where it could not be put aside: it blocks the watermark and takes none of `maxOpen`. */
   readonly parked?: string
+}
+
+/** Numbers that wait with one code. */
+export interface AsideNumbers {
+  readonly code: string
+  /** Not parked: the transfers look again by themselves. */
+  readonly waits?: true
+  /** As runs.ts packs them. */
+  readonly runs: string
 }
 
 /**
@@ -175,7 +189,8 @@ export type StreamRequest =
       readonly by?: string
       readonly reason: string
     }
-  | { readonly kind: 'parked'; readonly number: string; readonly code: string }
+  /** `waits`: not parked, but it has waited for long for what is its own, and leaves its room to others. */
+  | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })
   | (Named & { readonly kind: 'backfill'; readonly from: number; readonly to: number })
@@ -226,8 +241,11 @@ export interface StreamView {
   /** MIP-61's completed_nonce_height and completed_block_height; absent: none yet. */
   readonly completedNumber?: string
   readonly completedHeight?: number
+  /** Started and not resolved, those that are aside included. */
   readonly open: number
   readonly parked: number
+  /** Those that are aside, by the code that they wait with; absent: none. */
+  readonly aside?: Readonly<Record<string, number>>
   /** Open numbers with `early`. */
   readonly toVerify: number
   readonly room: number
@@ -244,12 +262,12 @@ export interface StreamView {
   readonly gaps: Readonly<Partial<Record<GapState, string>>>
   readonly oldestGapAt?: number
   /** What the watermark waits for. */
-  readonly blockedBy?: { readonly number: string; readonly why: 'open' | 'parked' | GapState; readonly code?: string }
+  readonly blockedBy?: { readonly number: string; readonly why: 'open' | 'waiting' | 'parked' | GapState; readonly code?: string }
   readonly backfill: { readonly left: number; readonly ordered: number }
   readonly targetHeight?: number
   readonly alarms: readonly StreamAlarm[]
   readonly counts: Readonly<Record<StreamCount, number>>
 }
 
-/** unknown-completion: `unknownCompletions` is not empty. distrusted: a watermark from elsewhere is above what is known. */
-export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted'
+/** unknown-completion: `unknownCompletions` is not empty. distrusted: a watermark from elsewhere is above what is known. crowded: half of the room for numbers that are aside is taken. */
+export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'

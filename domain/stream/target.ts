@@ -1,7 +1,8 @@
 import { orderOf } from '../order.ts'
+import { asideOf, countAside, putAside, takeBack } from './aside.ts'
 import { countNumbers, hasNumber, type IntervalSet } from './interval-set.ts'
-import type { RequestOf, StreamState } from './stream.ts'
-import { bounded, compare, max, min, union, without } from './gaps.ts'
+import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
+import { bounded, compare, limits, max, min, union, without } from './gaps.ts'
 import { count, done, except, isUnresolved, present, refused, reopen, resolve, type StreamStep } from './numbers.ts'
 
 /**
@@ -16,9 +17,13 @@ export function completed(state: StreamState, { numbers, from, to }: RequestOf<'
   const fresh = Number(countNumbers(unknownCompletions) - countNumbers(state.unknownCompletions))
   const follows = state.target === undefined || from <= state.target + 1
   const target = follows ? Math.max(to, state.target ?? 0) : state.target
-  const after = { ...state, open, exceptions, unknownCompletions, ...(target !== undefined && { target }) }
-  return done(bounded(count(count(after, 'completed', state.open.length - open.length), 'unknown', fresh)))
+  const left = numbers.reduce((known, [low, high]) => takeBack(known, low, high), state)
+  const delivered = state.open.length - open.length + asideCount(state) - asideCount(left)
+  const after = { ...left, open, exceptions, unknownCompletions, ...(target !== undefined && { target }) }
+  return done(bounded(count(count(after, 'completed', delivered), 'unknown', fresh)))
 }
+
+const asideCount = (state: StreamState) => countAside(state).reduce((sum, { count: some }) => sum + some, 0)
 
 /** Those that are in a gap, or above everything that is known. */
 function unseen({ gaps, next }: StreamState, numbers: IntervalSet): IntervalSet {
@@ -50,15 +55,29 @@ export function closed(state: StreamState, { number, outcome, by, reason }: Requ
   return done(except(resolve(state, number), { number, outcome, ...(by !== undefined && { by }), reason, at }))
 }
 
-/** In sight, out of automatic tries. With no code: it runs again. */
-export function park(state: StreamState, number: string, code?: string): StreamStep {
+/**
+ * In sight, and out of the way of others: aside, and where there is no more room there, in `open` with its code. One whose early completion is to be verified
+ * stays in `open`. One that only waits is left there, too: it then takes its room as before.
+ */
+export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
+  const known = state.open.find((one) => one.number === number)
+  if (!known && !asideOf(state, number)) return present(state)
+  const put = known?.early ? undefined : putAside(state, number, { code, ...(waits && { waits }) })
+  if (put) return done({ ...put, open: put.open.filter((one) => one.number !== number) })
+  if (waits || !known) return present(state)
+  return done({ ...state, open: state.open.map((one) => (one === known ? { ...one, parked: code } : one)) })
+}
+
+/** It runs again. One that finds no place in `open` stays aside, where it is resolved as well. */
+export function unpark(state: StreamState, number: string): StreamStep {
+  if (asideOf(state, number)) {
+    if (state.open.length >= limits.open) return present(state)
+    const open = [...state.open, { number }].sort((a, b) => compare(a.number, b.number))
+    return done({ ...takeBack(state, number, number), open })
+  }
   if (!state.open.some((one) => one.number === number)) return present(state)
-  const open = state.open.map((one) => {
-    if (one.number !== number) return one
-    const { parked: _, ...rest } = one
-    return { ...rest, ...(code !== undefined && { parked: code }) }
-  })
-  return done({ ...state, open })
+  const running = ({ parked: _, ...rest }: OpenNumber) => rest
+  return done({ ...state, open: state.open.map((one) => (one.number === number ? running(one) : one)) })
 }
 
 export function skip(state: StreamState, request: RequestOf<'skip' | 'unskip'>, at: number): StreamStep {

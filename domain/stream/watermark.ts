@@ -1,4 +1,5 @@
 import type { StreamState, StreamView } from './stream.ts'
+import { lowestAside } from './aside.ts'
 import { compare, heightBelow } from './gaps.ts'
 
 /**
@@ -30,9 +31,14 @@ export function blockedBy(state: StreamState): StreamView['blockedBy'] {
   return blocked
 }
 
-function lowestUnresolved({ open: [open], gaps: [gap] }: StreamState) {
-  if (gap && (!open || compare(gap.from, open.number) < 0)) return { number: gap.from, height: gap.height, why: gap.state }
-  if (!open) return undefined
-  const { number, height, parked: code } = open
-  return code === undefined ? { number, height, why: 'open' as const } : { number, height, why: 'parked' as const, code }
+type Unresolved = NonNullable<StreamView['blockedBy']> & { readonly height?: number | undefined }
+
+function lowestUnresolved(state: StreamState): Unresolved | undefined {
+  const [[open], [gap], aside] = [state.open, state.gaps, lowestAside(state)]
+  const found: Unresolved[] = []
+  if (gap) found.push({ number: gap.from, height: gap.height, why: gap.state })
+  if (open?.parked !== undefined) found.push({ number: open.number, height: open.height, why: 'parked', code: open.parked })
+  else if (open) found.push({ number: open.number, height: open.height, why: 'open' })
+  if (aside) found.push({ number: aside.number, why: aside.why.waits ? 'waiting' : 'parked', code: aside.why.code })
+  return found.sort((a, b) => compare(a.number, b.number))[0]
 }

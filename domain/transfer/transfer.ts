@@ -3,6 +3,12 @@ export type BridgeName = string
 /** A chain by its name in the config: `ethereum`. The names are the same across a fleet. */
 export type ChainName = string
 
+/**
+ * Most bytes of a message. Temporal takes 2 MiB for a value and 4 MiB for a request, and a transfer's message goes with each of its steps, as base64. VAAs have
+ * about a kilobyte.
+ */
+export const mostMessageBytes = 200_000
+
 /** One message to deliver: plain JSON, the input of a `transfer` workflow. Its signatures (or the source's table) were checked before, since it takes the id. */
 export interface Transfer {
   readonly bridge: BridgeName

@@ -103,6 +103,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
           guardianApis: [input.guardianApi],
           wormholescanApis: [input.wormholescanApi],
           minimumFees: Object.fromEntries(chains.map(({ name }) => [name, fees])),
+          freeRoutes: chains.map(({ name }) => ({ target: name })),
         },
       }),
       ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),

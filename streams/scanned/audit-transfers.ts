@@ -1,4 +1,5 @@
 import { toRelayerError } from '../../domain/errors.ts'
+import { asideNumbers } from '../../domain/stream/aside.ts'
 import { setOf } from '../../domain/stream/interval-set.ts'
 import { isResolved } from '../../domain/stream/numbers.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
@@ -29,7 +30,7 @@ export interface StreamAudit {
 }
 
 const readsAtOnce = 20
-/** Most resolved numbers with a running transfer that one audit looks at. */
+/** Most resolved numbers with a running transfer, and most numbers that are aside without one, that one audit looks at. */
 const mostResumed = 500
 
 /**
@@ -44,14 +45,19 @@ export async function auditOpen(
 ): Promise<void> {
   const { streamClient, source, cache, logger } = context
   const era = streamClient.era
-  const { open = [] } = (await streamClient.state()) ?? {}
+  const state = await streamClient.state()
+  if (!state) return
   const ids = new Set(running.map(({ id }) => id))
   // A transfer that runs finds out its outcome by itself: the cost of the audit does not grow with the time that it takes.
   const runs = (number: string) => {
     const transfer = cache.transfer(number)
     return transfer !== undefined && ids.has(transferId(transfer))
   }
-  const numbers = open.map(({ number }) => number).filter((number) => !runs(number))
+  const runningNumbers = new Set(running.map(({ number }) => number))
+  // What is aside may be many: that a transfer of its number runs is enough, and the lowest without one come first.
+  const aside = [...asideNumbers(state)].map(({ number }) => number).filter((number) => !runningNumbers.has(number))
+  const open = state.open.map(({ number }) => number).filter((number) => !runs(number))
+  const numbers = [...open, ...aside.slice(0, mostResumed)]
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))

@@ -28,6 +28,8 @@ export interface ScannedDeps {
   readonly logger: Logger
   /** Most blocks of one read of logs. */
   readonly rangeBlocks: number
+  /** As `LongWaitsDeps`. */
+  readonly asideAfterMs?: number
 }
 
 /** What the loops of one stream share in one process. */

@@ -1,7 +1,7 @@
 import type { BlockRange, PlacedTransfer } from '../../bridges/source-port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { hasNumber, setOf } from '../../domain/stream/interval-set.ts'
-import { isWanted, room } from '../../domain/stream/numbers.ts'
+import { isStarted, isWanted, room } from '../../domain/stream/numbers.ts'
 import type { Finding, Reading, StreamState } from '../../domain/stream/stream.ts'
 import type { ReadingContext } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
@@ -82,7 +82,7 @@ async function startWanted(
     for (const { sequence } of (await splitByDelivery(context, due)).delivered) delivered.add(sequence)
     const fitting = fits(state, wanted, delivered)
     const isWhole = fitting.length === wanted.length
-    const some = isWhole ? wanted : fitting.filter(({ transfer }) => !isOpen(state, transfer.sequence))
+    const some = isWhole ? wanted : fitting.filter(({ transfer }) => !isStarted(state, transfer.sequence))
     const numbers = new Set(some.map(({ transfer }) => transfer.sequence))
     await startAll(
       context,
@@ -103,7 +103,7 @@ function fits(state: StreamState, wanted: readonly PlacedTransfer[], delivered: 
   let free = room(state)
   const end = wanted.findIndex(({ transfer }, index) => {
     if (index >= mostNumbers) return true
-    return !delivered.has(transfer.sequence) && !isOpen(state, transfer.sequence) && --free < 0
+    return !delivered.has(transfer.sequence) && !isStarted(state, transfer.sequence) && --free < 0
   })
   return end < 0 ? wanted : wanted.slice(0, end)
 }
@@ -113,5 +113,3 @@ function finding(placed: readonly PlacedTransfer[], delivered: ReadonlySet<strin
   const numbers = placed.map(({ transfer, height }) => [transfer.sequence, height] as const)
   return { numbers, ...(done.length > 0 && { delivered: done }) }
 }
-
-const isOpen = ({ open }: StreamState, number: string) => open.some((one) => one.number === number)

@@ -17,6 +17,8 @@ import { createTailProof } from './tail-proof.ts'
 export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'> {
   /** How often the stream is held against its source, ms. */
   readonly auditMs: number
+  /** As `LongWaitsDeps`. */
+  readonly asideAfterMs?: number
 }
 
 /** Pauses, ms. A tick only looks whether something is due. */

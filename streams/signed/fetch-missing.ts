@@ -25,7 +25,7 @@ export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): readonly (
 type Refused = Map<string, { readonly api: number; readonly code: ErrorCode }>
 
 /** Codes of messages that are not for Portage, by their bytes alone. */
-const notOurs: readonly ErrorCode[] = ['PAYLOAD_KIND', 'PAYLOAD_LENGTH', 'TARGET_CHAIN_UNSUPPORTED']
+const notOurs: readonly ErrorCode[] = ['PAYLOAD_KIND', 'PAYLOAD_LENGTH', 'TARGET_CHAIN_UNSUPPORTED', 'MESSAGE_TOO_LARGE']
 const afterTroubleMs = 5_000
 
 interface Copy {

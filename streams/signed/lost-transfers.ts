@@ -1,3 +1,4 @@
+import { asideNumbers } from '../../domain/stream/aside.ts'
 import { isResolved } from '../../domain/stream/numbers.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { latestRun } from '../../temporal/client/closed-transfers.ts'
@@ -30,10 +31,10 @@ export function createLostTransfers({ source, client, lostAfterMs = graceMs }: L
       return [...missedSince.values()].some((at) => at > Date.now() - suspectMs)
     },
     /** Open numbers without a running transfer for a while: their messages are to be fetched and submitted again. */
-    async find({ open }: StreamState): Promise<readonly string[]> {
+    async find(state: StreamState): Promise<readonly string[]> {
       const now = Date.now()
       const running = new Set((await runningTransfers(client, source)).map(({ number }) => number))
-      const missed = open.map(({ number }) => number).filter((number) => !running.has(number))
+      const missed = [...state.open, ...asideNumbers(state)].map(({ number }) => number).filter((number) => !running.has(number))
       missedSince = new Map(missed.map((number) => [number, missedSince.get(number) ?? now]))
       return missed.filter((number) => (missedSince.get(number) ?? now) <= now - lostAfterMs)
     },

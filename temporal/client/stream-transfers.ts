@@ -33,6 +33,12 @@ export function runningTransfers(client: TemporalClient, of: StreamOfTransfers):
   return list(client, of, running)
 }
 
+/** Those that wait, of runs that began before then (ms since the epoch). Throws what the Temporal client throws. */
+export function longWaiting(client: TemporalClient, of: StreamOfTransfers, startedBefore: number): Promise<ListedTransfer[]> {
+  const waits = `${searchAttributes.TransferState.name} = 'waiting' AND StartTime <= '${new Date(startedBefore).toISOString()}'`
+  return list(client, of, `(${running} AND ${waits})`)
+}
+
 /** Those that are parked, and those that ended undelivered since then (ms since the epoch). Throws what the Temporal client throws. */
 export function parkedAndUndelivered(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
   const undelivered = `${searchAttributes.TransferState.name} IN ('rejected', 'declined', 'cancelled')`

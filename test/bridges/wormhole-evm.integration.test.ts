@@ -113,7 +113,7 @@ describe('the token bridge on a real chain', () => {
 
     it('tokens that are not in the allow-list', async () => {
       const origin = `4/${toUniversal(network.bsc.token)}`
-      expect(await validate(network.message(), { assets: [origin] })).toMatchObject({ kind: 'valid' })
+      expect(await validate(network.message(), { assets: [origin], freeRoutes: [{ target: 'ethereum' }] })).toMatchObject({ kind: 'valid' })
       expect(await validate(network.message(), { assets: [`2/${toUniversal(network.bsc.token)}`] })).toMatchObject({
         kind: 'declined',
         code: 'ASSET_UNSUPPORTED',
@@ -128,11 +128,15 @@ describe('the token bridge on a real chain', () => {
       expect(await validate(network.message({ fee: 9n }), settings)).toMatchObject({ reason: expect.stringContaining('minimum=10') })
     })
 
-    it('no fee where none is configured', async () => {
+    it('tokens without a configured fee, whatever fee they offer, unless the route is said to be free', async () => {
       const elsewhere = { minimumFees: { bsc: { [`4/${toUniversal(network.bsc.token)}`]: '10' } } }
-      for (const settings of [{}, elsewhere]) {
-        const verdict = await validate(network.message({ fee: 0n }), settings)
-        expect(verdict).toEqual({ kind: 'valid' })
+      const otherRoutes = { freeRoutes: [{ target: 'bsc' }, { source: 'avalanche', target: 'ethereum' }] }
+      for (const settings of [{}, elsewhere, otherRoutes]) {
+        const verdict = await validate(network.message({ fee: 50n }), settings)
+        expect(verdict).toMatchObject({ kind: 'declined', code: 'FEE_NOT_CONFIGURED' })
+      }
+      for (const route of [{ target: 'ethereum' }, { source: 'bsc', target: 'ethereum' }]) {
+        expect(await validate(network.message({ fee: 0n }), { freeRoutes: [route] })).toEqual({ kind: 'valid' })
       }
     })
 
@@ -226,7 +230,7 @@ describe('the token bridge on a real chain', () => {
     now = 1_000
     const before = calls()
     expect(new Set(await Promise.all([1, 2, 2 ** 32 - 1].map((index) => codeOfAsync(() => sets.get(index)))))).toEqual(
-      new Set(['GUARDIAN_SET_UNKNOWN']),
+      new Set(['GUARDIAN_SET_UNKNOWN', 'GUARDIAN_SET_IMPOSSIBLE']),
     )
     now = 1_999
     expect(await codeOfAsync(() => sets.get(1))).toBe('GUARDIAN_SET_UNKNOWN')

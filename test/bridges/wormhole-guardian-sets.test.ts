@@ -55,6 +55,16 @@ describe('guardian sets', () => {
     expect(await sets.get(1)).toMatchObject({ current: true, expirationTime: 0 })
   })
 
+  it('that cannot be the next one are impossible, and cost a read a second at most', async () => {
+    const { state, sets } = network()
+    const codes = new Set<string>()
+    for (let index = 2; index < 1_000; index++) codes.add(await codeOfAsync(() => sets.get(index)))
+    expect(await codeOfAsync(() => sets.get(0xffffffff))).toBe('GUARDIAN_SET_IMPOSSIBLE')
+    expect([...codes]).toEqual(['GUARDIAN_SET_IMPOSSIBLE'])
+    expect(await codeOfAsync(() => sets.get(1))).toBe('GUARDIAN_SET_UNKNOWN')
+    expect(state.calls).toBe(1)
+  })
+
   it('that were read once still serve while no node answers; others fail, and are asked for again', async () => {
     const { state, sets } = network()
     state.up = false

@@ -52,6 +52,7 @@ describe('a good config', () => {
         "bridges": {
           "wormhole-token-bridge": {
             "calls": {},
+            "freeRoutes": [],
             "guardianApis": [],
             "minimumFees": {},
             "streams": {},
@@ -98,6 +99,7 @@ describe('a good config', () => {
         },
         "dataFolder": "portage-data",
         "streams": {
+          "asideAfterMinutes": 10,
           "auditMinutes": 5,
           "lookBackDays": 7,
           "rangeBlocks": 2000,
@@ -109,6 +111,7 @@ describe('a good config', () => {
         },
         "transfers": {
           "abandonAfterMinutes": 3,
+          "maxGas": 3000000,
           "priority": 3,
         },
         "worker": {

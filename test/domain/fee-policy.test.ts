@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type FeePolicy, type FeeRule, type FeeScope, type FeeSubject, resolveFees, selectorOf } from '../../domain/fees/policy.ts'
 
 const contract = `0x${'ab'.repeat(20)}`
-const about: Required<FeeSubject> = { chain: 'alpha', transfer: 't:1', lane: 'evm-1:0xaa', contract, selector: '0x12345678' }
+const about: Required<FeeSubject> = { chain: 'alpha', transfer: 't:1', lane: 'evm-1:0xaa', contract, selector: '0x12345678', deliveries: 1 }
 /** From the least specific to the most. */
 const scopes: readonly FeeScope[] = [
   { kind: 'global' },

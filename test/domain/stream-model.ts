@@ -1,10 +1,11 @@
 import { hasNumber, type IntervalSet } from '../../domain/stream/interval-set.ts'
 import { checkpointOf, fromCheckpoint, type StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
-import { isWanted, room } from '../../domain/stream/numbers.ts'
+import { isStarted, isWanted, room } from '../../domain/stream/numbers.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import { assertStreamUpdate } from '../../domain/stream/request.ts'
 import type { StreamAnswer, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { config, type Read, setOf, type SourceBlock } from './stream-blocks.ts'
+import { parkOrRelease } from './stream-requests.ts'
 import assert from 'node:assert/strict'
 
 /**
@@ -153,7 +154,7 @@ export class StreamModel {
     this.tell(a, { kind: 'audited', upTo: String(table.length), height, present: setOf(table.map(([number]) => number)) })
     const known = this.#agent(a)
     const isDue = (number: number) => known.gaps.some(({ from, to }) => hasNumber([[from, to]], String(number)))
-    const open = table.filter(([number]) => known.open.some((one) => one.number === String(number)))
+    const open = table.filter(([number]) => isStarted(known, String(number)))
     const due = table.filter(([number]) => isDue(number))
     const free = room(known)
     const numbers: (readonly [string])[] = []
@@ -187,9 +188,8 @@ export class StreamModel {
   }
 
   park(which: number): void {
-    const one = this.stream.open[which % Math.max(1, this.stream.open.length)]
-    if (one)
-      this.tell(0, one.parked ? { kind: 'unparked', number: one.number } : { kind: 'parked', number: one.number, code: 'BRIDGE_CAP' })
+    const request = parkOrRelease(this.stream, which)
+    if (request) this.tell(0, request)
   }
 
   operator(request: StreamRequest): void {
@@ -303,7 +303,7 @@ export class StreamModel {
 
   /** More numbers than there is room for: some are reported alone, and the cursor waits. */
   #some(a: number, numbers: readonly (readonly [string, number])[]): void {
-    const fresh = numbers.filter(([number]) => !this.stream.open.some((one) => one.number === number))
+    const fresh = numbers.filter(([number]) => !isStarted(this.stream, number))
     const first = fresh.slice(0, room(this.stream))
     this.tell(a, { kind: 'seen', numbers: first, delivered: this.#deliveredOf(first) })
   }

@@ -1,3 +1,4 @@
+import { asideNumbers } from '../../domain/stream/aside.ts'
 import { applyToStream } from '../../domain/stream/reducer.ts'
 import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 
@@ -23,4 +24,15 @@ export function block(height: number, ...numbers: number[]): StreamRequest {
 /** The target's block 1 shows these numbers as completed. */
 export function completed(from: number, to = from): StreamRequest {
   return { kind: 'completed', numbers: [[String(from), String(to)]], from: 1, to: 1 }
+}
+
+/** One of the numbers that are started is parked, or waits for long, or, if it did, runs again. Undefined: none is started. */
+export function parkOrRelease(state: StreamState, which: number): StreamRequest | undefined {
+  const all = [...state.open, ...asideNumbers(state)]
+  const one = all[which % Math.max(1, all.length)]
+  if (!one) return undefined
+  const isParked = 'why' in one || one.parked !== undefined
+  if (isParked && which % 2 === 1) return { kind: 'unparked', number: one.number }
+  const waits = which % 5 > 2 && { waits: true as const }
+  return { kind: 'parked', number: one.number, code: which % 3 === 0 ? 'BRIDGE_CAP' : 'WRAPPER_MISSING', ...waits }
 }

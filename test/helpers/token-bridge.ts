@@ -55,7 +55,7 @@ export async function startTokenBridge(guardians = 1): Promise<TokenBridgeNetwor
     chain,
     signer,
     mine,
-    bridge(settings = {}) {
+    bridge(settings = { freeRoutes: [{ target: 'ethereum' }] }) {
       const chains = {
         ethereum: {
           family: 'evm' as const,

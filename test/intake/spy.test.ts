@@ -1,5 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { startSpy, type Spy } from '../../lab/devnet/wormhole/spy.ts'
+import type { ContractReader } from '../../bridges/common/contract-reader.ts'
+import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
+import { createGuardianSets } from '../../bridges/wormhole-token-bridge/guardian-sets.ts'
+import { createVerifier } from '../../bridges/wormhole-token-bridge/verify.ts'
+import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { createSpyIntake, type SpyIntake, type SpyIntakeOptions } from '../../intake/spy.ts'
 import type { Submitter } from '../../intake/submitter.ts'
@@ -8,6 +13,15 @@ import { createMetrics } from '../../observability/metrics.ts'
 
 /** For what comes within milliseconds, unless the machine stands. */
 const waitLimit = { timeout: 15_000 }
+/** A core contract that knows set 0 alone. */
+const junkChain: ContractReader = {
+  name: 'ethereum',
+  async call(_, data) {
+    const call = coreAbi.parseTransaction({ data })!
+    if (call.name === 'getCurrentGuardianSetIndex') return coreAbi.encodeFunctionResult(call.name, [0])
+    return coreAbi.encodeFunctionResult(call.name, [[[`0x${'ab'.repeat(20)}`], 0]])
+  },
+}
 const emitter = (name: string) => name.repeat(32)
 const open: (() => Promise<void>)[] = []
 
@@ -95,6 +109,35 @@ describe('the spy intake', () => {
     expect(await metrics.render()).toContain(
       'portage_intake_refused_total{via="spy",bridge="wormhole-token-bridge",code="VAA_NO_QUORUM"} 1',
     )
+  })
+
+  it('10,000 junk messages of impossible and of unknown guardian sets stop nobody: two good ones start', { timeout: 60_000 }, async () => {
+    const { spy, intake, messages, answerWith } = await network()
+    const core = createGuardianSets({ chain: junkChain, core: `0x${'ab'.repeat(20)}` })
+    const verify = createVerifier(core, () => 0)
+    answerWith(async (_, message) => {
+      const text = Buffer.from(message).toString()
+      if (text.startsWith('good')) return { id: text, status: 'started' }
+      await verify(message)
+      throw new Error('junk was believed')
+    })
+    await listening(spy, intake)
+    const body = Buffer.alloc(190)
+    for (let index = 0; index < 10_000; index++) {
+      body.writeUInt32BE(index, 90)
+      // None of the three can be good: no signature; a set far above; the next set, of which nobody knows.
+      const head = index % 3 === 0 ? '01ffffffff00' : `01${index % 3 === 1 ? 'ffffffff' : '00000001'}01${'00'.repeat(66)}`
+      spy.publish(Buffer.concat([Buffer.from(head, 'hex'), body]), 2, emitter('aa'))
+    }
+    spy.publish(new Uint8Array(), 2, emitter('aa'))
+    spy.publish(Buffer.alloc(mostMessageBytes + 1, 1), 2, emitter('aa'))
+    say(spy, 'good one')
+    say(spy, 'good two')
+    await expect.poll(() => messages, { timeout: 40_000 }).toEqual(['good one', 'good two'])
+    await expect.poll(() => intake.health.kept, waitLimit).toBe(200)
+    const { refused, unknownSets, paused } = intake.health
+    expect([unknownSets, paused, refused['VAA_TRUNCATED'], refused['MESSAGE_TOO_LARGE']]).toEqual([200, false, 1, 1])
+    expect([refused['VAA_NO_QUORUM'], refused['GUARDIAN_SET_IMPOSSIBLE'], refused['GUARDIAN_SET_UNKNOWN']]).toEqual([3_334, 3_333, 3_133])
   })
 
   it('comes back after the spy was away, however long', async () => {

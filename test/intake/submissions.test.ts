@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { RelayerError } from '../../domain/errors.ts'
 import type { SubmitResult } from '../../intake/submitter.ts'
-import { createSubmissions, type Outcome } from '../../intake/submissions.ts'
+import { type Outcome, Submissions } from '../../intake/submissions.ts'
 
 const waitLimit = { timeout: 15_000 }
 
 /** A submitter whose answers the test chooses. */
-function network(options: { concurrency?: number; limit?: number } = {}) {
+function network(options: { concurrency?: number; limit?: number; limitBytes?: number; limitUnknown?: number } = {}) {
   const outcomes: Outcome[] = []
   const fullness: boolean[] = []
   const troubles: (string | undefined)[] = []
@@ -14,7 +14,7 @@ function network(options: { concurrency?: number; limit?: number } = {}) {
   let answer: (name: string) => Promise<SubmitResult> = async (id) => ({ id, status: 'started' })
   let atOnce = 0
   let mostAtOnce = 0
-  const submissions = createSubmissions({
+  const submissions = new Submissions({
     async submit(message) {
       const name = String(message[0])
       tried.push(name)
@@ -30,6 +30,8 @@ function network(options: { concurrency?: number; limit?: number } = {}) {
     onTrouble: (error) => troubles.push(error?.code),
     concurrency: options.concurrency ?? 2,
     limit: options.limit ?? 100,
+    ...(options.limitBytes !== undefined && { limitBytes: options.limitBytes }),
+    ...(options.limitUnknown !== undefined && { limitUnknown: options.limitUnknown }),
     retry: { firstMs: 2, mostMs: 4 },
   })
   return {
@@ -80,6 +82,27 @@ describe('submissions', () => {
     work()
     await expect.poll(() => submissions.size, waitLimit).toBe(0)
     expect(fullness).toEqual([true, false])
+  })
+
+  it('keeps a few of an unknown guardian set, the latest, and they never make it full', async () => {
+    const { submissions, outcomes, fullness, fail } = network({ limit: 4, limitUnknown: 3 })
+    fail('GUARDIAN_SET_UNKNOWN')
+    for (let index = 0; index < 2_000; index++) submissions.add(Buffer.from([index % 256, index >> 8]))
+    await expect.poll(() => outcomes.length, waitLimit).toBe(1_997)
+    expect(new Set(ids(outcomes))).toEqual(new Set(['GUARDIAN_SET_UNKNOWN']))
+    await expect.poll(() => fullness.at(-1), waitLimit).not.toBe(true)
+    expect([submissions.size, submissions.unknownSets]).toEqual([3, 3])
+  })
+
+  it('is full at its limit of bytes, too', async () => {
+    const { submissions, fullness, fail, work } = network({ limitBytes: 100 })
+    fail('TEMPORAL_UNAVAILABLE')
+    submissions.add(Buffer.alloc(99))
+    expect(fullness).toEqual([])
+    submissions.add(Buffer.alloc(1))
+    expect(fullness).toEqual([true])
+    work()
+    await expect.poll(() => fullness, waitLimit).toEqual([true, false])
   })
 
   it('refuses what can never pass, at the first try', async () => {

@@ -6,7 +6,7 @@ import { createSpyIntake } from '../../intake/spy.ts'
 import { createSubmitter, type Submitter } from '../../intake/submitter.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
-import { searchAttributes } from '../../temporal/contracts/names.ts'
+import { searchAttributes, transferId } from '../../temporal/contracts/names.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { startTokenBridge, type TokenBridgeNetwork } from '../helpers/token-bridge.ts'
 import { altered } from '../helpers/vaa.ts'
@@ -115,7 +115,8 @@ describe('the submitter', () => {
       [altered(good.bytes, 0, 9), 'VAA_VERSION'],
       [altered(good.bytes, 20, 1, 2, 3), 'VAA_SIGNATURE_INVALID'],
       [network.message({}, {}, { signers: [] }).bytes, 'VAA_NO_QUORUM'],
-      [network.message({}, {}, { setIndex: 5 }).bytes, 'GUARDIAN_SET_UNKNOWN'],
+      [network.message({}, {}, { setIndex: 1 }).bytes, 'GUARDIAN_SET_UNKNOWN'],
+      [network.message({}, {}, { setIndex: 2 }).bytes, 'GUARDIAN_SET_IMPOSSIBLE'],
       [network.message({ kind: 2 }).bytes, 'PAYLOAD_KIND'],
       [network.message({ toChain: 60 }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
       // Known, but this process is not connected to it.
@@ -132,6 +133,17 @@ describe('the submitter', () => {
   })
 
   // Last: the server is stopped.
+  it('takes no id for a well-signed message of another emitter, or one that is too large', async () => {
+    const forged = network.message({}, { emitter: 'ee'.repeat(32) })
+    const large = network.message({ kind: 3, rest: `0x${'00'.repeat(200_000)}` })
+    for (const [{ bytes }, code] of [
+      [forged, 'EMITTER_UNKNOWN'],
+      [large, 'MESSAGE_TOO_LARGE'],
+    ] as const)
+      expect(await codeOfAsync(() => submitter.submit(bridge, bytes))).toBe(code)
+    await expect(describeIt(transferId(network.bridge().decode(forged.bytes)))).rejects.toThrow('not found')
+  })
+
   it('loses nothing of what the spy says while Temporal is down', async () => {
     const spy = await startSpy()
     // One that does not wait for long for a server that is gone.

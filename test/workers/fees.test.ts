@@ -23,10 +23,15 @@ test('the limits of a config at each level, and the changes of operators on top 
   let settings: Settings = noSettings
   const resolve = createFeePolicyResolver(config, () => settings)
   const about = { chain: 'alpha', contract, selector: '0x12345678', lane: `evm-5:${lane}`, transfer: 't' }
-  expect(resolve({ chain: 'beta' })).toEqual({ gasFactor: 1.5, maxFeePerGas: '1' })
+  expect(resolve({ chain: 'beta' })).toEqual({ gasFactor: 1.5, maxFeePerGas: '1', gasLimit: '3000000' })
   expect(resolve({ chain: 'alpha' })).toMatchObject({ maxFeePerGas: '2' })
-  expect(resolve({ chain: 'alpha', contract, selector: '0x00000000' })).toEqual({ gasFactor: 1.5, maxFeePerGas: '3', maxTip: '3' })
-  expect(resolve(about)).toEqual({ gasFactor: 1.5, maxFeePerGas: '4', maxTip: '5' })
+  expect(resolve({ chain: 'alpha', contract, selector: '0x00000000' })).toEqual({
+    gasFactor: 1.5,
+    maxFeePerGas: '3',
+    maxTip: '3',
+    gasLimit: '3000000',
+  })
+  expect(resolve(about)).toEqual({ gasFactor: 1.5, maxFeePerGas: '4', maxTip: '5', gasLimit: '3000000' })
   // A rule of the settings wins over the config's rule of the same scope, not over a more specific one.
   settings = {
     ...noSettings,
@@ -37,4 +42,13 @@ test('the limits of a config at each level, and the changes of operators on top 
   expect(resolve(about)).toEqual({ gasFactor: 1.5, maxFeePerGas: '4', maxTip: '5', gasLimit: '7' })
   settings = { ...noSettings, version: 2, fees: [{ scope: { kind: 'transfer', id: 't' }, policy: { maxFeePerGas: '10' } }] }
   expect(resolve(about)).toMatchObject({ maxFeePerGas: '10' })
+})
+
+test('gas has a limit where nobody sets one: per delivery, and ten times that where gas has the data fee in it', () => {
+  const chains = { alpha: chain, arbitrum: { ...chain, networkId: 6, wormholeChainId: 23, feeModel: 'arbitrum' } }
+  const resolve = createFeePolicyResolver(configSchema.parse({ chains, transfers: { maxGas: 200_000 }, bridges: {} }), () => noSettings)
+  const gasOf = (name: string, deliveries?: number) => resolve({ chain: name, deliveries }).gasLimit
+  expect([gasOf('alpha'), gasOf('alpha', 20), gasOf('arbitrum')]).toEqual(['200000', '4000000', '2000000'])
+  for (const maxGas of [99_999, 100_000_001, 0.5])
+    expect(configSchema.safeParse({ chains, transfers: { maxGas }, bridges: {} }).success).toBe(false)
 })
