@@ -1,0 +1,60 @@
+import { type CatalogueEntry, fatal, retry } from './error-entry.ts'
+
+/** Errors of messages, before anything is decided about their transfers. */
+export const messageErrors = {
+  // Messages that are not what they claim to be: rejected for good.
+  MESSAGE_ENCODING: fatal('The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),
+  MESSAGE_MISMATCH: fatal(
+    'The message is not the one that this transfer is about.',
+    'Send the signed bytes of the very message that the transfer id names.',
+  ),
+  VAA_TRUNCATED: fatal('The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
+  MESSAGE_TOO_LARGE: fatal(
+    'The message is larger than Portage carries.',
+    'Redeem it by hand: portage transfer submit takes no more either.',
+  ),
+  VAA_VERSION: fatal('The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),
+  VAA_SIGNATURE_ORDER: fatal('Guardian indices are not strictly ascending.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_GUARDIAN_INDEX: fatal('A guardian index is outside the guardian set.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_SIGNATURE_INVALID: fatal('A signature does not recover to its guardian.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_NO_QUORUM: fatal('Fewer guardians signed than a quorum needs.', 'Fetch a VAA with at least floor(2n/3)+1 signatures.'),
+  GUARDIAN_SET_EXPIRED: fatal(
+    'The guardian set that signed this VAA has expired.',
+    'Ask for a copy signed by the current guardian set and send that.',
+    { awaitNewSignatures: true },
+  ),
+  GUARDIAN_SET_UNKNOWN: retry(
+    'The target core contract does not know this guardian set yet.',
+    'Wait for the guardian set upgrade on the target chain.',
+  ),
+  GUARDIAN_SET_IMPOSSIBLE: fatal(
+    'The guardian set is more than one above the newest that the target knows.',
+    'Such sets come one after the other: fetch the VAA from a guardian, or wait until the target chain has the set before it.',
+  ),
+  PAYLOAD_KIND: fatal('The payload is not a token bridge transfer.', 'Portage delivers payload 1 (transfer) of the token bridge.'),
+  PAYLOAD_LENGTH: fatal('The payload has the wrong length for its kind.', 'A payload 1 has exactly 133 bytes; fetch the VAA again.'),
+  EMITTER_UNKNOWN: fatal(
+    'The emitter is not the registered token bridge of its chain.',
+    'Check that the VAA comes from the token bridge of its chain.',
+  ),
+  NATIVE_MESSAGE: fatal(
+    'The bytes are not the message of a native bridge transfer.',
+    'Send the transfer as the source contract recorded it; Portage makes these messages itself from its table and events.',
+  ),
+  NATIVE_ID_MISMATCH: fatal(
+    'The id is not the hash of what the native bridge transfer says.',
+    'Nothing was sent. Compare the message with the source contract: noncesToOutboundTransfers of this nonce.',
+    { haltRoute: true },
+  ),
+  NATIVE_TABLE_MISMATCH: fatal(
+    'The source contract recorded another transfer under this nonce.',
+    'Nothing was sent, and the route must stop. Find out who made the message, or whether the source chain was reorganised below finality.',
+    { haltRoute: true },
+  ),
+  NATIVE_NONCE_MISMATCH: fatal(
+    'The target contract completed this id under another nonce.',
+    'The route must stop. Compare both contracts: noncesToOutboundTransfers of the nonce, idsToInboundNonces of the id.',
+    { haltRoute: true },
+  ),
+  NATIVE_ROUTE_UNKNOWN: fatal('No route of the native bridge starts at this contract.', 'Configure the route, or ignore this transfer.'),
+} as const satisfies Record<string, CatalogueEntry>
