@@ -35,11 +35,8 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     return transaction
   }
 
-  /** Two to four rounds of reads find the block, then all nodes are asked for it. */
-  return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
-    const address = account.toLowerCase()
+  async function search(address: string, nonce: number, countAt: CountAt): Promise<MinedTransaction | undefined> {
     const { height: latest } = currentHead({ name: chain, heads }).latest
-    const countAt = createCounts(nodes, agree, address)
     const now = await countAt(latest)
     if (now === undefined || now <= nonce) return undefined
     try {
@@ -50,28 +47,36 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
       throw new RelayerError('NODES_DISAGREE', { detail: error.rpcMessage, facts: { chain }, cause: error })
     }
   }
+
+  /** Two to four reads by one node find the block, then all nodes are asked for it. What one node does not find is searched by most: it may lie. */
+  return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
+    const address = account.toLowerCase()
+    const byOne = createCounts(nodes, address)
+    const found = await search(address, nonce, byOne)
+    // A lone node would be asked again at the next block, at each step of the search.
+    return found ?? (nodes.readers === 1 ? undefined : search(address, nonce, createAgreedCounts(agree, address, byOne)))
+  }
 }
 
-/**
- * The account's transaction count at a height, by most nodes, so that one that lies cannot hide the block. Where few nodes keep that state, by one of them:
- * what is found by it is asked of all. Undefined: no node keeps it.
- */
-function createCounts(nodes: Nodes, agree: Quorum, address: string) {
-  const method = 'eth_getTransactionCount'
-  return async function countAt(height: number): Promise<number | undefined> {
+/** An account's transaction count at a height; undefined: no node that was asked keeps that state. */
+type CountAt = (height: number) => Promise<number | undefined>
+
+const countMethod = 'eth_getTransactionCount'
+
+function createCounts(nodes: Nodes, address: string): CountAt {
+  return (height) => nodes.request(countMethod, [address, toQuantity(height)], readCount).catch(unlessPruned)
+}
+
+/** By most nodes; where few of them keep that state, by one: what is found by it is asked of all. */
+function createAgreedCounts(agree: Quorum, address: string, byOne: CountAt): CountAt {
+  return (height) => {
     const params = [address, toQuantity(height)]
-    const one = () => nodes.request(method, params, readCount).catch(unlessPruned)
-    // A lone node would be asked again at the next block, at each step of the search.
-    return nodes.readers === 1 ? one() : agree({ about: params.join(), method, params: () => params, read: readCount }).catch(one)
+    return agree({ about: params.join(), method: countMethod, params: () => params, read: readCount }).catch(() => byOne(height))
   }
 }
 
 /** The lowest height whose state has the nonce spent; undefined if no state of before that can be read. */
-async function findHeight(
-  countAt: (height: number) => Promise<number | undefined>,
-  nonce: number,
-  latest: number,
-): Promise<number | undefined> {
+async function findHeight(countAt: CountAt, nonce: number, latest: number): Promise<number | undefined> {
   let spent = latest
   let window = statesKept - 1
   let unspent: number
