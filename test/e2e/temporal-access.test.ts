@@ -151,6 +151,12 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     const pause = ['lane', 'pause', lane, '--reason', 'a test']
     const env = { TEMPORAL_API_KEY: tokens.reads }
     expect((await cli(['lane', 'list'], { env })).code).toBe(0)
+    const toml = join(dir, 'temporal.toml')
+    await writeFile(toml, `[profile.look]\naddress = "${server.address}"\nnamespace = "${namespace}"\napi_key = "${tokens.reads}"\n`, {
+      mode: 0o600,
+    })
+    const profile = { TEMPORAL_CONFIG_FILE: toml, TEMPORAL_PROFILE: 'look' }
+    expect((await cli(['lane', 'list'], { temporal: { address: '127.0.0.1:1', namespace: 'nowhere' }, env: profile })).code).toBe(0)
     const refused = await cli(pause, { env })
     expect([refused.code, refused.json()]).toMatchObject([
       1,
@@ -212,13 +218,11 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       const config = join(dir, `${name}.yaml`)
       const logFile = join(dir, `${name}.log`)
       logs.push(logFile)
-      await writeFile(
-        config,
-        stringify({ ...devnet.relayerConfig(), temporal: access({ apiKeyVariable: 'MY_KEY', useEnvironment: false }) }),
-      )
+      await writeFile(config, stringify({ ...devnet.relayerConfig(), temporal: access() }))
       const child = await startChild(process.execPath, [launcher, '--config', config, 'run', '--role', 'ledger'], {
         logFile,
-        env: { ...process.env, ...devnet.env, MY_KEY: token },
+        // Nothing of the user who runs the tests.
+        env: { PATH: process.env['PATH'], HOME: dir, ...devnet.env, TEMPORAL_API_KEY: token },
       })
       const giveUp = () => child.ended && `${child.ended}: ${child.tail()}`
       const log = () => readFile(logFile, 'utf8')
