@@ -66,8 +66,13 @@ function createCall<Options>(context: CliContext, command: Command, path: string
   const globals = command.optsWithGlobals<GlobalOptions>()
   /** The file of --config, else of PORTAGE_CONFIG, else portage.yaml in the working directory. */
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
-  /** Throws CONFIG_INVALID. */
-  const config = () => loadConfig(configFile, context.env)
+  /** The config, in which the address and the namespace of Temporal are those that count. Throws CONFIG_INVALID. */
+  const config = async (): Promise<Config> => {
+    const loaded = await loadConfig(configFile, context.env)
+    const { address, namespace } = resolveTemporal(loaded.temporal, context.env)
+    // Access tokens are for one namespace: not for that of the file where a variable names another.
+    return { ...loaded, temporal: { ...loaded.temporal, address, namespace } }
+  }
   /** The Temporal server of a config and of the environment. Throws CONFIG_INVALID. */
   const temporalOf = ({ temporal }: Config): ResolvedTemporal => resolveTemporal(temporal, context.env)
   return {
@@ -89,7 +94,7 @@ function createCall<Options>(context: CliContext, command: Command, path: string
     async withOrder<Answer>(this: void, use: (temporal: TemporalClient, config: Config, allow: Allow) => Promise<Answer>): Promise<Answer> {
       const loaded = await config()
       const principal = await authenticate(context, globals, loaded, path)
-      return withTemporalClient(loaded.temporal, async (client) => {
+      return withTemporalClient(temporalOf(loaded), async (client) => {
         await assertStillGood(context, client, principal)
         return use(client, loaded, allowing(principal, path, options))
       })

@@ -27,4 +27,6 @@ export interface TemporalAccess {
   readonly apiKey?: CredentialSource | undefined
   /** More headers of every call; their values are secrets. */
   readonly headers?: Readonly<Record<string, string>>
+  /** A field of the config's map `temporal`, which is no access yet: it would be a connection without what files and variables say. */
+  readonly useEnvironment?: never
 }

@@ -8,7 +8,7 @@ import type { Service } from './context.ts'
 import type { Temporal } from './temporal.ts'
 
 /** Between two looks at the files, ms. */
-const lookEveryMs = 10_000
+const lookEveryMs = 5_000
 /** Calls that began on a connection that was replaced have so long to end, ms: longer than a long poll. */
 const oldConnectionMs = 120_000
 /** An API key that ends so soon is said, ms. */

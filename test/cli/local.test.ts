@@ -59,14 +59,16 @@ async function closedPort(): Promise<number> {
 describe('config check', () => {
   test('tells what a good config holds, for people and for scripts', async () => {
     const file = await writeDeadConfig()
-    const people = await runCli(['config', 'check', '--config', file], { env: { TEMPORAL_API_KEY: 'secret-key' } })
+    const people = await runCli(['config', 'check', '--config', file], {
+      env: { TEMPORAL_API_KEY: 'secret-key', TEMPORAL_NAMESPACE: 'production' },
+    })
     expect(people.out.split('\n')).toEqual([
       'config              valid',
       'chains              ethereum',
       'lanes               1',
       'bridges             wormhole-token-bridge',
       expect.stringMatching(/^temporal address    127\.0\.0\.1:\d+ \(the config file\)$/),
-      'temporal namespace  default (the config file)',
+      'temporal namespace  production (TEMPORAL_NAMESPACE)',
       'temporal tls        on (TEMPORAL_API_KEY)',
       'temporal apiKey     from TEMPORAL_API_KEY',
       '',
