@@ -33,6 +33,20 @@ export function sendError(reply: FastifyReply, error: unknown) {
   return reply.status(status).send(body)
 }
 
+interface Listener {
+  listen(at: { readonly host: string; readonly port: number }): PromiseLike<unknown>
+}
+
+/** Begins to listen. Throws API_LISTEN: the port is taken, or the address is not one of this machine. */
+export async function listen(app: Listener, { host, port }: Parameters<Listener['listen']>[0]): Promise<void> {
+  try {
+    await app.listen({ host, port })
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new RelayerError('API_LISTEN', { facts: { 'api.host': host, 'api.port': port, reason: code }, cause })
+  }
+}
+
 /** Applies what fastify has no option for. */
 export function limitConnections(server: { maxConnections: number }): void {
   server.maxConnections = maxConnections

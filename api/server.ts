@@ -8,7 +8,7 @@ import { asLogged } from '../observability/severity.ts'
 import { guardRoutes } from './access.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { toErrorAnswer } from './errors.ts'
-import { assertHost, limitConnections, sendError, serverOptions } from './http.ts'
+import { assertHost, limitConnections, listen, sendError, serverOptions } from './http.ts'
 import { healthRoutes } from './routes/health.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { relayVaaRoute } from './routes/relay-vaa.ts'
@@ -21,11 +21,11 @@ import { createStartupServer } from './startup-server.ts'
 /** The API as a process starts it. */
 export const restApi = {
   createStartupServer,
-  /** Listens until it is stopped. Throws what the system says if it cannot. */
+  /** Listens until it is stopped. Throws API_LISTEN if it cannot. */
   async start(deps: ApiDeps): Promise<{ stop(): Promise<void> }> {
     const { host, port } = deps.config.api
     const api = await createApi(deps)
-    await api.listen({ host, port })
+    await listen(api, { host, port })
     deps.logger.info('the API listens', { host, port })
     return { stop: () => api.close() }
   },

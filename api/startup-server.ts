@@ -2,20 +2,13 @@ import Fastify from 'fastify'
 import type { RelayerError } from '../domain/errors.ts'
 import { redactText } from '../observability/redact.ts'
 import { toErrorAnswer } from './errors.ts'
-import { assertHost, limitConnections, sendError, serverOptions } from './http.ts'
+import { assertHost, limitConnections, listen, sendError, serverOptions } from './http.ts'
 
 /**
  * Answers in the place of the API while the process waits for what it cannot start without: `/health` is 200, `/ready` is 503 with the reason, and everything else is
  * refused with the error that the start waits with.
  */
-export function createStartupServer({
-  hosts,
-  ...listen
-}: {
-  readonly host: string
-  readonly port: number
-  readonly hosts: readonly string[]
-}) {
+export function createStartupServer({ hosts, ...at }: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }) {
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
   const app = Fastify({ ...serverOptions, forceCloseConnections: true })
   limitConnections(app.server)
@@ -32,11 +25,11 @@ export function createStartupServer({
   })
 
   return {
-    /** Says what is waited for, and begins to listen the first time. Throws what the system says if it cannot. */
+    /** Says what is waited for, and begins to listen the first time. Throws API_LISTEN if it cannot. */
     async say(what: string, error: RelayerError): Promise<void> {
       const isFirst = !waiting
       waiting = { what, error }
-      if (isFirst) await app.listen(listen)
+      if (isFirst) await listen(app, at)
     },
     /** Leaves the port to the API. May be called twice. */
     close: async (): Promise<void> => app.close(),

@@ -186,6 +186,10 @@ export const errorCatalogue = {
     'The Temporal server does not let us do this in the namespace.',
     'Have the API key or certificate permitted: for workers and orders to write, for a look to read, in the namespace that is named; or use another one. An API key that has ended meanwhile is refused in the same way.',
   ),
+  API_LISTEN: fatal(
+    'The API cannot listen at its address.',
+    'Stop what listens there, or choose another api.host or api.port in the config.',
+  ),
   API_UNAVAILABLE: retry('The REST API of Portage cannot be reached.', 'Start it (portage run --role api), or name its URL with --api.'),
   // Access.
   ACCESS_TOKEN_MISSING: fatal(

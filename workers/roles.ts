@@ -10,7 +10,7 @@ export type Role = (typeof roles)[number]
 
 /** Answers in the place of the REST API while the process waits for what it cannot start without. */
 export interface StartupServer {
-  /** Says what is waited for, and begins to listen the first time. Throws what the system says if it cannot. */
+  /** Says what is waited for, and begins to listen the first time. Throws API_LISTEN if it cannot. */
   say(what: string, error: RelayerError): Promise<void>
   /** Leaves the port to the API. */
   close(): Promise<void>

@@ -59,5 +59,8 @@ test('a port that is taken is an error of the start', async () => {
   const taken = createServer().listen(port, '127.0.0.1')
   closing.push(() => new Promise((resolve) => taken.close(resolve)))
   await once(taken, 'listening')
-  await expect(startupServer.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))).rejects.toThrow('EADDRINUSE')
+  await expect(startupServer.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))).rejects.toMatchObject({
+    ...{ code: 'API_LISTEN', retriable: false },
+    message: expect.stringMatching(new RegExp(`api.port=${port} reason=EADDRINUSE.* api.port in the config`)),
+  })
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { operationOf, operations } from '../../access/operations.ts'
 import { runCli } from './run-cli.ts'
 
 const commands = [
@@ -84,6 +85,39 @@ const commands = [
   ['token', 'rotate-key'],
   ['token', 'remove-key'],
 ]
+
+test('every operation that needs a token is a command, and all other commands only look, or change nothing but this machine', () => {
+  const names = commands.map((command) => command.join(' '))
+  expect(Object.keys(operations).filter((name) => !names.includes(name))).toEqual([])
+  const groups = names.filter((name) => names.some((other) => other.startsWith(`${name} `)) && name !== 'settings')
+  const others = names.filter((name) => name !== '' && operationOf(name) === undefined && !groups.includes(name))
+  expect(others).toMatchInlineSnapshot(`
+    [
+      "run",
+      "transfer show",
+      "transfer list",
+      "transfer watch",
+      "lane list",
+      "lane show",
+      "lane batches",
+      "lane transactions",
+      "stream list",
+      "stream show",
+      "stream checkpoint show",
+      "settings",
+      "settings export",
+      "fees show",
+      "node list",
+      "audit show",
+      "config check",
+      "doctor",
+      "keystore new",
+      "keystore import",
+      "token list",
+      "token keys",
+    ]
+  `)
+})
 
 describe('help', () => {
   test.each(commands.map((command) => [command.join(' '), command] as const))('of portage %s', async (_, command) => {
