@@ -105,6 +105,7 @@ async function startPayment(signer: Signer, name: string, to: string) {
   )
   await until(async () => (await pooled(anvil, signer.address)).length === 1, { ...waitLimit, what: 'the payment to be in the pool' })
   return {
+    chain,
     payment,
     status: () => payment.query(operatorTransactionStatusQuery),
     async stop() {
@@ -146,6 +147,37 @@ test('a node that counts one nonce too many at every height, alone, has no payme
   } finally {
     first!.alter = undefined
     await gasLimit(60_000_000)
+    await stop()
+  }
+})
+
+test('a node that calls its latest block final, alone, ends no payment: its nonce is not final before most nodes say so', async () => {
+  const signer = await devnetSigner(23)
+  const to = freshAddress()
+  const { chain, payment, status, stop } = await startPayment(signer, 'early', to)
+  const [first] = nodes
+  try {
+    let newest: { number: string } | undefined
+    let lies = 0
+    first!.alter = (method, result, [at]) => {
+      if (method !== 'eth_getBlockByNumber') return undefined
+      const block = result as { number: string } | null
+      if (block && Number(block.number) >= Number(newest?.number ?? 0)) newest = block
+      if (at !== 'finalized' || newest === block) return undefined
+      lies++
+      return newest
+    }
+    await anvil.mine()
+    const inBlock = async () => (await status()).detail.includes('not final yet')
+    await until(inBlock, { ...waitLimit, everyMs: 300, what: 'a step to end that saw it in a block' })
+    expect(lies).toBeGreaterThan(0)
+    expect(await chain.agreedNonce(signer.address)).toBe(0)
+    const over = async () => (await payment.describe()).status.name !== 'RUNNING'
+    await until(async () => (await over()) || anvil.mine().then(() => false), { ...waitLimit, everyMs: 300, what: 'the payment to end' })
+    expect(await payment.result()).toMatchObject({ state: 'done', nonce: 0 })
+    expect(await balance(to)).toBe(23n)
+  } finally {
+    first!.alter = undefined
     await stop()
   }
 })
