@@ -7,17 +7,16 @@ import { hostileServers } from '../helpers/hostile-server.ts'
 import { evmSetting } from './setting.ts'
 
 const { address } = devnetAccount(7)
-const bomb = gzipSync(Buffer.alloc(60_000_000, ' '))
 
 describe('the HTTP of a hostile node', () => {
   const { anvil, connect } = evmSetting(2)
   const hostile = hostileServers()
 
   /** A chain of one node that turns hostile once it is connected, and of an honest one behind it. */
-  async function turning(answer: (response: ServerResponse) => void) {
+  async function turning(answer: (response: ServerResponse, id: number) => void) {
     let turned = false
     const url = await hostile((body, response) => {
-      if (turned) return answer(response)
+      if (turned) return answer(response, ([JSON.parse(body)].flat() as { id: number }[])[0]!.id)
       fetch(anvil.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
         .then(async (upstream) => response.end(await upstream.text()))
         .catch(() => response.destroy())
@@ -41,14 +40,22 @@ describe('the HTTP of a hostile node', () => {
     await anvil.mine()
   })
 
+  /** Says that there is code. */
+  const code = (id: number, bytes: number) => ({ jsonrpc: '2.0', id, result: `0x${'60'.repeat(bytes)}` })
+
   test.each([
-    ['that unpack to 60 MB', (response: ServerResponse) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb)],
-    ['announced as 60 MB', (response: ServerResponse) => void response.writeHead(200, { 'content-length': 60_000_000 }).write('{')],
     [
-      'of 50,000 answers',
-      (response: ServerResponse) => void response.end(JSON.stringify(Array.from({ length: 50_000 }, () => ({ id: 1, result: '0x' })))),
+      '58 KB that unpack to 60 MB',
+      (response: ServerResponse, id: number) =>
+        void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify(code(id, 30_000_000)))),
     ],
-  ])('58 KB %s: read no further, and the next node is asked', async (_, answer) => {
+    ['2 MB of code', (response: ServerResponse, id: number) => void response.end(JSON.stringify(code(id, 1_000_000)))],
+    ['an announcement of 60 MB', (response: ServerResponse) => void response.writeHead(200, { 'content-length': 60_000_000 }).write('{')],
+    [
+      '50,000 answers',
+      (response: ServerResponse, id: number) => void response.end(JSON.stringify(Array.from({ length: 50_000 }, () => code(id, 1)))),
+    ],
+  ])('%s: read no further, counted as its failure, and the next node is asked', async (_, answer) => {
     const chain = await turning(answer)
     expect(await chain.hasCode(address)).toBe(false)
     expect(chain.nodes()[0]).toMatchObject({ failures: 1 })
