@@ -1,4 +1,4 @@
-import type { OrderFacts, GivenOrder } from '../domain/order.ts'
+import { type GivenOrder, orderDetails } from '../domain/order.ts'
 import { toRelayerError } from '../domain/errors.ts'
 import { redactText } from '../observability/redact.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
@@ -31,12 +31,11 @@ export function section<Row>(rows: readonly Row[], headings: readonly string[], 
 
 /** What was ordered, newest first; no part where nothing was. */
 export function ordersSection(orders: readonly GivenOrder[] = []): string[] {
-  const factsText = (of: OrderFacts = {}) => Object.entries(of).map(([name, value]) => `${name} ${value}`)
-  return section(orders.toReversed(), ['ordered', 'order', 'by', 'reason'], ({ at, kind, by, reason, facts: named }) => [
-    timeText(new Date(at).toISOString()),
-    [kind, ...factsText(named)].join(' '),
-    by,
-    reason,
+  return section(orders.toReversed(), ['ordered', 'order', 'by', 'reason'], (given) => [
+    timeText(new Date(given.at).toISOString()),
+    [given.kind, ...orderDetails(given)].join(' '),
+    given.by,
+    given.reason,
   ])
 }
 

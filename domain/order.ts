@@ -12,9 +12,11 @@ export interface GivenOrder extends Order {
   readonly at: number
   /** What it named: a nonce, a number, a window, fees. */
   readonly facts?: OrderFacts
+  /** How often it came one after the other; absent: once. `at` is of the last one. */
+  readonly times?: number
 }
 
-export type OrderFacts = Readonly<Record<string, string | number>>
+type OrderFacts = Readonly<Record<string, string | number>>
 
 /** The name of one that came without a name: a signal that somebody sent by hand, past the API and the command line. */
 export const unnamed = 'unnamed'
@@ -41,14 +43,26 @@ export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Or
   return { by: name, reason: why || 'no reason given' }
 }
 
-/** The log of a state with one more order; the oldest is dropped when there are too many. */
-export function withOrder(log: readonly GivenOrder[] | undefined, record: GivenOrder): readonly GivenOrder[] {
-  return [...(log ?? []), record].slice(-ordersKept)
+/** The log of a state with one more order; the oldest is dropped when there are too many. The same order again does not push others out. */
+export function withOrder(log: readonly GivenOrder[] = [], given: GivenOrder): readonly GivenOrder[] {
+  const last = log.at(-1)
+  if (last && isSame(last, given)) return [...log.slice(0, -1), { ...given, times: (last.times ?? 1) + 1 }]
+  return [...log, given].slice(-ordersKept)
+}
+
+function isSame(a: GivenOrder, b: GivenOrder): boolean {
+  return a.kind === b.kind && a.by === b.by && a.reason === b.reason && JSON.stringify(a.facts) === JSON.stringify(b.facts)
+}
+
+/** What the order named, and how often it came: `nonce 118`. */
+export function orderDetails({ facts = {}, times }: GivenOrder): string[] {
+  return [...Object.entries(facts).map(([name, value]) => `${name} ${value}`), ...(times === undefined ? [] : [`${times} times`])]
 }
 
 /** Without the time: `replace by night-shift: the fee is too low (nonce 118)`. */
-export function orderText({ kind, by, reason, facts = {} }: GivenOrder): string {
-  const named = Object.entries(facts).map(([name, value]) => `${name} ${value}`)
+export function orderText(given: GivenOrder): string {
+  const { kind, by, reason } = given
+  const named = orderDetails(given)
   return `${kind} by ${by}: ${reason}${named.length > 0 ? ` (${named.join(', ')})` : ''}`
 }
 

@@ -1,13 +1,17 @@
 import type { LaneView } from '../domain/lane/messages.ts'
 import type { LaneDeps } from './deps.ts'
 
-/** Logs once what only an operator can repair: an empty account, a replaced chain, external use of the key. */
+/** Parts of the most nonces that a lane keeps: above the first an operator is told, below the second the matter is over. */
+const [nearLimit, calmAgain] = [0.8, 0.7]
+
+/** Logs once what only an operator can repair: an empty account, a replaced chain, external use of the key, finality that is too far or stands still. */
 export class Alerts {
   readonly #deps: LaneDeps
   #closed: string | undefined
   /** Nonces that a transaction from outside Portage used: as the ledger counts them, and of the calls of this process. */
   #external: number | undefined
   #externalHere = 0
+  #isNearLimit = false
 
   constructor(deps: LaneDeps) {
     this.#deps = deps
@@ -17,7 +21,8 @@ export class Alerts {
     return (this.#external ?? 0) + this.#externalHere
   }
 
-  see({ closed, external }: LaneView): void {
+  see({ closed, external, kept = 0, keptLimit = Infinity }: LaneView): void {
+    this.#seeKept(kept, keptLimit)
     const why = closed?.why
     if (why !== this.#closed) this.#logClosed(this.#closed, closed)
     this.#closed = why
@@ -30,6 +35,17 @@ export class Alerts {
   usedExternally(nonce: number): void {
     this.#externalHere += 1
     this.#logExternalUse({ nonce })
+  }
+
+  /** Said once, and again only after it was well below. */
+  #seeKept(kept: number, keptLimit: number): void {
+    const { logger, config } = this.#deps
+    if (kept < keptLimit * calmAgain) this.#isNearLimit = false
+    if (kept < keptLimit * nearLimit || this.#isNearLimit) return
+    this.#isNearLimit = true
+    logger.warn('the lane keeps nearly as many nonces as it can until they are final; then it gives no more until some are', {
+      ...{ lane: config.lane, kept, keptLimit },
+    })
   }
 
   #logExternalUse(which: { nonces: number } | { nonce: number }): void {

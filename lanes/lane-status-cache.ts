@@ -3,7 +3,7 @@ import type { LaneStatus } from '../domain/lane/messages.ts'
 import { view } from '../domain/lane/view.ts'
 import { unservedMs } from '../domain/lane/withdraw.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import { isLanePolled, queryLane } from '../temporal/client/lanes.ts'
+import { isLanePolled, queryPagedLane } from '../temporal/client/lanes.ts'
 import { laneQueue } from '../temporal/contracts/names.ts'
 
 /** How long an answer about a lane is used, ms: a busy ledger is not to be polled. */
@@ -34,7 +34,7 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
 }
 
 async function ask(client: TemporalClient, lane: LaneId): Promise<LaneStatus> {
-  const state = await queryLane(client, lane)
+  const state = await queryPagedLane(client, lane)
   const { closed } = view(state)
   if (closed) return { lane, open: false, ...closed }
   const toldAt = state.observed?.at ?? 0

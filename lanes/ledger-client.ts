@@ -13,7 +13,7 @@ import type {
 import type { Logger } from '../observability/logger.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { CoalescingUpdates } from '../temporal/client/coalescing-updates.ts'
-import { applyToLane, queryLane } from '../temporal/client/lanes.ts'
+import { applyToLane, queryPagedLane } from '../temporal/client/lanes.ts'
 import { recordSigned } from '../temporal/client/operator-transactions.ts'
 import type { SignedHash } from '../temporal/contracts/operator-transaction.ts'
 
@@ -78,7 +78,7 @@ export class LedgerClient {
   async look(): Promise<void> {
     const { client, config } = this.#options
     try {
-      const state = await queryLane(client, config.lane)
+      const state = await queryPagedLane(client, config.lane)
       // An answer that came meanwhile is newer.
       if (this.#updates.busy || this.#updates.closed) return
       this.#see({ view: view(state), orders: [], raises: [] })

@@ -52,6 +52,8 @@ export const metricDefinitions = {
   ...define('gauge', ['lane'], {
     portage_lane_in_flight: 'Nonces that are granted and not yet mined, by the ledger.',
     portage_lane_window: 'The most nonces that the lane lets be in flight.',
+    portage_lane_kept_entries: 'Nonces that the ledger keeps: in no block yet, or in one that is not final.',
+    portage_lane_kept_entries_limit: 'The most nonces that the ledger keeps: then the lane gives none until some are final.',
     portage_lane_balance_wei: 'Balance of the account of the lane, wei, as this process last read it.',
     portage_lane_waiting: 'Calls that wait in this process for a nonce of the lane.',
     portage_lane_at_fee_limit:

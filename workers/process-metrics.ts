@@ -53,6 +53,9 @@ export function processMetrics(network: Pick<Network, 'chains'>, agents: readonl
       all.portage_lane_external_nonces_total.inc({ lane }, external)
       all.portage_lane_in_flight.set({ lane }, view.inFlight)
       all.portage_lane_window.set({ lane }, view.window)
+      if (view.kept === undefined || view.keptLimit === undefined) continue
+      all.portage_lane_kept_entries.set({ lane }, view.kept)
+      all.portage_lane_kept_entries_limit.set({ lane }, view.keptLimit)
     }
   })
   return metrics

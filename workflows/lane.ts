@@ -3,6 +3,7 @@ import { workflowOf } from '../domain/lane/intent-id.ts'
 import { type LaneState, newLane } from '../domain/lane/lane.ts'
 import type { ApplyRequest, OperatorAsk, RolledBack } from '../domain/lane/messages.ts'
 import { assertApplyRequest } from '../domain/lane/request.ts'
+import { carried, paged } from '../domain/lane/pages.ts'
 import { apply } from '../domain/lane/reducer.ts'
 import { view } from '../domain/lane/view.ts'
 import {
@@ -30,7 +31,7 @@ export async function lane(input: LaneInput): Promise<void> {
 
   const step = (request: ApplyRequest) => {
     const result = apply(state, request, Date.now(), isFromEarlierRun(request))
-    state = result.state
+    state = paged(result.state)
     setCurrentDetails(details(state))
     for (const one of result.rolledBack) tell(one)
     return { ...result.response, view: { ...result.response.view, run: workflowInfo().runId } }
@@ -54,10 +55,10 @@ export async function lane(input: LaneInput): Promise<void> {
   setHandler(resumeSignal, (given) => order({ kind: 'resume', order: orderOf(given) }))
   setHandler(setWindowSignal, (given) => order({ kind: 'setWindow', window: given?.window, order: orderOf(given) }))
   setHandler(resyncSignal, (given) => order({ kind: 'resync', order: orderOf(given) }))
-  setHandler(laneStatusQuery, () => state)
+  setHandler(laneStatusQuery, () => carried(state))
 
   await full
-  await continueAsNew<typeof lane>({ ...input, state })
+  await continueAsNew<typeof lane>({ ...input, state: carried(state) })
 }
 
 /**

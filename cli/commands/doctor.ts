@@ -2,18 +2,20 @@ import type { CommandSpec } from '../command.ts'
 import { checkChains } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
 import { checkFiles } from '../doctor/files.ts'
+import { checkLanes } from '../doctor/lanes.ts'
 import { checkNativeRoutes } from '../doctor/native.ts'
 import { checkServices } from '../doctor/services.ts'
 import { checkStreams } from '../doctor/streams.ts'
 import { checkTemporal } from '../doctor/temporal.ts'
 
-const checkers = [checkTemporal, checkChains, checkNativeRoutes, checkServices, checkStreams]
+const checkers = [checkTemporal, checkChains, checkNativeRoutes, checkServices, checkLanes, checkStreams]
 
 export const doctorCommand: CommandSpec = {
   description: 'Ask everything that Portage needs whether it is there and is what the config says. Changes nothing.',
   notes: `Looks at: the Temporal server, by which settings and how openly it is reached, its namespace, our permission there and its search
 attributes; each node's network, head and finality; the Wormhole contracts and the guardian set; the native bridges' contracts, pause, budget and roles; the lanes' balances and keys, each of which signs a no-op that is
-thrown away; the guardian spy; the guardian APIs; whether the streams run by what the config says; who else may
+thrown away; the guardian spy; the guardian APIs; how many nonces wait for
+finality; whether the streams run by what the config says; who else may
 write the config and the data folder, or read keys. The exit code is 1 if anything failed.`,
   examples: ['portage doctor --json'],
   run: async (call) => {

@@ -1,3 +1,4 @@
+import { kept } from '../../domain/lane/entries.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
 import { listBatches } from '../../temporal/client/batches.ts'
 import { readLane } from '../../temporal/client/lanes.ts'
@@ -64,6 +65,7 @@ const headings = ['lane', 'chain', 'status', 'next', 'mined', 'final', 'in fligh
 function stateText(state: LaneState): string {
   const configured = state.configured?.window
   const { lane, status, next, latest, finalized, inFlight, window, balance, reason, by } = toRow(state.config.lane, undefined, true, state)
+  const { kept: keptNow, keptLimit } = kept(state)
   const head = facts({
     lane,
     status,
@@ -73,6 +75,7 @@ function stateText(state: LaneState): string {
     mined: latest,
     final: finalized,
     'in flight': `${inFlight}/${window}${configured === undefined || configured === window ? '' : ` (the config says ${configured})`}`,
+    'wait for finality': state.observed && `${keptNow} of at most ${keptLimit} nonces`,
     balance: balance && `${balance} wei`,
     ...state.counts,
   })

@@ -3,8 +3,24 @@ import { roundOf, workflowOf } from './intent-id.ts'
 import type { Entry, LaneCounts, LaneState } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Most nonces kept until they are final; beyond it the lane waits for finality. With three attempts each, the state has 620 KB, of 2 MiB that the server takes. */
-export const entriesLimit = 1_000
+/** Most nonces kept until they are final: more than 15 minutes of finality at 20 per second. Beyond it the lane waits for finality. */
+const mostKept = 20_000
+/** Most bytes of packed entries, of the 2 MiB that the server takes for a whole state: what lies above is for raises, a deep reorganisation, and the rest of it. */
+const mostBytes = 1_572_864
+
+/** About what an entry that is in no page takes, bytes. */
+const looseBytes = 600
+
+/** How many nonces wait for finality or for their block, and how many there may be. Fewer where they are large: ids that are no transfers', many attempts. */
+export function kept({ entries, pages = [] }: LaneState): { readonly kept: number; readonly keptLimit: number } {
+  const loose = Object.keys(entries).length
+  const many = pages.reduce((sum, { from, to }) => sum + to - from, loose)
+  const bytes = pages.reduce((sum, page) => sum + page.bytes, Math.min(loose, farApart) * looseBytes)
+  return { kept: many, keptLimit: bytes > mostBytes ? Math.floor((many * mostBytes) / bytes) : mostKept }
+}
+
+/** The account's nonce and the next one are so far apart only after a node told nonsense. */
+const farApart = 1_000
 
 /** The ledger after one request, and the answer. */
 export interface Step {
@@ -17,11 +33,11 @@ export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
 
-/** In order of nonce. Looks at the window only: where finality is far, a thousand mined entries may lie below it. */
+/** In order of nonce. Looks at the window only: where finality is far, thousands of mined entries may lie below it. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
-  // So far apart only after a node told nonsense. The keys of entries come in order, too.
-  if (state.next - latest > entriesLimit) return Object.values(state.entries).filter(({ nonce }) => nonce >= latest)
+  // The keys of entries come in order, too.
+  if (state.next - latest > farApart) return Object.values(state.entries).filter(({ nonce }) => nonce >= latest)
   const result: Entry[] = []
   for (let nonce = latest; nonce < state.next; nonce++) {
     const entry = state.entries[nonce]

@@ -1,5 +1,5 @@
 import { worstCost } from '../fees/fees.ts'
-import { count, entriesLimit, inFlight, laterRound, ofIntent, put, refuse, reusable, unmined, type Step } from './entries.ts'
+import { count, inFlight, kept, laterRound, ofIntent, put, refuse, reusable, unmined, type Step } from './entries.ts'
 import { funded } from './funds.ts'
 import type { Entry, LaneState } from './lane.ts'
 import type { LaneRequest, Refusal } from './messages.ts'
@@ -78,8 +78,8 @@ function refusalOf(
   if (!released && inFlight(state) >= state.config.window) {
     return { why: 'window', detail: `${inFlight(state)} of ${state.config.window} in flight` }
   }
-  const kept = Object.keys(state.entries).length
-  return kept >= entriesLimit ? { why: 'window', detail: `${kept} nonces wait for finality` } : undefined
+  const { kept: many, keptLimit } = kept(state)
+  return many >= keptLimit ? { why: 'window', detail: `${many} nonces wait for finality, and the lane keeps no more` } : undefined
 }
 
 /** The try that was granted gives its nonce back: it has signed nothing. */

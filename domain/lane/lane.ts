@@ -102,6 +102,31 @@ export interface Pause {
   readonly by?: string
 }
 
+/**
+ * Entries in a form that loses nothing, of about 70 bytes for one that is in a block and waits for finality, where JSON takes 320: 15 minutes of finality at
+ * 20 transactions per second fit into what the server carries. All of an entry is needed: after a deep reorganisation the owner is told, and signs the
+ * recorded attempts again (gas limit and fees of each), for the same call (its hash).
+ */
+export interface PackedEntries {
+  readonly words: readonly string[]
+  /**
+   * Entries end with `;`, their fields with `,`: the nonce unless it follows the one before; the start of the intent's id unless it is as before; its number;
+   * its digest, the hash of its call, and its round unless 1; the request that it was granted to; the attempts; and what is not as in an entry that is in a block.
+   */
+  readonly text: string
+}
+
+/** Many entries, packed. */
+export interface Page extends PackedEntries {
+  /** Its lowest nonce that is not final; one above its highest. */
+  readonly from: number
+  readonly to: number
+  /** All of its nonces were in blocks when it was packed. */
+  readonly inBlock: boolean
+  /** Bytes of UTF-8 as JSON. */
+  readonly bytes: number
+}
+
 /** Why a lane takes no new work until an operator activates it: it drains, or its key must not be used any more. */
 export interface Closing {
   readonly mode: 'draining' | 'forbidden'
@@ -116,7 +141,7 @@ export interface Broke {
   readonly cost: string
 }
 
-/** The nonce ledger: plain JSON, under 64 KiB where finality is near, carried from run to run. */
+/** The nonce ledger: plain JSON, under 64 KiB where finality is near. Where there are many entries, most are in pages. */
 export interface LaneState {
   /** As configured, but for what operators set since. */
   readonly config: LaneConfig
@@ -139,6 +164,8 @@ export interface LaneState {
   /** Intents that were withdrawn, as hashes of their ids: a late request for one is refused. The newest 1,024. */
   readonly tombstones: readonly string[]
   readonly counts: LaneCounts
+  /** Entries beside `entries`, packed, in order of nonce (pages.ts). Absent: none. */
+  readonly pages?: readonly Page[]
   /** What was ordered of it, the newest 32. Absent: nothing yet. */
   readonly orders?: readonly GivenOrder[]
 }

@@ -140,6 +140,9 @@ export interface LaneView {
   readonly external: number
   /** Counts resets. */
   readonly era: number
+  /** Nonces that are kept until they are final, and the most that are: then the lane waits for finality. Absent in answers of older workers. */
+  readonly kept?: number
+  readonly keptLimit?: number
   /** Counts grants. */
   readonly granted: number
   /** The run that answers: a request that was meant for another run, and is answered after a reset, gets no nonce. Absent in a query's view. */

@@ -1,4 +1,6 @@
 import type { Entry, LaneState, Observed, Remembered } from './lane.ts'
+import { inBlock } from './pack.ts'
+import { openFallen, withoutFinal } from './pages.ts'
 import type { Observation, RolledBack } from './messages.ts'
 import { reviewFunds } from './funds.ts'
 
@@ -17,7 +19,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
   if (state.replaced) return { state, rolledBack: [] }
   // A process behind the others (its node lags) may still say which nonces it drives, nothing more.
   if (known && observation.height < known.height) {
-    const entries = claimed(state.entries, observation)
+    const entries = claimed(state.entries, observation, known.latest)
     // Attempts may have been added since the balance was told.
     if (now - known.leadAt <= leadMs) return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }), rolledBack: [] }
     // No process has told of that height, or of a higher one, for so long: a node told nonsense, or the chain has gone back.
@@ -34,12 +36,14 @@ export function observe(state: LaneState, observation: Observation, now: number)
   const next = synced ? Math.max(handedOut, seen.latest) : handedOut
   const before = known?.latest ?? seen.latest
   const since = Math.max(seen.since, observed.heardSince ?? 0)
-  const entries = orphaned(restarted(claimed(state.entries, seen), before, seen), { ...seen, since }, fillAfterBlocks)
-  const rolledBack = rolledBackOf(entries, before, seen)
+  const { state: open, fell } = openFallen(state, seen.latest)
+  const hasFallen = ({ nonce }: Entry) => nonce >= seen.latest && (nonce < before || (nonce >= fell[0] && nonce < fell[1]))
+  const entries = settled(orphaned(restarted(claimed(open.entries, seen, seen.latest), hasFallen, seen), { ...seen, since }, fillAfterBlocks), seen)
+  const rolledBack = rolledBackOf(entries, hasFallen, seen)
   const { counts } = state
   return {
     state: reviewFunds({
-      ...state,
+      ...withoutFinal(open, finalized),
       observed,
       synced,
       entries: synced ? covered(entries, next, seen) : entries,
@@ -90,21 +94,21 @@ export function covered(entries: LaneState['entries'], next: number, { latest, h
   return result
 }
 
-function claimed(entries: LaneState['entries'], seen: Observation): Record<string, Entry> {
+/** @param latest nonces below it are in blocks, where no process has to drive them */
+function claimed(entries: LaneState['entries'], seen: Observation, latest: number): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (const nonce of seen.claims) {
     const entry = result[nonce]
-    if (entry && entry.claimedBlock < seen.height) result[nonce] = { ...entry, claimedBlock: seen.height }
+    if (entry && nonce >= latest && entry.claimedBlock < seen.height) result[nonce] = { ...entry, claimedBlock: seen.height }
   }
   return result
 }
 
 /** No process drives a nonce that is in a block. When the block is rolled back its owner gets the full time again before the lane fills it. */
-function restarted(entries: Record<string, Entry>, latestBefore: number, seen: Observation): Record<string, Entry> {
-  if (seen.latest >= latestBefore) return entries
+function restarted(entries: Record<string, Entry>, hasFallen: (entry: Entry) => boolean, seen: Observation): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (const entry of Object.values(entries)) {
-    if (entry.nonce >= seen.latest && entry.nonce < latestBefore) result[entry.nonce] = { ...entry, sinceBlock: seen.height }
+    if (hasFallen(entry)) result[entry.nonce] = { ...entry, sinceBlock: seen.height }
   }
   return result
 }
@@ -121,9 +125,19 @@ function orphaned(entries: Record<string, Entry>, seen: Observation, fillAfterBl
   return result
 }
 
+/** In a block: heights count for it only once it falls out (`restarted`). All entries that wait for finality are alike in that, and take little room (pack.ts). */
+function settled(entries: Record<string, Entry>, { latest }: Observed): Record<string, Entry> {
+  for (const entry of Object.values(entries)) {
+    const { nonce, sinceBlock, claimedBlock } = entry
+    if (nonce < latest && (sinceBlock !== 0 || claimedBlock !== 0)) entries[nonce] = { ...entry, ...inBlock }
+  }
+  return entries
+}
+
 /** Owners whose nonce was in a block before and is not now, unless the reporting process drives it and knows. */
-function rolledBackOf(entries: Record<string, Entry>, latestBefore: number, seen: Observation): RolledBack[] {
+function rolledBackOf(entries: Record<string, Entry>, hasFallen: (entry: Entry) => boolean, seen: Observation): RolledBack[] {
+  const claims = new Set(seen.claims)
   return Object.values(entries)
-    .filter((entry) => entry.nonce >= seen.latest && entry.nonce < latestBefore && !seen.claims.includes(entry.nonce))
+    .filter((entry) => hasFallen(entry) && !claims.has(entry.nonce))
     .flatMap(({ owner, nonce }) => (owner ? [{ intentId: owner.intentId, nonce }] : []))
 }

@@ -43,6 +43,6 @@ function withoutReusable({ entries, observed }: LaneState): LaneState['entries']
   return { ...entries, ...Object.fromEntries(inherited.map((entry) => [entry.nonce, entry])) }
 }
 
-function aboveEntries({ entries, observed }: LaneState): number {
-  return Math.max(observed?.latest ?? 0, ...Object.values(entries).map(({ nonce }) => nonce + 1))
+function aboveEntries({ entries, pages = [], observed }: LaneState): number {
+  return Math.max(observed?.latest ?? 0, ...pages.map(({ to }) => to), ...Object.values(entries).map(({ nonce }) => nonce + 1))
 }

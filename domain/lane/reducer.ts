@@ -4,6 +4,7 @@ import type { Attempt, LaneState, Raise } from './lane.ts'
 import type { ApplyRequest, ApplyResponse, LaneAnswer, LaneRequest, RolledBack } from './messages.ts'
 import { observe } from './observe.ts'
 import { obey } from './operate.ts'
+import { openFor, openUnmined } from './pages.ts'
 import { reconcileKnown } from './reconcile-known.ts'
 import { fillOrders, raiseOrders, view } from './view.ts'
 import { fill, withdraw } from './withdraw.ts'
@@ -19,12 +20,12 @@ export function apply(
   now: number,
   fromEarlierRun = false,
 ): { state: LaneState; response: ApplyResponse; rolledBack: RolledBack[] } {
-  const reconciled = reconcileKnown(state, request, fromEarlierRun)
+  const reconciled = reconcileKnown(openUnmined(state), request, fromEarlierRun)
   const seen = request.observe ? observe(reconciled, request.observe, now) : { state: reconciled, rolledBack: [] }
   let current = seen.state
   const answers: LaneAnswer[] = []
   for (const one of request.requests) {
-    const result = answer(current, one, now, fromEarlierRun)
+    const result = answer(openFor(current, one), one, now, fromEarlierRun)
     current = result.state
     answers.push(result.answer)
   }

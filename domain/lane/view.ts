@@ -1,4 +1,4 @@
-import { inFlight, unmined } from './entries.ts'
+import { inFlight, kept, unmined } from './entries.ts'
 import type { Entry, LaneState } from './lane.ts'
 import type { Closed, FillOrder, LaneView, RaiseOrder } from './messages.ts'
 
@@ -18,6 +18,7 @@ export function view(state: LaneState): LaneView {
     external: counts.external,
     era,
     granted: counts.granted,
+    ...kept(state),
   }
 }
 

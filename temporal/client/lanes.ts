@@ -2,6 +2,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
+import { unpaged } from '../../domain/lane/pages.ts'
 import type { ApplyRequest, ApplyResponse, Ask, LaneView, OperatorAsk } from '../../domain/lane/messages.ts'
 import {
   activateSignal,
@@ -48,11 +49,16 @@ export function applyToLane(
 }
 
 /** The state of a lane's ledger. Costs no history. Throws what the Temporal client throws. */
-export function queryLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
+export async function queryLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
+  return unpaged(await queryPagedLane(client, lane))
+}
+
+/** The same for what looks at no single entry: where many wait for finality, most are in pages. */
+export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
 }
 
-/** The same within a few seconds, for people. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** The state within a few seconds, for people. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
     if (!isGone(error)) throw fromTemporal(error, { unserved: 'LANE_UNREACHABLE' }, { lane })

@@ -3,6 +3,7 @@ import { worstCost } from '../../domain/fees/fees.ts'
 import { type Attempt, type LaneConfig, type LaneState, newLane } from '../../domain/lane/lane.ts'
 import type { ApplyRequest, ApplyResponse, LaneAnswer, LaneRequest, Observation, RolledBack } from '../../domain/lane/messages.ts'
 import { inFlight, unmined } from '../../domain/lane/entries.ts'
+import { carried, paged, unpaged } from '../../domain/lane/pages.ts'
 import { apply } from '../../domain/lane/reducer.ts'
 import { reconcileKnown } from '../../domain/lane/reconcile-known.ts'
 import { unservedMs } from '../../domain/lane/withdraw.ts'
@@ -30,17 +31,23 @@ export class CheckedLane {
   run = 1
   /** ms. */
   now = 1_000_000
+  /** Pages that the packing ledger had, summed over all steps. */
+  packed = 0
   #books = newBooks()
   #past: Past[] = []
   #isReset = false
+  /** The same ledger, which packs all that it can. */
+  #paged: LaneState
 
   constructor(config: LaneConfig) {
     this.state = newLane(config)
+    this.#paged = this.state
   }
 
   /** Temporal was wiped. */
   wipe(): void {
     this.state = newLane(this.state.config)
+    this.#paged = this.state
     this.epoch += 1
     this.#books = newBooks()
     this.#past = []
@@ -51,6 +58,7 @@ export class CheckedLane {
     const { state, books } = this.#past[Math.max(0, this.#past.length - steps)] ?? {}
     if (!state || !books) return
     this.state = state
+    this.#paged = state
     this.epoch += 1
     this.#books = structuredClone(books)
     this.#past = []
@@ -62,6 +70,7 @@ export class CheckedLane {
     const [first] = since
     if (!first) return
     this.state = first.state
+    this.#paged = first.state
     this.epoch += 1
     this.run += 1
     this.#isReset = true
@@ -77,6 +86,8 @@ export class CheckedLane {
     this.run += 1
     this.#isReset = false
     this.#past = []
+    this.#paged = json(carried(this.#paged, 0))
+    assert.deepEqual(unpaged(this.#paged), this.state, 'the same carried as packed')
   }
 
   /** As workflows/lane.ts finds it out. */
@@ -93,6 +104,7 @@ export class CheckedLane {
     assert.deepEqual(apply(json(before), json(request), now, ofBefore), together, 'the same through JSON')
     assert.deepEqual(json(together), together, 'plain JSON comes out')
 
+    this.#checkPaged(request, ofBefore, together)
     this.#past = [...this.#past, { state: before, books: structuredClone(this.#books), request, signal }].slice(-60)
     let current = freeze(reconcileKnown(before, request, ofBefore))
     this.#checkRecalled(before, request, current, ofBefore && !before.synced)
@@ -115,6 +127,18 @@ export class CheckedLane {
     this.#checkState(state, response)
     this.state = state
     return { response, rolledBack }
+  }
+
+  /** A ledger that packs its entries answers the same, and is the same once they are unpacked. */
+  #checkPaged(request: ApplyRequest, ofBefore: boolean, plain: ReturnType<typeof apply>): void {
+    const { state, response, rolledBack } = apply(freeze(this.#paged), request, this.now, ofBefore)
+    const { kept: _, keptLimit: __, ...view } = response.view
+    const { kept: ___, keptLimit: ____, ...plainView } = plain.response.view
+    assert.deepEqual({ ...response, view }, { ...plain.response, view: plainView }, 'the same answers from pages')
+    assert.deepEqual(rolledBack, plain.rolledBack, 'the same owners are told')
+    this.#paged = json(paged(state, { page: 1, loose: 0 }))
+    this.packed += this.#paged.pages?.length ?? 0
+    assert.deepEqual(unpaged(this.#paged), plain.state, 'the same without pages')
   }
 
   /** A process is about to sign attempt `index` of a nonce that the ledger of `epoch` gave for `intentId` (undefined: a no-op). */

@@ -91,10 +91,12 @@ function live(settings: NetworkOptions, history: readonly Event[]): Network {
 describe('the nonce ledger, whatever happens', () => {
   test('keeps its rules at every step, and every nonce it handed out ends in a block', () => {
     let granted = 0
+    let packed = 0
     fc.assert(
       fc.property(options, histories, (settings, history) => {
         const network = live(settings, history)
         granted += network.lane.state.counts.granted
+        packed += network.lane.packed
         network.settle()
         const nonces = network.chain.mined.map(({ nonce }) => nonce)
         expect(nonces).toEqual(nonces.map((_, index) => settings.first + index))
@@ -103,6 +105,8 @@ describe('the nonce ledger, whatever happens', () => {
     )
     // The histories do grant nonces.
     expect(granted).toBeGreaterThan(1500)
+    // And leave entries in blocks that are not final, which a second ledger packs.
+    expect(packed).toBeGreaterThan(300)
   }, 600_000)
 
   test('serves a new intent once it has settled', () => {

@@ -38,6 +38,14 @@ describe('the log of orders', () => {
     expect(log.map(({ at }) => at)).toEqual(Array.from({ length: ordersKept }, (_, index) => index + 8))
   })
 
+  it('counts the same order that comes again, which pushes no other out', () => {
+    const log = Array.from({ length: 99 }, (_, at) => at).reduce(
+      (all, at) => withOrder(all, { ...record(at), reason: 'again' }),
+      withOrder(undefined, record(0)),
+    )
+    expect(log).toEqual([record(0), { ...record(98), reason: 'again', times: 99 }])
+  })
+
   it('is shown newest first, with what was named', () => {
     const log = [record(1), { ...record(2), kind: 'replace', facts: { nonce: 7, maxFee: '90' } }]
     expect(orderLines(log)).toEqual([

@@ -253,7 +253,7 @@ describe('the size', () => {
       { kind: 'trust', number: String(top), height: far, by: long },
     ])
     for (let index = 0; index < ordersKept; index++) {
-      state = at([{ kind: 'backfill', from: far - 2, to: far - 1, order: { by: long, reason: long } }])
+      state = at([{ kind: 'backfill', from: far - 100 - index, to: far - 1, order: { by: long, reason: long } }])
     }
     expect([state.gaps.length, state.unknownCompletions.length, state.exceptions.length, state.orders?.length]).toEqual([
       limits.gaps,

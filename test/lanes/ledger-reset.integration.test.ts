@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { until } from '../../lab/devnet/until.ts'
+import { kept } from '../../domain/lane/entries.ts'
 import type { LaneConfig } from '../../domain/lane/lane.ts'
 import type { Ask, LaneAnswer, Observation } from '../../domain/lane/messages.ts'
+import { carried } from '../../domain/lane/pages.ts'
 import type { LedgerClient } from '../../lanes/ledger-client.ts'
-import { pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
-import { laneWorkflowId } from '../../temporal/contracts/names.ts'
+import { applyUpdate, type LaneInput, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
+import { laneWorkflowId, ledgerQueue } from '../../temporal/contracts/names.ts'
+import { firstKept, keptEntry, laneThatKeeps, quarterHour } from '../domain/kept-lane.ts'
 import { resetRun } from './reset-run.ts'
 import { laneOf, startLedgers, request, type Ledgers } from './setting.ts'
 
@@ -96,5 +99,57 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     expect(await ask('c')).toBe('unsynced')
     await look(client, 11, { pending: 2 })
     expect((await ledgers.state(config.lane)).entries).toMatchObject({ 0: { owner: { intentId: 'a/1' } }, 1: { fill: 'inherited' } })
+  })
+})
+
+/** Each task and each look replays the run here: a replay comes to the same ledger. */
+describe('A ledger of which 18,000 nonces wait for a far finality', () => {
+  let ledgers: Ledgers
+  beforeAll(async () => {
+    ledgers = await startLedgers({ tuning: { maxCachedWorkflows: 0 } })
+  })
+  afterAll(() => ledgers?.stop())
+
+  test('goes on in new runs of less than 1.5 MiB, gives nonces, knows what was signed, and outlives a deep reorganisation', async () => {
+    const { workflow } = ledgers.temporal.client
+    const lane = laneOf(devnetAccount(70))
+    const entries = Array.from({ length: quarterHour }, (_, index) => keptEntry(index))
+    const input: LaneInput = { config: { lane, window: 64, fillAfterBlocks: 20 }, state: carried(laneThatKeeps(lane, entries)), updatesPerRun: 2 }
+    const handle = await workflow.start('lane', { workflowId: laneWorkflowId(lane), taskQueue: ledgerQueue, args: [input] })
+    const nextRun = async () => {
+      const { execution } = (await workflow.getHandle(handle.workflowId).describe()).raw.workflowExecutionInfo ?? {}
+      return execution?.runId
+    }
+    const renewed = (before: string | null | undefined) =>
+      until(async () => (await nextRun()) !== before, { timeoutMs: 60_000, everyMs: 100, what: 'a new run' })
+
+    const first = await nextRun()
+    const asked = keptEntry(7_777)
+    const { owner, attempts } = keptEntry(quarterHour)
+    expect(await ledgers.order(lane, { kind: 'grant', id: 'x-1', owner: owner!, attempt: attempts[0]! })).toMatchObject({
+      kind: 'granted',
+      entry: { nonce: firstKept + quarterHour },
+    })
+    expect(await ledgers.order(lane, { kind: 'find', id: 'x-2', intentId: asked.owner!.intentId })).toEqual({ kind: 'granted', entry: asked })
+    await renewed(first)
+
+    const second = await nextRun()
+    const state = await ledgers.state(lane)
+    expect(kept(state)).toEqual({ kept: quarterHour + 1, keptLimit: 20_000 })
+    const [started] = (await workflow.getHandle(handle.workflowId, second!).fetchHistory()).events ?? []
+    const [payload] = started?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
+    expect(payload?.data?.length).toBeGreaterThan(1024 * 1024)
+    expect(payload?.data?.length).toBeLessThan(1.5 * 1024 * 1024)
+
+    const { observed } = state
+    const seen = { ...observed!, claims: [], since: observed!.height + 1 }
+    const tell = (observe: Observation) => workflow.getHandle(handle.workflowId).executeUpdate(applyUpdate, { args: [{ observe, requests: [] }] })
+    const fallen = await tell({ ...seen, latest: firstKept, height: observed!.height + 1 })
+    expect(fallen.view).toMatchObject({ latest: firstKept, kept: quarterHour + 1 })
+    expect(await ledgers.order(lane, { kind: 'find', id: 'x-3', intentId: asked.owner!.intentId })).toMatchObject({ entry: { attempts: asked.attempts } })
+    await renewed(second)
+    const mined = await tell({ ...seen, latest: firstKept + quarterHour, finalized: firstKept + quarterHour - 5, height: observed!.height + 2 })
+    expect(mined.view).toMatchObject({ kept: 6, next: firstKept + quarterHour + 1 })
+    await handle.terminate()
   })
 })

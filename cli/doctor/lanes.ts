@@ -1,0 +1,37 @@
+import { lanesOf } from '../../config/chains.ts'
+import type { Config } from '../../config/schema.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { kept } from '../../domain/lane/entries.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import type { TemporalAccess } from '../../domain/temporal-access.ts'
+import { withTemporalClient } from '../../temporal/client/connect.ts'
+import { readLane } from '../../temporal/client/lanes.ts'
+import { type Check, type Finding, look, warn } from './check.ts'
+
+/** From this part of the most nonces that a lane keeps, an operator should know. */
+const nearLimit = 0.8
+
+/** Checks how many nonces the ledgers of the lanes keep until they are final. No checks if Temporal does not answer: checkTemporal reports that. */
+export async function checkLanes(config: Config, temporal: TemporalAccess): Promise<Check[]> {
+  const lanes = lanesOf(config).map(({ id }) => id)
+  return withTemporalClient(temporal, (client) =>
+    Promise.all(lanes.map((lane) => look('ledgers', lane, () => checkLane(client, lane)))),
+  ).catch(() => [])
+}
+
+async function checkLane(client: TemporalClient, lane: LaneId): Promise<Finding> {
+  const state = await readLane(client, lane).catch((error: unknown) => {
+    if (error instanceof RelayerError && (error.code === 'LANE_UNREACHABLE' || error.code === 'LANE_NOT_FOUND')) return error
+    throw error
+  })
+  // No failure: the doctor is often run before the workers are started.
+  if (state instanceof RelayerError) {
+    return state.code === 'LANE_NOT_FOUND' ? 'has not begun' : warn('is there, and does not answer', state.remedy)
+  }
+  const { kept: now, keptLimit } = kept(state)
+  const detail = `keeps ${now} nonces until they are final, at most ${keptLimit}`
+  return now < keptLimit * nearLimit
+    ? detail
+    : warn(detail, 'Look whether finality moves (portage node list); if it is only far, give the chain more lanes: then each keeps fewer.')
+}
