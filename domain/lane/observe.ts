@@ -38,7 +38,10 @@ export function observe(state: LaneState, observation: Observation, now: number)
   const since = Math.max(seen.since, observed.heardSince ?? 0)
   const { state: open, fell } = openFallen(state, seen.latest)
   const hasFallen = ({ nonce }: Entry) => nonce >= seen.latest && (nonce < before || (nonce >= fell[0] && nonce < fell[1]))
-  const entries = settled(orphaned(restarted(claimed(open.entries, seen, seen.latest), hasFallen, seen), { ...seen, since }, fillAfterBlocks), seen)
+  const entries = settled(
+    orphaned(restarted(claimed(open.entries, seen, seen.latest), hasFallen, seen), { ...seen, since }, fillAfterBlocks),
+    seen,
+  )
   const rolledBack = rolledBackOf(entries, hasFallen, seen)
   const { counts } = state
   return {

@@ -14,12 +14,15 @@ describe('observe', () => {
   test('of a process that lags only claims', () => {
     const lane = new Bench()
     lane.grant('a')
+    lane.grant('b')
     lane.observe({ height: 103, latest: 6 })
-    lane.observe({ height: 102, latest: 5, claims: [5] })
+    lane.observe({ height: 102, latest: 5, claims: [5, 6] })
     expect(lane.state.observed).toMatchObject({ height: 103, latest: 6 })
-    expect(lane.state.entries[5]?.claimedBlock).toBe(102)
-    lane.observe({ height: 101, claims: [5] })
-    expect(lane.state.entries[5]?.claimedBlock).toBe(102)
+    expect(lane.state.entries[6]?.claimedBlock).toBe(102)
+    // In a block: it counts for nothing until it falls out, and then its owner gets the full time again.
+    expect(lane.state.entries[5]?.claimedBlock).toBe(0)
+    lane.observe({ height: 101, claims: [5, 6] })
+    expect(lane.state.entries[6]?.claimedBlock).toBe(102)
   })
 
   test('of a height that nobody else reaches is forgotten after a minute, and the lane works on', () => {

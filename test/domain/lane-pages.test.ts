@@ -77,7 +77,9 @@ describe('15 minutes of finality at 20 per second on one key', { timeout: 120_00
     expect(unpaged(json(carried(state)))).toEqual(plain)
     const { owner, attempts } = keptEntry(quarterHour)
     const grant = { kind: 'grant', id: 'x-1', owner: owner!, attempt: attempts[0]! } as const
-    expect(apply(state, { requests: [grant] }, 0).response.answers).toMatchObject([{ kind: 'granted', entry: { nonce: firstKept + quarterHour } }])
+    expect(apply(state, { requests: [grant] }, 0).response.answers).toMatchObject([
+      { kind: 'granted', entry: { nonce: firstKept + quarterHour } },
+    ])
   })
 
   test('also while what is in blocks falls out of them: the state stays below what the server takes', () => {

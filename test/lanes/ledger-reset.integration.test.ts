@@ -114,7 +114,11 @@ describe('A ledger of which 18,000 nonces wait for a far finality', () => {
     const { workflow } = ledgers.temporal.client
     const lane = laneOf(devnetAccount(70))
     const entries = Array.from({ length: quarterHour }, (_, index) => keptEntry(index))
-    const input: LaneInput = { config: { lane, window: 64, fillAfterBlocks: 20 }, state: carried(laneThatKeeps(lane, entries)), updatesPerRun: 2 }
+    const input: LaneInput = {
+      config: { lane, window: 64, fillAfterBlocks: 20 },
+      state: carried(laneThatKeeps(lane, entries)),
+      updatesPerRun: 2,
+    }
     const handle = await workflow.start('lane', { workflowId: laneWorkflowId(lane), taskQueue: ledgerQueue, args: [input] })
     const nextRun = async () => {
       const { execution } = (await workflow.getHandle(handle.workflowId).describe()).raw.workflowExecutionInfo ?? {}
@@ -130,7 +134,10 @@ describe('A ledger of which 18,000 nonces wait for a far finality', () => {
       kind: 'granted',
       entry: { nonce: firstKept + quarterHour },
     })
-    expect(await ledgers.order(lane, { kind: 'find', id: 'x-2', intentId: asked.owner!.intentId })).toEqual({ kind: 'granted', entry: asked })
+    expect(await ledgers.order(lane, { kind: 'find', id: 'x-2', intentId: asked.owner!.intentId })).toEqual({
+      kind: 'granted',
+      entry: asked,
+    })
     await renewed(first)
 
     const second = await nextRun()
@@ -143,12 +150,20 @@ describe('A ledger of which 18,000 nonces wait for a far finality', () => {
 
     const { observed } = state
     const seen = { ...observed!, claims: [], since: observed!.height + 1 }
-    const tell = (observe: Observation) => workflow.getHandle(handle.workflowId).executeUpdate(applyUpdate, { args: [{ observe, requests: [] }] })
+    const tell = (observe: Observation) =>
+      workflow.getHandle(handle.workflowId).executeUpdate(applyUpdate, { args: [{ observe, requests: [] }] })
     const fallen = await tell({ ...seen, latest: firstKept, height: observed!.height + 1 })
     expect(fallen.view).toMatchObject({ latest: firstKept, kept: quarterHour + 1 })
-    expect(await ledgers.order(lane, { kind: 'find', id: 'x-3', intentId: asked.owner!.intentId })).toMatchObject({ entry: { attempts: asked.attempts } })
+    expect(await ledgers.order(lane, { kind: 'find', id: 'x-3', intentId: asked.owner!.intentId })).toMatchObject({
+      entry: { attempts: asked.attempts },
+    })
     await renewed(second)
-    const mined = await tell({ ...seen, latest: firstKept + quarterHour, finalized: firstKept + quarterHour - 5, height: observed!.height + 2 })
+    const mined = await tell({
+      ...seen,
+      latest: firstKept + quarterHour,
+      finalized: firstKept + quarterHour - 5,
+      height: observed!.height + 2,
+    })
     expect(mined.view).toMatchObject({ kept: 6, next: firstKept + quarterHour + 1 })
     await handle.terminate()
   })
