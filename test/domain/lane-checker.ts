@@ -3,11 +3,11 @@ import { worstCost } from '../../domain/fees/fees.ts'
 import { type Attempt, type LaneConfig, type LaneState, newLane } from '../../domain/lane/lane.ts'
 import type { ApplyRequest, ApplyResponse, LaneAnswer, LaneRequest, Observation, RolledBack } from '../../domain/lane/messages.ts'
 import { inFlight, unmined } from '../../domain/lane/entries.ts'
-import { carried, paged, unpaged } from '../../domain/lane/pages.ts'
 import { apply } from '../../domain/lane/reducer.ts'
 import { reconcileKnown } from '../../domain/lane/reconcile-known.ts'
 import { unservedMs } from '../../domain/lane/withdraw.ts'
 import { freeze, hasInherited, json, newBooks, type Books } from './lane-books.ts'
+import { PagedLane } from './paged-lane.ts'
 import assert from 'node:assert/strict'
 
 /** What the ledger was before it was asked something. */
@@ -31,23 +31,20 @@ export class CheckedLane {
   run = 1
   /** ms. */
   now = 1_000_000
-  /** Pages that the packing ledger had, summed over all steps. */
-  packed = 0
+  readonly paged: PagedLane
   #books = newBooks()
   #past: Past[] = []
   #isReset = false
-  /** The same ledger, which packs all that it can. */
-  #paged: LaneState
 
   constructor(config: LaneConfig) {
     this.state = newLane(config)
-    this.#paged = this.state
+    this.paged = new PagedLane(this.state)
   }
 
   /** Temporal was wiped. */
   wipe(): void {
     this.state = newLane(this.state.config)
-    this.#paged = this.state
+    this.paged.restart(this.state)
     this.epoch += 1
     this.#books = newBooks()
     this.#past = []
@@ -58,7 +55,7 @@ export class CheckedLane {
     const { state, books } = this.#past[Math.max(0, this.#past.length - steps)] ?? {}
     if (!state || !books) return
     this.state = state
-    this.#paged = state
+    this.paged.restart(state)
     this.epoch += 1
     this.#books = structuredClone(books)
     this.#past = []
@@ -70,7 +67,7 @@ export class CheckedLane {
     const [first] = since
     if (!first) return
     this.state = first.state
-    this.#paged = first.state
+    this.paged.restart(first.state)
     this.epoch += 1
     this.run += 1
     this.#isReset = true
@@ -86,8 +83,7 @@ export class CheckedLane {
     this.run += 1
     this.#isReset = false
     this.#past = []
-    this.#paged = json(carried(this.#paged, 0))
-    assert.deepEqual(unpaged(this.#paged), this.state, 'the same carried as packed')
+    this.paged.nextRun(this.state)
   }
 
   /** As workflows/lane.ts finds it out. */
@@ -104,7 +100,7 @@ export class CheckedLane {
     assert.deepEqual(apply(json(before), json(request), now, ofBefore), together, 'the same through JSON')
     assert.deepEqual(json(together), together, 'plain JSON comes out')
 
-    this.#checkPaged(request, ofBefore, together)
+    this.paged.apply(request, now, ofBefore, together)
     this.#past = [...this.#past, { state: before, books: structuredClone(this.#books), request, signal }].slice(-60)
     let current = freeze(reconcileKnown(before, request, ofBefore))
     this.#checkRecalled(before, request, current, ofBefore && !before.synced)
@@ -127,18 +123,6 @@ export class CheckedLane {
     this.#checkState(state, response)
     this.state = state
     return { response, rolledBack }
-  }
-
-  /** A ledger that packs its entries answers the same, and is the same once they are unpacked. */
-  #checkPaged(request: ApplyRequest, ofBefore: boolean, plain: ReturnType<typeof apply>): void {
-    const { state, response, rolledBack } = apply(freeze(this.#paged), request, this.now, ofBefore)
-    const { kept: _, keptLimit: __, ...view } = response.view
-    const { kept: ___, keptLimit: ____, ...plainView } = plain.response.view
-    assert.deepEqual({ ...response, view }, { ...plain.response, view: plainView }, 'the same answers from pages')
-    assert.deepEqual(rolledBack, plain.rolledBack, 'the same owners are told')
-    this.#paged = json(paged(state, { page: 1, loose: 0 }))
-    this.packed += this.#paged.pages?.length ?? 0
-    assert.deepEqual(unpaged(this.#paged), plain.state, 'the same without pages')
   }
 
   /** A process is about to sign attempt `index` of a nonce that the ledger of `epoch` gave for `intentId` (undefined: a no-op). */

@@ -19,7 +19,8 @@ describe('packed entries', () => {
     fc.string({ unit: 'binary', maxLength: 12 }),
     fc.constantFrom('', ';', ',', '.', '~', '!', '*', '-', 'A', 'AA', '0x', '007'),
   )
-  const hex = (length: number) => fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length })
+  const hex = (length: number) =>
+    fc.string({ unit: fc.constantFrom(...'0123456789abcdef'.split('')), minLength: length, maxLength: length })
   const number = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 256n }).map(String), fc.constantFrom('0', '21000', '30000000000'), odd)
   const usualId = fc
     .tuple(fc.constantFrom('a:b:c', 'batch:evm-1:0xa', ''), number, hex(16), fc.nat())

@@ -96,7 +96,7 @@ describe('the nonce ledger, whatever happens', () => {
       fc.property(options, histories, (settings, history) => {
         const network = live(settings, history)
         granted += network.lane.state.counts.granted
-        packed += network.lane.packed
+        packed += network.lane.paged.pages
         network.settle()
         const nonces = network.chain.mined.map(({ nonce }) => nonce)
         expect(nonces).toEqual(nonces.map((_, index) => settings.first + index))
