@@ -1,5 +1,5 @@
 import type { Attempt, Entry, PackedEntries } from './lane.ts'
-import { Counter, type Dictionary, hexOf, lookUp, packedHex, packedLength } from './packed-text.ts'
+import { UnfinishedDictionary, type Dictionary, hexOf, lookUp, packedHex, packedLength } from './packed-text.ts'
 
 /** `{start}:{number}:{16 hex digits}/{round}`: the ids of transfers and operator transactions. */
 const usualId = /^(.*):([^:/]*):([0-9a-f]{16})\/(0|[1-9][0-9]{0,9})$/
@@ -53,7 +53,7 @@ function partsOf({ nonce, owner, attempts, maybeSent, grantedTo, ...others }: En
 
 export function packEntries(entries: readonly Entry[]): PackedEntries {
   const all = entries.map(partsOf)
-  const counter = new Counter()
+  const counter = new UnfinishedDictionary()
   for (const parts of all) count(counter, parts)
   const dictionary = counter.dictionary()
   let text = ''
@@ -65,7 +65,7 @@ export function packEntries(entries: readonly Entry[]): PackedEntries {
   return { words: dictionary.words, text }
 }
 
-function count(counter: Counter, { attempts, start, number, hash, process, request, rest }: Parts): void {
+function count(counter: UnfinishedDictionary, { attempts, start, number, hash, process, request, rest }: Parts): void {
   if (start !== undefined) counter.word(start)
   if (number !== undefined) counter.number(number)
   if (hash !== undefined && !usualHash.test(hash)) counter.word(hash)

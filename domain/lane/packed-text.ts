@@ -11,7 +11,7 @@ const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const canonicalDecimal = /^(0|[1-9][0-9]*)$/
 
 /** Counts what the dictionary of a text is to hold: first `word` and `number` for all, then `dictionary`. */
-export class Counter {
+export class UnfinishedDictionary {
   readonly #counts = new Map<string, number>()
   /** Whether the string is a decimal that occurs once: it needs no place in the dictionary. */
   readonly #isInline = (word: string): boolean => canonicalDecimal.test(word) && this.#counts.get(word) === 1
