@@ -25,6 +25,8 @@ export function readYaml(text: string, source: string): unknown {
   try {
     // Without YAML's hexadecimal numbers an address needs no quotes: as a number it would lose its digits.
     const document = parseDocument(text, {
+      // Its warnings, which go to stderr, quote the text.
+      logLevel: 'error',
       customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),
     })
     const found = [...document.errors, ...document.warnings]

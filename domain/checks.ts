@@ -39,7 +39,8 @@ export function listOf(one: Check, longest = Infinity): Check {
   return (value, path) => {
     if (!Array.isArray(value)) throw new Error(`${path}: must be a list`)
     if (value.length > longest) throw new Error(`${path}: must be a list of at most ${longest}`)
-    value.forEach((item, index) => one(item, `${path}[${index}]`))
+    // `forEach` would pass over holes.
+    Array.from<unknown>(value).forEach((item, index) => one(item, `${path}[${index}]`))
   }
 }
 
@@ -56,7 +57,7 @@ export function object(checks: Readonly<Record<string, Check>>): Check {
     fields(checks)(value, path)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${path}: must be an object`)
     const unknown = Object.keys(value).find((name) => !Object.hasOwn(checks, name))
-    if (unknown !== undefined) throw new Error(`${at(path, unknown)}: unknown; known: ${Object.keys(checks).join(', ')}`)
+    if (unknown !== undefined) throw new Error(`${at(path, printable(unknown))}: unknown; known: ${Object.keys(checks).join(', ')}`)
   }
 }
 
@@ -69,6 +70,9 @@ export function byKind(kinds: Readonly<Record<string, Check>>): Check {
     one(value, path)
   }
 }
+
+/** A name that a stranger chose may be long, or anything but a name. */
+const printable = (name: string) => name.slice(0, 40).replaceAll(/[^\w-]/g, '_')
 
 function at(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`

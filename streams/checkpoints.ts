@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RelayerError } from '../domain/errors.ts'
 import { assertCheckpoint, type StreamCheckpoint } from '../domain/stream/checkpoint.ts'
@@ -15,11 +15,19 @@ export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 
 /** Longest wait for an object store, ms. */
 const timeoutMs = 10_000
-/** Far above the largest: 40 exceptions of a few hundred bytes. */
-const mostBytes = 256 * 1024
+/** Far above the largest: 1,000 denied parties with their reasons. */
+const mostBytes = 2 * 1024 * 1024
+
+/**
+ * Texts by name. `get` is undefined for one that is not there, and throws CHECKPOINT_UNAVAILABLE, CHECKPOINT_INVALID (too long); `put` writes whole or not at
+ * all, and throws CHECKPOINT_UNAVAILABLE.
+ */
+export function createCheckpointFiles(place: CheckpointPlace) {
+  return place.kind === 'directory' ? inDirectory(place) : overHttp(place)
+}
 
 export function createCheckpointStore(place: CheckpointPlace) {
-  const { get, put } = place.kind === 'directory' ? inDirectory(place) : overHttp(place)
+  const { get, put } = createCheckpointFiles(place)
   return {
     /** Undefined: there is none. Throws CHECKPOINT_INVALID with the path of the field, CHECKPOINT_UNAVAILABLE. */
     async read(stream: string): Promise<StreamCheckpoint | undefined> {
@@ -48,9 +56,13 @@ function inDirectory({ path }: { readonly path: string }) {
   return {
     async get(stream: string): Promise<string | undefined> {
       try {
+        // A file that is no checkpoint at all must not fill the memory.
+        if ((await stat(fileOf(stream))).size > mostBytes)
+          throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
         return await readFile(fileOf(stream), 'utf8')
       } catch (cause) {
         if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+        if (cause instanceof RelayerError) throw cause
         throw unavailable(stream, cause)
       }
     },
@@ -58,7 +70,7 @@ function inDirectory({ path }: { readonly path: string }) {
       const temporary = `${fileOf(stream)}.${randomBytes(4).toString('hex')}.tmp`
       try {
         await mkdir(path, { recursive: true, mode: 0o700 })
-        const file = await open(temporary, 'w')
+        const file = await open(temporary, 'w', 0o600)
         try {
           await file.writeFile(content)
           // Else a crash of the machine may leave an empty file under the name.

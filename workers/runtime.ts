@@ -8,6 +8,7 @@ import { createContext } from './context.ts'
 import { startIntake } from './intake.ts'
 import { createLaneWorker, signingLanes } from './lane.ts'
 import { createLedgerWorker } from './ledger.ts'
+import { keepSettings } from './settings-keeper.ts'
 import { applyNodeChanges } from './network.ts'
 import { processMetrics } from './process-metrics.ts'
 import type { Role, RunOptions } from './roles.ts'
@@ -53,6 +54,8 @@ async function startRole(
   const context = createContext({ config, client: temporal.client, network, settings, logger, metrics })
   const hosting = { temporal, tuning: tuningFrom(config, options.env) }
 
+  const { client } = temporal
+  services.push(await keepSettings({ config, client, namespace: target.namespace, watch, logger, merges: serves('ledger') }))
   if (serves('ledger')) {
     ledgers.push(await createLedgerWorker({ ...hosting, logger }))
     services.push(startWorkflowRecovery(context))

@@ -22,8 +22,6 @@ export interface LookBackOptions {
   readonly clock?: () => number
 }
 
-export type LookBack = ReturnType<typeof createLookBack>
-
 /** Reads of logs at a time: with a single node each waits for a block. */
 const readsAtOnce = 8
 /** Numbers of one request to the stream. */

@@ -74,6 +74,10 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
   return {
     /** Until they were read, everything is halted, so that nothing is signed that an operator may have halted. */
     current: (): Settings => known ?? unread,
+    /** False: nothing was read yet, and everything counts as halted. */
+    isRead: () => known !== undefined,
+    /** Takes settings that were handed to Temporal just now, and that no worker may serve yet: they are in force in this process at once. */
+    learn: (settings: Settings) => take(settings),
     /** Calls the listener after every change, and at once if they were read already. An error of a listener does not stop the others. */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)

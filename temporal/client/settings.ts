@@ -5,10 +5,10 @@ import { assertKnownNames, type KnownNames } from '../../domain/settings/known-n
 import { assertSettingsOrders } from '../../domain/settings/request.ts'
 import { noSettings, type Settings, type SettingsOrder } from '../../domain/settings/settings.ts'
 import { redactText } from '../../observability/redact.ts'
-import { settingsWorkflowId } from '../contracts/names.ts'
+import { ledgerQueue, settingsWorkflowId } from '../contracts/names.ts'
 import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../contracts/settings.ts'
 import { type TemporalClient, within } from './client.ts'
-import { ifGone, rethrowAs } from './errors.ts'
+import { fromTemporal, ifGone, isAlreadyStarted, rethrowAs } from './errors.ts'
 import { queryOrWake } from './query-or-wake.ts'
 import { sendOrder, updateOrStart } from './update-or-start.ts'
 import { retrySignal } from '../contracts/transfer.ts'
@@ -21,6 +21,30 @@ const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
   const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
   return within(client, timeoutMs, ask).catch(rethrowAs(codes))
+}
+
+/**
+ * Starts the workflow with these settings, if Temporal has none: it was wiped. Needs no worker. False: it is there. Throws TEMPORAL_UNAVAILABLE, and as
+ * `fromTemporal`.
+ */
+export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
+  try {
+    await within(client, queryTimeoutMs, () =>
+      client.workflow.start('settings', {
+        workflowId: settingsWorkflowId,
+        taskQueue: ledgerQueue,
+        workflowIdConflictPolicy: 'FAIL',
+        // One that was terminated still knows its settings, and the next change begins with them.
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        args: [{ settings } satisfies SettingsInput],
+        staticSummary: 'what operators changed while everything runs',
+      }),
+    )
+    return true
+  } catch (error) {
+    if (isAlreadyStarted(error)) return false
+    throw fromTemporal(error, codes)
+  }
 }
 
 /**

@@ -33,6 +33,17 @@ describe('errors of the YAML', () => {
     expect(message).toContain('YAML')
   })
 
+  test('and its warnings neither', async () => {
+    const said: Error[] = []
+    const listen = (warning: Error) => said.push(warning)
+    process.on('warning', listen)
+    expect(refusal('? [HUNTER2secret]\n: x\n')).not.toContain('HUNTER2secret]')
+    // Node tells them in a later turn.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    process.off('warning', listen)
+    expect(said).toEqual([])
+  })
+
   test.each([
     ['an alias of itself', 'a: &a [*a]'],
     [

@@ -1,0 +1,90 @@
+import { type Check, fields, listOf, rule, text, whole } from '../checks.ts'
+import { applySettingsOrders, type SettingsOrders } from './reducer.ts'
+import { assertSettingsFit, assertSettingsOrders } from './request.ts'
+import { type Halt, noSettings, type Settings } from './settings.ts'
+
+/** What is kept of the settings outside Temporal, so that halts, the deny-list and revoked tokens outlive a wipe. */
+export interface SettingsCheckpoint {
+  readonly version: 1
+  /** Of Temporal. */
+  readonly namespace: string
+  /** ms since the epoch. */
+  readonly at: number
+  readonly settings: Settings
+}
+
+/** The settings of a checkpoint, and how many of its rows are no order that would be taken today. */
+export interface KeptSettings {
+  readonly settings: Settings
+  readonly at: number
+  readonly refused: number
+}
+
+const list = listOf(
+  rule((row) => typeof row === 'object' && row !== null, 'a row'),
+  2_000,
+)
+
+/**
+ * The settings of a checkpoint. Every row goes the way of an order again: a file that was tampered with holds nothing that could not have been ordered. The
+ * audit begins anew with them. Throws Error that names the field of what is no checkpoint of this namespace.
+ */
+export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptSettings {
+  fields({
+    version: rule((version) => version === 1, '1'),
+    namespace: rule((name) => name === namespace, 'the namespace of this Temporal'),
+    at: whole,
+    settings: fields({ version: whole, halts: list, denied: list, fees: list, nodes: list, tokens: tokenList }),
+  } satisfies Record<keyof SettingsCheckpoint, Check>)(value, '')
+  const { at, settings } = value as SettingsCheckpoint
+  let [kept, refused] = [noSettings, 0]
+  for (const given of ordersOf(settings, at)) {
+    try {
+      assertGiven(given)
+      kept = applySettingsOrders(kept, given, given.at)
+      assertSettingsFit(kept)
+    } catch {
+      refused += 1
+    }
+  }
+  // The version never falls, so that processes which know the settings from before the wipe see no change.
+  return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
+}
+
+const tokenList: Check = (value, path) => {
+  if (value !== undefined) list(value, path)
+}
+
+/** The orders that make these settings, one row each, with who gave them and why. */
+export function ordersOf({ halts, denied, fees, nodes, tokens = [] }: Settings, at: number): (SettingsOrders & { readonly at: number })[] {
+  const ours = { by: 'portage', reason: 'from a checkpoint', at }
+  const listed = tokens.filter(({ issuedAt }) => issuedAt !== undefined)
+  return [
+    ...halts.map((one) => ({ ...givenBy(one), orders: [{ kind: 'halt' as const, scope: one.scope }] })),
+    ...denied.map((one) => ({ ...givenBy(one), orders: [{ kind: 'deny' as const, what: one.kind, value: one.value }] })),
+    ...fees.map((one) => ({ ...ours, orders: [{ kind: 'setFees' as const, scope: one.scope, policy: one.policy }] })),
+    ...nodes.map((change) => ({ ...ours, orders: [{ kind: 'setNode' as const, change }] })),
+    ...listed.map(({ revoked: _, ...token }) => ({ ...ours, orders: [{ kind: 'addToken' as const, token: token as never }] })),
+    ...tokens.flatMap((one) =>
+      one.revoked ? [{ ...givenBy(one.revoked), orders: [{ kind: 'revokeToken' as const, jti: one.jti }] }] : [],
+    ),
+  ]
+}
+
+/** Those of `kept` that restrict and that `settings` does not have: halts, the deny-list, revoked tokens. */
+export function missingRestrictions(kept: Settings, settings: Settings, at: number): readonly SettingsOrders[] {
+  const restricting = {
+    ...kept,
+    fees: [],
+    nodes: [],
+    tokens: (kept.tokens ?? []).map(({ jti, revoked }) => ({ jti, ...(revoked && { revoked }) })),
+  }
+  return ordersOf(restricting, at).filter((given) => applySettingsOrders(settings, given, at) !== settings)
+}
+
+const givenBy = ({ by, reason, at }: Pick<Halt, 'by' | 'reason' | 'at'>) => ({ by, reason, at })
+
+function assertGiven(given: SettingsOrders & { readonly at: number }): void {
+  fields({ by: text(100), reason: text(500), at: whole })(given, '')
+  assertSettingsOrders(given)
+}

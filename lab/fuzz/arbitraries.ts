@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+
+/** What strangers put where something else belongs. Plain JSON. */
+const junk = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom<unknown>(
+    null,
+    '',
+    '0x',
+    '0xabc',
+    '0X1',
+    `0x${'f'.repeat(64)}`,
+    `0x${'f'.repeat(65)}`,
+    -1,
+    1e300,
+    2 ** 53,
+    '1e5',
+    [],
+    {},
+    '__proto__',
+  ),
+  fc.constantFrom<unknown>('constructor', '\u0000', '\ud800', '9'.repeat(100), 'x'.repeat(5_000), '18446744073709551616', '-0', '.inf', [
+    [[[]]],
+  ]),
+)
+
+/** A good value, of which some places hold junk, or are gone. Plain JSON. */
+export function nearly(good: unknown): fc.Arbitrary<unknown> {
+  const paths = placesOf(good)
+  const change = fc.tuple(fc.nat(paths.length - 1), fc.option(junk, { nil: undefined, freq: 4 }))
+  return fc.array(change, { maxLength: 3 }).map((changes) => {
+    const root = { value: structuredClone(good) }
+    for (const [place, value] of changes) replace(root, ['value', ...paths[place]!], value)
+    return root.value
+  })
+}
+
+/** Hex digits of bytes that are good but for some that are changed, missing or added; or of any. */
+export function nearlyBytes(good: Uint8Array): fc.Arbitrary<string> {
+  const change = fc.tuple(fc.nat(good.length - 1), fc.constantFrom(0, 1, 0x7f, 0x80, 0xff), fc.nat(255), fc.boolean())
+  const changed = fc
+    .tuple(fc.array(change, { maxLength: 4 }), fc.option(fc.nat(good.length)), fc.uint8Array({ maxLength: 40 }))
+    .map(([changes, length, more]) => {
+      const bytes = Uint8Array.from(good)
+      for (const [at, extreme, any, isExtreme] of changes) bytes[at] = isExtreme ? extreme : any
+      return Buffer.concat([length === null ? bytes : bytes.subarray(0, length), more])
+    })
+  return fc
+    .oneof({ arbitrary: changed, weight: 4 }, { arbitrary: fc.uint8Array({ maxLength: 300 }).map((one) => Buffer.from(one)), weight: 1 })
+    .map((bytes) => bytes.toString('hex'))
+}
+
+/** A good text into which pieces are put, and of which pieces are taken out. */
+export function nearlyText(good: string, pieces: readonly string[]): fc.Arbitrary<string> {
+  const piece = fc.oneof({ arbitrary: fc.constantFrom(...pieces), weight: 5 }, { arbitrary: fc.string({ maxLength: 12 }), weight: 1 })
+  const change = fc.tuple(fc.nat(good.length), fc.nat(8), piece)
+  return fc
+    .array(change, { minLength: 1, maxLength: 5 })
+    .map((changes) => changes.reduce((text, [at, cut, put]) => text.slice(0, at) + put + text.slice(at + cut), good))
+}
+
+function placesOf(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [path]
+  return [path, ...Object.entries(value).flatMap(([name, child]) => placesOf(child, [...path, name]))]
+}
+
+/** An earlier change may have removed the place: then nothing is changed. */
+function replace(root: unknown, path: readonly string[], value: unknown): void {
+  const [name, ...rest] = path
+  if (typeof root !== 'object' || root === null || name === undefined || !Object.hasOwn(root, name)) return
+  const parent = root as Record<string, unknown>
+  if (rest.length > 0) return replace(parent[name], rest, value)
+  if (value === undefined) delete parent[name]
+  else parent[name] = structuredClone(value)
+}

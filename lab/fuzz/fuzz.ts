@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { InvalidArgumentError } from 'commander'
+import { errorCatalogue, RelayerError } from '../../domain/errors.ts'
+
+/** One reader of what strangers write. */
+export interface FuzzTarget<Input = never> {
+  readonly name: string
+  /** Plain JSON, so that what is found can be kept. */
+  readonly input: fc.Arbitrary<Input>
+  /** Reads it. Throws only what `allowed` names; anything else is a finding, and so is what it throws as FuzzFinding. */
+  readonly read: (input: Input) => unknown
+  readonly allowed: (error: unknown) => boolean
+}
+
+/** A reader that broke its promise. */
+export interface Finding {
+  readonly target: string
+  readonly seed: number
+  readonly path: string
+  readonly input: unknown
+  readonly error: string
+}
+
+/** Longest that one input may take, ms, on a busy machine. */
+const slowMs = 5_000
+
+/** A typed error, whose code is one of the catalogue; INTERNAL is what anything untyped becomes. */
+export function isTyped(error: unknown): boolean {
+  return error instanceof RelayerError && error.code !== 'INTERNAL' && Object.hasOwn(errorCatalogue, error.code)
+}
+
+/** An error of the domain's checks: it names the field, and shows nothing of the value. */
+export function namesField(error: unknown): boolean {
+  return error instanceof Error && error.constructor === Error && /^[\w.[\]-]{0,300}: /.test(error.message)
+}
+
+/** A wrong command line. */
+export const isUsage = (error: unknown): boolean => error instanceof InvalidArgumentError
+
+/** Throws what the reader threw that it may not throw, and Error where it took too long. */
+export async function tryInput<Input>({ read, allowed }: FuzzTarget<Input>, input: Input): Promise<void> {
+  const begun = performance.now()
+  try {
+    await read(input)
+  } catch (error) {
+    if (!allowed(error)) throw error
+  }
+  if (performance.now() - begun > slowMs) throw new Error(`it took longer than ${slowMs} ms`)
+}
+
+/** So many inputs of a seed, until the first that the reader does not stand; undefined: it stood all. */
+export async function fuzz<Input>(target: FuzzTarget<Input>, seed: number, runs: number, untilMs = Infinity): Promise<Finding | undefined> {
+  const property = fc.asyncProperty(target.input, (input) => tryInput(target, input))
+  const limit = Number.isFinite(untilMs) && { interruptAfterTimeLimit: Math.max(1, untilMs - Date.now()), markInterruptAsFailure: false }
+  const found = await fc.check(property, { seed, numRuns: runs, ...limit })
+  if (!found.failed) return undefined
+  const [input] = found.counterexample ?? []
+  const error =
+    found.errorInstance instanceof Error ? (found.errorInstance.stack ?? found.errorInstance.message) : String(found.errorInstance)
+  return { target: target.name, seed, path: found.counterexamplePath ?? '', input, error }
+}

@@ -1,0 +1,80 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { type Finding, fuzz } from './fuzz.ts'
+import { targets } from './targets.ts'
+
+export interface FuzzOptions {
+  readonly minutes: number
+  readonly seed: number
+  readonly only: readonly string[]
+  readonly json: boolean
+}
+
+/** Inputs of one seed. */
+const perTurn = 500
+
+const help = `
+Gives every reader of outside input what is nearly good and what is junk, in turns, until the time is over. A reader may refuse with a typed error and
+nothing else, and may not take long. What is found is shrunk; keep it in lab/fuzz/kept.json, which the tests run again.
+
+Targets: ${targets.map(({ name }) => name).join(', ')}
+
+Examples:
+  npm run fuzz -- --minutes 10
+  npm run fuzz -- --minutes 1 --seed 7 --only vaa,config --json
+
+Exit code: 0 if nothing was found, 1 if something was, 2 for bad usage.`
+
+/** Reads the command line. Prints help or a usage error and exits by itself. */
+export function parseOptions(args: readonly string[]): FuzzOptions {
+  return new Command('fuzz')
+    .description('A fuzz run.')
+    .option('--minutes <m>', 'how long', number, 1)
+    .option('--seed <n>', 'what decides the inputs', (text) => Math.trunc(number(text)), Date.now() % 1_000_000)
+    .option(
+      '--only <targets>',
+      'only these, separated by commas',
+      names,
+      targets.map(({ name }) => name),
+    )
+    .option('--json', 'print the result as one JSON object on stdout, nothing else there', false)
+    .addHelpText('after', help)
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+    .parse(args, { from: 'user' })
+    .opts<FuzzOptions>()
+}
+
+/** Runs until the time is over. Returns the exit code. */
+export async function runFuzz({ minutes, seed, only, json }: FuzzOptions): Promise<number> {
+  const until = Date.now() + minutes * 60_000
+  const chosen = targets.filter(({ name }) => only.includes(name))
+  const inputs: Record<string, number> = {}
+  const findings: Finding[] = []
+  for (let turn = 0; Date.now() < until && findings.length < chosen.length; turn++) {
+    for (const target of chosen) {
+      if (Date.now() >= until || findings.some((one) => one.target === target.name)) continue
+      const found = await fuzz(target, seed + turn, perTurn, until)
+      inputs[target.name] = (inputs[target.name] ?? 0) + perTurn
+      if (found) findings.push(found)
+    }
+  }
+  const total = Object.values(inputs).reduce((sum, count) => sum + count, 0)
+  if (json) process.stdout.write(`${JSON.stringify({ seed, minutes, inputs, total, findings })}\n`)
+  else {
+    for (const { target, seed: at, input, error } of findings)
+      process.stdout.write(`${target} (seed ${at})\n  input ${JSON.stringify(input)}\n  ${error.split('\n').slice(0, 6).join('\n  ')}\n`)
+    process.stdout.write(`seed ${seed}: about ${total} inputs for ${chosen.length} readers, ${findings.length} findings\n`)
+  }
+  return findings.length === 0 ? 0 : 1
+}
+
+function number(text: string): number {
+  if (/^[0-9]{1,6}(\.[0-9]{1,3})?$/.test(text) && Number(text) > 0) return Number(text)
+  throw new InvalidArgumentError('must be a number above 0')
+}
+
+function names(text: string): string[] {
+  const given = text.split(',')
+  const unknown = given.find((name) => !targets.some((one) => one.name === name))
+  if (unknown === undefined) return given
+  throw new InvalidArgumentError(`there is no ${unknown}; targets: ${targets.map(({ name }) => name).join(', ')}`)
+}

@@ -1,0 +1,310 @@
+import { readFileSync } from 'node:fs'
+import { AbiCoder, concat, id } from 'ethers'
+import fc from 'fast-check'
+import { messageBytes } from '../../api/submit.ts'
+import { completedIn, initiatedIn } from '../../bridges/native-bridge/events.ts'
+import { readMessage as readNative, writeMessage, idOf } from '../../bridges/native-bridge/message.ts'
+import { explainRevert as explainNative } from '../../bridges/native-bridge/reverts.ts'
+import { createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
+import { publishedIn } from '../../bridges/wormhole-token-bridge/published.ts'
+import { explainRevert as explainWormhole } from '../../bridges/wormhole-token-bridge/reverts.ts'
+import { readBlock } from '../../chains/evm/heads/blocks.ts'
+import { parseAnswers, readError, readRetryAfter } from '../../chains/evm/nodes/json-rpc.ts'
+import { readReceipt } from '../../chains/evm/transactions/receipts.ts'
+import { decodeReason } from '../../chains/evm/transactions/simulate.ts'
+import { parseFeeScope, parseWei, weiText } from '../../cli/fee-scope.ts'
+import { parse } from '../../cli/options.ts'
+import { parseConfig } from '../../config/load.ts'
+import { fromSettingsCheckpoint } from '../../domain/settings/checkpoint.ts'
+import { applySettingsOrders } from '../../domain/settings/reducer.ts'
+import { assertSettingsOrders } from '../../domain/settings/request.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import { fromCheckpoint } from '../../domain/stream/checkpoint.ts'
+import { assertStreamUpdate } from '../../domain/stream/request.ts'
+import { applyToStream, initialStream } from '../../domain/stream/reducer.ts'
+import { retryAfterMs } from '../../intake/vaa-host.ts'
+import { parseCheckpoint } from '../../streams/checkpoints.ts'
+import { nearly, nearlyBytes, nearlyText } from './arbitraries.ts'
+import { type FuzzTarget, isTyped, isUsage, namesField } from './fuzz.ts'
+
+const address = `0x${'ab'.repeat(20)}`
+const hash = `0x${'cd'.repeat(32)}`
+const emitter = 'bb'.repeat(20).padStart(64, '0')
+const coder = AbiCoder.defaultAbiCoder()
+const never = () => false
+const bytesOf = (hex: string) => Buffer.from(hex, 'hex')
+const target = <Input>(
+  name: string,
+  input: fc.Arbitrary<Input>,
+  read: (input: Input) => unknown,
+  allowed: FuzzTarget['allowed'],
+): FuzzTarget => ({ name, input, read, allowed }) as FuzzTarget<Input> as unknown as FuzzTarget
+
+const payload = `01${'00'.repeat(31)}05${'11'.repeat(32)}0002${'22'.repeat(32)}0004${'00'.repeat(32)}`
+const vaa = bytesOf(`01000000000100${'ee'.repeat(64)}0065000000000000000002${emitter}${'00'.repeat(7)}0901${payload}`)
+const transfer = { initiator: address, recipient: hash, amount: 5n, nonce: 7n }
+const native = writeMessage({ ...transfer, id: idOf(transfer), sourceNetworkId: 1337n, sourceBridge: address })
+const decode = createDecode(new Map([[4, 'bsc']]))
+
+const block = {
+  number: '0x5',
+  hash,
+  parentHash: hash,
+  timestamp: '0x65',
+  baseFeePerGas: '0x7',
+  transactions: [hash],
+  gasLimit: '0x1c9c380',
+}
+const log = { address, topics: [hash, hash], data: '0x1234' }
+const receipt = {
+  ...{
+    transactionHash: hash,
+    status: '0x1',
+    blockNumber: '0x5',
+    blockHash: hash,
+    from: address,
+    gasUsed: '0x5208',
+    effectiveGasPrice: '0x1',
+  },
+  logs: [log],
+}
+const rpcAnswer = [{ jsonrpc: '2.0', id: 1, result: '0x1', error: { code: 3, message: 'execution reverted: x', data: '0x08c379a0' } }]
+
+/** A chain whose node answers one log. */
+function chainWith(topics: readonly string[], data: string) {
+  const place = { height: 5, hash }
+  return {
+    name: 'fuzz',
+    call: () => Promise.reject(new Error('not asked')),
+    logs: () => Promise.resolve([{ address, topics, data, block: place, logIndex: 0, transactionHash: hash } as never]),
+    block: () => Promise.resolve({ ...place, parentHash: hash, timestamp: 1_700_000_000 } as never),
+  }
+}
+const source = { core: address, sourceChain: 'ethereum', emitterChain: 2, emitter, chainNames: new Map([[4, 'bsc']]) }
+const publishedTopics = [id('LogMessagePublished(address,uint64,uint32,bytes,uint8)'), `0x${emitter}`]
+const publishedData = bytesOf(coder.encode(['uint64', 'uint32', 'bytes', 'uint8'], [7, 0, `0x${payload}`, 1]).slice(2))
+const range = { fromBlock: 0, toBlock: 9 }
+const words = (name: string) => [
+  id(`${name}(bytes32,address,bytes32,uint256,uint256)`),
+  hash,
+  `0x${address.slice(2).padStart(64, '0')}`,
+  hash,
+]
+
+const reverts = [
+  concat(['0x08c379a0', coder.encode(['string'], ['transfer already completed'])]),
+  concat(['0x4e487b71', coder.encode(['uint256'], [0x11])]),
+]
+const example = readFileSync(new URL('../../config/portage.example.yaml', import.meta.url), 'utf8')
+const yamlPieces = [
+  '&a ',
+  '*a',
+  '<<: ',
+  '{',
+  '}',
+  '[',
+  ']',
+  '"',
+  "'",
+  ': ',
+  '- ',
+  '\t',
+  '!!binary ',
+  '!x ',
+  '${A}',
+  '${',
+  '|\n',
+  '>\n',
+  '%',
+  '---\n',
+  '\u0000',
+  '99999999999999999999',
+  '.inf',
+  '.nan',
+  '-1',
+  '0x',
+  'null',
+  '__proto__: ',
+  'constructor: ',
+  '? ',
+  '#',
+  '\n',
+  '\r',
+]
+const env = { ETHEREUM_RPC_URL: 'https://a.example', AVALANCHE_RPC_URL: 'https://b.example', A: 'SECRETsecret' }
+
+const given = { by: 'me', reason: 'why', at: 5 }
+const orders = {
+  by: 'me',
+  reason: 'why',
+  orders: [
+    { kind: 'halt', scope: { bridge: 'native-bridge', chain: 'bsc' } },
+    { kind: 'deny', what: 'recipient', value: `bsc/${address}` },
+    { kind: 'allow', what: 'token', value: `2/${'0'.repeat(64)}` },
+    {
+      kind: 'setFees',
+      scope: { kind: 'call', chain: 'bsc', contract: address, selector: '0x12345678' },
+      policy: { maxTip: '1', gasFactor: 2 },
+    },
+    { kind: 'setNode', change: { chain: 'bsc', name: 'spare', disabled: false, url: 'https://node.example/v3/${KEY}', use: 'read' } },
+    { kind: 'revokeToken', jti: 'a-1' },
+  ],
+}
+const settings = {
+  version: 3,
+  halts: [{ scope: { chain: 'bsc' }, ...given }],
+  denied: [{ kind: 'recipient', value: address, ...given }],
+  fees: [{ scope: { kind: 'global' }, policy: { maxTip: '5' } }],
+  nodes: [{ chain: 'bsc', name: 'spare', disabled: true }],
+  tokens: [{ jti: 'a-1', revoked: given }],
+  audit: [],
+}
+const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
+const checkpoint = {
+  ...{ version: 1, stream: config.stream, origin: config.origin, completedNumber: '7', completedHeight: 9, cursor: { height: 9, hash } },
+  exceptions: [{ number: '9', outcome: 'skipped', by: 'me', reason: 'why', at: 1 }],
+}
+const update = {
+  requests: [
+    { kind: 'seen', numbers: [['1', 5], ['4']], delivered: [['1', '1']], ignored: [] },
+    { kind: 'scanned', from: 1, to: 9, parentHash: hash, hash, numbers: [['2', 5]], passed: [] },
+    { kind: 'audited', upTo: '20', height: 9, present: [['3', '5']] },
+    { kind: 'trust', number: '5', height: 3, by: 'me' },
+    { kind: 'completed', numbers: [['2', '3']], from: 1, to: 5 },
+    { kind: 'skip', number: '6', by: 'me', reason: 'why' },
+  ],
+}
+
+/** No order of a checked request may fail, nor change anything the second time. */
+function obey(request: unknown): void {
+  assertSettingsOrders(request as never)
+  const once = applySettingsOrders(noSettings, request as never, 5)
+  const twice = applySettingsOrders(once, request as never, 6)
+  const [before, after] = [once, twice].map(({ halts, denied, nodes }) => JSON.stringify([halts.length, denied.length, nodes.length]))
+  if (before !== after) throw new Error(`the same orders made ${before} and then ${after}`)
+}
+
+/** Every reader of what strangers, nodes, operators and files say. */
+export const targets: readonly FuzzTarget[] = [
+  target('vaa', nearlyBytes(vaa), (hex) => decode(bytesOf(hex)), isTyped),
+  target('native-message', nearlyBytes(native), (hex) => readNative(bytesOf(hex)), isTyped),
+  target(
+    'message-encoding',
+    fc.oneof(nearlyText(vaa.toString('base64'), ['\n', '=', '-', '_', '0x', ' ', '%']), fc.string()),
+    messageBytes,
+    isTyped,
+  ),
+  target('node-block', nearly(block), readBlock, isTyped),
+  target('node-receipt', nearly(receipt), readReceipt, isTyped),
+  target(
+    'node-answers',
+    fc.oneof(
+      nearly(rpcAnswer).map((one) => JSON.stringify(one)),
+      nearlyText(JSON.stringify(rpcAnswer), ['{', ']', '"', ',']),
+    ),
+    (text) => parseAnswers(text, 1),
+    never,
+  ),
+  target('node-error', nearly(rpcAnswer[0]!.error), (error) => readError(error, (text) => text), isTyped),
+  target(
+    'retry-after',
+    fc.oneof(fc.string(), fc.constantFrom('1', '-1', '1e999', '9'.repeat(400), 'Wed, 21 Oct 2099 07:28:00 GMT')),
+    (text) => [readRetryAfter(text), retryAfterMs(text, 0)],
+    never,
+  ),
+  target(
+    'published-log',
+    nearlyBytes(publishedData),
+    (hex) => publishedIn(chainWith(publishedTopics, `0x${hex}`), source, range, () => true),
+    isTyped,
+  ),
+  target(
+    'published-topics',
+    nearly(publishedTopics),
+    (topics) =>
+      Array.isArray(topics) &&
+      topics.every((one) => typeof one === 'string') &&
+      publishedIn(chainWith(topics, `0x${publishedData.toString('hex')}`), source, range, () => true),
+    isTyped,
+  ),
+  target(
+    'initiated-log',
+    nearlyBytes(bytesOf(coder.encode(['uint256', 'uint256'], [5, 7]).slice(2))),
+    (hex) => initiatedIn(chainWith(words('BridgeTransferInitiated'), `0x${hex}`), address, range),
+    isTyped,
+  ),
+  target(
+    'completed-log',
+    nearlyBytes(bytesOf(coder.encode(['address', 'uint256', 'uint256'], [address, 5, 7]).slice(2))),
+    (hex) =>
+      completedIn(
+        chainWith([id('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)'), hash, hash], `0x${hex}`),
+        address,
+        range,
+      ),
+    isTyped,
+  ),
+  ...reverts.map((data, index) =>
+    target(
+      `revert-${index}`,
+      nearlyBytes(bytesOf(data.slice(2))),
+      (hex) => {
+        const revert = { data: `0x${hex}`, reason: 'as the node says' }
+        return [explainNative(revert), explainWormhole(revert), decodeReason(revert.data)]
+      },
+      never,
+    ),
+  ),
+  target(
+    'config',
+    nearlyText(example, yamlPieces),
+    (text) => parseConfig(text, env, 'fuzz.yaml'),
+    (error) => isTyped(error) && !(error as Error).message.includes('SECRETsecret'),
+  ),
+  target('settings-orders', nearly(orders), obey, namesField),
+  target(
+    'settings-checkpoint',
+    nearly({ version: 1, namespace: 'default', at: 5, settings }),
+    (value) => fromSettingsCheckpoint(value, 'default'),
+    namesField,
+  ),
+  target(
+    'stream-checkpoint',
+    nearly(checkpoint),
+    (value) => fromCheckpoint(config, parseCheckpoint(config.stream, JSON.stringify(value ?? null))),
+    (error) => isTyped(error) || namesField(error),
+  ),
+  target(
+    'stream-update',
+    nearly(update),
+    (value) => {
+      assertStreamUpdate(value)
+      applyToStream(initialStream(config), value, 5)
+    },
+    namesField,
+  ),
+  target(
+    'cli-amount',
+    fc.oneof(nearlyText('0.05ether', ['gwei', '.', '-', 'e', '9'.repeat(80), ' ']), fc.string()),
+    (text) => weiText(parseWei(text)),
+    isUsage,
+  ),
+  target(
+    'cli-fee-scope',
+    fc.oneof(nearlyText(`call:bsc/${address}/0x12345678`, ['/', ':', 'global', 'lane:', 'transfer:']), fc.string()),
+    parseFeeScope,
+    isUsage,
+  ),
+  target(
+    'cli-values',
+    fc.tuple(
+      fc.constantFrom(...(Object.keys(parse) as (keyof typeof parse)[])),
+      fc.oneof(
+        fc.string(),
+        fc.constantFrom('1', '0x', '18446744073709551616', address, 'http://', 'http://[::1', '1.1.1', '9'.repeat(400)),
+      ),
+    ),
+    ([name, text]) => parse[name](text),
+    isUsage,
+  ),
+]

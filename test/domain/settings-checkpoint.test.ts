@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { fromSettingsCheckpoint, missingRestrictions } from '../../domain/settings/checkpoint.ts'
+import { applySettingsOrders } from '../../domain/settings/reducer.ts'
+import { noSettings, type Settings, type SettingsOrder } from '../../domain/settings/settings.ts'
+
+const address = `0x${'ab'.repeat(20)}`
+const token = { name: 'ci', level: 'write', jti: 'a-1', kid: 'k'.repeat(43), issuedAt: 1, expiresAt: 9_000_000_000_000 } as const
+const orders: SettingsOrder[] = [
+  { kind: 'halt', scope: { chain: 'bsc' } },
+  { kind: 'deny', what: 'recipient', value: `bsc/${address}` },
+  { kind: 'setFees', scope: { kind: 'chain', chain: 'bsc' }, policy: { maxFeePerGas: '5' } },
+  { kind: 'setNode', change: { chain: 'bsc', name: 'node-1', disabled: true } },
+  { kind: 'addToken', token },
+  { kind: 'revokeToken', jti: 'a-1' },
+  { kind: 'revokeToken', jti: 'b-2' },
+]
+const settings = orders.reduce(
+  (now, order, index) => applySettingsOrders(now, { by: `p${index}`, reason: `r${index}`, orders: [order] }, 100 + index),
+  noSettings,
+)
+const checkpoint = (more: object = {}, kept: Settings = settings) => ({
+  version: 1,
+  namespace: 'default',
+  at: 500,
+  settings: kept,
+  ...more,
+})
+const read = (value: unknown) => fromSettingsCheckpoint(JSON.parse(JSON.stringify(value)), 'default')
+
+describe('a checkpoint of the settings', () => {
+  it('holds every live setting, with who ordered it, when and why', () => {
+    const { settings: back, refused, at } = read(checkpoint())
+    const { audit: _, ...rows } = back
+    expect(rows).toEqual({ ...settings, audit: undefined, version: back.version } satisfies object as never)
+    expect([refused, at]).toEqual([0, 500])
+    expect(back.version).toBeGreaterThanOrEqual(settings.version)
+    expect(back.audit.map(({ by, reason }) => [by, reason])).toContainEqual(['p0', 'r0'])
+  })
+
+  it.each<[string, unknown]>([
+    ['version', checkpoint({ version: 2 })],
+    ['namespace', checkpoint({ namespace: 'another' })],
+    ['at', checkpoint({ at: -1 })],
+    ['settings.halts', checkpoint({ settings: { ...settings, halts: 'none' } })],
+    ['settings.halts[0]', checkpoint({ settings: { ...settings, halts: [null] } })],
+    ['settings.denied', checkpoint({ settings: { version: 1, halts: [] } })],
+    ['version', null],
+    ['version', []],
+  ])('that is none is refused by the name of its field: %s', (field, value) => {
+    expect(() => read(value)).toThrow(new RegExp(`^${field.replace(/[[\].]/g, '\\$&')}: `))
+  })
+
+  it('that was tampered with holds nothing that could not have been ordered', () => {
+    const given = { by: 'me', reason: 'x', at: 1 }
+    const hostile = {
+      ...settings,
+      halts: [...settings.halts, { scope: { everything: true }, ...given }, { scope: {}, by: '', reason: 'x', at: 1 }],
+      denied: [...settings.denied, { kind: 'recipient', value: '0x1', ...given }],
+      nodes: [...settings.nodes, { chain: 'bsc', name: 'x', disabled: false, url: 'https://user:password@evil.example' }],
+      fees: [...settings.fees, { scope: { kind: 'global' }, policy: { maxTip: -1 } }],
+      tokens: [...settings.tokens!, { jti: '../../x', revoked: given }],
+    }
+    const { settings: back, refused } = read(checkpoint({ settings: hostile }))
+    expect(refused).toBe(6)
+    expect([back.halts, back.denied, back.nodes, back.fees, back.tokens]).toEqual([
+      settings.halts,
+      settings.denied,
+      settings.nodes,
+      settings.fees,
+      settings.tokens,
+    ])
+  })
+
+  it('that is newer than the settings which run gives back what restricts, and nothing else', () => {
+    const running = applySettingsOrders(noSettings, { by: 'x', reason: 'y', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }, 1)
+    const missing = missingRestrictions(settings, running, 600)
+    expect(missing.flatMap((one) => one.orders.map(({ kind }) => [kind, one.by]))).toEqual([
+      ['deny', 'p1'],
+      ['revokeToken', 'p5'],
+      ['revokeToken', 'p6'],
+    ])
+    expect(missingRestrictions(settings, settings, 600)).toEqual([])
+  })
+})

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { fuzz, type FuzzTarget, tryInput } from '../../lab/fuzz/fuzz.ts'
+import { targets } from '../../lab/fuzz/targets.ts'
+
+interface Kept {
+  readonly target: string
+  readonly input: unknown
+  readonly why: string
+}
+const kept = JSON.parse(readFileSync(new URL('../../lab/fuzz/kept.json', import.meta.url), 'utf8')) as readonly Kept[]
+
+describe('Readers of outside input', () => {
+  // Another seed every week, so that CI does not always try the same.
+  const seed = Math.floor(Date.now() / 604_800_000)
+
+  test.each(targets.map((target) => [target.name, target] as const))(
+    '%s: junk is refused with a typed error, quickly',
+    async (_, target) => {
+      expect(await fuzz(target, seed, 150)).toBeUndefined()
+    },
+  )
+
+  test.each(kept.map((one) => [one.target, one.why, one] as const))('%s stands what was found: %s', async (name, _, { input }) => {
+    const target = targets.find((one) => one.name === name) as FuzzTarget<unknown> | undefined
+    expect(target).toBeDefined()
+    await tryInput(target!, input)
+  })
+
+  test('most inputs are nearly good: readers get further than their first check', async () => {
+    const reached = await Promise.all(
+      ['vaa', 'native-message', 'node-block', 'published-log', 'config', 'settings-orders'].map(async (name) => {
+        const { input, read } = targets.find((one) => one.name === name) as unknown as FuzzTarget<unknown>
+        const results = await Promise.allSettled(fc.sample(input, { numRuns: 150, seed: 3 }).map(async (one) => read(one)))
+        return [name, results.some(({ status }) => status === 'fulfilled')]
+      }),
+    )
+    expect(reached.filter(([, isReached]) => !isReached)).toEqual([])
+  })
+
+  test('a reader that throws what it may not is found, with the least input that shows it', async () => {
+    const { input, ...rest } = targets.find(({ name }) => name === 'cli-amount') as unknown as FuzzTarget<string>
+    const broken = { ...rest, input, read: (text: string) => text.includes('9') && JSON.parse(text.replace('9', '{')) }
+    expect(await fuzz(broken, 1, 2_000)).toMatchObject({
+      target: 'cli-amount',
+      seed: 1,
+      error: expect.stringContaining('SyntaxError') as string,
+    })
+  })
+})

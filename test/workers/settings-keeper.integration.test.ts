@@ -1,0 +1,157 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { namesOf } from '../../config/chains.ts'
+import type { Config } from '../../config/schema.ts'
+import { type SettingsOrder, noSettings } from '../../domain/settings/settings.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { isGone } from '../../temporal/client/errors.ts'
+import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
+import { watchSettings } from '../../temporal/client/settings-watch.ts'
+import { settingsWorkflowId } from '../../temporal/contracts/names.ts'
+import { keepSettings } from '../../workers/settings-keeper.ts'
+import { deadConfig } from '../api/setting.ts'
+import { type Ledgers, startLedgers } from '../lanes/setting.ts'
+
+const logger = silentLogger()
+const halt = (chain: string): SettingsOrder => ({ kind: 'halt', scope: { chain } })
+const timeoutMs = 60_000
+
+describe('Settings that are kept outside Temporal', () => {
+  let ledgers: Ledgers
+  let folder = ''
+  const ends: (() => Promise<void>)[] = []
+  const client = () => ledgers.temporal.client
+
+  beforeAll(async () => {
+    ledgers = await startLedgers()
+    folder = await mkdtemp(join(tmpdir(), 'portage-settings-'))
+  })
+  afterAll(async () => {
+    await ledgers?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+  beforeEach(() => async () => {
+    for (const end of ends.splice(0)) await end()
+    await wipe()
+  })
+
+  /** Temporal forgets them, as if it had been wiped. */
+  async function wipe(): Promise<void> {
+    const { namespace } = client().options
+    const workflowExecution = { workflowId: settingsWorkflowId }
+    await client()
+      .workflowService.deleteWorkflowExecution({ namespace, workflowExecution })
+      .catch(() => {})
+    const gone = () =>
+      client()
+        .workflow.getHandle(settingsWorkflowId)
+        .describe()
+        .then(
+          () => false,
+          (error: unknown) => isGone(error),
+        )
+    await until(gone, { timeoutMs, everyMs: 50, what: 'the settings to be gone' })
+  }
+
+  const configOf = (name: string): Config => ({ ...deadConfig(9), dataFolder: join(folder, name) })
+  const fileOf = (name: string) => join(folder, name, 'checkpoints', 'settings.json')
+  const kept = async (name: string) =>
+    JSON.parse(await readFile(fileOf(name), 'utf8').catch(() => '{}')) as { settings?: { version: number; halts: object[] } }
+
+  /** A process of role `ledger`, or another, with a data folder of its own. */
+  async function start(name: string, merges = true) {
+    const config = configOf(name)
+    const watch = await watchSettings({ client: client(), logger })
+    const keeper = await keepSettings({ config, client: client(), namespace: 'default', watch, logger, merges })
+    const stop = async () => {
+      await keeper.stop()
+      await watch.stop()
+    }
+    ends.push(stop)
+    const change = (...orders: SettingsOrder[]) =>
+      changeSettings(client(), namesOf(config), { by: 'night-shift', reason: 'a test', orders })
+    return { watch, stop, change }
+  }
+
+  test('are offered to a Temporal that was wiped before the process does anything', async () => {
+    const first = await start('a')
+    const { after } = await first.change(halt('bsc'), { kind: 'deny', what: 'recipient', value: `0x${'ab'.repeat(20)}` })
+    await until(async () => (await kept('a')).settings?.version === after.version, { timeoutMs, what: 'the file' })
+    await first.stop()
+    await wipe()
+    await ledgers.without(async () => {
+      // No worker serves the settings yet.
+      const second = await start('a')
+      expect(second.watch.current()).toMatchObject({
+        halts: [{ scope: { chain: 'bsc' }, by: 'night-shift' }],
+        denied: [{ kind: 'recipient' }],
+      })
+    })
+    expect(await readSettings(client())).toMatchObject({ halts: after.halts, denied: after.denied })
+  })
+
+  test('are offered again when Temporal is wiped under a process, which goes on by them', async () => {
+    const { watch, change } = await start('b')
+    const { after } = await change(halt('bsc'))
+    await until(async () => (await kept('b')).settings?.version === after.version, { timeoutMs, what: 'the file' })
+    const seen: number[] = []
+    watch.subscribe(({ halts }) => seen.push(halts.length))
+    await wipe()
+    await until(async () => (await readSettings(client())).halts.length === 1, { timeoutMs, what: 'the halt to be back' })
+    expect(watch.current().halts).toHaveLength(1)
+  })
+
+  test('of two processes with different files: the first is in force, and the newer one adds what restricts', async () => {
+    const old = await start('c')
+    await old.change(halt('ethereum'))
+    await until(async () => (await kept('c')).settings?.version === 1, { timeoutMs, what: 'the older file' })
+    await old.stop()
+    const newer = await start('d')
+    await newer.change(halt('bsc'))
+    await newer.change({ kind: 'unhalt', scope: { chain: 'ethereum' } })
+    await until(async () => (await kept('d')).settings?.version === 3, { timeoutMs, what: 'the newer file' })
+    await newer.stop()
+    await wipe()
+    await start('c')
+    expect((await readSettings(client())).halts).toMatchObject([{ scope: { chain: 'ethereum' } }])
+    await start('d')
+    const both = async () => (await readSettings(client())).halts.length === 2
+    await until(both, { timeoutMs, what: 'the newer halt to be back' })
+    // Whether the older halt was ended for good is for a person to say.
+    expect(new Set((await readSettings(client())).halts.map(({ scope }) => scope.chain))).toEqual(new Set(['bsc', 'ethereum']))
+  })
+
+  test('begin anew where the operator removed the file, or keeps none', async () => {
+    const first = await start('e')
+    await first.change(halt('bsc'))
+    await until(async () => (await kept('e')).settings?.version === 1, { timeoutMs, what: 'the file' })
+    await first.stop()
+    await wipe()
+    await rm(fileOf('e'))
+    const second = await start('e')
+    expect(second.watch.current()).toEqual(noSettings)
+    expect(await readSettings(client())).toEqual(noSettings)
+  })
+
+  test.each([
+    ['no JSON', '{'],
+    ['nothing', ''],
+    ['of another namespace', JSON.stringify({ version: 1, namespace: 'x', at: 1, settings: { ...noSettings, version: 5 } })],
+    ['a list', '[]'],
+  ])('are not taken from a file that is %s: the process starts, and the next change writes it', async (_, text) => {
+    const name = `f${text.length}`
+    await (await start(name)).stop()
+    await writeFile(fileOf(name), text).catch(async () => {
+      const { mkdir } = await import('node:fs/promises')
+      await mkdir(join(folder, name, 'checkpoints'), { recursive: true })
+      await writeFile(fileOf(name), text)
+    })
+    const { change } = await start(name)
+    expect(await readSettings(client())).toEqual(noSettings)
+    await change(halt('bsc'))
+    await until(async () => readFile(fileOf(name), 'utf8').then((now) => now.includes('night-shift')), { timeoutMs, what: 'the file' })
+  })
+})
