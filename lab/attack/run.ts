@@ -11,7 +11,7 @@ import { sendOver } from '../faults/load.ts'
 import { attackAll, type Attacked } from './attackers.ts'
 import { type AttackSummary, judge } from './judge.ts'
 import { type AttackKind, planAttacks, type PlannedAttack } from './plan.ts'
-import { type AttackScene, treasury } from './scene.ts'
+import { type AttackScene, treasury, worstCost } from './scene.ts'
 
 export interface AttackRun {
   readonly seed: string
@@ -39,7 +39,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const canary = randomBytes(16).toString('hex')
-  const attacked = withTreasury(devnet, canary)
+  const attacked = prepared(devnet, canary)
   const fleet = await startFleet(attacked, run.processes, wait)
   const scene: AttackScene = {
     ...{ devnet: attacked, client: new Client({ connection }), fleet, sent: [], say, wait, canary },
@@ -72,14 +72,17 @@ async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent
   return probes.flat()
 }
 
-/** A treasury for operators' payments, and a secret in the environment that no config names. */
-function withTreasury(devnet: Devnet, canary: string): Devnet {
+/** A treasury for operators' payments, a limit that the judge knows, and a secret in the environment that no config names. */
+function prepared(devnet: Devnet, canary: string): Devnet {
   return {
     ...devnet,
     env: { ...devnet.env, SIGNER_URL: canary },
     relayerConfig() {
       const config = devnet.relayerConfig()
-      const chains = Object.entries(config.chains).map(([name, chain]) => [name, { ...chain, treasury: { address: treasury } }])
+      const chains = Object.entries(config.chains).map(([name, chain]) => {
+        const signing = { ...chain.signing, maxCostPerTransactionWei: String(worstCost) }
+        return [name, { ...chain, treasury: { address: treasury }, signing }]
+      })
       return { ...config, chains: Object.fromEntries(chains) as typeof config.chains }
     },
   }

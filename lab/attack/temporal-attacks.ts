@@ -4,6 +4,7 @@ import { laneId, type LaneId } from '../../domain/lane/lane-id.ts'
 import type { ApplyRequest, ApplyResponse, LaneRequest } from '../../domain/lane/messages.ts'
 import { batchPrefix, chainQueue, laneQueue, laneWorkflowId, ledgerQueue, transferId } from '../../temporal/contracts/names.ts'
 import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
+import { callHash } from '../../lanes/lane-call.ts'
 import type { LaneKey } from '../devnet/relayer-config.ts'
 import { approval, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
 import type { PlannedAttack } from './plan.ts'
@@ -60,16 +61,10 @@ async function forgedStep(scene: AttackScene, attack: PlannedAttack): Promise<st
   const lane = victim(scene, attack)
   const invented = inventedTransfer(scene, attack.chain, inventedNonce(attack.dice))
   const intent = await invented.call()
-  const fees = { maxFee: ruinous, tip: ruinous, gasLimit: '1000000' }
-  const intentId = `${transferId(invented.transfer)}/1`
+  const fees = { maxFee: '2000000000', tip: '1000000000', gasLimit: '400000' }
   const broadcast = {
-    intentId,
-    transfer: invented.transfer,
-    lane,
-    intent,
-    first: { kind: 'call', ...fees },
-    lookUpOnly: false,
-    mode: 'new',
+    ...{ ...fees, lane, intent, transfer: invented.transfer, callHash: callHash(intent), mode: 'new', priority: 1 },
+    intentId: `${transferId(invented.transfer)}/1`,
   }
   const payment = {
     intentId: `operator-transaction:${lane}:step-${attack.dice}/1`,
