@@ -1,6 +1,6 @@
 import type { Chain, Revert } from '../chains/port.ts'
 import { selectorOf, type FeePolicyResolver } from '../domain/fees/policy.ts'
-import { firstOffer, type Offer } from '../domain/fees/fees.ts'
+import { costNow, firstOffer, type Offer } from '../domain/fees/fees.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { Attempt } from '../domain/lane/lane.ts'
 import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
@@ -10,7 +10,7 @@ const defaultGasFactor = 1.2
 
 /** A call as a lane would send it now. `wait`: too dear now. `impossible`: beyond what the policy ever allows. */
 export type Priced =
-  | { readonly kind: 'priced'; readonly first: Attempt }
+  | { readonly kind: 'priced'; readonly first: Attempt; /** If it is mined at the market of now, wei. */ readonly cost: bigint }
   | { readonly kind: 'reverts'; readonly revert: Revert }
   | Exclude<Offer, { kind: 'offer' }>
 
@@ -35,5 +35,6 @@ export async function priceCall(
   const offer = firstOffer(quote, policy, { gasLimit, dataFee })
   if (offer.kind !== 'offer') return offer
   const { maxFee, tip } = offer
-  return { kind: 'priced', first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) } }
+  const cost = costNow({ gasLimit, dataFee }, quote)
+  return { kind: 'priced', cost, first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) } }
 }

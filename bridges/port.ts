@@ -75,6 +75,8 @@ export interface Endpoint {
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** How several transfers leave in one call; absent: the bridge cannot do that. */
   readonly batches?: SharedCalls
+  /** What its fee is worth, wei of the target's coin; undefined, or absent: no price is configured, and cost decides nothing. */
+  earned?(transfer: Transfer): bigint | undefined
   /** The recipient (lower-case address of the target chain) and the token (as the bridge's asset list names it), for the deny-list. */
   parties(transfer: Transfer): { readonly recipient: string; readonly token: string }
   /** True if this receipt of ours shows the effect of this transfer (its event). */

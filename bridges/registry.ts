@@ -31,7 +31,7 @@ type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridge
 const makers: {
   readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, chains: Connections) => Bridge
 } = {
-  'wormhole-token-bridge': ({ assets, minimumFees, freeRoutes, calls, streams }, { chains }, { served }) => {
+  'wormhole-token-bridge': ({ assets, minimumFees, prices, freeRoutes, calls, streams }, { chains }, { served }) => {
     const all = Object.entries(chains).map(([name, chain]) => ({ name, ...wormholeOf(name, chain) }))
     const chainNames = new Map(all.map(({ wormholeChainId, name }) => [wormholeChainId, name]))
     const ours = all.flatMap((end) => {
@@ -42,7 +42,14 @@ const makers: {
     const endpoints = ours.map(({ name, ...end }) => {
       const isFree = (from: ChainName) =>
         freeRoutes.some(({ source, target }) => target === name && (source === undefined || source === from))
-      const endpoint = createTokenBridgeEndpoint({ ...end, assets, minimumFees: minimumFees[name], isFree, calls: calls[name] })
+      const endpoint = createTokenBridgeEndpoint({
+        ...end,
+        assets,
+        minimumFees: minimumFees[name],
+        prices: prices[name],
+        isFree,
+        calls: calls[name],
+      })
       return [name, endpoint] as const
     })
     const sources = ours.map((end) => {

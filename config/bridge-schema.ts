@@ -40,6 +40,12 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .describe(
       "Target chain → origin token → least fee, in the token's units as the VAA carries them (at most 8 decimals). Other tokens are declined (FEE_NOT_CONFIGURED), except on `freeRoutes`.",
     ),
+  prices: z
+    .record(chainName, z.record(originToken, decimal))
+    .prefault({})
+    .describe(
+      "Target chain → origin token → what one unit of it is worth (a unit as the VAA carries it, at most 8 decimals), wei of the target's coin. A transfer whose fee is worth less than its gas costs now waits (FEE_BELOW_COST). Absent: fees are not compared with costs.",
+    ),
   freeRoutes: z
     .array(
       z.strictObject({

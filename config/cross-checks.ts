@@ -115,11 +115,13 @@ function checkWormhole(path: string, chain: Fields): Problem[] {
   )
 }
 
-function checkFeesAndCalls(path: string, { minimumFees, calls }: Fields, chains: readonly string[]): Problem[] {
-  const tables = Object.entries({ minimumFees, calls }).flatMap(([field, byChain]) =>
+function checkFeesAndCalls(path: string, { minimumFees, prices, calls }: Fields, chains: readonly string[]): Problem[] {
+  const tables = Object.entries({ minimumFees, prices, calls }).flatMap(([field, byChain]) =>
     Object.keys(map(byChain)).flatMap((chain) => (chains.includes(chain) ? [] : [unknownChain(`${path}.${field}.${chain}`, chains)])),
   )
-  const fees = Object.entries(map(minimumFees)).flatMap(([chain, table]) => repeatedTokens(`${path}.minimumFees.${chain}`, map(table)))
+  const fees = Object.entries({ minimumFees, prices }).flatMap(([field, byChain]) =>
+    Object.entries(map(byChain)).flatMap(([chain, table]) => repeatedTokens(`${path}.${field}.${chain}`, map(table))),
+  )
   return [...tables, ...fees]
 }
 

@@ -58,11 +58,6 @@ export const errorCatalogue = {
     'Wait until gas is cheaper; or correct the price of the token (bridges.wormhole-token-bridge.prices), or remove it.',
     { waitsForItself: true },
   ),
-  SET_ASIDE: retry(
-    'An earlier delivery of this token, or to this recipient, was simulated well and reverted: no more gas is spent on it for now.',
-    'Look at the reverted transaction. Portage tries again by itself; portage deny keeps the token or the recipient out for good.',
-    { waitsForItself: true },
-  ),
   GAS_LIMIT: fatal('The call needs more gas than is allowed.', 'Raise the gas limit (portage fees set), then portage transfer retry.'),
   DEADLINE_PASSED: fatal(
     'The deadline of the transfer has passed.',

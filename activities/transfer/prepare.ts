@@ -43,6 +43,11 @@ export async function prepareUnless(
   const [delivered, priced] = await Promise.all([there, price()])
   if (delivered) return settled(deps, transfer)
   if (priced.kind === 'priced') {
+    const earned = endpoint.earned?.(transfer)
+    if (earned !== undefined && earned < priced.cost) {
+      const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`
+      return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: revertMs }
+    }
     const { kind: _, ...offer } = priced.first
     return { ...offer, kind: 'ready', lane, callHash: callHash(priced.intent) }
   }

@@ -47,6 +47,12 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     calls: allCalls(tokenBridge, calls),
     justify: createJustify(tokenBridge, calls, prove),
     explainRevert,
+    earned(transfer) {
+      const { kind, originToken, fee } = readMessage(decodeBase64(transfer.message)).transfer
+      const price = options.prices?.[originToken]
+      // A configured call has no fee: it is delivered for nothing.
+      return price === undefined || kind === 3 ? undefined : fee * BigInt(price)
+    },
     parties(transfer) {
       const { recipient, originToken } = readMessage(decodeBase64(transfer.message)).transfer
       return { recipient: contractOf(recipient), token: originToken }

@@ -11,6 +11,8 @@ export interface PolicyOptions {
   readonly assets?: readonly string[]
   /** Origin token → least fee, decimal, in the token's units as the VAA carries them (at most 8 decimals). */
   readonly minimumFees?: Readonly<Record<string, string>>
+  /** Origin token → what a unit of it is worth, as the VAA carries it: wei of the target's coin, decimal. */
+  readonly prices?: Readonly<Record<string, string>> | undefined
   /** Whether a token without such a fee is delivered from this chain, by name; absent: from none. */
   readonly isFree?: (sourceChain: ChainName) => boolean
   /** Recipient contract (lower-case 0x address) → its function that redeems a payload 3 as `name(bytes)` with the VAA. Only that contract may redeem it. */

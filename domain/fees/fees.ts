@@ -137,6 +137,12 @@ export function worstCost(attempt: Fees & CallCost & { readonly value?: string }
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
 }
 
+/** What a call costs if it is mined at the market of now, wei: its whole gas limit at base fee and tip, and the chain's charge for its data. */
+export function costNow({ gasLimit, dataFee }: CallCost, { baseFee, tip, maxFee }: FeeQuote): bigint {
+  const perGas = baseFee === undefined ? BigInt(maxFee) : BigInt(baseFee) + BigInt(tip)
+  return BigInt(gasLimit) * perGas + BigInt(dataFee ?? '0')
+}
+
 /** What a mined transaction has paid, wei, decimal. */
 export function gasPaid({ gasUsed, effectiveGasPrice }: { readonly gasUsed: string; readonly effectiveGasPrice: string }): string {
   return String(BigInt(gasUsed) * BigInt(effectiveGasPrice))

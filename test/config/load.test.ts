@@ -55,6 +55,7 @@ describe('a good config', () => {
             "freeRoutes": [],
             "guardianApis": [],
             "minimumFees": {},
+            "prices": {},
             "streams": {},
             "wormholescanApis": [],
           },

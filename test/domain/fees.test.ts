@@ -1,4 +1,4 @@
-import { bumpFees, type Fees, feeLimitReached, firstOffer, nextOffer, pricedOut, worstCost } from '../../domain/fees/fees.ts'
+import { bumpFees, costNow, type Fees, feeLimitReached, firstOffer, nextOffer, pricedOut, worstCost } from '../../domain/fees/fees.ts'
 import { finalizedHeight } from '../../domain/finality.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -243,4 +243,9 @@ describe('finalizedHeight', () => {
   test('is the first block where a node has no tag yet', () => {
     expect(finalizedHeight({ kind: 'tag' }, 10, undefined)).toBe(0)
   })
+})
+
+test('a call costs its whole gas at base fee and tip, or at the legacy price, and what its data costs', () => {
+  expect(costNow({ gasLimit: '100', dataFee: '7' }, { baseFee: '9', tip: '1', maxFee: '19' })).toBe(1_007n)
+  expect(costNow({ gasLimit: '100' }, { tip: '5', maxFee: '5' })).toBe(500n)
 })

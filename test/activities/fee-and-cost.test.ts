@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { createPrepare } from '../../activities/transfer/prepare.ts'
+import type { StepDeps } from '../../activities/deps.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import { nativeTransfer } from '../helpers/native-transfer.ts'
+import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
+
+/** A call of 100,000 gas, at a base fee of 9 and a tip of 1: 1,000,000 wei, and so much for its data. */
+async function prepare(earned: bigint | undefined, dataFee = '0') {
+  const lane = 'evm-1:0xa'
+  const endpoint = fakeEndpoint({
+    intent: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }),
+    earned: () => earned,
+  })
+  const chain = {
+    name: 'bsc',
+    simulate: async () => ({ ok: true, gas: '100000' }),
+    quote: async () => ({ maxFee: '19', tip: '1', baseFee: '9' }),
+    dataFee: async () => dataFee,
+  }
+  const cache = { statuses: async () => [{ lane, open: true }], open: async () => [lane], lanes: [lane] }
+  const deps = {
+    bridges: bridgesWith(endpoint),
+    chains: new Map([['bsc', chain]]),
+    lanes: new Map([['bsc', cache]]),
+    settings: () => noSettings,
+    fees: () => ({}),
+    abandonAfterMs: 0,
+  }
+  return createPrepare(deps as never as StepDeps)({ transfer: nativeTransfer(), avoid: [] })
+}
+
+it('a fee that is worth less than the delivery costs now waits, without a nonce; one that is worth as much goes on', async () => {
+  expect(await prepare(999_999n)).toMatchObject({ kind: 'waiting', code: 'FEE_BELOW_COST' })
+  expect(await prepare(0n)).toMatchObject({ kind: 'waiting', reason: expect.stringContaining('costs 1000000 wei') })
+  expect(await prepare(1_000_000n)).toMatchObject({ kind: 'ready' })
+  expect(await prepare(1_000_000n, '1')).toMatchObject({ kind: 'waiting', code: 'FEE_BELOW_COST' })
+})
+
+it('where no price is configured the cost decides nothing', async () => {
+  expect(await prepare(undefined)).toMatchObject({ kind: 'ready', gasLimit: '100000' })
+})
