@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { createPrepare } from '../../activities/transfer/prepare.ts'
-import type { StepDeps } from '../../activities/deps.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
@@ -27,7 +26,7 @@ async function prepare(earned: bigint | undefined, dataFee = '0') {
     fees: () => ({}),
     abandonAfterMs: 0,
   }
-  return createPrepare(deps as never as StepDeps)({ transfer: nativeTransfer(), avoid: [] })
+  return createPrepare(deps as never)({ transfer: nativeTransfer(), avoid: [] })
 }
 
 it('a fee that is worth less than the delivery costs now waits, without a nonce; one that is worth as much goes on', async () => {
