@@ -1,3 +1,4 @@
+import { mostNoopGas } from '../../domain/fees/noop-gas.ts'
 import { selectorOf, type FeePolicy } from '../../domain/fees/policy.ts'
 import { nextOffer, type Fees, type Raising } from '../../domain/fees/fees.ts'
 import type { Intent } from '../../domain/intent.ts'
@@ -18,8 +19,6 @@ type RaiseFacts = Pick<Raising, 'outpriced' | 'balance'>
 
 /** Room over the estimate of a no-op's gas. */
 const gasFactor = 1.2
-/** No chain asks for more gas to move nothing: a no-op that is refused with this is refused for another reason, and is only sent again. */
-const mostNoopGas = 5_000_000n
 
 /** Decides what to offer next for one nonce. */
 export class FeeEscalator {
@@ -74,6 +73,7 @@ export class FeeEscalator {
     const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, gasFactor) : undefined
     if (estimate?.ok) known.push(BigInt(estimate.gas))
     const gas = known.reduce((a, b) => (a > b ? a : b))
+    // A no-op that is refused with the most is refused for another reason than its gas, and is only sent again.
     return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 

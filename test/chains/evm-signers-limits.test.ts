@@ -82,6 +82,18 @@ describe('limits of a transaction', () => {
     expect(signed).toEqual([])
   })
 
+  test('a no-op with more gas than any chain asks for is refused, whatever the config allows to calls', async () => {
+    const { signer, signed } = keyWith({ maxGasPerTransaction: '16777216' })
+    await signer.sign(noop({ gasLimit: '5000000', maxFee: '1', tip: '1' }))
+    for (const ask of [signer.check!, signer.sign])
+      await expect(ask(noop({ nonce: 1, gasLimit: '5000001', maxFee: '1', tip: '1' }))).rejects.toMatchObject({
+        code: 'SIGNING_REFUSED',
+        facts: { wanted: '5000001' },
+      })
+    await signer.sign(noop({ nonce: 1, to: treasury, gasLimit: '5000001', maxFee: '1', tip: '1' }))
+    expect(signed).toHaveLength(2)
+  })
+
   test('whatever is asked for in any order, the sums of an hour and a day hold, and so does every single limit', async () => {
     const asked = fc.record({
       nonce: fc.nat(6),
@@ -190,6 +202,56 @@ describe('what a key spends', () => {
     const results = await Promise.allSettled(Array.from({ length: 40 }, (_, nonce) => signer.sign(costing(ether / 10n, nonce))))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
     expect(signed).toHaveLength(20)
+  })
+
+  test('of many processes at once, no more are signed for than the limit allows, and what was refused is not signed later', async () => {
+    for (let round = 0; round < 5; round++) {
+      const spendingFolder = join(folder, String(round))
+      const keys = Array.from({ length: 6 }, () => keyWith(hourly, { spendingFolder, clock: () => start }))
+      for (const { signer } of keys) await signer.check!(costing(ether, 0))
+      const all = () => Promise.allSettled(keys.map(({ signer }, nonce) => signer.sign(costing(ether, nonce))))
+      for (const at of ['at once', 'again']) {
+        await all()
+        const nonces = new Set(keys.flatMap(({ signed }) => signed.map(({ nonce }) => nonce)))
+        expect(nonces.size, at).toBeLessThanOrEqual(2)
+      }
+    }
+  })
+
+  test('an attempt that was counted and refused is refused again', async () => {
+    const { signer, signed } = keyWith(hourly, { spendingFolder: folder, clock: () => start })
+    await signer.sign(costing(ether, 0))
+    const [file] = await readdir(folder)
+    for (const nonce of [1, 2]) await appendFile(join(folder, file!), `\n${start} ${nonce} ${ether}\n`)
+    expect(await codeOfAsync(() => signer.sign(costing(ether / 2n, 1)))).toBe('SIGNING_REFUSED')
+    expect(signed).toHaveLength(1)
+  })
+
+  test("a clock that is set back over an hour's edge hides nothing, from this process or from another", async () => {
+    let now = start + 60_000
+    const open = () => keyWith(hourly, { spendingFolder: folder, clock: () => now })
+    const other = open()
+    now = start - 120_000
+    await other.signer.check!(costing(ether, 0))
+    now = start + 60_000
+    const one = open()
+    await one.signer.sign(costing(ether, 0))
+    now = start - 120_000
+    await one.signer.sign(costing(ether, 1))
+    for (const { signer } of [one, other, open()]) expect(await codeOfAsync(() => signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
+  })
+
+  test('a process that signed nothing for hours counts what others signed in each of them', async () => {
+    let now = start
+    const open = () => keyWith(hourly, { spendingFolder: folder, clock: () => now })
+    const [idle, busy] = [open(), open()]
+    await idle.signer.check!(costing(ether, 0))
+    for (const nonce of [0, 1, 2]) {
+      now += windows.hour
+      await busy.signer.sign(costing(ether, nonce))
+    }
+    now += 2 * windows.hour
+    await expect(idle.signer.sign(costing(ether, 3))).rejects.toMatchObject({ facts: { limit: 'maxSpendingPerDayWei' } })
   })
 
   test('a line that a crash cut short hides none after it', async () => {

@@ -1,4 +1,5 @@
 import { type Facts, RelayerError } from '../../../domain/errors.ts'
+import { mostNoopGas } from '../../../domain/fees/noop-gas.ts'
 import type { Proposed, Signer, SigningPolicy } from '../../port.ts'
 import { costOf, type Passed, passed, passedLimit } from './limits.ts'
 import { rememberProofs } from './proofs.ts'
@@ -33,8 +34,8 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     refuse(transaction, `It passes ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed) })
   }
   const refuseSpending = (transaction: Proposed) => (spending: SpendingCounter, nowMs: number) => {
+    // Also where it adds nothing: what is counted for its nonce may have been refused after it was counted, since others were at it.
     const added = spending.added(costOf(transaction), transaction.nonce)
-    if (added === 0n) return
     refuseBeyond(transaction, passed('maxSpendingPerHourWei', spending.spent('hour', nowMs) + added, limits))
     refuseBeyond(transaction, passed('maxSpendingPerDayWei', spending.spent('day', nowMs) + added, limits))
   }
@@ -45,6 +46,9 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
     refuseBeyond(transaction, passedLimit(transaction, limits))
+    // It would count as its whole gas limit in what the key may spend, and cost a fraction of it.
+    const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
+    if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     if (judged === 'delivery') await prove({ to, data, value })
   }
 
@@ -92,6 +96,10 @@ function judgeCoins(to: string, value: string, self: string, { coinPayees }: Sig
   if (to === self) return value === '0' ? 'own' : { reason: 'A no-op carries no coins.', by: 'payees' }
   if (coinPayees.includes(to)) return 'own'
   return { reason: 'Coins may go only to the treasury and to lanes of this chain.', by: 'payees' }
+}
+
+function isNoop({ to, data }: Pick<Proposed, 'to' | 'data'>, self: string): boolean {
+  return data === '0x' && to.toLowerCase() === self
 }
 
 function selectorOf(data: string): string | undefined {

@@ -36,53 +36,53 @@ export function createSpendingMemory(clock: () => number = Date.now): SpendingLo
 
 /**
  * In a folder, a file per hour, a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the attempt is signed. Lines are only appended, so that
- * several processes with the key count together. A line that a crash cut short is of an attempt that was not signed, and is passed over.
+ * several processes with the key count together: each appends, reads what all have appended, and then looks at the limits once more. Of several at once the last
+ * sees all others. What was appended and then refused stays counted. A line that a crash cut short is of an attempt that was not signed, and is passed over.
  */
 export function createSpendingLog(folder: string, clock: () => number = Date.now): SpendingLog {
   const spending = new SpendingCounter()
-  let reading: { readonly hour: number; readonly offset: number } | undefined
+  /** Hour of a file → byte that it is read to. Of every file, since the clock of a process may be behind another's, or be set back. */
+  const readTo = new Map<number, number>()
+  let cleaned = false
   let last: Promise<unknown> = Promise.resolve()
-
-  async function load(): Promise<void> {
-    if (reading) return
-    const now = hourOf(clock())
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    const hours = (await readdir(folder)).flatMap((name) => /^(\d{13})\.log$/.exec(name)?.[1] ?? []).map(Number)
-    for (const hour of hours.sort((a, b) => a - b)) {
-      if (hour < now - keptMs) await rm(fileOf(folder, hour), { force: true })
-      else await readFrom(hour, 0)
-    }
-    reading ??= { hour: now, offset: 0 }
-  }
-
-  /** Counts the lines of a file from a byte on, up to the last whole one. */
-  async function readFrom(hour: number, offset: number): Promise<void> {
-    const text = await textFrom(fileOf(folder, hour), offset)
-    const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-    for (const line of whole.split('\n')) {
-      const [, at, nonce, cost] = /^(\d{13}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
-      if (at && nonce && cost) spending.charge(BigInt(cost), Number(nonce), Number(at))
-    }
-    reading = { hour, offset: offset + Buffer.byteLength(whole) }
-  }
 
   /** What other processes, or this one, have appended. */
   async function catchUp(): Promise<void> {
-    await load()
-    if (!reading) return
-    await readFrom(reading.hour, reading.offset)
-    const now = hourOf(clock())
-    if (reading.hour < now) await readFrom(now, 0)
+    const oldest = hourOf(clock()) - keptMs
+    if (!cleaned) await mkdir(folder, { recursive: true, mode: 0o700 })
+    const hours = (await readdir(folder)).flatMap((name) => /^(\d{13})\.log$/.exec(name)?.[1] ?? []).map(Number)
+    for (const hour of hours.sort((a, b) => a - b)) {
+      if (hour >= oldest) await readOn(hour)
+      else if (!cleaned) await rm(fileOf(folder, hour), { force: true })
+    }
+    cleaned = true
+  }
+
+  /** Counts the lines of a file that are not counted yet, up to the last whole one. */
+  async function readOn(hour: number): Promise<void> {
+    const offset = readTo.get(hour) ?? 0
+    const text = await textFrom(fileOf(folder, hour), offset)
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+    const lines = whole.split('\n')
+    for (const [index, line] of lines.entries()) {
+      // After a whole line comes an empty one, which begins the next attempt: one that a crash cut short has the next attempt there.
+      if (lines[index + 1] !== '') continue
+      const [, at, nonce, cost] = /^(\d{13}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
+      if (at && nonce && cost) spending.charge(BigInt(cost), Number(nonce), Number(at))
+    }
+    readTo.set(hour, offset + Buffer.byteLength(whole))
   }
 
   async function charge(cost: bigint, nonce: number, refuse: (spending: SpendingCounter, nowMs: number) => void): Promise<void> {
     await recorded(folder, catchUp)
-    if (spending.added(cost, nonce) === 0n) return
     const now = clock()
     refuse(spending, now)
+    if (spending.added(cost, nonce) === 0n) return
     // The first line break ends a line that a crash may have left open.
     await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), `\n${now} ${nonce} ${cost}\n`, { mode: 0o600 }))
     await recorded(folder, catchUp)
+    // With what others have appended meanwhile. This attempt is among it, and adds nothing more.
+    refuse(spending, now)
   }
 
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
