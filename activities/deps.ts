@@ -3,6 +3,7 @@ import type { Chain } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { FeePolicyResolver } from '../domain/fees/policy.ts'
 import type { Settings } from '../domain/settings/settings.ts'
+import type { Losses } from '../domain/transfer/losses.ts'
 import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { HaltRoute } from '../intake/halt-route.ts'
 import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
@@ -21,6 +22,8 @@ export interface StepDeps {
   readonly abandonAfterMs: number
   /** Keeps the gates of bridges for those who wait; absent: each looks for itself. */
   readonly gates?: ClosedGates
+  /** Of this process; absent: nothing is set aside. */
+  readonly losses?: Losses
   /** Absent: what contradicts itself only parks its transfer. */
   readonly haltRoute?: HaltRoute
 }

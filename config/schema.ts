@@ -3,7 +3,7 @@ import { nativeBridgeSchema, wormholeTokenBridgeSchema } from './bridge-schema.t
 import { chainSchema } from './chain-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
-import { chainName, url, whole } from './values.ts'
+import { chainName, url, wei, whole } from './values.ts'
 
 /** Where checkpoints of streams are kept: outside Temporal, because they are needed when Temporal was wiped. */
 const checkpointStoreSchema = z.discriminatedUnion('kind', [
@@ -76,6 +76,19 @@ const transfersSchema = z
       .default(3_000_000)
       .describe(
         'Most gas of one delivery where no fee policy sets a gasLimit; what needs more is parked (GAS_LIMIT). A batch has so much for each of its members; chains with feeModel arbitrum, whose gas has the data fee in it, ten times as much.',
+      ),
+    setAsideSeconds: z
+      .number()
+      .min(0)
+      .max(3_600)
+      .default(60)
+      .describe(
+        'A recipient to which a delivery was simulated well and reverted gets no other for so long (SET_ASIDE), and twice as long after each more, up to an hour. A retry by an operator is tried at once.',
+      ),
+    maxLossPerTokenPerHourWei: wei
+      .default('50000000000000000')
+      .describe(
+        'What such deliveries of one token may cost on a target chain within an hour, wei (default: 0.05 coins of 18 decimals); beyond it transfers of that token wait (SET_ASIDE). Counted by each process, from its start.',
       ),
   })
   .prefault({})

@@ -58,6 +58,11 @@ export const errorCatalogue = {
     'Wait until gas is cheaper; or correct the price of the token (bridges.wormhole-token-bridge.prices), or remove it.',
     { waitsForItself: true },
   ),
+  SET_ASIDE: retry(
+    'Deliveries of this token, or to this recipient, were simulated well and reverted: no more gas is spent on it for now.',
+    'Look at the reverted transactions. It is tried again at the time that the reason says, or at once by portage transfer retry; portage deny keeps the token or the recipient out.',
+    { waitsForItself: true },
+  ),
   GAS_LIMIT: fatal('The call needs more gas than is allowed.', 'Raise the gas limit (portage fees set), then portage transfer retry.'),
   DEADLINE_PASSED: fatal(
     'The deadline of the transfer has passed.',

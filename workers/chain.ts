@@ -28,7 +28,7 @@ export async function createChainWorker(
   context: ProcessContext,
   hosting: Hosting,
 ): Promise<{ worker: Worker; services: Service[] }> {
-  const { config, client, network, settings, logger, haltRoute, fees } = context
+  const { config, client, network, settings, logger, haltRoute, fees, losses } = context
   const { bridges, chains } = network
   const { tuning } = hosting
   const ledgers = laneConfigs(config, name)
@@ -43,6 +43,7 @@ export async function createChainWorker(
     haltRoute,
     gates,
     fees,
+    losses,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
     withdraw: createWithdrawals(client, ledgers, batched),
     heldNonces: createHeldNonces(client, [...ledgers.keys()], batched),

@@ -2,6 +2,7 @@ import { configRules, namesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import { type FeePolicyResolver, resolveFees } from '../domain/fees/policy.ts'
 import type { Settings } from '../domain/settings/settings.ts'
+import { Losses } from '../domain/transfer/losses.ts'
 import type { HaltRoute, Mismatch } from '../intake/halt-route.ts'
 import { createSubmitter, type Submitter } from '../intake/submitter.ts'
 import type { Logger } from '../observability/logger.ts'
@@ -27,6 +28,7 @@ export interface ProcessContext extends ProcessParts {
   readonly submitter: Submitter
   readonly haltRoute: HaltRoute
   readonly fees: FeePolicyResolver
+  readonly losses: Losses
 }
 
 /** A part of a process beside its Temporal Workers. It may be stopped twice. */
@@ -36,13 +38,14 @@ export interface Service {
 
 export function createContext(parts: ProcessParts): ProcessContext {
   const { config, client, network, settings } = parts
-  const { priority, deadlineMinutes } = config.transfers
+  const { priority, deadlineMinutes, setAsideSeconds, maxLossPerTokenPerHourWei } = config.transfers
   const defaults = { priority, withinMs: deadlineMinutes === undefined ? undefined : deadlineMinutes * 60_000 }
   return {
     ...parts,
     submitter: createSubmitter({ bridges: network.bridges, client, settings, defaults }),
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(config, settings),
+    losses: new Losses({ firstWaitMs: setAsideSeconds * 1_000, tokenBudget: BigInt(maxLossPerTokenPerHourWei) }),
   }
 }
 

@@ -24,7 +24,7 @@ type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 /** The part of a lane's agent that acquiring a nonce needs. */
 export type NonceSource = Pick<LaneAgent, 'find' | 'acquire' | 'release' | 'justify'>
 
-export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings'> {
+export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
   readonly chain: Chain
   /** By lane; absent: no transfers share a call. */
   readonly batchRouting?: ReadonlyMap<LaneId, BatchRouting>
@@ -48,7 +48,7 @@ export async function acquire(
   input: BroadcastInput,
   { cancellationSignal: signal, info }: Pick<Context, 'cancellationSignal'> & { readonly info: TryInfo },
 ): Promise<Outcome> {
-  const { transfer, lane, intentId } = input
+  const { transfer, lane, intentId, retriedAt } = input
   const routing = deps.batchRouting?.get(lane)
   const request = await requestOf(deps, input)
   const believedMs = (info.heartbeatTimeoutMs ?? defaultTakeover.heartbeatMs) * believedShare
@@ -64,7 +64,7 @@ export async function acquire(
   if ((maybeSent || effect.isOld()) && (await effect.look())) return 'seen'
   // Its nonce is final without the effect, or its ledger is lost. It gets a second one only after another simulation.
   if (input.mode === 'follow') return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
-  const before = await restrictionOf(deps, transfer, lane)
+  const before = await restrictionOf(deps, transfer, lane, retriedAt)
   if (before) return before
   // Alone: in a call with others, one that nothing justifies would keep those from being signed.
   await agent.justify(request)
@@ -77,7 +77,7 @@ export async function acquire(
   // The call of an earlier try may be in the very block from which on a ledger that began anew grants nonces.
   const seen = (effect.isOld() || (maybeSent && effect.blockPassed())) && (await effect.look())
   // Last, right before it is signed: a halt or a closed gate that came while it waited for its nonce.
-  const held = acquired.pending.unsigned ? await restrictionOf(deps, transfer, lane) : undefined
+  const held = acquired.pending.unsigned ? await restrictionOf(deps, transfer, lane, retriedAt) : undefined
   if (!seen && !held) return acquired
   await agent.release(acquired.pending)
   return held && !seen ? held : 'seen'

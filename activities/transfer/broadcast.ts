@@ -8,6 +8,7 @@ import { endpointOf } from '../deps.ts'
 import { withHeartbeats } from '../heartbeats.ts'
 import { acquire, type BroadcastDeps } from './acquire-nonce.ts'
 import { resultOf, untilIncluded } from './follow.ts'
+import { recordLoss } from './set-aside.ts'
 import type { Context } from '@temporalio/activity'
 
 /** Longest time that a transaction is followed, ms: then another step gets the activity slot, and the workflow waits without one. */
@@ -49,6 +50,8 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, context: Context,
     const isUseless = batch && state.kind === 'included' && (state.noop || !endpointOf(deps, transfer).hasEffect(state.receipt, transfer))
     // The nonce of the batch is used up, final or not: its members do not wait for one that made it revert.
     if (isUseless) return { kind: 'seen' }
+    // At once: until it is final, many more could be sent to the same recipient.
+    if (!batch && state.kind === 'included') await recordLoss(deps, transfer, state.receipt)
     const result = await resultOf(deps, transfer, pending, limits)
     if (result) return batch ? asMember(batch, result) : result
   }

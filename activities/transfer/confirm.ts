@@ -1,8 +1,9 @@
-import { untilHead } from '../../chains/port.ts'
+import { type Receipt, untilHead } from '../../chains/port.ts'
 import type { Delivery } from '../../domain/transfer/transfer.ts'
 import type { Confirmation, KeylessSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 import { isAbsent, isDenied, isFinal, finalDelivery, isOurs } from './delivery-checks.ts'
+import { recordLoss } from './set-aside.ts'
 
 /**
  * Step 5: does the target chain's finalized state show the effect? Irreversible answers (delivered, reverted, and gone where that ends the transfer)
@@ -18,6 +19,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
       finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(landed?.blockHeight ?? chain.heads.current?.latest.height ?? 0)),
     })
     let useless: string | undefined
+    let lost: Receipt | undefined
     if (landed) {
       await untilHead(chain.heads, ({ finalized }) => finalized >= landed.blockHeight, waitMs)
       const [receipt, shows] = await Promise.all([
@@ -32,6 +34,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
         return { kind: 'delivered', delivery }
       }
       if (receipt && final(receipt.block.height)) {
+        if (landed.batch === undefined) lost = receipt
         useless = `transaction ${receipt.hash} ${receipt.status === 'reverted' ? 'reverted' : 'had not the effect'}`
       }
     }
@@ -43,6 +46,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
     // It waits until the other nodes have seen it, but not for ever on the word of one.
     if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled()
     if ((useless !== undefined || requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled()
+    if (lost) await recordLoss(deps, transfer, lost)
     return useless === undefined ? { kind: 'gone' } : { kind: 'reverted', reason: useless }
   }
 }

@@ -8,6 +8,7 @@ import { settled } from './check-delivered.ts'
 import { chooseLane, noLane } from './choose-lane.ts'
 import { waitForGate } from './gate-wait.ts'
 import { admissionStep } from './restrictions.ts'
+import { setAside } from './set-aside.ts'
 
 /** First wait after a call that reverts, ms. The workflow doubles it each time. */
 const revertMs = 15_000
@@ -43,6 +44,8 @@ export async function prepareUnless(
   const [delivered, priced] = await Promise.all([there, price()])
   if (delivered) return settled(deps, transfer)
   if (priced.kind === 'priced') {
+    const aside = setAside(deps, transfer, input.retriedAt)
+    if (aside) return aside
     const earned = endpoint.earned?.(transfer)
     if (earned !== undefined && earned < priced.cost) {
       const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`

@@ -4,11 +4,12 @@ import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Admission, BroadcastResult, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
+import { setAside } from './set-aside.ts'
 
 /** First wait while halted, ms; the workflow doubles it up to a minute. */
 const haltedMs = 5_000
 
-type Deps = Pick<StepDeps, 'settings' | 'bridges'>
+type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
@@ -23,10 +24,13 @@ export function admissionStep<T extends Admission | Passed>(
   return withReservation(endpointOf(deps, transfer), transfer, stepUnlessHalted, goesOn)
 }
 
-/** A halt, or its bridge's gate, which may have closed since it was admitted. Undefined: it may use a nonce of this lane. Throws what reads throw. */
-export async function restrictionOf(deps: Deps, transfer: Transfer, lane: LaneId): Promise<NoSlot | undefined> {
+/**
+ * A halt, losses of its token or recipient, or its bridge's gate, which may have closed since it was admitted. Undefined: it may use a nonce of this lane.
+ * Throws what reads throw.
+ */
+export async function restrictionOf(deps: Deps, transfer: Transfer, lane: LaneId, retriedAt?: number): Promise<NoSlot | undefined> {
   const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {
-    const gate = haltedBy(deps, transfer) ?? (await reserve(laneAddress(lane)))
+    const gate = haltedBy(deps, transfer) ?? setAside(deps, transfer, retriedAt) ?? (await reserve(laneAddress(lane)))
     return gate.kind === 'open' ? undefined : { kind: 'no-slot', code: gate.code, reason: gate.reason }
   }
   return withReservation(endpointOf(deps, transfer), transfer, restriction, (found) => found === undefined)

@@ -109,6 +109,8 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
       ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
     },
     ...(transferAuditMinutes !== undefined && { audit: { everyMinutes: transferAuditMinutes } }),
+    // A devnet's recipient does not wait a minute after a revert that a test or a fault brought about.
+    transfers: { setAsideSeconds: 1 },
     streams: {
       ...(auditMinutes !== undefined && { auditMinutes }),
       ...(checkpoints !== undefined && { checkpoints: { kind: 'directory' as const, path: checkpoints } }),

@@ -33,6 +33,8 @@ export interface AdmitInput {
   avoid?: LaneId[]
   /** One node showed the effect, and most denied it: its word alone does not stop the transfer any more. */
   disputed?: true
+  /** When an operator last ordered `retry`, ms since the epoch: it is not set aside for losses before that. */
+  retriedAt?: number
 }
 
 export type Passed = { kind: 'passed' }
@@ -60,7 +62,7 @@ export interface Ready extends Omit<Attempt, 'kind'> {
 
 export type Admission = Ready | Stopped
 
-export interface BroadcastInput extends Omit<Ready, 'kind'> {
+export interface BroadcastInput extends Omit<Ready, 'kind'>, Pick<AdmitInput, 'retriedAt'> {
   /** Its workflow and the round: a new round is a new intent, made only when the last one's nonce was used up without effect. */
   intentId: string
   transfer: Transfer

@@ -113,7 +113,9 @@ describe('a good config', () => {
         "transfers": {
           "abandonAfterMinutes": 3,
           "maxGas": 3000000,
+          "maxLossPerTokenPerHourWei": "50000000000000000",
           "priority": 3,
+          "setAsideSeconds": 60,
         },
         "worker": {
           "fillAfterSeconds": 60,
@@ -290,11 +292,9 @@ describe('files', () => {
     const lane = `    lanes: [{ address: '${contracts.core}', signer: ${signer} }]\n`
     await writeFile(join(folder, 'portage.yaml'), least.replace('bridges:', `${lane}bridges:`))
     const config = await loadConfig(join(folder, 'portage.yaml'), env)
-    expect(config.chains['ethereum']?.lanes[0]?.signer).toEqual({
-      kind: 'keystore',
-      file: join(folder, 'keys/a.json'),
-      passwordFile: join(folder, '..', 'a.password'),
-    })
+    const passwordFile = join(folder, '..', 'a.password')
+    const expected = { kind: 'keystore', file: join(folder, 'keys/a.json'), passwordFile }
+    expect(config.chains['ethereum']?.lanes[0]?.signer).toEqual(expected)
   })
 
   test('a file that is not there is named, with what to do', async () => {

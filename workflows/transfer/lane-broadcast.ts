@@ -89,9 +89,9 @@ export class LaneBroadcast {
   }
 
   async #broadcastUnlessLetGo(mode: BroadcastMode): Promise<LaneBroadcastResult> {
-    const { transfer, deadline, label, signals } = this.#run
+    const { transfer, deadline, label, signals, retriedAt } = this.#run
     const { kind: _, ...priced } = this.ready
-    const about = { intentId: this.#intentId, transfer, priority: signals.priority, deadline }
+    const about = { intentId: this.#intentId, transfer, priority: signals.priority, deadline, retriedAt }
     const scope = new CancellationScope()
     let settled = false
     const onSettled = () => void (settled = true)

@@ -58,6 +58,11 @@ export class TransferRun {
     return this.signals.woken || this.signals.cancelledBy !== undefined
   }
 
+  /** When an operator last ordered a retry, ms since the epoch. */
+  get retriedAt(): number | undefined {
+    return this.progress.orders?.findLast(({ kind }) => kind === 'retry')?.at
+  }
+
   status(): TransferStatus {
     return statusOf(this.id, this.transfer, this.progress, this.#outcome)
   }

@@ -1,0 +1,43 @@
+import { type Reserve, withReservation } from '../../bridges/gates/reservation.ts'
+import type { Receipt } from '../../chains/port.ts'
+import { gasPaid } from '../../domain/fees/fees.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import { endpointOf, type StepDeps } from '../deps.ts'
+import { agreed } from './delivery-checks.ts'
+
+type Deps = Pick<StepDeps, 'bridges' | 'losses'>
+type Waiting = Extract<Stopped, { kind: 'waiting' }>
+
+/** Asked before a nonce is used: earlier deliveries of this token, or to this recipient, have cost gas for nothing. Undefined: it may be sent. */
+export function setAside(deps: Deps, transfer: Transfer, retriedAt: number | undefined): Waiting | undefined {
+  if (!deps.losses) return undefined
+  const now = Date.now()
+  const wait = deps.losses.waitOf(partiesOf(deps, transfer), now, retriedAt)
+  if (!wait) return undefined
+  const reason = `${wait.reason}; tried again at ${new Date(wait.until).toISOString()}`
+  return { kind: 'waiting', code: 'SET_ASIDE', reason, retryInMs: wait.until - now }
+}
+
+/**
+ * Counts a call of ours, for this transfer alone, that reverted in a block, final or not, if most nodes deny the effect and the gate of the bridge is open: a
+ * pause or a spent budget is no doing of the token or the recipient. Reasons of reverts decide nothing, since strangers write them. Never throws: what
+ * cannot be read is not counted.
+ */
+export async function recordLoss(deps: Deps, transfer: Transfer, receipt: Receipt): Promise<void> {
+  if (!deps.losses || receipt.status !== 'reverted') return
+  try {
+    const endpoint = endpointOf(deps, transfer)
+    if ((await agreed(endpoint, transfer, 'agreed-latest')) !== false) return
+    const ask = (reserve: Reserve) => reserve(receipt.from)
+    const gate = await withReservation(endpoint, transfer, ask, () => false)
+    if (gate.kind !== 'open') return
+    deps.losses.add(partiesOf(deps, transfer), { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: Date.now() })
+  } catch {
+    // A node is away. The loss is seen again once the call is final.
+  }
+}
+
+function partiesOf(deps: Deps, transfer: Transfer) {
+  return { chain: transfer.targetChain, bridge: transfer.bridge, ...endpointOf(deps, transfer).parties(transfer) }
+}
