@@ -287,6 +287,11 @@ export interface NodeStatus {
   readonly added?: boolean
 }
 
+/** Those that a majority is counted of: the nodes of the config that read. One that is disabled is silent, and counted: only the config takes it out. */
+export function votersOf(nodes: readonly NodeStatus[]): readonly NodeStatus[] {
+  return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
+}
+
 /** One network. One instance per chain in a worker process, shared by all its users. Every method throws NODE_UNAVAILABLE if no node answers. */
 export interface Chain {
   readonly name: string

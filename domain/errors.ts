@@ -124,7 +124,7 @@ export const errorCatalogue = {
   // Nodes and services.
   NODES_DISAGREE: retry(
     'The nodes of the chain do not agree.',
-    'Nothing, if it passes; else portage doctor, and take out the node that lies: portage node disable.',
+    'Nothing, if it passes; else portage doctor, then portage node disable the node that lies. Disabled nodes still count: where no majority is left, take dead ones out of the config.',
   ),
   NODE_UNAVAILABLE: retry('No node of the chain answered.', 'Check the nodes in the config; portage doctor tests each of them.'),
   NODE_REFUSED: retry('The node refused the request.', 'Read the message of the node.'),

@@ -84,7 +84,7 @@ export const metricDefinitions = {
     portage_head_height: 'Height of the latest block that the head tracker saw.',
     portage_finalized_height: 'Height at and below which blocks are final.',
     portage_chain_quorum:
-      '1 while more than half of the nodes that read (those that are not disabled) are up. 0: nothing becomes final, and no verdict that needs a majority is given. The only node of a chain is its own majority.',
+      "1 while more than half of the config's nodes that read are up (one that is disabled is not). 0: nothing becomes final, and no verdict that needs a majority is given. The only node of a chain is its own majority.",
   }),
   ...define('gauge', ['chain', 'node', 'use'], {
     portage_node_up: '1 if the node is in use; 0 if it is down, of another network, or disabled.',

@@ -1,4 +1,4 @@
-import type { Chain, NodeStatus } from '../chains/port.ts'
+import { type Chain, type NodeStatus, votersOf } from '../chains/port.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
@@ -79,7 +79,7 @@ function collectNodes(all: Metrics, { name: chain, nodes }: Chain, seen: Map<str
     if (lag !== undefined) all.portage_node_lag_blocks.set({ chain, node }, lag)
     if (latencyMs !== undefined) all.portage_node_latency_seconds.set({ chain, node }, latencyMs / 1000)
   }
-  const readers = nodes().filter(({ use, state, added }) => (use === 'all' || use === 'read') && state !== 'disabled' && !added)
+  const readers = votersOf(nodes())
   const up = readers.filter(({ state }) => state === 'up').length
   all.portage_chain_quorum.set({ chain }, up > readers.length / 2 ? 1 : 0)
 }

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../bridges/port.ts'
-import { type Chain, untilHead } from '../../chains/port.ts'
+import { type Chain, untilHead, votersOf } from '../../chains/port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
@@ -77,5 +77,5 @@ export async function agreed(
 
 /** True if the config has only one node that reads. */
 function hasOneNode(chain: Chain): boolean {
-  return chain.nodes().filter(({ use, state, added }) => (use === 'all' || use === 'read') && state !== 'disabled' && !added).length === 1
+  return votersOf(chain.nodes()).length === 1
 }

@@ -1,5 +1,5 @@
 import { id } from 'ethers'
-import { type At, type Chain, currentHead, type HeadSource, oncePerHead } from '../../chains/port.ts'
+import { type At, type Chain, currentHead, type HeadSource, oncePerHead, votersOf } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { type ContractReader, read, unlessDisagreed } from '../common/contract-reader.ts'
 import { nativeBridgeAbi, tokenAbi } from './contracts.ts'
@@ -91,8 +91,7 @@ function createReads(chain: LimitsChain, bridge: string) {
 }
 
 function hasSeveral({ nodes }: LimitsChain): boolean {
-  const readers = nodes?.().filter(({ use, state, added }) => (use === 'all' || use === 'read') && state !== 'disabled' && !added) ?? []
-  return readers.length > 1
+  return votersOf(nodes?.() ?? []).length > 1
 }
 
 /** Time of the latest block, seconds since the epoch: what the contract's day is cut from. Throws NODE_UNAVAILABLE before the first block. */

@@ -30,19 +30,22 @@ export const unregistered = '0'.repeat(64)
 
 export type TokenBridgeReads = ReturnType<typeof createTokenBridgeReads>
 
-/** Reads of one token bridge whose answers do not change: each is made once. */
+/** What is remembered is not one node's word: a liar's would last as long as the process. */
+const lasting = 'majority-latest'
+
+/** Reads of one token bridge whose answers do not change: each is made once, of most nodes. */
 export function createTokenBridgeReads(chain: ContractReader, tokenBridge: string) {
-  const ask = async (method: string, args: readonly unknown[] = [], at?: At) =>
-    String((await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method, args, ...(at && { at }) }))[0]).toLowerCase()
+  const ask = async (method: string, args: readonly unknown[], at: At) =>
+    String((await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method, args, at }))[0]).toLowerCase()
   const emitters = remember(
-    async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain])).slice(2),
+    async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain], lasting)).slice(2),
     (answer) => answer !== unregistered,
   )
-  const coin = remember(() => ask('WETH'))
+  const coin = remember(() => ask('WETH', [], lasting))
   return {
     /** The registered token bridge of a Wormhole chain, 64 hex digits. `unregistered` is not remembered: it may still be registered. */
     emitter: emitters.get,
-    /** The same by most of the nodes: asked before a message is refused for it. */
+    /** The same, asked anew before a message is refused for it; where there is one node, twice. */
     agreedEmitter: async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain], 'agreed-latest')).slice(2),
     /** The wrapped coin of this chain. */
     weth: () => coin.get('WETH'),

@@ -59,7 +59,10 @@ export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOption
   }
 }
 
-/** Throws EMITTER_UNKNOWN if this is not the token bridge that the target has registered for that chain, on the word of more than half of its nodes. */
+/**
+ * Throws EMITTER_UNKNOWN if this is not the token bridge that the target has registered for that chain. Either verdict is the word of more than half of its
+ * nodes: a yes may be remembered from an earlier read, a no is read anew.
+ */
 export async function checkEmitter(
   { chain, reads }: Pick<ProofOptions, 'chain' | 'reads'>,
   emitterChain: number,

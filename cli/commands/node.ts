@@ -73,7 +73,8 @@ counted: majorities are of the config's nodes.`,
       },
     },
     disable: {
-      description: 'Neither read from a node nor send to it, until it is enabled. Every process obeys within some two seconds.',
+      description:
+        'Neither read from a node nor send to it, until it is enabled. It stays counted in majorities, as silent. Every process obeys within some two seconds.',
       options: (command) => named(command, 'of the node'),
       examples: ['portage node disable bsc node-2 --reason "it lies about receipts"'],
       run: (call: Call<Reasoned>, chain: string, name: string) => {

@@ -13,12 +13,13 @@ interface Order {
 /** With and without a name of the caller's choice. */
 const authors = [{ reason: 'urgent' }, { reason: 'urgent', by: 'root' }]
 
-/** What would harm most if the API took it from anybody: halts, nodes of the attacker's own, transfers given up. */
+/** What would harm most if the API took it from anybody: halts, nodes of the attacker's own, all nodes disabled, or all but one. */
 function harmfulOrders({ chain }: PlannedAttack): Order[] {
   const url = 'http://${SIGNER_URL}.example:8545'
   const node = { kind: 'setNode', change: { chain, name: 'own', disabled: false, url, use: 'all' } }
   const disabled = [0, 1, 2].map((index) => ({ kind: 'setNode', change: { chain, name: `node-${index + 1}`, disabled: true } }))
-  const harm = [[node], disabled, [{ kind: 'halt', scope: {} }]]
+  const allButOne = disabled.map((kept) => disabled.filter((one) => one !== kept))
+  const harm = [[node], disabled, ...allButOne, [{ kind: 'halt', scope: {} }]]
   return authors.flatMap((author) => harm.map((orders) => ({ method: 'POST', path: '/v1/settings', body: { ...author, orders } }) as const))
 }
 

@@ -23,6 +23,8 @@ function scriptedChain() {
     paused: false,
     disagree: false,
     readers: 1,
+    /** Of the readers. */
+    disabled: 0,
     logs: 0,
     calls: new Map<string, number>(),
   }
@@ -49,7 +51,8 @@ function scriptedChain() {
       name: 'target',
       nodes: () =>
         Array.from({ length: state.readers }, (_, index) => ({
-          ...{ name: `node-${index}`, origin: '', use: 'all' as const, state: 'up' as const, failures: 0 },
+          ...{ name: `node-${index}`, origin: '', use: 'all' as const, failures: 0 },
+          state: index < state.disabled ? ('disabled' as const) : ('up' as const),
         })),
       heads: {
         get current(): HeadEvent {
@@ -184,6 +187,14 @@ describe('what one node alone says is closed', () => {
     state.height++
     Object.assign(state, { disagree: false, readers: 1 })
     expect(await inbound.reserve(entrant, token)).toMatchObject({ code })
+  })
+
+  it('holds nothing up on its word alone where the other nodes of the config are disabled', async () => {
+    const { chain, state } = scriptedChain()
+    Object.assign(state, { readers: 3, disabled: 2, lies: { paused: true, hasRole: false } })
+    const inbound = createInbound(chain, bridge)
+    expect(await inbound.reserve(entrant, token)).toMatchObject({ kind: 'open' })
+    expect(await inbound.mayComplete(token)).toBe(true)
   })
 
   it('is closed where most say so', async () => {

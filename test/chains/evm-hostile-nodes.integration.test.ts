@@ -264,4 +264,35 @@ describe('one node of three is hostile, and is asked first', () => {
     }
     await expect(chain.quote()).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
+
+  test('who disables nodes moves no majority: it is counted of all nodes of the config, and those are silent', async () => {
+    const { chain, behind } = await connectBehind(3)
+    const [first, second, liar] = behind as [RpcProxy, RpcProxy, RpcProxy]
+    const identity = `0x${'4'.padStart(40, '0')}`
+    const [word, lie] = ['7', '8'].map((digit) => `0x${digit.padStart(64, '0')}`) as [string, string]
+    liar.alter = (method) => (method === 'eth_call' ? lie : undefined)
+    const disable = (...names: string[]) => chain.adjustNodes(names.map((name) => ({ chain: 'test', name, disabled: true })))
+    const reads = ['agreed', 'agreed-latest', 'majority-latest'] as const
+    const finalized = () => chain.heads.current?.finalized ?? -1
+    disable('node-3')
+    for (const at of reads) expect(await chain.call(identity, word, at)).toBe(word)
+    disable('node-1')
+    for (const at of reads) await expect(chain.call(identity, word, at)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
+    disable('node-1', 'node-2')
+    const before = finalized()
+    for (const node of [first, second]) node.requests.length = 0
+    for (const at of reads) {
+      const facts = { nodes: 3, answered: 1 }
+      await expect(chain.call(identity, word, at)).rejects.toMatchObject({ code: 'NODES_DISAGREE', facts })
+    }
+    await expect(chain.pendingNonce(address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    await anvil.mine(70)
+    const now = await height()
+    await head(chain, ({ latest }) => latest.height === now)
+    expect(finalized()).toBe(before)
+    expect([...first.requests, ...second.requests]).toEqual([])
+    disable()
+    await expect.poll(() => chain.call(identity, word, 'agreed').catch(() => 'none')).toBe(word)
+    await head(chain, ({ finalized: final }) => final > before)
+  })
 })

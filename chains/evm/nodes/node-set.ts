@@ -23,10 +23,8 @@ export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec)
     get enabled(): readonly NodeClient[] {
       return [...configured, ...added].filter(({ disabled }) => !disabled)
     },
-    /** Those of the config that are not disabled. */
-    get configured(): readonly NodeClient[] {
-      return configured.filter(({ disabled }) => !disabled)
-    },
+    /** Those of the config, whether they are disabled or not. */
+    configured: configured as readonly NodeClient[],
     /** See `Chain.adjustNodes`. Nodes that stay keep all that is known of them, and the calls that they are answering. */
     adjust(changes: readonly NodeChange[]) {
       const byName = new Map(changes.map((change) => [change.name, change]))

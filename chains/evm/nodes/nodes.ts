@@ -35,10 +35,10 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   const count = (method: string) => void calls.set(method, (calls.get(method) ?? 0) + 1)
   const set = createNodeSet(nodes, (spec) => createNodeClient(spec, networkId, timeoutMs, count), environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
-  /** Those that are counted where nodes are counted: of the config. Nobody who can only change settings moves a majority. */
-  const voters = () => set.configured.filter(({ reads }) => reads)
+  /** Those that are counted where nodes are counted: of the config, also while they are disabled. Nobody who can only change settings moves a majority. */
+  const voters = set.configured.filter(({ reads }) => reads)
   /** Those of the config before those that were added, which serve while those do not answer, never in their place. */
-  const readers = () => (voters().length > 0 ? set.enabled.filter(({ reads }) => reads) : [])
+  const readers = () => (voters.some(({ disabled }) => !disabled) ? set.enabled.filter(({ reads }) => reads) : [])
   const senders = () => set.enabled.filter(({ spec }) => sendUses.includes(spec.use))
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
@@ -49,18 +49,12 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
 
   return {
     calls,
-    /** How many nodes of the config are meant to read: what a majority is counted of. */
-    get readers() {
-      return voters().length
-    },
+    /** How many nodes of the config are meant to read: what a majority is counted of. One that is disabled is silent, and counted. */
+    readers: voters.length,
     /** Their names. */
-    get voterNames(): readonly string[] {
-      return voters().map(({ spec }) => spec.name)
-    },
+    voterNames: voters.map(({ spec }) => spec.name),
     /** More than half of them. */
-    get needed() {
-      return Math.floor(voters().length / 2) + 1
-    },
+    needed: Math.floor(voters.length / 2) + 1,
     /** Asks every node for its network. Throws CHAIN_ID_MISMATCH if one has another, NODE_UNAVAILABLE if none that reads answers. */
     verify: () => verify(set.enabled, name, networkId),
     /**
@@ -72,7 +66,8 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       return askOne({ method, params, read })
     },
     /**
-     * From the nodes of the config that read, at once: those that are up, and, where those are not more than half, also those that are not. Throws never.
+     * From the nodes of the config that read, at once: those that are up, and, where those are not more than half, also those that are not. None that is
+     * disabled. Throws never.
      * A malformed answer is an error of its node. @param mostGraceMs longest wait for the others once one has answered; absent: 5 s
      */
     askAll<T>(
@@ -83,10 +78,14 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       mostGraceMs?: number,
     ): Promise<readonly NodeAnswer<T>[]> {
       probe()
-      const all = voters()
-      const up = all.filter((node) => node.up)
-      const others = all.filter((node) => !node.up && node.revivable)
-      return askMany(up.length * 2 > all.length ? up : [...up, ...others], { method, params, read }, { timeoutMs, mostGraceMs }, onAnswer)
+      const up = voters.filter((node) => node.up)
+      const others = voters.filter((node) => !node.up && !node.disabled && node.revivable)
+      return askMany(
+        up.length * 2 > voters.length ? up : [...up, ...others],
+        { method, params, read },
+        { timeoutMs, mostGraceMs },
+        onAnswer,
+      )
     },
     /** To every node that transactions of this chain go to. Throws never. */
     sendAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>): Promise<readonly NodeAnswer<T>[]> {
@@ -96,7 +95,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, { timeoutMs }, onAnswer)
     },
     /** Compares the heads of all nodes and puts those last that lag behind the head of the majority, or are far above it. `known`: our own head. Throws never. */
-    rank: (known?: number) => rank(readers(), voters(), known),
+    rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
       set.adjust(changes)

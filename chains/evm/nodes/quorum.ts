@@ -36,7 +36,7 @@ interface Round<T> {
 }
 
 /**
- * The answer of more than half of all enabled nodes of the config that read: no answer is no agreement. One node must give two equal answers a block apart, or 4
+ * The answer of more than half of the config's nodes that read, disabled or not: no answer is no agreement. One node must give two equal answers a block apart, or 4
  * block times where no block comes. A revert is an answer too, thrown as RpcError. Throws NODES_DISAGREE, NODE_UNAVAILABLE (no node answered).
  */
 export type Quorum = ReturnType<typeof createQuorum>

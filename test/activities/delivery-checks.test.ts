@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { isAbsent, isDenied, isFinal } from '../../activities/transfer/delivery-checks.ts'
+import type { Endpoint } from '../../bridges/port.ts'
+import type { At, Chain, NodeStatus } from '../../chains/port.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { scriptedChain } from './scripted-chain.ts'
+
+const up: NodeStatus = { name: 'node', origin: 'http://node', use: 'all', state: 'up', failures: 0 }
+const transfer = {} as Transfer
+
+/** A target that tells which states were asked for. */
+function asked(nodes: readonly NodeStatus[]) {
+  const states: At[] = []
+  const chain: Chain = { ...scriptedChain(() => '0x01'), nodes: () => nodes }
+  const endpoint = { delivered: async (_: Transfer, at: At) => states.push(at) > 0 } as unknown as Endpoint
+  return { states, chain, endpoint }
+}
+
+test.each([
+  ['one that the config has alone', [up], ['finalized']],
+  [
+    'one of three, the others of which are disabled',
+    [up, { ...up, state: 'disabled' }, { ...up, state: 'disabled' }],
+    ['agreed', 'agreed-latest', 'agreed'],
+  ],
+  [
+    'one that reads, beside one that is sent to and one that was added',
+    [up, { ...up, use: 'send' }, { ...up, added: true }],
+    ['finalized'],
+  ],
+] as [string, NodeStatus[], At[]][])('whose word is enough: %s', async (_, nodes, wanted) => {
+  const { states, chain, endpoint } = asked(nodes)
+  await isFinal(chain, endpoint, transfer)
+  await isDenied(chain, endpoint, transfer)
+  await isAbsent(chain, endpoint, transfer)
+  expect(states).toEqual(wanted)
+})
