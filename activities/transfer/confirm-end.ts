@@ -51,15 +51,15 @@ async function openNonce(chain: Chain, left: readonly LaneNonce[], word: LedgerN
   const { lane, nonces, finalized, knowsAll } = word
   const wasThere = left.filter((one) => one.lane === lane)
   const known = [...nonces, ...wasThere.flatMap(({ nonce }) => nonce ?? [])]
-  if (known.length === 0 && wasThere.length === 0) return undefined
+  if (known.length === 0 && wasThere.length === 0 && knowsAll) return undefined
   const address = laneAddress(lane)
   const agreed = await chain.agreedNonce(address)
   const highest = Math.max(-1, ...known)
   if (highest >= agreed) return { lane, nonce: highest }
-  if (wasThere.length === 0) return undefined
   // The ledger forgets what is final for one process: most nodes must show the same.
-  if (finalized > agreed) return { lane, nonce: finalized - 1 }
-  // What an earlier ledger granted is in no pool and in no block that is not final.
-  if (known.length === 0 && !knowsAll && (await chain.pendingNonce(address)) > agreed) return { lane }
+  if (wasThere.length > 0 && finalized > agreed) return { lane, nonce: finalized - 1 }
+  const isTold = wasThere.some(({ nonce }) => nonce !== undefined)
+  // What an earlier ledger granted is in no pool and in no block that is not final. Also where the transfer knows of nothing there: a wipe took its memory too.
+  if (!isTold && !knowsAll && (await chain.pendingNonce(address)) > agreed) return { lane }
   return undefined
 }

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { createConfirmEnd, type ConfirmEndDeps } from '../../activities/transfer/confirm-end.ts'
+import type { Chain } from '../../chains/port.ts'
+import type { LedgerNonces } from '../../lanes/held-nonces.ts'
+import type { LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
+import { scriptedChain } from './scripted-chain.ts'
+
+const lane = `evm-1:0x${'aa'.repeat(20)}`
+const transfer = { bridge: 'b', targetChain: 'bsc', sourceChain: 'x', emitter: 'e', sequence: '1', digest: '0x', message: '' }
+
+/** A transfer of which a lane's ledger says this; most nodes show `agreed` as the lane's count that is final, and the pools have `pending`. */
+function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [] as LaneNonce[] } = {}) {
+  const asked = { agreed: 0, pending: 0 }
+  const reads: Partial<Chain> = {
+    blockTimeMs: 1_000,
+    agreedNonce: () => (asked.agreed++, Promise.resolve(agreed)),
+    pendingNonce: () => (asked.pending++, Promise.resolve(pending)),
+  }
+  const endpoint = { delivered: () => Promise.resolve(false), findDelivery: () => Promise.resolve(undefined) }
+  const confirmEnd = createConfirmEnd({
+    chains: new Map([['bsc', Object.assign(scriptedChain(() => '0x01'), reads)]]),
+    bridges: new Map([['b', { endpoint: () => endpoint }]]),
+    heldNonces: () => Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, knowsAll: true, ...word }]),
+    withdraw: () => Promise.resolve({ kind: 'free' }),
+  } as unknown as ConfirmEndDeps)
+  return { asked, answer: () => confirmEnd({ transfer, intentId: 'w/1', nonces: left }) }
+}
+
+describe('before a transfer ends of which no nonce is known', () => {
+  test('a ledger that began anew holds it, as long as a pool has something of the lane', async () => {
+    const held = { kind: 'held', nonces: [{ lane }] }
+    expect(await ending({ knowsAll: false }, { pending: 6 }).answer()).toEqual(held)
+    expect(await ending({ knowsAll: false, finalized: 5 }, { pending: 6, left: [{ lane }] }).answer()).toEqual(held)
+    expect(await ending({ knowsAll: false, nonces: [3] }, { pending: 6 }).answer()).toEqual(held)
+  })
+
+  test('once all of the lane is final, it is free', async () => {
+    expect(await ending({ knowsAll: false }).answer()).toEqual({ kind: 'free' })
+  })
+
+  test('a ledger that knows all costs no read of the chain', async () => {
+    const { asked, answer } = ending({}, { pending: 6 })
+    expect(await answer()).toEqual({ kind: 'free' })
+    expect(asked).toEqual({ agreed: 0, pending: 0 })
+  })
+})
