@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { errors, importJWK, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
-import { accessLevels, type AccessScope, type Principal } from '../domain/access/access.ts'
+import { accessLevels, type AccessScope, longestTokenMs, type Principal } from '../domain/access/access.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { AccessKey, PublicKey } from './keys.ts'
 
@@ -59,7 +59,7 @@ export async function signToken(key: AccessKey, audience: Audience, request: Tok
 
 /**
  * The principal of a token that one of these keys signed for this deployment and that has not expired. Nothing of the token is believed before its signature
- * was checked, and only with EdDSA, whatever its header says. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID.
+ * was checked, and only with EdDSA, whatever its header says. One that is good for longer than `longestTokenMs` is invalid. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID.
  */
 export async function verifyToken(keys: readonly PublicKey[], audience: Audience, token: string): Promise<Principal> {
   try {
@@ -75,6 +75,7 @@ export async function verifyToken(keys: readonly PublicKey[], audience: Audience
       { algorithms: [algorithm], issuer, audience: audienceOf(audience), typ: 'JWT', requiredClaims: ['sub', 'jti', 'iat', 'exp'] },
     )
     const { sub, iat, exp, ...rest } = claimsSchema.parse(payload)
+    if ((exp - iat) * 1000 > longestTokenMs) throw new Error('good for too long')
     const { jti, level, chains, lanes } = rest
     const scope = { ...(chains && { chains }), ...(lanes && { lanes }) }
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }

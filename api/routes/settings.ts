@@ -32,8 +32,11 @@ const nodeChange = z.strictObject({
 
 const denied = { what: z.enum(['recipient', 'token']), value: text }
 
-/** One change; domain/settings/settings.ts says what each does. */
-const orderSchema = z.discriminatedUnion('kind', [
+/** The id of a token, as each that Portage signs has it: what is no id would only fill the list of revoked ones. */
+const tokenId = z.uuid()
+const revokeToken = <Id extends z.ZodString | z.ZodUUID>(jti: Id) => z.strictObject({ kind: z.literal('revokeToken'), jti })
+
+const otherOrders = [
   z.strictObject({ kind: z.literal('halt'), scope: haltScope }),
   z.strictObject({ kind: z.literal('unhalt'), scope: haltScope }),
   z.strictObject({ kind: z.literal('deny'), ...denied }),
@@ -41,10 +44,11 @@ const orderSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('setFees'), scope: feeScope, policy: feePolicySchema }),
   z.strictObject({ kind: z.literal('setNode'), change: nodeChange }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
-  z.strictObject({ kind: z.literal('revokeToken'), jti: text }),
-])
+] as const
+/** One change; domain/settings/settings.ts says what each does. */
+const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(tokenId)])
 /** What the audit shows: tokens are made where their keys are (portage token create), and not by a request. */
-const auditedSchema = z.union([orderSchema, z.looseObject({ kind: z.literal('addToken') })])
+const auditedSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
 
 /** The body of a change. */
 const changeSchema = z.strictObject({

@@ -6,7 +6,7 @@ import { accessSource } from '../../config/access.ts'
 import { chainOf, namesOf } from '../../config/chains.ts'
 import { makeDataFolder } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema.ts'
-import { type AccessLevel, accessLevels } from '../../domain/access/access.ts'
+import { type AccessLevel, accessLevels, longestTokenMs } from '../../domain/access/access.ts'
 import type { SettingsOrder, IssuedToken } from '../../domain/settings/settings.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
@@ -165,7 +165,7 @@ const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 function durationOf(text: string): number {
   const [, amount, unit] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? []
   const ms = Number(amount) * unitMs[unit as keyof typeof unitMs]
-  if (ms > 0 && ms <= 366 * unitMs.d) return ms
+  if (ms > 0 && ms <= longestTokenMs) return ms
   throw new InvalidArgumentError('It is a number with m, h or d, at most 366d: 30m, 12h, 90d.')
 }
 

@@ -5,6 +5,9 @@ import type { ChainName } from '../transfer/transfer.ts'
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 
+/** The longest that a token is good, ms: a revocation need not be remembered for longer. */
+export const longestTokenMs = 366 * 24 * 3_600_000
+
 /** What the orders of a token may be about. Absent: all. */
 export interface AccessScope {
   readonly chains?: readonly ChainName[] | undefined

@@ -1,3 +1,4 @@
+import { longestTokenMs } from '../access/access.ts'
 import type { FeeScope } from '../fees/policy.ts'
 import type { Halt, Settings, SettingsOrder } from './settings.ts'
 
@@ -16,7 +17,7 @@ export function applySettingsOrders(settings: Settings, { by, reason, orders }: 
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const changed = apply(before, order, { by, reason, at })
     if (changed === before) return before
-    const after = order.kind === 'addToken' ? withoutExpired(changed, at) : changed
+    const after = order.kind === 'addToken' || order.kind === 'revokeToken' ? withoutExpired(changed, at) : changed
     const version = before.version + 1
     return { ...after, version, audit: [...before.audit, { version, by, reason, at, order }].slice(-auditLength) }
   }, settings)
@@ -61,10 +62,13 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
   }
 }
 
-/** Without the tokens that have expired, which are refused as they are. The same object if there are none. */
+/**
+ * Without the tokens that have expired, which are refused as they are. One that was revoked and never listed has expired once no token that was made before can
+ * be good any more. The same object if there are none.
+ */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens = [] } = settings
-  const left = tokens.filter(({ expiresAt = Infinity }) => expiresAt > at)
+  const left = tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at)
   return left.length === tokens.length ? settings : { ...settings, tokens: left }
 }
 

@@ -9,7 +9,7 @@ import { type AccessKey, makeKeys, readKeys, signingKey } from '../../access/key
 import { type Operation, operations } from '../../access/operations.ts'
 import { aboutSettings, aboutStream, aboutTransfer } from '../../access/subjects.ts'
 import { signToken, verifyToken } from '../../access/tokens.ts'
-import { type AccessScope, accessLevels, type OrderSubject, type Principal } from '../../domain/access/access.ts'
+import { type AccessScope, accessLevels, longestTokenMs, type OrderSubject, type Principal } from '../../domain/access/access.ts'
 
 let folder = ''
 let key: AccessKey
@@ -80,6 +80,14 @@ describe('refused as invalid, without a word on what was wrong', () => {
   ])('%s', async (_, make) => {
     const refused = await verify(await make()).catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'ACCESS_TOKEN_INVALID', facts: {}, cause: undefined })
+  })
+
+  test('one that is good for longer than a revocation is remembered is invalid', async () => {
+    const now = Date.now()
+    const made = (ms: number) => signToken(key, 'default', { name: 'alice', level: 'admin', expiresAt: now + ms }, now)
+    const [longest, longer] = [await made(longestTokenMs), await made(longestTokenMs + 1_000)]
+    expect((await verifyToken([key], 'default', longest.token)).jti).toBe(longest.principal.jti)
+    await expect(verifyToken([key], 'default', longer.token)).rejects.toMatchObject({ code: 'ACCESS_TOKEN_INVALID' })
   })
 
   test('one that has expired says so', async () => {

@@ -18,7 +18,15 @@ function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [
   }
   const endpoint = { delivered: () => Promise.resolve(false), findDelivery: () => Promise.resolve(undefined) }
   const confirmEnd = createConfirmEnd({
-    chains: new Map([['bsc', Object.assign(scriptedChain(() => '0x01'), reads)]]),
+    chains: new Map([
+      [
+        'bsc',
+        Object.assign(
+          scriptedChain(() => '0x01'),
+          reads,
+        ),
+      ],
+    ]),
     bridges: new Map([['b', { endpoint: () => endpoint }]]),
     heldNonces: () => Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, knowsAll: true, ...word }]),
     withdraw: () => Promise.resolve({ kind: 'free' }),

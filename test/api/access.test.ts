@@ -137,7 +137,7 @@ describe('with a good token', () => {
         ],
       },
     ],
-    ['a token', order, { ...author, orders: [{ kind: 'revokeToken', jti: 'x' }] }],
+    ['a token', order, { ...author, orders: [{ kind: 'revokeToken', jti: '6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f' }] }],
     ...['skip', 'unskip', 'backfill', 'pause', 'resume', 'trust'].map((name): [string, Route, object] => {
       const body = {
         skip: { number: '1', ...author },
@@ -156,6 +156,11 @@ describe('with a good token', () => {
     expect(await ask(route, lanes, body)).toMatchObject({ status: 403, code: 'ACCESS_SCOPE' })
     // Nothing answers behind this API: what is allowed goes on to Temporal.
     expect((await ask(route, bearer(await setting.token()), body)).code).toBe('TEMPORAL_UNAVAILABLE')
+  })
+
+  test('what is no id of a token is not revoked: it would only fill the list', async () => {
+    const body = { reason: 'a test', orders: [{ kind: 'revokeToken', jti: 'x' }] }
+    expect(await ask(order, bearer(await setting.token()), body)).toMatchObject({ status: 400 })
   })
 
   test('who orders is not for the body to say', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Settings, type SettingsOrder, denyRuleOf, haltOf, noSettings } from '../../domain/settings/settings.ts'
+import { longestTokenMs } from '../../domain/access/access.ts'
 import { applySettingsOrders } from '../../domain/settings/reducer.ts'
 
 const author = { by: 'night-shift', reason: 'a test' }
@@ -57,6 +58,18 @@ describe('settings', () => {
     const later = applySettingsOrders(revoked, { ...author, orders: [{ kind: 'addToken', token: issued('c', 9_000) }] }, 3_000)
     // One that was revoked without being listed may be good for long: it stays.
     expect(later.tokens?.map(({ jti }) => jti)).toEqual(['a', 'unlisted', 'c'])
+  })
+
+  it('drop a revoked token that was never listed once no token made before is good any more, so that they close the list for nobody', () => {
+    const orders = Array.from({ length: 100 }, (_, index): SettingsOrder => ({ kind: 'revokeToken', jti: `forged-${index}` }))
+    const full = after(
+      after(noSettings, ...orders),
+      ...orders.map((order) => ({ ...order, jti: `more-${(order as { jti: string }).jti}` })),
+    )
+    expect(full.tokens).toHaveLength(200)
+    const revoke = (at: number) => applySettingsOrders(full, { ...author, orders: [{ kind: 'revokeToken', jti: 'stolen' }] }, at)
+    expect(revoke(1_000 + longestTokenMs - 1).tokens).toHaveLength(201)
+    expect(revoke(1_000 + longestTokenMs).tokens?.map(({ jti }) => jti)).toEqual(['stolen'])
   })
 
   it('hold the newest 200 changes', () => {
