@@ -118,7 +118,7 @@ describe('portage stream', () => {
     expect(out).toMatch(/^waits for +2, parked \(FEE_CEILING\)$/m)
     expect(out).toMatch(/^backfill +10 of 10 blocks left, ordered by bootstrap$/m)
     expect(out).toMatch(/^3 +1 +unobserved +\d+ s +12$/m)
-    expect(out).toMatch(/^2 +FEE_CEILING +12$/m)
+    expect(out).toMatch(/^parked +1 +FEE_CEILING +2$/m)
     expect(out).toMatch(/^under way: 4-5$/m)
   })
 
