@@ -40,7 +40,7 @@ describe('a start that waits', () => {
       'TEMPORAL_NAMESPACE',
     ])
     const value = retry('Temporal', attempt)
-    await vi.runAllTimersAsync()
+    await vi.advanceTimersByTimeAsync(60_000)
     expect(await value).toBe('there')
     expect(attempt).toHaveBeenCalledTimes(6)
     expect(lines).toEqual([
@@ -116,7 +116,7 @@ describe('a start that waits', () => {
       },
     })
     const ended = retry('nodes', failing(['NODE_UNAVAILABLE', 'NODE_UNAVAILABLE'])).catch((error: unknown) => error)
-    await vi.runAllTimersAsync()
+    await vi.advanceTimersByTimeAsync(60_000)
     expect(String(await ended)).toContain('the port is taken')
     expect(waits).toEqual(['nodes NODE_UNAVAILABLE', 'nodes NODE_UNAVAILABLE'])
   })
