@@ -4,6 +4,7 @@ import { upgradeGuardians } from '../../lab/devnet/wormhole/guardian-sets.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { signVaa, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
+import { asideOf } from '../../domain/stream/aside.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { streamStatusQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
 import { runCli } from '../cli/run-cli.ts'
@@ -54,7 +55,10 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
     await cli('unhalt', '--chain', 'bsc')
     const parked = await Promise.all(sent.map(({ id }) => stage.reaches(id, 'parked', 120_000)))
     expect(parked.map(({ code }) => code)).toEqual(sent.map(() => 'GUARDIAN_SET_EXPIRED'))
-    const isKnown = async () => (await state()).open.filter(({ parked: code }) => code === 'GUARDIAN_SET_EXPIRED').length === sent.length
+    const isKnown = async () => {
+      const shown = await state()
+      return sent.every(({ sequence }) => asideOf(shown, String(sequence))?.code === 'GUARDIAN_SET_EXPIRED')
+    }
     await until(isKnown, { timeoutMs: 60_000, what: 'the stream to show them as parked' })
   })
 

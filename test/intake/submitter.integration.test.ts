@@ -46,7 +46,7 @@ describe('the submitter', () => {
     const transfer = network.bridge().decode(bytes)
     const result = await submitter.submit(bridge, bytes)
     expect(result).toEqual({
-      id: `${bridge}:bsc:${transfer.emitter}:${transfer.sequence}:${transfer.digest.slice(2, 18)}`,
+      id: `${bridge}:4:${transfer.emitter}:${transfer.sequence}:${transfer.digest.slice(2, 18)}`,
       status: 'started',
     })
     const info = await describeIt(result.id)
@@ -178,7 +178,7 @@ describe('the submitter', () => {
       // A start whose answer was lost with the connection has happened all the same: its next try finds it known.
       expect(intake.health.started + intake.health.known).toBe(31)
       for (const { sequence, emitter, digest } of heard) {
-        expect((await describeIt(`${bridge}:bsc:${emitter}:${sequence}:${digest.slice(2, 18)}`)).status.name).toBe('RUNNING')
+        expect((await describeIt(`${bridge}:4:${emitter}:${sequence}:${digest.slice(2, 18)}`)).status.name).toBe('RUNNING')
       }
     } finally {
       await intake.stop(100)

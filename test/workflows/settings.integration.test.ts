@@ -172,7 +172,7 @@ describe('The settings', () => {
   })
 
   test('are shown and changed over REST', async () => {
-    const config = deadConfig(0)
+    const config = deadConfig(1)
     const { api, close } = await openApi({ ...config, temporal: { ...config.temporal, address: ledgers.server.address } })
     const post = (payload: object) => api.inject({ method: 'POST', url: '/v1/settings', payload })
     const changed = await post({ reason: 'see https://tickets.example/12?token=s3cret', orders: [halt('bsc')] })

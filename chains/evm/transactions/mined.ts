@@ -38,7 +38,10 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   async function search(address: string, nonce: number, countAt: CountAt): Promise<MinedTransaction | undefined> {
     const { height: latest } = currentHead({ name: chain, heads }).latest
     const now = await countAt(latest)
-    if (now === undefined || now <= nonce) return undefined
+    // Every node keeps the head's state: one that does not tell it refuses to answer.
+    if (now === undefined)
+      throw new RelayerError('NODE_REFUSED', { detail: 'No node tells how many transactions the account has.', facts: { chain } })
+    if (now <= nonce) return undefined
     try {
       const height = await findHeight(countAt, nonce, latest)
       return height === undefined ? undefined : await findIn(address, nonce, height)
