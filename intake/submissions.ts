@@ -19,10 +19,12 @@ export interface SubmissionsOptions {
   readonly concurrency: number
   /** Most messages that are kept, those of the next guardian set not counted. */
   readonly limit: number
-  /** Most bytes of them. Default 64 MiB. */
+  /** Most bytes of them, those of the next guardian set not counted. Default 64 MiB. */
   readonly limitBytes?: number
   /** Most messages that are kept because the next guardian set is not known yet; the oldest gives way. Default 200. */
   readonly limitUnknown?: number
+  /** Most bytes of those; the oldest gives way. Default 2 MiB. */
+  readonly limitUnknownBytes?: number
   /** Between two tries of a message. */
   readonly retry: Retry
 }
@@ -56,11 +58,13 @@ export class Submissions {
   readonly #unknown: ReturnType<typeof createUnknownSets>
   readonly #fullness: ReturnType<typeof createFullness>
   readonly #reportTrouble: SubmissionsOptions['onTrouble']
+  /** Of all that have no outcome yet. */
+  #bytes = 0
   #closing = false
 
   constructor(options: SubmissionsOptions) {
     this.#options = options
-    this.#unknown = createUnknownSets(options.limitUnknown ?? 200)
+    this.#unknown = createUnknownSets(options)
     this.#fullness = createFullness(options)
     this.#reportTrouble = createTroubleReporter(options.onTrouble)
   }
@@ -76,7 +80,7 @@ export class Submissions {
   }
 
   add(message: Uint8Array): void {
-    this.#fullness.add(message.length)
+    this.#bytes += message.length
     this.#enqueue({ message, since: Date.now(), tries: 0 })
   }
 
@@ -112,7 +116,7 @@ export class Submissions {
       })
       this.#running.add(run)
     }
-    this.#fullness.update(this.size - this.#unknown.size)
+    this.#fullness.update(this.size - this.#unknown.size, this.#bytes - this.#unknown.bytes)
   }
 
   async #attempt(entry: Entry): Promise<void> {
@@ -129,8 +133,7 @@ export class Submissions {
       this.#reportTrouble(error)
       const again = () => this.#enqueue(entry)
       this.#delayed.set(entry, this.#closing ? undefined : setTimeout(again, retryWaitMs(entry.tries++, retry)))
-      const dropped = this.#unknown.note(entry, error)
-      if (dropped) this.#end(dropped, { kind: 'refused', error })
+      for (const dropped of this.#unknown.note(entry, error)) this.#end(dropped, { kind: 'refused', error })
     }
   }
 
@@ -140,36 +143,51 @@ export class Submissions {
     this.#unknown.delete(entry)
     clearTimeout(this.#delayed.get(entry))
     this.#delayed.delete(entry)
-    this.#fullness.add(-entry.message.length)
+    this.#bytes -= entry.message.length
     this.#options.onOutcome(outcome, entry.message)
   }
 }
 
 /** Messages whose guardian set is not known yet, the longest known first. */
-function createUnknownSets(limit: number) {
+function createUnknownSets({ limitUnknown = 200, limitUnknownBytes = 2 * 1024 * 1024 }: SubmissionsOptions) {
   const entries = new Set<Entry>()
+  let bytes = 0
+  const remove = (entry: Entry): void => {
+    if (entries.delete(entry)) bytes -= entry.message.length
+  }
+  const add = (entry: Entry): void => {
+    if (entries.has(entry)) return
+    entries.add(entry)
+    bytes += entry.message.length
+  }
   return {
     get size(): number {
       return entries.size
     },
-    delete: (entry: Entry) => void entries.delete(entry),
-    /** What a try of this entry failed with. The entry that gives way to it, if there are too many. */
-    note(entry: Entry, { code }: RelayerError): Entry | undefined {
-      if (code === 'GUARDIAN_SET_UNKNOWN') entries.add(entry)
-      else entries.delete(entry)
-      const [oldest] = entries
-      return entries.size > limit ? oldest : undefined
+    get bytes(): number {
+      return bytes
+    },
+    delete: remove,
+    /** What a try of this entry failed with. The entries that give way to it, if there are too many; they are no longer here. */
+    note(entry: Entry, { code }: RelayerError): Entry[] {
+      if (code === 'GUARDIAN_SET_UNKNOWN') add(entry)
+      else remove(entry)
+      const dropped: Entry[] = []
+      for (const oldest of entries) {
+        if (entries.size <= limitUnknown && bytes <= limitUnknownBytes) break
+        remove(oldest)
+        dropped.push(oldest)
+      }
+      return dropped
     },
   }
 }
 
 /** Calls `onFull` when the number or the bytes of what is kept come to their limit, and when both are at half of it: a full queue does not flutter. */
 function createFullness({ limit, limitBytes = 64 * 1024 * 1024, onFull }: Pick<SubmissionsOptions, 'limit' | 'limitBytes' | 'onFull'>) {
-  let bytes = 0
   let full = false
   return {
-    add: (more: number) => void (bytes += more),
-    update(kept: number): void {
+    update(kept: number, bytes: number): void {
       const changes = full ? kept <= limit / 2 && bytes <= limitBytes / 2 : kept >= limit || bytes >= limitBytes
       if (changes) onFull((full = !full))
     },

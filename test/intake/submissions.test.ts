@@ -6,7 +6,7 @@ import { type Outcome, Submissions } from '../../intake/submissions.ts'
 const waitLimit = { timeout: 15_000 }
 
 /** A submitter whose answers the test chooses. */
-function network(options: { concurrency?: number; limit?: number; limitBytes?: number; limitUnknown?: number } = {}) {
+function network(options: { concurrency?: number; limit?: number; limitBytes?: number; limitUnknown?: number; limitUnknownBytes?: number } = {}) {
   const outcomes: Outcome[] = []
   const fullness: boolean[] = []
   const troubles: (string | undefined)[] = []
@@ -32,6 +32,7 @@ function network(options: { concurrency?: number; limit?: number; limitBytes?: n
     limit: options.limit ?? 100,
     ...(options.limitBytes !== undefined && { limitBytes: options.limitBytes }),
     ...(options.limitUnknown !== undefined && { limitUnknown: options.limitUnknown }),
+    ...(options.limitUnknownBytes !== undefined && { limitUnknownBytes: options.limitUnknownBytes }),
     retry: { firstMs: 2, mostMs: 4 },
   })
   return {
@@ -92,6 +93,48 @@ describe('submissions', () => {
     expect(new Set(ids(outcomes))).toEqual(new Set(['GUARDIAN_SET_UNKNOWN']))
     await expect.poll(() => fullness.at(-1), waitLimit).not.toBe(true)
     expect([submissions.size, submissions.unknownSets]).toEqual([3, 3])
+  })
+
+  const long = (name: number, bytes: number) => Buffer.alloc(bytes, name)
+
+  it('does not count the bytes of an unknown guardian set: a burst of long junk stops the reading for a moment only', async () => {
+    const { submissions, fullness, answerWith, outcomes, add } = network({ limit: 1_000, limitBytes: 2_000_000, limitUnknownBytes: 1_200_000 })
+    answerWith(async (id) => {
+      if (id === '1') throw new RelayerError('GUARDIAN_SET_UNKNOWN')
+      return { id, status: 'started' }
+    })
+    for (let index = 0; index < 20; index++) submissions.add(long(1, 199_999))
+    expect(fullness).toEqual([true])
+    await expect.poll(() => fullness, waitLimit).toEqual([true, false])
+    // They have a limit of bytes of their own.
+    await expect.poll(() => [submissions.size, submissions.unknownSets], waitLimit).toEqual([6, 6])
+    add(2)
+    await expect.poll(() => ids(outcomes).at(0), waitLimit).toBe('2')
+    expect(fullness).toEqual([true, false])
+    await submissions.close(0)
+  })
+
+  it('counts their bytes again once something else is wrong with them', async () => {
+    const { submissions, fullness, fail, work } = network({ limitBytes: 100 })
+    fail('GUARDIAN_SET_UNKNOWN')
+    submissions.add(long(1, 60))
+    await expect.poll(() => submissions.unknownSets, waitLimit).toBe(1)
+    submissions.add(long(2, 60))
+    await expect.poll(() => submissions.unknownSets, waitLimit).toBe(2)
+    expect(fullness).toEqual([])
+    fail('TEMPORAL_UNAVAILABLE')
+    await expect.poll(() => fullness, waitLimit).toEqual([true])
+    fail('GUARDIAN_SET_UNKNOWN')
+    await expect.poll(() => fullness, waitLimit).toEqual([true, false])
+    work()
+    await expect.poll(() => submissions.size, waitLimit).toBe(0)
+    // Nothing is subtracted twice: it is full at the same number of bytes as before.
+    fail('TEMPORAL_UNAVAILABLE')
+    submissions.add(long(3, 99))
+    expect(fullness).toEqual([true, false])
+    submissions.add(long(4, 1))
+    expect(fullness).toEqual([true, false, true])
+    await submissions.close(0)
   })
 
   it('is full at its limit of bytes, too', async () => {
