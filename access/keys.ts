@@ -24,12 +24,16 @@ export type AccessKey = z.output<typeof keySchema>
 /** A key that tokens are verified with. Its `kid` is its thumbprint (RFC 7638), so that it follows from the key itself. */
 export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
 
-/** The keys of a file, oldest first. Undefined: there is no file. Throws ACCESS_KEYS: unreadable, malformed, or others than its owner may read it. */
+/** The keys of a file, oldest first. Undefined: there is no file. Throws ACCESS_KEYS: unreadable, malformed, not ours, or others than its owner may read it. */
 export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   const refuse = (detail: string, cause?: unknown) => new RelayerError('ACCESS_KEYS', { detail, facts: { file }, cause })
   let text: string
   try {
-    const { mode } = await stat(file)
+    const { mode, uid } = await stat(file)
+    const self = process.getuid?.()
+    // Its owner can put keys of his own there.
+    if (self !== undefined && uid !== 0 && uid !== self)
+      throw refuse(`It belongs to another user (${uid}): chown it to the user that Portage runs as.`)
     // Whoever reads it can make tokens of every name and level.
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) throw refuse('Others than its owner may read or write it: chmod 600.')
     text = await readFile(file, 'utf8')

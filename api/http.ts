@@ -1,4 +1,4 @@
-import { isIP, type Socket } from 'node:net'
+import { isIP, type Server, type Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RelayerError } from '../domain/errors.ts'
 import { toErrorAnswer } from './errors.ts'
@@ -11,13 +11,21 @@ const maxParamLength = 1_000
 const requestTimeoutMs = 10_000
 /** How often Node looks for requests that are too late, ms. */
 const lateCheckMs = 1_000
+/** A connection on which nothing is asked is closed after so long, ms: an idle one must not hold a place. */
+const idleTimeoutMs = 5_000
 /** Most connections at a time. */
 const maxConnections = 1_000
+/** Most of them from one address: nobody takes all places, but a proxy that everybody comes through has enough. */
+const maxConnectionsOfAddress = 100
+/** After so many requests a connection is closed: its place is free for others. */
+const maxRequestsOfConnection = 1_000
 
 /** The options of every server that listens for the API: limits of size and time, and our own error bodies below fastify's routes. */
 export const serverOptions = {
   bodyLimit,
   requestTimeout: requestTimeoutMs,
+  keepAliveTimeout: idleTimeoutMs,
+  maxRequestsPerSocket: maxRequestsOfConnection,
   routerOptions: { maxParamLength },
   http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs },
   /** A path that cannot be decoded, or a part of one that is too long. */
@@ -47,9 +55,22 @@ export async function listen(app: Listener, { host, port }: Parameters<Listener[
   }
 }
 
-/** Applies what fastify has no option for. */
-export function limitConnections(server: { maxConnections: number }): void {
+/** Applies what fastify has no option for: most connections, and most of one address; those beyond are closed at once. */
+export function limitConnections(server: Server): void {
   server.maxConnections = maxConnections
+  const open = new Map<string, number>()
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress
+    const count = address === undefined ? 0 : (open.get(address) ?? 0)
+    // Without an address the client has gone already.
+    if (address === undefined || count >= maxConnectionsOfAddress) return void socket.destroy()
+    open.set(address, count + 1)
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1
+      if (left > 0) open.set(address, left)
+      else open.delete(address)
+    })
+  })
 }
 
 const rawStatus: Readonly<Record<string, readonly [status: number, phrase: string, detail: string]>> = {

@@ -1,12 +1,11 @@
 import Fastify from 'fastify'
-import type { RelayerError } from '../domain/errors.ts'
-import { redactText } from '../observability/redact.ts'
+import { RelayerError } from '../domain/errors.ts'
 import { toErrorAnswer } from './errors.ts'
 import { assertHost, limitConnections, listen, sendError, serverOptions } from './http.ts'
 
 /**
  * Answers in the place of the API while the process waits for what it cannot start without: `/health` is 200, `/ready` is 503 with the reason, and everything else is
- * refused with the error that the start waits with.
+ * refused with the error that the start waits with. Nobody has shown a token: he gets the code and what it means, no address and no detail, which are in the log.
  */
 export function createStartupServer({ hosts, ...at }: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }) {
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
@@ -16,7 +15,7 @@ export function createStartupServer({ hosts, ...at }: { readonly host: string; r
   app.addHook('onRequest', async ({ headers }) => assertHost(headers.host, hosts))
   app.get('/health', () => ({ status: 'ok' }))
   app.get('/ready', (_, reply) => {
-    const problem = redactText(waiting?.error.message ?? 'starting')
+    const problem = waiting?.error.message ?? 'starting'
     return reply.status(503).send({ ready: false, checks: [{ name: waiting?.what ?? 'start', ok: false, vital: true, problem }] })
   })
   app.setNotFoundHandler((_, reply) => {
@@ -28,7 +27,7 @@ export function createStartupServer({ hosts, ...at }: { readonly host: string; r
     /** Says what is waited for, and begins to listen the first time. Throws API_LISTEN if it cannot. */
     async say(what: string, error: RelayerError): Promise<void> {
       const isFirst = !waiting
-      waiting = { what, error }
+      waiting = { what, error: new RelayerError(error.code) }
       if (isFirst) await listen(app, at)
     },
     /** Leaves the port to the API. May be called twice. */

@@ -1,7 +1,7 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createKeyRing, keyFile } from '../../access/key-ring.ts'
 import { fromConfig, makeKeys, readKeys, removeKey, rotateKeys, signingKey } from '../../access/keys.ts'
 import { signToken, verifyToken } from '../../access/tokens.ts'
@@ -34,6 +34,24 @@ test('a file that others may read is refused, and so is one that is none of ours
   const refused = await readKeys(file).catch((error: unknown) => error)
   expect(refused).toMatchObject({ code: 'ACCESS_KEYS', cause: undefined })
   expect(String(refused)).not.toContain('a secret')
+})
+
+test.runIf(process.getuid)('a file of another user is refused; one of root is good', async () => {
+  await makeKeys(file)
+  const self = process.getuid!()
+  // Only root gives files away; anybody else is made another user.
+  if (self === 0) await chown(file, 12_345, 12_345)
+  const getuid = vi.spyOn(process, 'getuid').mockReturnValue(self === 0 ? 0 : self + 1)
+  try {
+    await expect(readKeys(file)).rejects.toMatchObject({ code: 'ACCESS_KEYS', message: expect.stringContaining('another user') })
+    if (self !== 0) return
+    getuid.mockReturnValue(12_345)
+    expect(await readKeys(file)).toHaveLength(1)
+    await chown(file, 0, 0)
+    expect(await readKeys(file)).toHaveLength(1)
+  } finally {
+    getuid.mockRestore()
+  }
 })
 
 test('after a rotation the new key signs and the old one verifies, until it is removed', async () => {

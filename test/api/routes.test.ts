@@ -1,5 +1,5 @@
 import { concat, toBeHex, zeroPadValue } from 'ethers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { signVaa } from '../../lab/devnet/wormhole/vaa.ts'
@@ -206,8 +206,24 @@ describe('the rest', () => {
     const ready = await get('/ready')
     expect([ready.statusCode, ready.json()]).toEqual([
       503,
-      { ready: false, checks: [{ name: 'temporal', ok: false, vital: true, problem: expect.any(String) }] },
+      { ready: false, checks: [{ name: 'temporal', ok: false, vital: true, problem: expect.stringContaining('cannot be reached') }] },
     ])
+    // Nobody has to show a token for it.
+    expect(ready.body).not.toMatch(/127\.0\.0\.1/)
+  })
+
+  test('GET /ready asks Temporal once for all who ask at a time, and again a second later', async () => {
+    const other = await openApi(deadConfig(await freePort()))
+    try {
+      const asked = vi.spyOn(other.client.workflowService, 'describeNamespace')
+      const ask = () => other.bare.inject('/ready')
+      await Promise.all(Array.from({ length: 50 }, ask))
+      await ask()
+      expect(asked).toHaveBeenCalledTimes(1)
+      await expect.poll(async () => (await ask(), asked.mock.calls.length), { timeout: 10_000 }).toBe(2)
+    } finally {
+      await other.close()
+    }
   })
 
   test('GET /metrics counts requests by route, not by what was in them', async () => {

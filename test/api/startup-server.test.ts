@@ -23,17 +23,26 @@ async function opened() {
 
 test('it is alive, not ready with the reason, and refuses everything else with the code of the reason', async () => {
   const { startupServer, ask } = await opened()
-  await startupServer.say('Temporal', new RelayerError('TEMPORAL_NAMESPACE', { facts: { namespace: 'prod' } }))
+  await startupServer.say(
+    'Temporal',
+    new RelayerError('TEMPORAL_NAMESPACE', { facts: { address: 'temporal.internal:7233', namespace: 'prod' }, detail: 'not at home' }),
+  )
   expect(await ask('/health')).toMatchObject({ status: 200, body: { status: 'ok' } })
   expect(await ask('/ready')).toMatchObject({
     status: 503,
-    body: { ready: false, checks: [{ name: 'Temporal', ok: false, vital: true, problem: expect.stringContaining('namespace=prod') }] },
+    body: {
+      ready: false,
+      checks: [{ name: 'Temporal', ok: false, vital: true, problem: expect.stringContaining('does not have the namespace') }],
+    },
   })
   for (const method of ['GET', 'POST']) {
-    expect(await ask('/v1/transfers', method)).toMatchObject({
+    const refused = await ask('/v1/transfers', method)
+    // Whoever asks has shown no token.
+    expect(JSON.stringify([refused, await ask('/ready')])).not.toMatch(/internal|7233|prod|at home/)
+    expect(refused).toMatchObject({
       status: 503,
       retryAfter: expect.stringMatching(/^\d+$/),
-      body: { error: { code: 'TEMPORAL_NAMESPACE', remedy: expect.stringContaining('namespace create') } },
+      body: { error: { code: 'TEMPORAL_NAMESPACE', remedy: expect.stringContaining('namespace create'), facts: {} } },
     })
   }
   await startupServer.say('nodes', new RelayerError('NODE_UNAVAILABLE', { detail: 'http://user:secret@node.example/key did not answer' }))

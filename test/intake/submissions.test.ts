@@ -6,7 +6,9 @@ import { type Outcome, Submissions } from '../../intake/submissions.ts'
 const waitLimit = { timeout: 15_000 }
 
 /** A submitter whose answers the test chooses. */
-function network(options: { concurrency?: number; limit?: number; limitBytes?: number; limitUnknown?: number; limitUnknownBytes?: number } = {}) {
+function network(
+  options: { concurrency?: number; limit?: number; limitBytes?: number; limitUnknown?: number; limitUnknownBytes?: number } = {},
+) {
   const outcomes: Outcome[] = []
   const fullness: boolean[] = []
   const troubles: (string | undefined)[] = []
@@ -98,7 +100,11 @@ describe('submissions', () => {
   const long = (name: number, bytes: number) => Buffer.alloc(bytes, name)
 
   it('does not count the bytes of an unknown guardian set: a burst of long junk stops the reading for a moment only', async () => {
-    const { submissions, fullness, answerWith, outcomes, add } = network({ limit: 1_000, limitBytes: 2_000_000, limitUnknownBytes: 1_200_000 })
+    const { submissions, fullness, answerWith, outcomes, add } = network({
+      limit: 1_000,
+      limitBytes: 2_000_000,
+      limitUnknownBytes: 1_200_000,
+    })
     answerWith(async (id) => {
       if (id === '1') throw new RelayerError('GUARDIAN_SET_UNKNOWN')
       return { id, status: 'started' }

@@ -1,0 +1,77 @@
+import { Agent, get } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { createStartupServer } from '../../api/startup-server.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+
+const waitLimit = { timeout: 15_000 }
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+async function opened() {
+  const port = await freePort()
+  const server = createStartupServer({ host: '127.0.0.1', port, hosts: [] })
+  closing.push(() => server.close())
+  await server.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))
+  return port
+}
+
+/** A connection that asks once and stays. */
+function visitor(port: number, localAddress = '127.0.0.1') {
+  const seen = { answered: false, closed: false }
+  const socket: Socket = connect({ port, host: '127.0.0.1', localAddress }, () =>
+    socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+  )
+  socket.on('data', () => (seen.answered = true))
+  socket.on('error', () => {}).on('close', () => (seen.closed = true))
+  closing.push(() => socket.destroy())
+  return { seen, leave: () => socket.destroy() }
+}
+
+test('an idle connection is closed after 5 seconds', { timeout: 20_000 }, async () => {
+  const { seen } = visitor(await opened())
+  await expect.poll(() => seen.answered, waitLimit).toBe(true)
+  const since = Date.now()
+  await expect.poll(() => seen.closed, waitLimit).toBe(true)
+  expect(Date.now() - since).toBeLessThan(10_000)
+})
+
+// Other systems have to be told first that 127.0.0.2 is theirs.
+test.runIf(process.platform === 'linux')('an address has 100 connections at a time, and leaves the rest to others', async () => {
+  const port = await opened()
+  const first = Array.from({ length: 100 }, () => visitor(port))
+  await expect.poll(() => first.every(({ seen }) => seen.answered), waitLimit).toBe(true)
+  const late = visitor(port)
+  await expect.poll(() => late.seen, waitLimit).toEqual({ answered: false, closed: true })
+  const other = visitor(port, '127.0.0.2')
+  await expect.poll(() => other.seen.answered, waitLimit).toBe(true)
+  for (const { leave } of first.slice(0, 2)) leave()
+  await expect
+    .poll(async () => {
+      const { seen } = visitor(port)
+      await expect.poll(() => seen.answered || seen.closed, waitLimit).toBe(true)
+      return seen.answered
+    }, waitLimit)
+    .toBe(true)
+})
+
+test('a connection is closed after 1,000 requests', { timeout: 30_000 }, async () => {
+  const port = await opened()
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  closing.push(() => agent.destroy())
+  const ask = () =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const request = get({ port, host: '127.0.0.1', path: '/health', agent }, (response) => {
+        const from = response.socket.localPort
+        response.resume().once('end', () => resolve(from))
+      })
+      request.once('error', reject)
+    })
+  const from = []
+  for (let count = 0; count < 1_001; count++) from.push(await ask())
+  expect(new Set(from.slice(0, 1_000)).size).toBe(1)
+  expect(from[1_000]).not.toBe(from[0])
+})
