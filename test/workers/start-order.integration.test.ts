@@ -167,8 +167,12 @@ describe('a process whose dependencies are not there yet', () => {
     const at = { temporal: await freePort(), node: await freePort(), namespace: 'elsewhere' }
     const [temporal] = await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
     const process = await portage('all', at)
-    const { text } = await process.waitsFor('namespace=elsewhere')
+    const { text } = await process.waitsFor('does not have the namespace')
     expect(text).toContain('temporal operator namespace create --namespace')
+    // Which one, the log says: whoever asks the API now has shown no token.
+    expect(text).not.toContain('elsewhere')
+    const isNamed = async () => JSON.stringify(await process.lines()).includes('namespace=elsewhere')
+    await until(isNamed, { timeoutMs: 60_000, what: 'the log to name the namespace' })
     await runTemporalCli(temporal, ['operator', 'namespace', 'create', '--namespace', 'elsewhere', '--retention', '24h'])
     await process.isReady()
   })
