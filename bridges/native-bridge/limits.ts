@@ -53,7 +53,7 @@ export function createLimits(chain: LimitsChain, bridge: string) {
   }
 }
 
-/** The reads themselves. The token has no setter; the fund has one, so that it is read each time. */
+/** The reads themselves. The token has no setter and is remembered, so it is the word of most nodes; the fund has one, so that it is read each time. */
 function createReads(chain: LimitsChain, bridge: string) {
   let known: { readonly token: string; readonly fund: string } | undefined
 
@@ -62,7 +62,7 @@ function createReads(chain: LimitsChain, bridge: string) {
   }
 
   async function learn() {
-    const [token, fund] = await Promise.all([one<string>('token', 'latest'), one<string>('insuranceFund', 'latest')])
+    const [token, fund] = await Promise.all([one<string>('token', 'majority-latest'), one<string>('insuranceFund', 'latest')])
     return { token, fund }
   }
 

@@ -92,6 +92,12 @@ describe('the limits of a target contract', () => {
     expect(['paused', 'hasRole', 'token'].map(asked)).toEqual([2, 3, 1])
   })
 
+  it('are of the token that most nodes name: it is remembered, and one lie would last', async () => {
+    const { chain, state } = scriptedChain()
+    state.lies = { token: `0x${'00'.repeat(20)}` }
+    expect((await createLimits(chain, bridge).read(token)).cap).toBe(1_000n)
+  })
+
   it('are asked for again after a failure, and after a change of the fund', async () => {
     const { chain, state, asked } = scriptedChain()
     const limits = createLimits(chain, bridge)
