@@ -15,8 +15,6 @@ export type Verdict =
       readonly awaitNewSignatures?: true
       /** Whether the signatures are good could not be checked yet. */
       readonly unverified?: true
-      /** The source's own contract contradicts what it recorded: nothing of the route may go on until a person has looked. */
-      readonly haltRoute?: true
     }
 
 /** What a revert of the delivering call means. */

@@ -48,7 +48,7 @@ export const messageErrors = {
   ),
   NATIVE_TABLE_MISMATCH: fatal(
     'The source contract recorded another transfer under this nonce.',
-    'Nothing was sent, and the route must stop. Find out who made the message, or whether the source chain was reorganised below finality.',
+    'Nothing was sent. One transfer: find out who made its message. A stream that found it has halted the route: find out whether the source chain was reorganised below finality.',
     { haltRoute: true },
   ),
   NATIVE_NONCE_MISMATCH: fatal(

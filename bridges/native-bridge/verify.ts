@@ -18,7 +18,7 @@ export interface ReadableRoute extends NativeRoute {
 /**
  * Checks messages, which have no signatures, against what their source contract recorded at its finalized state, on the word of more than half of its nodes.
  * `verify` throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH (all for good), NATIVE_NOT_FINAL (wait), and what reads throw.
- * After a mismatch in what the caller itself read from the source (not in what anybody sent), the caller halts that route and raises an alarm.
+ * After a mismatch in what the caller itself read from the source (not in what anybody sent), the caller halts that route and raises an alarm: only streams do.
  */
 export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, good: GoodMessages = createGoodMessages()) {
   return async function verify(bytes: Uint8Array): Promise<void> {
@@ -39,13 +39,13 @@ async function checkTable(message: NativeMessage, { source, sourceBridge }: Read
   if (!same) throw new RelayerError('NATIVE_TABLE_MISMATCH', { facts: { ...facts, recorded: recorded.id } })
 }
 
-/** A wrong id may be in bytes of anybody; what the table has under a nonce is the source's own word. */
+/** Each is about the message, which may be bytes of anybody: none of them stops a route. */
 export const refusals: Refusals = {
   MESSAGE_MISMATCH: { kind: 'rejected' },
   NATIVE_MESSAGE: { kind: 'rejected' },
   NATIVE_ID_MISMATCH: { kind: 'rejected' },
   NATIVE_ROUTE_UNKNOWN: { kind: 'rejected' },
-  NATIVE_TABLE_MISMATCH: { kind: 'rejected', haltRoute: true },
+  NATIVE_TABLE_MISMATCH: { kind: 'rejected' },
   NATIVE_NOT_FINAL: { kind: 'wait' },
   AMOUNT_TOO_SMALL: { kind: 'declined' },
 }
