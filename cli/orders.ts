@@ -1,6 +1,7 @@
 import { aboutSettings } from '../access/subjects.ts'
 import { namesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
+import { majorityWarnings } from '../domain/settings/node-majority.ts'
 import type { Settings, SettingsOrder } from '../domain/settings/settings.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { changeSettings, readSettings } from '../temporal/client/settings.ts'
@@ -42,12 +43,14 @@ export function sendToSettings(call: Call<Reasoned>, words: Words, wanted: reado
   return order(call, words, async (client, config, allow) => {
     const { orders, about } = typeof wanted === 'function' ? wanted(await readSettings(client), config) : { orders: wanted }
     const { by, reason } = allow(aboutSettings(orders))
-    const { before, after } = await changeSettings(client, namesOf(config), { by, reason, orders: [...orders] })
+    const known = namesOf(config)
+    const { before, after } = await changeSettings(client, known, { by, reason, orders: [...orders] })
+    const warnings = majorityWarnings(orders, after, known.voters ?? {})
     const changed = after.version > before.version
     return {
       result: changed ? 'done' : 'unchanged',
-      json: { changed, ...withoutAudit(after) },
-      about: { ...about, version: after.version },
+      json: { changed, ...withoutAudit(after), ...(warnings.length > 0 && { warnings }) },
+      about: { ...about, ...(warnings.length > 0 && { warning: warnings.join('\n') }), version: after.version },
     }
   })
 }

@@ -2,6 +2,7 @@ import { RelayerError } from '../domain/errors.ts'
 import type { FeeRule } from '../domain/fees/policy.ts'
 import { laneId, type LaneId } from '../domain/lane/lane-id.ts'
 import type { KnownNames } from '../domain/settings/known-names.ts'
+import type { NodeUse } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { ChainConfig, Config } from './schema.ts'
 
@@ -28,15 +29,18 @@ export function lanesOf(config: Pick<Config, 'chains'>) {
 
 /** The names that a change of the settings may use. */
 export function namesOf({ bridges, chains }: Pick<Config, 'bridges' | 'chains'>): KnownNames {
-  const nodes = Object.entries(chains).map(
-    ([name, chain]) => [name, chain.nodes.map((node, index) => node.name ?? `node-${index + 1}`)] as const,
+  const named = Object.entries(chains).map(
+    ([name, chain]) => [name, chain.nodes.map((node, index) => ({ name: node.name ?? `node-${index + 1}`, use: node.use }))] as const,
   )
+  const nodesThat = (counts: (use: NodeUse) => boolean) =>
+    Object.fromEntries(named.map(([chain, nodes]) => [chain, nodes.filter(({ use }) => counts(use)).map(({ name }) => name)]))
   const numbers = Object.entries(chains).flatMap(([name, { wormholeChainId }]) =>
     wormholeChainId === undefined ? [] : [[name, wormholeChainId]],
   )
   return {
     bridges: Object.keys(bridges),
-    nodes: Object.fromEntries(nodes),
+    nodes: nodesThat(() => true),
+    voters: nodesThat((use) => use === 'all' || use === 'read'),
     wormholeChainIds: Object.fromEntries(numbers) as Record<string, number>,
     lanes: lanesOf({ chains }).map(({ id }) => id),
   }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { namesOf } from '../../config/chains.ts'
 import { feePolicySchema } from '../../config/lane-schema.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
+import { majorityWarnings } from '../../domain/settings/node-majority.ts'
 import { aboutSettings } from '../../access/subjects.ts'
 import { orderedBy } from '../access.ts'
 import type { Api, ApiDeps } from '../deps.ts'
@@ -67,6 +68,11 @@ const settingsSchema = z.object({
   nodes: z.array(nodeChange).readonly(),
 })
 
+/** Of a change. */
+const changedSchema = settingsSchema.extend({
+  warnings: z.array(z.string()).optional().describe('What the change leaves too few nodes for; absent: nothing.'),
+})
+
 const auditSchema = z.object({
   version: z.number(),
   audit: z.array(z.object({ version: z.number(), ...author, order: auditedSchema })).describe('Newest first.'),
@@ -81,12 +87,15 @@ export function settingsRoutes(app: Api, { client, config }: ApiDeps): void {
   const change = {
     summary: 'Change the settings: halt, deny, fees, nodes. All orders are applied or none; safe to repeat',
     body: changeSchema,
-    response: { 200: settingsSchema, 400: errorSchema, 422: errorSchema, 503: errorSchema },
+    response: { 200: changedSchema, 400: errorSchema, 422: errorSchema, 503: errorSchema },
   }
   app.post('/v1/settings', { config: { access: 'settings import' }, schema: change }, async (request) => {
     const { reason, orders } = request.body
     const by = orderedBy(request, aboutSettings(orders))
-    return (await changeSettings(client, namesOf(config), { by, reason, orders })).after
+    const known = namesOf(config)
+    const { after } = await changeSettings(client, known, { by, reason, orders })
+    const warnings = majorityWarnings(orders, after, known.voters ?? {})
+    return warnings.length > 0 ? { ...after, warnings } : after
   })
 
   const audit = {

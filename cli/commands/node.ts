@@ -74,15 +74,14 @@ counted: majorities are of the config's nodes.`,
     },
     disable: {
       description:
-        'Neither read from a node nor send to it, until it is enabled. It stays counted in majorities, as silent. Every process obeys within some two seconds.',
+        'Neither read from a node nor send to it, until it is enabled. It stays counted in majorities, as silent: the answer warns where no majority is left. Every process obeys within some two seconds.',
       options: (command) => named(command, 'of the node'),
       examples: ['portage node disable bsc node-2 --reason "it lies about receipts"'],
       run: (call: Call<Reasoned>, chain: string, name: string) => {
         const words = { done: `disabled: ${chain}/${name}`, same: `${chain}/${name} is disabled already` }
         return sendToSettings(call, words, (settings, config) => {
-          const { change, others } = look(settings, config, chain, name)
-          const warning = `no node of the config is left for ${chain}: nothing is read there, and nothing sent, until one is enabled`
-          return { orders: [{ kind: 'setNode', change: { ...change, chain, name, disabled: true } }], about: others ? {} : { warning } }
+          const { change } = look(settings, config, chain, name)
+          return { orders: [{ kind: 'setNode', change: { ...change, chain, name, disabled: true } }] }
         })
       },
     },
@@ -116,15 +115,12 @@ async function lookAtNodes(config: Config, settings: Settings, env: NodeJS.Proce
   return found.flat()
 }
 
-/** What the config and the settings say of this node, and whether the config has another that is not disabled. */
+/** What the config and the settings say of this node. */
 function look({ nodes }: Settings, config: Config, chain: string, name: string) {
   const configured = namesOf(config).nodes[chain] ?? []
-  const changes = nodes.filter((one) => one.chain === chain)
-  const disabled = new Set(changes.filter((one) => one.disabled).map((one) => one.name))
   return {
     configured: configured.includes(name),
-    change: changes.find((one) => one.name === name),
-    others: configured.some((one) => one !== name && !disabled.has(one)),
+    change: nodes.find((one) => one.chain === chain && one.name === name),
   }
 }
 

@@ -8,6 +8,8 @@ export interface KnownNames {
   readonly bridges: readonly string[]
   /** Chain → its nodes by name. */
   readonly nodes: Readonly<Record<string, readonly string[]>>
+  /** Chain → those of its nodes that read: what a majority is counted of. */
+  readonly voters?: Readonly<Record<string, readonly string[]>>
   /** Chain → its number in Wormhole, where it has one. */
   readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly lanes: readonly string[]

@@ -18,17 +18,25 @@ describe('What operators change while everything runs', () => {
   const anvil = () => stage.devnet.chains.bsc.anvil
   const laneAddress = () => stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
 
+  /** Of the last change. */
+  let warnings: unknown
+
   const cli = async (...args: string[]) => {
     const { code, err, json } = await runCli([...args, '--json', '--config', portage.configPath], { env: process.env })
     expect([code, err]).toEqual([0, ''])
     return json()
   }
+  const post = (orders: readonly SettingsOrder[]) => {
+    const headers = { 'content-type': 'application/json', ...portage.admin }
+    return fetch(`${portage.apiUrl}/v1/settings`, { method: 'POST', headers, body: JSON.stringify({ reason: 'a test', orders }) })
+  }
   const versionIn = async ({ apiUrl }: PortageProcess) =>
     Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${apiUrl}/metrics`)).text())?.[1])
   /** Orders a change; resolves when both processes work by it. */
   const change = async (...args: string[]) => {
-    const { version, changed } = await cli(...args, '--reason', 'an exercise')
+    const { version, changed, warnings: given } = await cli(...args, '--reason', 'an exercise')
     expect(changed).toBe(true)
+    warnings = given
     const seen = async () => (await Promise.all([portage, other].map(versionIn))).every((one) => one === version)
     await until(seen, { timeoutMs: 60_000, everyMs: 100, what: 'both processes to work by the change' })
   }
@@ -52,9 +60,7 @@ describe('What operators change while everything runs', () => {
       return order.kind === 'setNode' ? [{ kind: 'clearNode', chain: order.change.chain, name: order.change.name }] : []
     })
     if (undo.length === 0) return
-    const body = JSON.stringify({ reason: 'the test is over', orders: undo })
-    const headers = { 'content-type': 'application/json', ...portage.admin }
-    const { ok, status } = await fetch(`${portage.apiUrl}/v1/settings`, { method: 'POST', headers, body })
+    const { ok, status } = await post(undo)
     if (!ok) throw new Error(`the settings were not put back: ${status}`)
   })
   afterAll(() => stage?.close())
@@ -193,6 +199,10 @@ describe('What operators change while everything runs', () => {
     await listed('node-1 up config, spare up added')
     await stage.outcomes([await send(), await send('bsc')])
     await change('node', 'disable', 'bsc', 'node-1')
+    const tooFew = [expect.stringContaining('no node of the config that reads is left for bsc')]
+    expect(warnings).toEqual(tooFew)
+    const again = await post([{ kind: 'setNode', change: { chain: 'bsc', name: 'node-1', disabled: true } }])
+    expect(await again.json()).toMatchObject({ warnings: tooFew })
     await listed('node-1 disabled config, spare up added')
     // Nothing of the chain rests on a node that the config does not have: what comes now waits.
     const waiting = await send()
